@@ -1,0 +1,14 @@
+//! `completions`: a script that completes commands and options.
+
+use clap::CommandFactory;
+
+use crate::args::{Cli, Completions};
+use crate::context::print;
+use crate::exit::Exit;
+
+pub fn run(args: &Completions) -> Result<Exit, Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "evalrig", &mut script);
+    print(&String::from_utf8_lossy(&script));
+    Ok(Exit::Well)
+}

@@ -1,0 +1,227 @@
+//! `explain`: the doc that stands beside the code.
+
+use evalrig_core::assertion::{COMMON_FIELDS, KINDS, Kind, kind_named};
+use evalrig_core::diagnostic::{Code, all_codes, did_you_mean};
+use evalrig_core::model::{JsonStyle, Map, Value};
+use evalrig_core::syntax::fields::Field;
+use evalrig_run::target::{PROVIDERS, Provider, TARGET_FIELDS, provider_named};
+
+use crate::args::{Explain, TextOrJson};
+use crate::context::{Context, complain, print};
+use crate::exit::Exit;
+
+/// Something that has a doc.
+#[derive(Debug, Clone, Copy)]
+enum Topic {
+    Diagnostic(&'static Code),
+    Assertion(&'static Kind),
+    Provider(&'static Provider),
+}
+
+pub fn run(_: &Context, args: &Explain) -> Result<Exit, Exit> {
+    let text = match (&args.name, args.format) {
+        (None, TextOrJson::Text) => index(),
+        (None, TextOrJson::Json) => as_json(&topics()),
+        (Some(name), format) => {
+            let found = named(name);
+            if found.is_empty() {
+                complain(&unknown(name));
+                return Err(Exit::CouldNotStart);
+            }
+            match format {
+                TextOrJson::Text => found
+                    .iter()
+                    .map(|topic| topic.page())
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+                TextOrJson::Json => as_json(&found),
+            }
+        }
+    };
+    print(&text);
+    Ok(Exit::Well)
+}
+
+fn codes() -> Vec<&'static Code> {
+    let mut codes: Vec<&'static Code> = all_codes().chain(evalrig_run::codes()).collect();
+    codes.sort_by_key(|code| code.name);
+    codes
+}
+
+fn topics() -> Vec<Topic> {
+    let diagnostics = codes().into_iter().map(Topic::Diagnostic);
+    let assertions = KINDS.iter().copied().map(Topic::Assertion);
+    let providers = PROVIDERS.iter().copied().map(Topic::Provider);
+    assertions.chain(providers).chain(diagnostics).collect()
+}
+
+fn named(name: &str) -> Vec<Topic> {
+    let name = name.trim().to_lowercase();
+    let mut found: Vec<Topic> = Vec::new();
+    found.extend(kind_named(&name).map(Topic::Assertion));
+    found.extend(provider_named(&name).map(Topic::Provider));
+    found.extend(
+        codes()
+            .into_iter()
+            .find(|code| code.name == name)
+            .map(Topic::Diagnostic),
+    );
+    found
+}
+
+fn unknown(name: &str) -> String {
+    let known: Vec<&str> = topics().iter().map(Topic::name).collect();
+    match did_you_mean(&name.to_lowercase(), known) {
+        Some(near) => format!("nothing is named `{name}`; did you mean `{near}`?"),
+        None => format!("nothing is named `{name}`; `evalrig explain` lists everything"),
+    }
+}
+
+impl Topic {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Diagnostic(code) => code.name,
+            Self::Assertion(kind) => kind.name,
+            Self::Provider(provider) => provider.name,
+        }
+    }
+
+    fn doc(&self) -> &'static str {
+        match self {
+            Self::Diagnostic(code) => code.doc,
+            Self::Assertion(kind) => kind.doc,
+            Self::Provider(provider) => provider.doc,
+        }
+    }
+
+    fn page(&self) -> String {
+        let name = self.name();
+        let doc = self.doc().trim();
+        match self {
+            Self::Diagnostic(code) => format!(
+                "# {name}\n\n{} ({}).\n\n{doc}\n",
+                capitalised(code.level.sentence()),
+                code.family.word()
+            ),
+            Self::Assertion(kind) => {
+                let also = match kind.aliases {
+                    [] => String::new(),
+                    names => format!("Also written {}.\n\n", quoted(names)),
+                };
+                let own = options("Options", kind.fields);
+                let common = options("Options of every assertion", COMMON_FIELDS);
+                format!("# {name}\n\nAssertion type. {also}{doc}\n\n{own}{common}")
+            }
+            Self::Provider(provider) => {
+                let own = options("Options", provider.fields);
+                let common = options("Options of every target", TARGET_FIELDS);
+                format!("# {name}\n\nTarget provider. {doc}\n\n{own}{common}")
+            }
+        }
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_uppercase().chain(characters).collect(),
+        None => String::new(),
+    }
+}
+
+fn quoted(names: &[&str]) -> String {
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn options(title: &str, fields: &[Field]) -> String {
+    if fields.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("## {title}\n\n");
+    for field in fields {
+        let mark = if field.required { "*" } else { "" };
+        let also = match field.also {
+            [] => String::new(),
+            names => format!(" (also {})", quoted(names)),
+        };
+        text.push_str(&format!("- `{}`{mark}{also}: {}\n", field.name, field.doc));
+    }
+    text + "\n"
+}
+
+fn index() -> String {
+    let mut text = String::from("# Assertion types\n\n");
+    for kind in KINDS {
+        text.push_str(&entry(kind.name, kind.doc));
+    }
+    text.push_str("\n# Target providers\n\n");
+    for provider in PROVIDERS {
+        text.push_str(&entry(provider.name, provider.doc));
+    }
+    text.push_str("\n# Diagnostics\n\n");
+    for code in codes() {
+        text.push_str(&entry(code.name, code.doc));
+    }
+    text + "\n`evalrig explain NAME` prints the whole page.\n"
+}
+
+/// A name and the first sentence of its doc.
+fn entry(name: &str, doc: &str) -> String {
+    let paragraph = doc
+        .trim()
+        .split("\n\n")
+        .next()
+        .unwrap_or("")
+        .replace('\n', " ");
+    let end = paragraph.find(". ").map_or(paragraph.len(), |at| at + 1);
+    format!("{name:<28} {}\n", &paragraph[..end])
+}
+
+fn as_json(topics: &[Topic]) -> String {
+    let list: Vec<Value> = topics.iter().map(topic_json).collect();
+    let mut root = Map::new();
+    root.insert("schemaVersion", 1u64);
+    root.insert("topics", list);
+    Value::Map(root).to_json(JsonStyle::Pretty) + "\n"
+}
+
+fn topic_json(topic: &Topic) -> Value {
+    let mut map = Map::new();
+    map.insert("name", topic.name());
+    match topic {
+        Topic::Diagnostic(code) => {
+            map.insert("kind", "diagnostic");
+            map.insert("level", code.level.severity().word());
+            map.insert("blocks", code.level.blocks().to_vec());
+            map.insert("family", code.family.word());
+        }
+        Topic::Assertion(kind) => {
+            map.insert("kind", "assertion");
+            map.insert("aliases", kind.aliases.to_vec());
+            map.insert("options", field_list(kind.fields));
+        }
+        Topic::Provider(provider) => {
+            map.insert("kind", "provider");
+            map.insert("options", field_list(provider.fields));
+        }
+    }
+    map.insert("doc", topic.doc());
+    map.into()
+}
+
+fn field_list(fields: &[Field]) -> Vec<Value> {
+    fields
+        .iter()
+        .map(|field| {
+            let mut map = Map::new();
+            map.insert("name", field.name);
+            map.insert("required", field.required);
+            map.insert("doc", field.doc);
+            map.into()
+        })
+        .collect()
+}

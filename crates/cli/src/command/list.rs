@@ -1,0 +1,160 @@
+//! `list`: suites and their tests.
+
+use std::collections::BTreeSet;
+
+use evalrig_core::assertion::Placed;
+use evalrig_core::model::{JsonStyle, Map, Suite, Test, Value};
+use evalrig_core::read::{Found, Origin};
+use evalrig_core::source::Sources;
+
+use crate::args::{List, TextOrJson};
+use crate::command::suite::{LoadedSuite, load};
+use crate::context::{Context, print};
+use crate::exit::Exit;
+
+pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
+    let found = context.discover(&args.paths)?;
+    let mut suites = Vec::new();
+    let mut exit = Exit::Well;
+    for one in &found {
+        match load(context, &args.loading, one) {
+            Ok(Some(suite)) => suites.push((one, suite)),
+            // A file of another tool that was merely found is passed over.
+            Ok(None) if one.origin == Origin::Found => {}
+            Ok(None) | Err(_) => exit = Exit::CouldNotStart,
+        }
+    }
+    if suites.is_empty() && exit == Exit::Well {
+        return Err(Exit::NothingSelected);
+    }
+    let text = match args.format {
+        TextOrJson::Text => suites
+            .iter()
+            .map(|(one, loaded)| as_text(context, one, loaded))
+            .collect(),
+        TextOrJson::Json => as_json(context, &suites),
+    };
+    print(&text);
+    Ok(exit)
+}
+
+fn shown(context: &Context, one: &Found) -> String {
+    one.path
+        .strip_prefix(&context.working_directory)
+        .unwrap_or(&one.path)
+        .to_string()
+}
+
+fn line_of(sources: &Sources, test: &Test) -> u32 {
+    sources.position(test.span).line
+}
+
+fn tags(test: &Test) -> Vec<String> {
+    let tags = test
+        .metadata
+        .get("tags")
+        .and_then(Value::as_list)
+        .unwrap_or_default();
+    tags.iter()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The types of all assertions, members of composites included, each once.
+fn types(assertions: &[Placed], found: &mut Vec<String>) {
+    for placed in assertions {
+        let name = placed.assertion.type_name.to_string();
+        if !found.contains(&name) {
+            found.push(name);
+        }
+        types(placed.assertion.check.members(), found);
+    }
+}
+
+fn skills(assertions: &[Placed], found: &mut BTreeSet<String>) {
+    for placed in assertions {
+        found.extend(
+            placed
+                .assertion
+                .check
+                .trigger()
+                .map(|trigger| trigger.skill.clone()),
+        );
+        skills(placed.assertion.check.members(), found);
+    }
+}
+
+fn as_text(context: &Context, one: &Found, loaded: &LoadedSuite) -> String {
+    let Suite { name, tests, .. } = &loaded.suite;
+    let noun = if tests.len() == 1 { "test" } else { "tests" };
+    let mut text = format!("{} ({name}, {} {noun})\n", shown(context, one), tests.len());
+    let widest = tests
+        .iter()
+        .map(|test| test.id.as_str().chars().count())
+        .max()
+        .unwrap_or(0);
+    for test in tests {
+        let mut kinds = Vec::new();
+        types(&test.assertions, &mut kinds);
+        let tags = tags(test);
+        let tags = if tags.is_empty() {
+            String::new()
+        } else {
+            format!("  [{}]", tags.join(", "))
+        };
+        let skip = if test.skip.is_some() {
+            "  (skipped)"
+        } else {
+            ""
+        };
+        let line = line_of(&loaded.sources, test);
+        let id = test.id.as_str();
+        let pad = " ".repeat(widest.min(48).saturating_sub(id.chars().count()));
+        text.push_str(&format!(
+            "{line:>6}  {id}{pad}  {}{tags}{skip}\n",
+            kinds.join(", ")
+        ));
+    }
+    loaded.secrets.redact(&text)
+}
+
+fn as_json(context: &Context, suites: &[(&Found, LoadedSuite)]) -> String {
+    let list: Vec<Value> = suites
+        .iter()
+        .map(|(one, loaded)| {
+            let mut map = Map::new();
+            map.insert("file", shown(context, one));
+            map.insert("name", loaded.suite.name.as_str());
+            let tests: Vec<Value> = loaded
+                .suite
+                .tests
+                .iter()
+                .map(|test| test_json(&loaded.sources, test))
+                .collect();
+            map.insert("tests", tests);
+            map.into()
+        })
+        .collect();
+    let mut root = Map::new();
+    root.insert("schemaVersion", 1u64);
+    root.insert("suites", list);
+    let text = Value::Map(root).to_json(JsonStyle::Pretty) + "\n";
+    suites
+        .iter()
+        .fold(text, |text, (_, loaded)| loaded.secrets.redact(&text))
+}
+
+fn test_json(sources: &Sources, test: &Test) -> Value {
+    let mut kinds = Vec::new();
+    types(&test.assertions, &mut kinds);
+    let mut names = BTreeSet::new();
+    skills(&test.assertions, &mut names);
+    let mut map = Map::new();
+    map.insert("id", test.id.as_str());
+    map.insert("line", line_of(sources, test));
+    map.insert("tags", tags(test));
+    map.insert("assertions", kinds);
+    map.insert("skills", names.into_iter().collect::<Vec<_>>());
+    map.into()
+}

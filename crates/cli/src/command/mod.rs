@@ -1,0 +1,35 @@
+//! One file per command; this one only hands over.
+
+mod completions;
+mod explain;
+mod init;
+mod list;
+mod man;
+mod schema;
+mod show;
+mod suite;
+mod validate;
+
+pub use validate::Check;
+
+use crate::args::{Cli, Command};
+use crate::context::Context;
+use crate::exit::Exit;
+
+pub fn run(cli: Cli) -> Exit {
+    let context = match Context::new(cli.global) {
+        Ok(context) => context,
+        Err(exit) => return exit,
+    };
+    let done = match cli.command {
+        Command::Init(args) => init::run(&context, &args),
+        Command::Validate(args) => validate::run(&context, &args),
+        Command::Explain(args) => explain::run(&context, &args),
+        Command::Schema(args) => schema::run(&args),
+        Command::List(args) => list::run(&context, &args),
+        Command::Show(args) => show::run(&context, &args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&context, &args),
+    };
+    done.unwrap_or_else(|exit| exit)
+}

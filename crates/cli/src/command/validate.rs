@@ -1,0 +1,265 @@
+//! `validate`: read everything, report every mistake.
+
+use std::collections::HashMap;
+use std::io::{self, BufWriter, Write};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::access::{Limits, Secrets, TargetNames};
+use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Severity};
+use evalrig_core::read::{self, Forget, Found, Request};
+use evalrig_core::source::{EntryKind, Files, Sources, Span};
+use evalrig_run::target::{find_targets_file, read_targets};
+
+use crate::args::Validate;
+use crate::context::{Context, complain};
+use crate::disk::Disk;
+use crate::exit::Exit;
+use crate::fix;
+use crate::render::{self, Findings, format_named};
+
+pub fn run(context: &Context, args: &Validate) -> Result<Exit, Exit> {
+    let found = context.discover(&args.paths)?;
+    let mut check = Check::run(context, args, &found)?;
+    let mut fixed = 0;
+    if args.fix {
+        let outcome = fix::repair(context, args, &found, check)?;
+        if args.diff {
+            return Ok(outcome.show(context));
+        }
+        fixed = outcome.fixed;
+        check = outcome.write()?;
+    }
+    let errors = check.out.errors();
+    if !(context.global.quiet && check.out.is_empty()) {
+        check.show(context, &args.format);
+    }
+    if fixed > 0 && !context.global.quiet {
+        let noun = if fixed == 1 { "place" } else { "places" };
+        complain(&format!("fixed {fixed} {noun}"));
+    }
+    Ok(if errors > 0 { Exit::No } else { Exit::Well })
+}
+
+/// Everything one pass over the files found.
+#[derive(Debug)]
+pub struct Check {
+    pub sources: Sources,
+    pub out: Diagnostics,
+    pub secrets: Secrets,
+    files: usize,
+    tests: usize,
+}
+
+impl Check {
+    pub fn run(context: &Context, args: &Validate, found: &[Found]) -> Result<Self, Exit> {
+        Self::run_on(context, args, found, &Disk)
+    }
+
+    /// As [`Check::run`], with files that need not be on disk yet.
+    pub fn run_on(
+        context: &Context,
+        args: &Validate,
+        found: &[Found],
+        files: &dyn Files,
+    ) -> Result<Self, Exit> {
+        let mut check = Self {
+            sources: Sources::new(),
+            out: if args.strict {
+                Diagnostics::strict()
+            } else {
+                Diagnostics::new()
+            },
+            secrets: Secrets::default(),
+            files: 0,
+            tests: 0,
+        };
+        let mut targets = TargetFiles::new(context, args)?;
+        let mut names: HashMap<String, Span> = HashMap::new();
+        for one in found {
+            check.load(context, args, one, &mut targets, &mut names, files);
+        }
+        check.files += targets.files.len();
+        Ok(check)
+    }
+
+    fn load(
+        &mut self,
+        context: &Context,
+        args: &Validate,
+        one: &Found,
+        targets: &mut TargetFiles,
+        names: &mut HashMap<String, Span>,
+        files: &dyn Files,
+    ) {
+        let world = evalrig_core::access::World {
+            files,
+            ..context.world()
+        };
+        let root = context.root(&args.loading, &one.path);
+        let known = targets.names_for(self, context, &one.path, &root, files);
+        let limits = Limits {
+            targets: known,
+            ..context.limits(&args.loading)
+        };
+        let request = Request {
+            world,
+            limits: &limits,
+            path: &one.path,
+            origin: one.origin,
+            root: &root,
+        };
+        let loaded = read::load(&request, &mut self.sources, &mut self.out, &mut Forget);
+        self.secrets.absorb(loaded.secrets);
+        if loaded.is_targets_file {
+            targets.read(self, context, &one.path, &root, files);
+            return;
+        }
+        self.files += loaded.files;
+        self.tests += loaded.tests;
+        if let Some(header) = loaded.header {
+            match names.get(&header.name) {
+                Some(first) => self.out.report(read::duplicate_suite_name(
+                    &header.name,
+                    *first,
+                    header.name_span,
+                )),
+                None => {
+                    names.insert(header.name, header.name_span);
+                }
+            }
+        }
+    }
+
+    fn show(self, context: &Context, format: &str) {
+        let (errors, warnings, dropped) =
+            (self.out.errors(), self.out.warnings(), self.out.dropped());
+        let mut diagnostics: Vec<Diagnostic> = self.out.into_vec();
+        if !context.global.verbose {
+            diagnostics.retain(|one| one.level.severity() > Severity::Note);
+        }
+        render::sort(&mut diagnostics, &self.sources);
+        let findings = Findings {
+            sources: &self.sources,
+            diagnostics: &diagnostics,
+            errors,
+            warnings,
+            dropped,
+            files: self.files,
+            tests: self.tests,
+            working_directory: &context.working_directory,
+            secrets: &self.secrets,
+        };
+        let mut out = BufWriter::new(io::stdout().lock());
+        if let Some(format) = format_named(format, context.look()) {
+            // A reader that went away wants no more of the report.
+            let _ = format
+                .render(&findings, &mut out)
+                .and_then(|()| out.flush());
+        }
+    }
+}
+
+/// Targets files that were met, each read once.
+struct TargetFiles {
+    chosen: Option<Utf8PathBuf>,
+    files: HashMap<Utf8PathBuf, TargetNames>,
+    /// Read for their names only.
+    quiet: HashMap<Utf8PathBuf, TargetNames>,
+}
+
+fn is_agentv(file: &Utf8Path) -> bool {
+    file.parent().and_then(Utf8Path::file_name) == Some(".agentv")
+}
+
+impl TargetFiles {
+    fn new(context: &Context, args: &Validate) -> Result<Self, Exit> {
+        let chosen = args.targets.as_ref().map(|file| context.absolute(file));
+        if let Some(file) = &chosen
+            && Disk.kind(file) != Some(EntryKind::File)
+        {
+            complain(&format!(
+                "`{}` is not a file",
+                args.targets.as_deref().unwrap_or("")
+            ));
+            return Err(Exit::CouldNotStart);
+        }
+        Ok(Self {
+            chosen,
+            files: HashMap::new(),
+            quiet: HashMap::new(),
+        })
+    }
+
+    /// The names that a suite's `target` fields may use.
+    fn names_for(
+        &mut self,
+        check: &mut Check,
+        context: &Context,
+        suite: &Utf8Path,
+        root: &Utf8Path,
+        files: &dyn Files,
+    ) -> TargetNames {
+        let directory = suite.parent().unwrap_or(suite);
+        let file = match &self.chosen {
+            Some(file) => Some(file.clone()),
+            None => find_targets_file(files, directory, root, &context.working_directory),
+        };
+        match file {
+            // That file belongs to another tool; only its names matter here.
+            Some(file) if self.chosen.is_none() && is_agentv(&file) => {
+                self.names_of(context, &file, root, files)
+            }
+            Some(file) => self.read(check, context, &file, root, files),
+            None => TargetNames::NoFile,
+        }
+    }
+
+    fn names_of(
+        &mut self,
+        context: &Context,
+        file: &Utf8Path,
+        root: &Utf8Path,
+        files: &dyn Files,
+    ) -> TargetNames {
+        if let Some(known) = self.quiet.get(file) {
+            return known.clone();
+        }
+        let world = evalrig_core::access::World {
+            files,
+            ..context.world()
+        };
+        let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+        let targets = read_targets(world, &mut sources, &mut out, file, root);
+        let names = targets.map_or(TargetNames::Unchecked, |targets| targets.target_names());
+        self.quiet.insert(file.to_owned(), names.clone());
+        names
+    }
+
+    fn read(
+        &mut self,
+        check: &mut Check,
+        context: &Context,
+        file: &Utf8Path,
+        root: &Utf8Path,
+        files: &dyn Files,
+    ) -> TargetNames {
+        if let Some(known) = self.files.get(file) {
+            return known.clone();
+        }
+        let world = evalrig_core::access::World {
+            files,
+            ..context.world()
+        };
+        let targets = read_targets(world, &mut check.sources, &mut check.out, file, root);
+        let names = match targets {
+            Some(targets) => {
+                check.secrets.absorb(targets.secrets().clone());
+                targets.target_names()
+            }
+            // Its fault has been reported; every name would be a follow-up.
+            None => TargetNames::Unchecked,
+        };
+        self.files.insert(file.to_owned(), names.clone());
+        names
+    }
+}

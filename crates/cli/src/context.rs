@@ -1,0 +1,128 @@
+//! Where the user stands and how the terminal looks.
+
+use std::io::{self, IsTerminal, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::access::{EnvFiles, Limits, TargetNames, World};
+use evalrig_core::read::{Discovery, Found, repository_root};
+
+use crate::args::{Global, Loading, When};
+use crate::disk::{Disk, ProcessEnvironment};
+use crate::exit::Exit;
+use crate::render::Look;
+
+#[derive(Debug)]
+pub struct Context {
+    pub global: Global,
+    pub working_directory: Utf8PathBuf,
+}
+
+impl Context {
+    pub fn new(global: Global) -> Result<Self, Exit> {
+        let current = std::env::current_dir();
+        let here = current
+            .ok()
+            .and_then(|path| Utf8PathBuf::from_path_buf(path).ok());
+        match here {
+            Some(working_directory) => Ok(Self {
+                global,
+                working_directory,
+            }),
+            None => {
+                complain("the working directory cannot be read, or its name is not UTF-8");
+                Err(Exit::CouldNotStart)
+            }
+        }
+    }
+
+    pub fn world(&self) -> World<'_> {
+        World {
+            files: &Disk,
+            environment: &ProcessEnvironment,
+            working_directory: &self.working_directory,
+        }
+    }
+
+    pub fn limits(&self, loading: &Loading) -> Limits {
+        Limits {
+            allow_outside_root: loading.allow_outside_root,
+            env_files: match (&loading.env_file, loading.no_env_file) {
+                (Some(file), _) => EnvFiles::Only(self.absolute(file)),
+                (None, true) => EnvFiles::None,
+                (None, false) => EnvFiles::Search,
+            },
+            targets: TargetNames::Unchecked,
+        }
+    }
+
+    /// The repository root of a suite.
+    pub fn root(&self, loading: &Loading, suite: &Utf8Path) -> Utf8PathBuf {
+        match &loading.root {
+            Some(root) => self.absolute(root),
+            None => repository_root(&Disk, suite),
+        }
+    }
+
+    pub fn absolute(&self, path: &str) -> Utf8PathBuf {
+        let joined = self.working_directory.join(path);
+        // Links are kept: the user's own spelling of a path is what messages should show.
+        camino::absolute_utf8(&joined).unwrap_or(joined)
+    }
+
+    /// The files that the arguments name. Complains and says how to exit otherwise.
+    pub fn discover(&self, paths: &[String]) -> Result<Vec<Found>, Exit> {
+        match Found::from_arguments(&Disk, &self.working_directory, paths) {
+            Ok(found) if found.is_empty() => {
+                complain("no suite found: looked for `EVAL.yaml`, `*.eval.yaml` and `evals.json`");
+                Err(Exit::NothingSelected)
+            }
+            Ok(found) => Ok(found),
+            Err(problem) => {
+                complain(&match problem {
+                    Discovery::Missing(path) => format!("`{path}` does not exist"),
+                    Discovery::Ending(path) => {
+                        format!("`{path}` is no suite: it must end in .yaml, .yml, .jsonl or .json")
+                    }
+                    Discovery::Pattern(pattern) => format!("`{pattern}` is not a pattern"),
+                });
+                Err(Exit::CouldNotStart)
+            }
+        }
+    }
+
+    /// Whether standard output gets colours, and how wide it is.
+    pub fn look(&self) -> Look {
+        let stdout = io::stdout();
+        self.look_of(AutoStream::choice(&stdout), stdout.is_terminal())
+    }
+
+    /// The same for standard error.
+    pub fn error_look(&self) -> Look {
+        let stderr = io::stderr();
+        self.look_of(AutoStream::choice(&stderr), stderr.is_terminal())
+    }
+
+    fn look_of(&self, choice: ColorChoice, is_terminal: bool) -> Look {
+        let color = match self.global.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => choice != ColorChoice::Never,
+        };
+        let width = is_terminal.then(terminal_size::terminal_size).flatten();
+        Look {
+            color,
+            width: width.map(|(width, _)| usize::from(width.0)),
+        }
+    }
+}
+
+/// One line on standard error.
+pub fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "evalrig: {message}");
+}
+
+/// Writes to standard output. A reader that went away is not an error of ours.
+pub fn print(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
+}

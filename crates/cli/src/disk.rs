@@ -1,0 +1,95 @@
+//! The real file system and the real environment, as the core asks for them.
+
+use std::fs::{self, File, FileType};
+use std::io::{self, BufReader, Read};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::source::{Entry, EntryKind, Environment, Files};
+
+/// Large enough that reading lines is not bound by system calls.
+const BUFFER: usize = 256 * 1024;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Disk;
+
+fn kind(file_type: FileType) -> EntryKind {
+    if file_type.is_file() {
+        EntryKind::File
+    } else if file_type.is_dir() {
+        EntryKind::Directory
+    } else {
+        EntryKind::Other
+    }
+}
+
+/// Pipes and devices could be endless, or wait for ever.
+fn regular(path: &Utf8Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a regular file",
+        )),
+    }
+}
+
+impl Files for Disk {
+    fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
+        fs::metadata(path).ok().map(|found| kind(found.file_type()))
+    }
+
+    fn size(&self, path: &Utf8Path) -> io::Result<u64> {
+        fs::metadata(path).map(|found| found.len())
+    }
+
+    fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
+        let file = regular(path)?;
+        let size = file.metadata()?.len().min(limit);
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+        file.take(limit).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
+        Ok(Box::new(BufReader::with_capacity(BUFFER, regular(path)?)))
+    }
+
+    fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
+        path.canonicalize_utf8()
+    }
+
+    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let file_type = entry.file_type()?;
+            let is_link = file_type.is_symlink();
+            let kind = match is_link {
+                true => self
+                    .kind(&directory.join(&name))
+                    .unwrap_or(EntryKind::Other),
+                false => kind(file_type),
+            };
+            entries.push(Entry {
+                name,
+                kind,
+                is_link,
+            });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct ProcessEnvironment;
+
+impl Environment for ProcessEnvironment {
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+}

@@ -1,0 +1,15 @@
+//! The binary: hands the arguments to a command and turns its answer into an exit code.
+
+mod args;
+mod command;
+mod context;
+mod disk;
+mod exit;
+mod fix;
+mod render;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    args::parse().map_or_else(|exit| exit, command::run).into()
+}

@@ -1,0 +1,317 @@
+//! `${{ NAME }}` from the environment and `{{ name }}` from a test's variables (`FORMAT.md` 6).
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::diagnostic::{Diagnostic, Level, declare_codes, did_you_mean};
+use crate::model::{JsonStyle, Map, Value};
+use crate::source::Span;
+use crate::syntax::Node;
+
+use super::reader::Reader;
+use super::template::{Piece, Reference, References, piece_at, pieces};
+
+declare_codes! {
+    MISSING_VARIABLE = "missing-variable", Blocking, Reference, r#"`${{ NAME }}` names an environment variable that is not set.
+
+## Example
+```yaml
+name: demo
+tests:
+  - {id: a, criteria: Greets, input: "Hi ${{ NOBODY_SET_THIS }}"}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - {id: a, criteria: Greets, input: "Hi ${{ WHO }}"}
+```
+```env .env
+WHO=Alice
+```
+
+## Why
+An empty text in its place would ask the agent something else. Set the variable in the environment
+or in a `.env` file; set but empty is fine.
+"#;
+    NOT_A_VARIABLE = "not-a-variable", Warning, Reference, r#"The text between `${{` and `}}` is no variable name, so it stays as it is.
+
+## Example
+```yaml
+name: demo
+tests:
+  - {id: a, criteria: Greets, input: "Explain ${{ github.sha }}"}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - {id: a, criteria: Greets, input: "Explain $${{ github.sha }}"}
+```
+
+## Why
+Only environment variables are replaced. Write `$${{` where the braces themselves are meant.
+"#;
+    UNKNOWN_VARIABLE = "unknown-variable", Blocking, Reference, r#"`{{ name }}` names a variable that the test's `vars` do not have.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    vars: {country: France}
+    criteria: Names the capital
+    input: "What is the capital of {{ contry }}?"
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    vars: {country: France}
+    criteria: Names the capital
+    input: "What is the capital of {{ country }}?"
+```
+
+## Why
+The agent would be asked about the braces. In a test without `vars`, braces are plain text.
+"#;
+    INVALID_TEMPLATE = "invalid-template", Blocking, Reference, r#"In a test with `vars`, the text between `{{` and `}}` is not a variable.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    vars: {country: France}
+    criteria: Names the capital
+    input: "Capital of {{ country | upper }}?"
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    vars: {country: FRANCE}
+    criteria: Names the capital
+    input: "Capital of {{ country }}?"
+```
+
+## Why
+There are no filters or expressions. Write `{{{{` and `}}}}` where the braces themselves are meant.
+"#;
+}
+
+/// Which variables a text may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Vars {
+    /// `${{ }}` only.
+    Environment,
+    /// `${{ }}`, and `{{ }}` if the test has `vars`.
+    Test,
+}
+
+impl Reader<'_> {
+    /// The text of a scalar with everything replaced, or as it is where references are kept.
+    /// `field` names the place in messages.
+    pub(crate) fn interpolate<'t>(
+        &mut self,
+        field: &str,
+        node: Node<'t>,
+        text: &'t str,
+        vars: Vars,
+    ) -> Cow<'t, str> {
+        // Nearly no text has braces, and one byte is found faster than two.
+        if !text.as_bytes().contains(&b'{') && !text.as_bytes().contains(&b'}') {
+            return Cow::Borrowed(text);
+        }
+        let templated = vars == Vars::Test && self.vars.is_some();
+        let has_braces = text.contains("{{") || (templated && text.contains("}}"));
+        if !has_braces || !(templated || text.contains("${{")) {
+            return Cow::Borrowed(text);
+        }
+        if self.keeps_references() {
+            self.keep_references_of(field, node, text);
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(self.replace(field, node, text, templated))
+    }
+
+    /// Notes the references of a text that stays as it is.
+    fn keep_references_of(&mut self, field: &str, node: Node<'_>, text: &str) {
+        for (start, piece, length) in pieces(text) {
+            let span = node.text_span(start..start + length);
+            match piece {
+                Piece::Escape => {}
+                Piece::Stray => self.report(not_a_variable(span)),
+                Piece::Variable(name) => {
+                    if let References::Keep(kept) = &mut self.references {
+                        kept.push(Reference {
+                            name: name.to_owned(),
+                            field: field.to_owned(),
+                            span,
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    fn replace(&mut self, field: &str, node: Node<'_>, text: &str, templated: bool) -> String {
+        let mut result = String::with_capacity(text.len());
+        let mut at = 0;
+        while at < text.len() {
+            let rest = &text[at..];
+            if let Some((_, length)) = piece_at(rest) {
+                self.environment_reference(field, node, at, &rest[..length], &mut result);
+                at += length;
+            } else if templated && (rest.starts_with("{{{{") || rest.starts_with("}}}}")) {
+                result.push_str(&rest[..2]);
+                at += 4;
+            } else if let (true, Some(inside)) = (templated, rest.strip_prefix("{{")) {
+                let length = inside.find("}}").map_or(rest.len(), |end| end + 4);
+                let range = at..at + length;
+                let inner = inside.get(..length.saturating_sub(4)).unwrap_or(inside);
+                if let Some(value) = self.test_variable(node, range, inner) {
+                    result.push_str(&as_text(&value));
+                }
+                at += length;
+            } else {
+                let next = rest.chars().next().map_or(1, char::len_utf8);
+                result.push_str(&rest[..next]);
+                at += next;
+            }
+        }
+        result
+    }
+
+    /// What `${{ NAME }}` at byte `at` of the text stands for.
+    pub(super) fn environment_reference(
+        &mut self,
+        field: &str,
+        node: Node<'_>,
+        at: usize,
+        reference: &str,
+        result: &mut String,
+    ) {
+        let span = node.text_span(at..at + reference.len());
+        match piece_at(reference) {
+            Some((Piece::Escape, _)) => result.push_str("${{"),
+            Some((Piece::Variable(name), _)) => self.insert_variable(field, name, span, result),
+            Some((Piece::Stray, _)) | None => {
+                result.push_str(reference);
+                self.report(not_a_variable(span));
+            }
+        }
+    }
+
+    fn insert_variable(&mut self, field: &str, name: &str, span: Span, result: &mut String) {
+        match self.variable(name) {
+            Some(value) => result.push_str(&value),
+            None => {
+                let reference = Reference {
+                    name: name.to_owned(),
+                    field: field.to_owned(),
+                    span,
+                };
+                self.report(reference.missing(Level::Blocking));
+            }
+        }
+    }
+
+    /// The value of `country`, `city.name` or `list.0`.
+    fn test_variable(&mut self, node: Node<'_>, range: Range<usize>, inner: &str) -> Option<Value> {
+        let path = inner.trim();
+        let span = node.text_span(range);
+        if !is_reference(path) {
+            let message = "only a variable name can stand between `{{` and `}}`";
+            let help = "write `{{{{` and `}}}}` where the braces themselves are meant";
+            self.report(Diagnostic::new(&INVALID_TEMPLATE, span, message).help(help));
+            return None;
+        }
+        let vars = self.vars.as_ref()?;
+        match look_up(vars, path) {
+            Some(value) => Some(value.clone()),
+            None => {
+                let known = vars.iter().map(|(name, _)| name);
+                let first = path.split('.').next().unwrap_or(path);
+                let help = match did_you_mean(first, known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("add `{first}` to the test's `vars`"),
+                };
+                let message = format!("the test's `vars` have no `{path}`");
+                self.report(Diagnostic::new(&UNKNOWN_VARIABLE, span, message).help(help));
+                None
+            }
+        }
+    }
+
+    /// The value of a text that is exactly one `{{ name }}`, with its type.
+    pub(crate) fn whole_reference(&mut self, node: Node<'_>, text: &str) -> Option<Value> {
+        self.vars.as_ref()?;
+        let inner = text.strip_prefix("{{")?.strip_suffix("}}")?;
+        if !is_reference(inner.trim()) {
+            return None;
+        }
+        self.test_variable(node, 0..text.len(), inner)
+    }
+}
+
+fn not_a_variable(span: Span) -> Diagnostic {
+    let message = "this is no variable name, so the text stays as it is";
+    Diagnostic::new(&NOT_A_VARIABLE, span, message)
+        .help("write `$${{` where the braces themselves are meant")
+}
+
+/// `[A-Za-z_][A-Za-z0-9_-]*` with `.key` or `.index` steps.
+fn is_reference(path: &str) -> bool {
+    let mut steps = path.split('.');
+    let first = steps.next().unwrap_or("");
+    let begins = first
+        .bytes()
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    let is_step = |step: &str| {
+        !step.is_empty()
+            && step
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+    };
+    begins && is_step(first) && steps.all(is_step)
+}
+
+fn look_up<'v>(vars: &'v Map, path: &str) -> Option<&'v Value> {
+    let mut steps = path.split('.');
+    let first = vars.get(steps.next()?)?;
+    steps.try_fold(first, |value, step| match value {
+        Value::Map(map) => map.get(step),
+        Value::List(items) => items.get(step.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_json(JsonStyle::Compact),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_names_with_steps() {
+        for path in ["a", "_x", "city.name", "list.0.a-b"] {
+            assert!(is_reference(path), "{path}");
+        }
+        for path in ["", "0", "a.", "a b", "a|b", ".a", "-a"] {
+            assert!(!is_reference(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Variables in judge prompts (`FORMAT.md` 6.3): `{{ answer }}` and its like.
+
+use std::ops::Range;
+
+use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
+use crate::source::Span;
+use crate::syntax::fields::shorten;
+
+use super::typed::list_words;
+
+declare_codes! {
+    UNKNOWN_TEMPLATE_VARIABLE = "unknown-template-variable", BlocksRun, Reference, r#"A judge's prompt has a text in double braces that is none of the variables a judge knows.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Is polite
+    input: Hi
+    assert:
+      - {type: llm-judge, prompt: "Is this polite? {{ anwser }}"}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Is polite
+    input: Hi
+    assert:
+      - {type: llm-judge, prompt: "Is this polite? {{ answer }}"}
+```
+
+## Why
+The judge would be shown the braces in place of the answer, and would grade nothing. Write `{{{{` and
+`}}}}` where the braces themselves are meant.
+"#;
+}
+
+/// What a judge's prompt may insert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JudgeVariable {
+    Question,
+    Input,
+    Criteria,
+    Note,
+    Answer,
+    ReferenceAnswer,
+    InputMessages,
+    ExpectedMessages,
+    OutputMessages,
+    Rubrics,
+    Metadata,
+    ToolCalls,
+}
+
+const NAMES: &[&str] = &[
+    "question",
+    "input",
+    "criteria",
+    "note",
+    "answer",
+    "output",
+    "reference_answer",
+    "expected_output",
+    "input_messages",
+    "expected_messages",
+    "output_messages",
+    "rubrics",
+    "metadata",
+    "tool_calls",
+];
+
+impl JudgeVariable {
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "question" => Some(Self::Question),
+            "input" => Some(Self::Input),
+            // The second name of each pair is an old or another spelling (section 16, 6.3).
+            "criteria" | "expected_outcome" => Some(Self::Criteria),
+            "note" => Some(Self::Note),
+            "answer" | "output" | "candidate_answer" => Some(Self::Answer),
+            "reference_answer" | "expected_output" => Some(Self::ReferenceAnswer),
+            "input_messages" => Some(Self::InputMessages),
+            "expected_messages" => Some(Self::ExpectedMessages),
+            "output_messages" => Some(Self::OutputMessages),
+            "rubrics" => Some(Self::Rubrics),
+            "metadata" => Some(Self::Metadata),
+            "tool_calls" => Some(Self::ToolCalls),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    Text(String),
+    Variable(JudgeVariable),
+}
+
+/// A prompt whose variables are all known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JudgeTemplate {
+    parts: Vec<Part>,
+}
+
+impl JudgeTemplate {
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// A prompt that does not show the answer is an instruction; the evidence goes with it.
+    pub fn shows_answer(&self) -> bool {
+        self.parts.iter().any(|part| {
+            matches!(
+                part,
+                Part::Variable(JudgeVariable::Answer | JudgeVariable::OutputMessages)
+            )
+        })
+    }
+
+    pub(super) fn push_variable(&mut self, variable: JudgeVariable) {
+        self.parts.push(Part::Variable(variable));
+    }
+
+    pub(super) fn push_text(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            Some(Part::Text(before)) => before.push_str(text),
+            _ => self.parts.push(Part::Text(text.to_owned())),
+        }
+    }
+}
+
+/// Whether `${{ }}` means anything; in prompt files it does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Environment {
+    Replaced,
+    Plain,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    Text(&'a str),
+    /// `${{ NAME }}` at this byte.
+    Environment {
+        at: usize,
+        reference: &'a str,
+    },
+    /// `{{ name }}`, the name trimmed.
+    Variable {
+        range: Range<usize>,
+        name: &'a str,
+    },
+    /// `{{` without `}}`.
+    Unclosed(Range<usize>),
+}
+
+pub(super) fn pieces(text: &str, environment: Environment) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    // Braces behind the last closing pair stay open; knowing that spares a search for each.
+    let last_close = text.rfind("}}").unwrap_or(0);
+    // Everything before `from` has become a piece.
+    let (mut from, mut at) = (0, 0);
+    while let Some(step) = text[at..].find(['$', '{', '}']) {
+        at += step;
+        let Some((piece, length)) = special(text, at, last_close, environment) else {
+            at += 1;
+            continue;
+        };
+        if from < at {
+            pieces.push(Piece::Text(&text[from..at]));
+        }
+        // Whatever follows an open brace cannot be closed either: one report is enough.
+        let is_open = matches!(piece, Piece::Unclosed(_));
+        pieces.push(piece);
+        at += length;
+        from = at;
+        if is_open {
+            break;
+        }
+    }
+    if from < text.len() {
+        pieces.push(Piece::Text(&text[from..]));
+    }
+    pieces
+}
+
+/// What begins at byte `at`, and how long it is.
+fn special(
+    text: &str,
+    at: usize,
+    last_close: usize,
+    environment: Environment,
+) -> Option<(Piece<'_>, usize)> {
+    let rest = &text[at..];
+    let end_of = |inside: &str| match at < last_close {
+        true => inside.find("}}"),
+        false => None,
+    };
+    if environment == Environment::Replaced {
+        if rest.starts_with("$${{") {
+            return Some((Piece::Text("${{"), 4));
+        }
+        if let Some(inside) = rest.strip_prefix("${{") {
+            let length = end_of(inside).map_or(3, |end| end + 5);
+            let reference = &rest[..length];
+            return Some((Piece::Environment { at, reference }, length));
+        }
+    }
+    if rest.starts_with("{{{{") || rest.starts_with("}}}}") {
+        return Some((Piece::Text(&rest[..2]), 4));
+    }
+    let inside = rest.strip_prefix("{{")?;
+    Some(match end_of(inside) {
+        Some(end) => {
+            let range = at..at + end + 4;
+            let name = inside[..end].trim();
+            (Piece::Variable { range, name }, end + 4)
+        }
+        None => (Piece::Unclosed(at..at + 2), 2),
+    })
+}
+
+/// A fault that does not know its place yet.
+pub(super) struct Fault {
+    message: String,
+    help: String,
+}
+
+impl Fault {
+    pub(super) fn unclosed() -> Self {
+        Self {
+            message: "`{{` is never closed by `}}`".to_owned(),
+            help: "write `{{{{` where the braces themselves are meant".to_owned(),
+        }
+    }
+
+    pub(super) fn at(self, span: Span) -> Diagnostic {
+        Diagnostic::new(&UNKNOWN_TEMPLATE_VARIABLE, span, self.message).help(self.help)
+    }
+}
+
+pub(super) fn variable(name: &str) -> Result<JudgeVariable, Fault> {
+    JudgeVariable::parse(name).ok_or_else(|| Fault {
+        message: format!("a judge knows no variable `{}`", shorten(name)),
+        help: match did_you_mean(name, NAMES.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "it knows {}; write `{{{{{{{{` and `}}}}}}}}` for literal braces",
+                list_words(NAMES)
+            ),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listed_name_is_a_variable() {
+        for name in NAMES {
+            assert!(JudgeVariable::parse(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn braces_are_variables_or_literal() {
+        assert_eq!(
+            pieces("a {{ answer }} {{{{x}}}} }}", Environment::Replaced),
+            [
+                Piece::Text("a "),
+                Piece::Variable {
+                    range: 2..14,
+                    name: "answer"
+                },
+                Piece::Text(" "),
+                Piece::Text("{{"),
+                Piece::Text("x"),
+                Piece::Text("}}"),
+                Piece::Text(" }}"),
+            ]
+        );
+    }
+
+    #[test]
+    fn environment_references_are_no_variables() {
+        assert_eq!(
+            pieces("${{ A }}$${{ B }}", Environment::Replaced),
+            [
+                Piece::Environment {
+                    at: 0,
+                    reference: "${{ A }}"
+                },
+                Piece::Text("${{"),
+                Piece::Text(" B }}"),
+            ]
+        );
+        assert_eq!(
+            pieces("${{ note }}", Environment::Plain),
+            [
+                Piece::Text("$"),
+                Piece::Variable {
+                    range: 1..11,
+                    name: "note"
+                }
+            ]
+        );
+    }
+
+    #[test]
+    fn an_open_brace_at_the_end_is_noticed() {
+        assert_eq!(
+            pieces("é {{", Environment::Plain),
+            [Piece::Text("é "), Piece::Unclosed(3..5)]
+        );
+    }
+}

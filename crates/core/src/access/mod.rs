@@ -1,0 +1,34 @@
+//! Typed access to nodes: every question that is answered wrongly becomes a diagnostic. Knows
+//! interpolation (`FORMAT.md` 6) and paths (section 4), and nothing of suites.
+
+mod dotenv;
+pub(crate) mod interpolate;
+mod judge_template;
+mod path;
+mod prompt;
+mod reader;
+mod secrets;
+mod target;
+mod template;
+mod typed;
+
+pub use dotenv::EnvFiles;
+pub use judge_template::{JudgeTemplate, JudgeVariable, Part};
+pub(crate) use path::without_dots;
+pub use path::{FileUse, Resolved, is_prompt_path};
+pub use prompt::{Prompt, PromptFile};
+pub use reader::{Limits, Reader, TargetNames, World};
+pub use secrets::Secrets;
+pub use target::UNKNOWN_TARGET;
+pub use template::{Reference, Template, Unset};
+pub use typed::{list_words, wrong_type};
+pub(crate) use typed::{out_of_range, short_span, type_of};
+
+/// The codes of this room, file by file.
+pub const CODES: &[&[&crate::diagnostic::Code]] = &[
+    interpolate::CODES,
+    dotenv::CODES,
+    path::CODES,
+    target::CODES,
+    judge_template::CODES,
+];

@@ -1,0 +1,205 @@
+//! Prompts of judges: the text itself, or a file that holds it (`FORMAT.md` 4).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::{EntryKind, Span};
+use crate::syntax::codes::INVALID_ENCODING;
+use crate::syntax::fields::Entry;
+use crate::syntax::{DecodeError, decode};
+
+use super::judge_template::{Environment, Fault, JudgeTemplate, Piece, pieces, variable};
+use super::path::{FileUse, is_prompt_path};
+use super::reader::Reader;
+
+const SIZE_LIMIT: u64 = 1024 * 1024;
+
+/// A prompt file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptFile {
+    pub path: Utf8PathBuf,
+    pub text: Arc<String>,
+    pub template: Arc<JudgeTemplate>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prompt {
+    Inline {
+        /// As written, after `${{ }}`.
+        text: String,
+        template: JudgeTemplate,
+    },
+    /// `file` is absent when there is none to read; then the reason has been reported.
+    File {
+        written: String,
+        file: Option<PromptFile>,
+    },
+}
+
+impl Prompt {
+    /// The text, or the path as written.
+    pub fn written(&self) -> &str {
+        match self {
+            Self::Inline { text, .. } => text,
+            Self::File { written, .. } => written,
+        }
+    }
+
+    /// What the judge is asked; absent when the file could not be read.
+    pub fn template(&self) -> Option<&JudgeTemplate> {
+        match self {
+            Self::Inline { template, .. } => Some(template),
+            Self::File { file, .. } => file.as_ref().map(|file| file.template.as_ref()),
+        }
+    }
+}
+
+/// A prompt file as the first judge that named it found it.
+#[derive(Debug)]
+pub(super) struct PromptOnce {
+    file: Option<PromptFile>,
+    faults: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    /// A prompt that is not blank is the caller's to ask for.
+    pub fn prompt(&mut self, entry: &Entry<'_>) -> Option<Prompt> {
+        let text = self.text(entry)?;
+        let written = text.trim_end();
+        if is_prompt_path(&text) || self.is_a_file(written) {
+            return Some(self.prompt_file(written, entry.value.span()));
+        }
+        let template = self.inline_template(entry);
+        Some(Prompt::Inline {
+            text: text.into_owned(),
+            template,
+        })
+    }
+
+    /// One word that names an existing file.
+    fn is_a_file(&mut self, word: &str) -> bool {
+        !word.contains(char::is_whitespace)
+            && !word.contains("{{")
+            && matches!(self.look_up(word), Some((_, EntryKind::File)))
+    }
+
+    /// Works on the source text: what `${{ }}` inserts is never searched for variables.
+    fn inline_template(&mut self, entry: &Entry<'_>) -> JudgeTemplate {
+        let node = entry.value;
+        let mut template = JudgeTemplate::default();
+        for piece in pieces(node.scalar_text().unwrap_or(""), Environment::Replaced) {
+            match piece {
+                Piece::Text(text) => template.push_text(text),
+                Piece::Environment { at, reference } => {
+                    let mut value = String::new();
+                    self.environment_reference(entry.field.name, node, at, reference, &mut value);
+                    template.push_text(&value);
+                }
+                Piece::Variable { range, name } => match variable(name) {
+                    Ok(variable) => template.push_variable(variable),
+                    Err(fault) => self.report(fault.at(node.text_span(range))),
+                },
+                Piece::Unclosed(range) => self.report(Fault::unclosed().at(node.text_span(range))),
+            }
+        }
+        template
+    }
+
+    fn prompt_file(&mut self, written: &str, span: Span) -> Prompt {
+        let file = self
+            .file(written, span, FileUse::Prompt)
+            .and_then(|path| self.read_prompt_file(path, span));
+        Prompt::File {
+            written: written.to_owned(),
+            file,
+        }
+    }
+
+    /// The file is read once. Its faults are shown where they stand for the first judge, and for
+    /// every further one at its `prompt`: each touches tests of its own.
+    fn read_prompt_file(&mut self, path: Utf8PathBuf, span: Span) -> Option<PromptFile> {
+        if let Some(known) = self.prompt_files.get(&path) {
+            let file = known.file.clone();
+            let repeated: Vec<_> = known
+                .faults
+                .iter()
+                .map(|fault| repeat(fault, span))
+                .collect();
+            repeated.into_iter().for_each(|fault| self.report(fault));
+            return file;
+        }
+        let mut faults = Vec::new();
+        let file = self.parse_prompt_file(&path, span, &mut faults);
+        for fault in &faults {
+            self.report(fault.clone());
+        }
+        let once = PromptOnce {
+            file: file.clone(),
+            faults,
+        };
+        self.prompt_files.insert(path, once);
+        file
+    }
+
+    fn parse_prompt_file(
+        &mut self,
+        path: &Utf8Path,
+        span: Span,
+        faults: &mut Vec<Diagnostic>,
+    ) -> Option<PromptFile> {
+        let bytes = self.world.files.read(path, SIZE_LIMIT + 1).ok()?;
+        // A file that is too large has been reported.
+        if bytes.len() as u64 > SIZE_LIMIT {
+            return None;
+        }
+        let (text, offset) = match decode(bytes) {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                faults.push(not_utf8(&self.shown(path), &error, span));
+                return None;
+            }
+        };
+        let source = self.sources.add_file(path.to_owned(), text, offset);
+        let text = self.sources.get(source).shared_text();
+        let place = |range: Range<usize>| Span::new(source, range.start as u32, range.end as u32);
+        let mut template = JudgeTemplate::default();
+        for piece in pieces(&text, Environment::Plain) {
+            match piece {
+                Piece::Text(text) => template.push_text(text),
+                Piece::Environment { reference, .. } => template.push_text(reference),
+                Piece::Variable { range, name } => match variable(name) {
+                    Ok(variable) => template.push_variable(variable),
+                    Err(fault) => faults.push(fault.at(place(range))),
+                },
+                Piece::Unclosed(range) => faults.push(Fault::unclosed().at(place(range))),
+            }
+        }
+        Some(PromptFile {
+            path: path.to_owned(),
+            text,
+            template: Arc::new(template),
+        })
+    }
+}
+
+fn not_utf8(path: &Utf8Path, error: &DecodeError, span: Span) -> Diagnostic {
+    let message = match error {
+        DecodeError::Encoding { name } => format!("`{path}` is {name}, not UTF-8"),
+        DecodeError::InvalidByte { offset, .. } => {
+            format!("`{path}` is not UTF-8: the first bad byte is at offset {offset}")
+        }
+    };
+    Diagnostic::new(&INVALID_ENCODING, span, message)
+        .level(Level::BlocksRun)
+        .help("save the prompt as UTF-8")
+}
+
+fn repeat(fault: &Diagnostic, span: Span) -> Diagnostic {
+    Diagnostic::new(fault.code, span, fault.message.clone())
+        .level(fault.level)
+        .related(fault.span, "here")
+        .help_if(fault.help.clone())
+}

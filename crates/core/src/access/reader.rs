@@ -1,0 +1,138 @@
+//! The state that reading needs beyond the nodes themselves.
+
+use std::collections::{HashMap, HashSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::model::Map;
+use crate::source::{EntryKind, Environment, Files, Sources};
+
+use super::dotenv::{EnvFiles, EnvTable};
+use super::prompt::PromptOnce;
+use super::secrets::Secrets;
+use super::template::{Reference, References};
+
+/// What the caller lends for reading.
+#[derive(Clone, Copy)]
+pub struct World<'w> {
+    pub files: &'w dyn Files,
+    pub environment: &'w dyn Environment,
+    /// Where the user stands; only help texts use it.
+    pub working_directory: &'w Utf8Path,
+}
+
+impl std::fmt::Debug for World<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World")
+            .field("working_directory", &self.working_directory)
+            .finish()
+    }
+}
+
+/// Which target names are known.
+#[derive(Debug, Clone, Default)]
+pub enum TargetNames {
+    /// This command does not ask.
+    #[default]
+    Unchecked,
+    /// No targets file was found.
+    NoFile,
+    Known {
+        names: HashSet<String>,
+        file: Utf8PathBuf,
+    },
+}
+
+/// What one invocation allows.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    pub allow_outside_root: bool,
+    pub env_files: EnvFiles,
+    pub targets: TargetNames,
+}
+
+/// Reads the files of one suite.
+#[derive(Debug)]
+pub struct Reader<'w> {
+    pub(crate) world: World<'w>,
+    pub(crate) sources: &'w mut Sources,
+    pub(crate) out: &'w mut Diagnostics,
+    pub(crate) limits: &'w Limits,
+    /// The repository root: where a leading `/` starts and what no path may leave.
+    pub(crate) root: Utf8PathBuf,
+    /// The directory of the main suite file.
+    pub(crate) main_directory: Utf8PathBuf,
+    /// The directory of the file that is being read now: where relative paths start.
+    pub(crate) directory: Utf8PathBuf,
+    /// Variables of the test that is being read, if it has any.
+    pub(crate) vars: Option<Map>,
+    pub(crate) secrets: Secrets,
+    pub(super) references: References,
+    pub(super) env_table: Option<EnvTable>,
+    pub(super) prompt_files: HashMap<Utf8PathBuf, PromptOnce>,
+    pub(super) kinds: HashMap<Utf8PathBuf, Option<EntryKind>>,
+    pub(super) canonical: HashMap<Utf8PathBuf, Option<Utf8PathBuf>>,
+}
+
+impl<'w> Reader<'w> {
+    pub fn new(
+        world: World<'w>,
+        sources: &'w mut Sources,
+        out: &'w mut Diagnostics,
+        limits: &'w Limits,
+        root: Utf8PathBuf,
+        main_directory: Utf8PathBuf,
+    ) -> Self {
+        Self {
+            world,
+            sources,
+            out,
+            limits,
+            root,
+            directory: main_directory.clone(),
+            main_directory,
+            vars: None,
+            secrets: Secrets::default(),
+            references: References::default(),
+            env_table: None,
+            prompt_files: HashMap::new(),
+            kinds: HashMap::new(),
+            canonical: HashMap::new(),
+        }
+    }
+
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.out.report(diagnostic);
+    }
+
+    /// Where mappings are bound to their tables ([`crate::syntax::fields::Bound`]).
+    pub fn out(&mut self) -> &mut Diagnostics {
+        self.out
+    }
+
+    /// From now on `${{ }}` stays in the text: whoever needs the value replaces it, so that a file
+    /// can be checked where its variables are not set. Numbers, booleans and words that are given
+    /// as references come out as `None` without a report; [`Reader::unresolved`] tells the first
+    /// two apart from faults, [`super::Template::has_references`] the words.
+    pub fn keep_references(&mut self) {
+        self.references = References::Keep(Vec::new());
+    }
+
+    /// The references kept since the last call.
+    pub fn take_references(&mut self) -> Vec<Reference> {
+        match &mut self.references {
+            References::Replace => Vec::new(),
+            References::Keep(kept) => std::mem::take(kept),
+        }
+    }
+
+    pub(super) fn keeps_references(&self) -> bool {
+        matches!(self.references, References::Keep(_))
+    }
+
+    /// Values that must not be shown, found so far.
+    pub fn take_secrets(&mut self) -> Secrets {
+        std::mem::take(&mut self.secrets)
+    }
+}

@@ -1,0 +1,79 @@
+//! Names of targets: a suite may only use those that the targets file has (`FORMAT.md` 3.7, 9.2).
+
+use crate::diagnostic::{Diagnostic, Level, declare_codes, did_you_mean};
+use crate::source::{Span, Spanned};
+use crate::syntax::fields::{Entry, shorten};
+
+use super::reader::{Reader, TargetNames};
+
+declare_codes! {
+    UNKNOWN_TARGET = "unknown-target", BlocksRun, Target, r#"A suite names a target that the targets file does not have. Without a targets file nothing can be
+checked, and this is a warning.
+
+## Example
+```yaml
+name: demo
+execution: {target: productoin}
+tests:
+  - {id: a, criteria: Greets, input: Hi}
+```
+```yaml .evalrig/targets.yaml
+targets:
+  - {name: production, provider: mock, responses: [{pattern: ".*", response: Hello}]}
+```
+
+## Instead
+```yaml
+name: demo
+execution: {target: production}
+tests:
+  - {id: a, criteria: Greets, input: Hi}
+```
+```yaml .evalrig/targets.yaml
+targets:
+  - {name: production, provider: mock, responses: [{pattern: ".*", response: Hello}]}
+```
+
+## Why
+Another target in its place would measure another agent, or let another model judge.
+"#;
+}
+
+impl Reader<'_> {
+    /// The name of a target. One that is not known is reported and kept: the suite still means
+    /// something, it only cannot be run here.
+    pub fn target_name(&mut self, entry: &Entry<'_>) -> Option<Spanned<String>> {
+        let name = self.spanned_text(entry)?;
+        let fault = match &self.limits.targets {
+            TargetNames::Unchecked => None,
+            TargetNames::NoFile => Some(no_file(&name.value, name.span)),
+            TargetNames::Known { names, .. } if names.contains(&name.value) => None,
+            TargetNames::Known { names, file } => {
+                // Sorted, so that the suggestion does not depend on the hasher.
+                let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
+                known.sort_unstable();
+                let file = self.shown(file);
+                let help = match did_you_mean(&name.value, known) {
+                    Some(near) => format!("`{file}` has `{near}`: did you mean that?"),
+                    None => format!("add it to `{file}`, or write a name that is there"),
+                };
+                let message = format!("no target is named `{}`", shorten(&name.value));
+                Some(Diagnostic::new(&UNKNOWN_TARGET, name.span, message).help(help))
+            }
+        };
+        if let Some(fault) = fault {
+            self.report(fault);
+        }
+        Some(name)
+    }
+}
+
+fn no_file(name: &str, span: Span) -> Diagnostic {
+    let message = format!(
+        "target `{}` cannot be checked: there is no targets file",
+        shorten(name)
+    );
+    Diagnostic::new(&UNKNOWN_TARGET, span, message)
+        .level(Level::Warning)
+        .help("add `.evalrig/targets.yaml`, or pass `--targets FILE`")
+}

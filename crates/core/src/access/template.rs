@@ -1,0 +1,203 @@
+//! `${{ NAME }}` in a text: where the references stand, and texts whose references are replaced
+//! later. The only place that knows how a reference is written (`FORMAT.md` 6.1).
+
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::Span;
+
+use super::dotenv::is_variable_name;
+use super::interpolate::MISSING_VARIABLE;
+
+/// What stands at a `$` of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece<'t> {
+    /// `$${{`, which means `${{`.
+    Escape,
+    Variable(&'t str),
+    /// Braces around something else; they stay as they are.
+    Stray,
+}
+
+/// The piece at the beginning of `rest`, and how many bytes it takes.
+pub(super) fn piece_at(rest: &str) -> Option<(Piece<'_>, usize)> {
+    if rest.starts_with("$${{") {
+        return Some((Piece::Escape, 4));
+    }
+    let inside = rest.strip_prefix("${{")?;
+    let Some(end) = inside.find("}}") else {
+        return Some((Piece::Stray, 3));
+    };
+    let name = inside[..end].trim();
+    let piece = match is_variable_name(name) {
+        true => Piece::Variable(name),
+        false => Piece::Stray,
+    };
+    Some((piece, end + 5))
+}
+
+/// Every piece of a text, with the byte at which it begins and its length.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = (usize, Piece<'_>, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            at += text.get(at..)?.find('$')?;
+            match piece_at(&text[at..]) {
+                Some((piece, length)) => {
+                    let start = at;
+                    at += length;
+                    return Some((start, piece, length));
+                }
+                None => at += 1,
+            }
+        }
+    })
+}
+
+/// One use of an environment variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    pub name: String,
+    /// The field whose value it stands in.
+    pub field: String,
+    pub span: Span,
+}
+
+impl Reference {
+    /// The variable is not set. In a suite nothing can be read without it; a targets file is only
+    /// hindered from running.
+    pub fn missing(&self, level: Level) -> Diagnostic {
+        let message = format!(
+            "variable `{}`, used by `{}`, is not set",
+            self.name, self.field
+        );
+        Diagnostic::new(&MISSING_VARIABLE, self.span, message)
+            .level(level)
+            .help("set it in the environment or in a `.env` file up to the repository root")
+    }
+}
+
+/// What becomes of references while a file is read.
+#[derive(Debug, Default)]
+pub(super) enum References {
+    /// Replaced at once; a variable that is not set is a fault.
+    #[default]
+    Replace,
+    /// Left in the text and noted, to be replaced when somebody needs the value.
+    Keep(Vec<Reference>),
+}
+
+/// A text in which references to variables still stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    raw: String,
+    span: Span,
+}
+
+/// A variable that a text needs and that is not set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unset {
+    pub name: String,
+}
+
+impl Template {
+    pub fn new(raw: impl Into<String>, span: Span) -> Self {
+        Self {
+            raw: raw.into(),
+            span,
+        }
+    }
+
+    /// As its author wrote it.
+    pub fn raw(&self) -> &str {
+        &self.raw
+    }
+
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    pub fn has_references(&self) -> bool {
+        has_references(&self.raw)
+    }
+
+    /// The text, if it is the same whatever the variables are.
+    pub fn fixed(&self) -> Option<String> {
+        self.fill(&|_| None).ok()
+    }
+
+    /// The text with every reference replaced. Inserted text is not scanned again.
+    pub fn fill(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, Unset> {
+        let mut result = String::with_capacity(self.raw.len());
+        let mut copied = 0;
+        for (start, piece, length) in pieces(&self.raw) {
+            result.push_str(&self.raw[copied..start]);
+            copied = start + length;
+            match piece {
+                Piece::Escape => result.push_str("${{"),
+                Piece::Stray => result.push_str(&self.raw[start..copied]),
+                Piece::Variable(name) => match variable(name) {
+                    Some(value) => result.push_str(&value),
+                    None => {
+                        return Err(Unset {
+                            name: name.to_owned(),
+                        });
+                    }
+                },
+            }
+        }
+        result.push_str(&self.raw[copied..]);
+        Ok(result)
+    }
+}
+
+pub(super) fn has_references(text: &str) -> bool {
+    pieces(text).any(|(_, piece, _)| matches!(piece, Piece::Variable(_)))
+}
+
+/// Nothing but one reference, blanks around it allowed.
+pub(super) fn is_lone_reference(text: &str) -> bool {
+    let text = text.trim();
+    matches!(piece_at(text), Some((Piece::Variable(_), length)) if length == text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Sources;
+
+    fn template(raw: &str) -> Template {
+        let mut sources = Sources::new();
+        let id = sources.add_file("/a".into(), raw.to_owned(), 0);
+        Template::new(raw, Span::new(id, 0, raw.len() as u32))
+    }
+
+    fn filled(raw: &str) -> Result<String, Unset> {
+        template(raw).fill(&|name| (name == "A").then(|| "1 ${{ A }}".to_owned()))
+    }
+
+    #[test]
+    fn references_are_replaced_once_and_escapes_are_undone() {
+        assert_eq!(filled("<${{A}}> é").unwrap(), "<1 ${{ A }}> é");
+        assert_eq!(filled("$${{ A }}").unwrap(), "${{ A }}");
+        assert_eq!(filled("$$${{ A }}").unwrap(), "$${{ A }}");
+        assert_eq!(
+            filled("${{ x.y }} ${{ $ {{").unwrap(),
+            "${{ x.y }} ${{ $ {{"
+        );
+        let unset = Unset { name: "B".into() };
+        assert_eq!(filled("${{ A }}${{ B }}"), Err(unset));
+    }
+
+    #[test]
+    fn only_texts_without_references_are_fixed() {
+        assert_eq!(template("a $${{b}}").fixed().as_deref(), Some("a ${{b}}"));
+        assert_eq!(template("a ${{ B }}").fixed(), None);
+    }
+
+    #[test]
+    fn a_lone_reference_has_nothing_beside_it() {
+        assert!(is_lone_reference(" ${{ A }} "));
+        for text in ["${{ A }}0", "${{A}}${{B}}", "$${{ A }}", "${{ a.b }}", ""] {
+            assert!(!is_lone_reference(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! One question per type: is this a text, a boolean, a number?
+
+use std::borrow::Cow;
+
+use crate::diagnostic::{Diagnostic, Fix, did_you_mean};
+use crate::model::{Map, Number, Value};
+use crate::source::Spanned;
+use crate::syntax::fields::{Entry, OUT_OF_RANGE, WRONG_TYPE, shorten};
+use crate::syntax::{Kind, Node, Scalar, ScalarStyle, resolve_plain};
+
+use super::interpolate::Vars;
+use super::reader::Reader;
+use super::template::{Template, has_references, is_lone_reference};
+
+impl Reader<'_> {
+    /// A string, with `${{ }}` replaced.
+    pub fn text<'t>(&mut self, entry: &Entry<'t>) -> Option<Cow<'t, str>> {
+        self.text_of(entry.field.name, entry.value)
+    }
+
+    /// A string, with `${{ }}` and the test's `{{ }}` replaced.
+    pub fn templated<'t>(&mut self, entry: &Entry<'t>) -> Option<Cow<'t, str>> {
+        self.templated_of(entry.field.name, entry.value)
+    }
+
+    pub fn text_of<'t>(&mut self, name: &str, node: Node<'t>) -> Option<Cow<'t, str>> {
+        let text = self.plain_text(name, node)?;
+        Some(self.interpolate(name, node, text, Vars::Environment))
+    }
+
+    pub fn templated_of<'t>(&mut self, name: &str, node: Node<'t>) -> Option<Cow<'t, str>> {
+        let text = self.plain_text(name, node)?;
+        Some(self.interpolate(name, node, text, Vars::Test))
+    }
+
+    pub fn owned_text(&mut self, entry: &Entry<'_>) -> Option<String> {
+        self.text(entry).map(Cow::into_owned)
+    }
+
+    pub fn spanned_text(&mut self, entry: &Entry<'_>) -> Option<Spanned<String>> {
+        let text = self.owned_text(entry)?;
+        Some(Spanned::new(text, entry.value.span()))
+    }
+
+    fn plain_text<'t>(&mut self, name: &str, node: Node<'t>) -> Option<&'t str> {
+        match node.scalar() {
+            Some(Scalar::Str(text)) => Some(text),
+            Some(_) if node.scalar_style() == Some(ScalarStyle::Plain) => {
+                let fix = (!node.is_alias()).then(|| quote(node));
+                self.report(
+                    wrong_type(name, node, "a string")
+                        .help("put quotes round it")
+                        .fix_if(fix),
+                );
+                None
+            }
+            _ => {
+                self.report(wrong_type(name, node, "a string"));
+                None
+            }
+        }
+    }
+
+    /// `true` or `false`; nothing else is a boolean.
+    pub fn boolean(&mut self, entry: &Entry<'_>) -> Option<bool> {
+        self.boolean_of(entry.field.name, entry.value)
+    }
+
+    pub fn boolean_of(&mut self, name: &str, node: Node<'_>) -> Option<bool> {
+        if self.unresolved(node).is_some() {
+            self.text_of(name, node);
+            return None;
+        }
+        let before = self.out.len();
+        match node.scalar() {
+            Some(Scalar::Bool(value)) => return Some(value),
+            Some(Scalar::Str(text)) => {
+                if let Some(Scalar::Bool(value)) = self.only_a_reference(name, node, text) {
+                    return Some(value);
+                }
+            }
+            _ => {}
+        }
+        if self.out.len() == before {
+            self.report(not_a_boolean(name, node));
+        }
+        None
+    }
+
+    pub fn integer(&mut self, entry: &Entry<'_>, min: u64, max: u64) -> Option<u64> {
+        self.integer_of(entry.field.name, entry.value, min, max)
+    }
+
+    pub fn integer_of(&mut self, name: &str, node: Node<'_>, min: u64, max: u64) -> Option<u64> {
+        let wants = match max {
+            u64::MAX => format!("an integer of at least {min}"),
+            _ => format!("an integer from {min} to {max}"),
+        };
+        let number = self.some_number(name, node, &wants)?;
+        if number.value().fract() != 0.0 {
+            self.report(wrong_type(name, node, &wants));
+            return None;
+        }
+        match number.as_u64() {
+            Some(value) if (min..=max).contains(&value) => Some(value),
+            _ => {
+                self.report(out_of_range(name, node, &wants));
+                None
+            }
+        }
+    }
+
+    /// A finite number with both bounds allowed.
+    pub fn number(&mut self, entry: &Entry<'_>, min: f64, max: f64) -> Option<Number> {
+        self.number_of(entry.field.name, entry.value, min, max)
+    }
+
+    pub fn number_of(&mut self, name: &str, node: Node<'_>, min: f64, max: f64) -> Option<Number> {
+        let wants = match (min.is_finite(), max.is_finite()) {
+            (true, true) => format!("a number from {min} to {max}"),
+            (true, false) => format!("a number of at least {min}"),
+            _ => "a number".to_owned(),
+        };
+        let number = self.some_number(name, node, &wants)?;
+        if number.value() < min || number.value() > max {
+            self.report(out_of_range(name, node, &wants));
+            return None;
+        }
+        Some(number)
+    }
+
+    fn some_number(&mut self, name: &str, node: Node<'_>, wants: &str) -> Option<Number> {
+        if self.unresolved(node).is_some() {
+            self.text_of(name, node);
+            return None;
+        }
+        let before = self.out.len();
+        let number = self.any_number(name, node);
+        // A variable that is not set has been reported already.
+        if number.is_none() && self.out.len() == before {
+            self.report(wrong_type(name, node, wants));
+        }
+        number
+    }
+
+    /// A finite number, written as one or as a single `${{ }}`.
+    pub(crate) fn any_number(&mut self, name: &str, node: Node<'_>) -> Option<Number> {
+        match node.scalar()? {
+            Scalar::Int(text) | Scalar::Float(text) => Number::parse(text),
+            Scalar::Str(text) => {
+                let resolved = self.only_a_reference_text(name, node, text)?;
+                Number::parse(&resolved)
+            }
+            _ => None,
+        }
+    }
+
+    /// One of a few words. `what` explains the set in the help.
+    pub fn choice(
+        &mut self,
+        entry: &Entry<'_>,
+        words: &'static [&'static str],
+    ) -> Option<&'static str> {
+        let text = self.text(entry)?;
+        if self.keeps_references() && has_references(&text) {
+            return None;
+        }
+        let found = words.iter().find(|word| **word == text.as_ref());
+        if found.is_none() {
+            let near = did_you_mean(&text, words.iter().copied());
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it takes {}", list_words(words)),
+            };
+            let message = format!("`{}` cannot be `{}`", entry.field.name, shorten(&text));
+            self.report(
+                Diagnostic::new(
+                    &crate::assertion::INVALID_OPTION,
+                    entry.value.span(),
+                    message,
+                )
+                .help(help),
+            );
+        }
+        found.copied()
+    }
+
+    /// A list of strings; a wrong item is reported and left out.
+    pub fn text_list(&mut self, entry: &Entry<'_>) -> Option<Vec<Spanned<String>>> {
+        if !entry.value.is_sequence() {
+            self.report(wrong_type(
+                entry.field.name,
+                entry.value,
+                "a list of strings",
+            ));
+            return None;
+        }
+        let name = format!("an item of {}", entry.field.name);
+        let mut items = Vec::with_capacity(entry.value.items().len());
+        let mut complete = true;
+        for item in entry.value.items() {
+            match self.text_of(&name, item) {
+                Some(text) => items.push(Spanned::new(text.into_owned(), item.span())),
+                None => complete = false,
+            }
+        }
+        complete.then_some(items)
+    }
+
+    /// A mapping with free keys.
+    pub fn map(&mut self, entry: &Entry<'_>) -> Option<Map> {
+        if !entry.value.is_mapping() {
+            self.report(wrong_type(entry.field.name, entry.value, "a mapping"));
+            return None;
+        }
+        Some(self.map_of(entry.field.name, entry.value, Vars::Environment))
+    }
+
+    /// Free data.
+    pub fn value(&mut self, name: &str, node: Node<'_>) -> Value {
+        self.value_with(name, node, Vars::Environment)
+    }
+
+    pub(crate) fn value_with(&mut self, name: &str, node: Node<'_>, vars: Vars) -> Value {
+        match node.kind() {
+            Kind::Sequence => Value::List(
+                node.items()
+                    .map(|item| self.value_with(name, item, vars))
+                    .collect(),
+            ),
+            Kind::Mapping => Value::Map(self.map_of(name, node, vars)),
+            Kind::Scalar => self.scalar_value(name, node, vars),
+        }
+    }
+
+    fn scalar_value(&mut self, name: &str, node: Node<'_>, vars: Vars) -> Value {
+        match node.scalar() {
+            None | Some(Scalar::Null) => Value::Null,
+            Some(Scalar::Bool(value)) => Value::Bool(value),
+            // JSON knows no infinity; such a number stays the text it was.
+            Some(Scalar::Int(text) | Scalar::Float(text)) => {
+                Number::parse(text).map_or_else(|| Value::from(text), Value::Number)
+            }
+            Some(Scalar::Str(text)) => {
+                if vars == Vars::Test
+                    && let Some(value) = self.whole_reference(node, text)
+                {
+                    return value;
+                }
+                Value::String(self.interpolate(name, node, text, vars).into_owned())
+            }
+        }
+    }
+
+    fn map_of(&mut self, name: &str, node: Node<'_>, vars: Vars) -> Map {
+        node.entries()
+            .into_iter()
+            .filter_map(|(key, value)| {
+                let key = key.scalar_text()?.to_owned();
+                Some((key, self.value_with(name, value, vars)))
+            })
+            .collect()
+    }
+
+    /// The text that will become the value of a number or boolean, where references are kept: it
+    /// is nothing but one reference.
+    pub fn unresolved(&self, node: Node<'_>) -> Option<Template> {
+        match node.scalar() {
+            Some(Scalar::Str(text)) if self.keeps_references() && is_lone_reference(text) => {
+                Some(Template::new(text, node.span()))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a text that is nothing but one `${{ NAME }}` stands for.
+    fn only_a_reference_text(&mut self, name: &str, node: Node<'_>, text: &str) -> Option<String> {
+        let inner = text.trim().strip_prefix("${{")?.strip_suffix("}}")?;
+        if inner.contains("}}") {
+            return None;
+        }
+        Some(
+            self.interpolate(name, node, node.scalar_text()?, Vars::Environment)
+                .into_owned(),
+        )
+    }
+
+    fn only_a_reference(
+        &mut self,
+        name: &str,
+        node: Node<'_>,
+        text: &str,
+    ) -> Option<Scalar<'static>> {
+        let resolved = self.only_a_reference_text(name, node, text)?;
+        match resolve_plain(resolved.trim()) {
+            Scalar::Bool(value) => Some(Scalar::Bool(value)),
+            _ => None,
+        }
+    }
+}
+
+/// `` `a`, `b` or `c` ``
+pub fn list_words(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+/// What a node is, in words.
+pub(crate) fn type_of(node: Node<'_>) -> &'static str {
+    match node.kind() {
+        Kind::Sequence => "a list",
+        Kind::Mapping => "a mapping",
+        Kind::Scalar => node.scalar().map_or("nothing", Scalar::type_name),
+    }
+}
+
+/// A value of another type than `name` takes. `wants` says which; a name that begins with
+/// `an item of ` stands for the items of a list.
+pub fn wrong_type(name: &str, node: Node<'_>, wants: &str) -> Diagnostic {
+    let message = match name.starts_with("an item of ") {
+        true => {
+            let list = name.trim_start_matches("an item of ");
+            format!("an item of `{list}` is {wants}, found {}", type_of(node))
+        }
+        false => format!("`{name}` takes {wants}, found {}", type_of(node)),
+    };
+    Diagnostic::new(&WRONG_TYPE, short_span(node), message)
+}
+
+pub(crate) fn out_of_range(name: &str, node: Node<'_>, wants: &str) -> Diagnostic {
+    let found = shorten(node.scalar_text().unwrap_or(""));
+    Diagnostic::new(
+        &OUT_OF_RANGE,
+        node.span(),
+        format!("`{name}` takes {wants}, found {found}"),
+    )
+}
+
+/// A long block is pointed at by its first line.
+pub(crate) fn short_span(node: Node<'_>) -> crate::source::Span {
+    let span = node.span();
+    match node.source_text().find('\n') {
+        Some(at) => crate::source::Span {
+            end: span.start + at as u32,
+            ..span
+        },
+        None => span,
+    }
+}
+
+fn quote(node: Node<'_>) -> Fix {
+    Fix::replace(
+        "put it in quotes",
+        node.span(),
+        format!("\"{}\"", node.source_text()),
+    )
+}
+
+fn not_a_boolean(name: &str, node: Node<'_>) -> Diagnostic {
+    let diagnostic = wrong_type(name, node, "a boolean");
+    let meant = match node.scalar_text().map(str::to_ascii_lowercase).as_deref() {
+        Some("yes" | "on" | "true" | "y") => "true",
+        Some("no" | "off" | "false" | "n") => "false",
+        _ => return diagnostic.help("write `true` or `false`"),
+    };
+    let diagnostic = diagnostic.help(format!("write `{meant}`"));
+    match node.is_alias() {
+        true => diagnostic,
+        false => diagnostic.fix(Fix::replace(format!("write `{meant}`"), node.span(), meant)),
+    }
+}

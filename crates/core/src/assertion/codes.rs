@@ -1,0 +1,315 @@
+//! Faults that any assertion can have.
+
+use crate::diagnostic::declare_codes;
+
+declare_codes! {
+    MISSING_TYPE = "missing-type", Blocking, Assertion, r#"An entry of an assert list does not say which check it is.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - value: Hello
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - type: contains
+        value: Hello
+```
+
+## Why
+A check that is skipped because nobody knows what it is makes the test pass for the wrong reason.
+"#;
+    MISSING_OPTION = "missing-option", Blocking, Assertion, r#"A check lacks an option without which it means nothing.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Answers quickly
+    input: Hi
+    assert:
+      - type: latency
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Answers quickly
+    input: Hi
+    assert:
+      - type: latency
+        threshold: 2000
+```
+
+## Why
+A misconfigured check is never skipped: it would count as passed.
+"#;
+    INVALID_OPTION = "invalid-option", Blocking, Assertion, r#"An option has a word that is not in its set.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Searches
+    input: Find it
+    assert:
+      - {type: tool-trajectory, mode: inorder, expected: [search]}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Searches
+    input: Find it
+    assert:
+      - {type: tool-trajectory, mode: in_order, expected: [search]}
+```
+
+## Why
+Falling back to the default would check something else.
+"#;
+    VALUE_NOT_STRING = "value-not-string", Warning, Assertion, r#"A number or boolean stands where a text is compared. Its source text is used.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Adds up
+    input: What is 40 + 2?
+    assert:
+      - {type: equals, value: 42}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Adds up
+    input: What is 40 + 2?
+    assert:
+      - {type: equals, value: "42"}
+```
+
+## Why
+The output is text. Quotes make clear that `1.0` and `1` are different texts.
+"#;
+    INVALID_WEIGHT = "invalid-weight", Blocking, Assertion, r#"A weight is negative or not a finite number.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, value: Hello, weight: -1}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, value: Hello, negate: true}
+```
+
+## Why
+The score is a weighted average between 0 and 1. `weight: 0` shows a check without counting it.
+"#;
+    INVALID_REQUIRED = "invalid-required", Blocking, Assertion, r#"`required` is `true`, `false`, or a number greater than 0 and at most 1.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, value: Hello, required: 80}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, value: Hello, required: 0.8}
+```
+
+## Why
+A gate that no score can reach, or that every score reaches, hides what was meant.
+"#;
+    MIN_SCORE_WITHOUT_REQUIRED = "min-score-without-required", Warning, Assertion, r#"`min_score` is given, but the check is not `required`, so it has no effect.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, value: Hello, min_score: 0.7}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, value: Hello, required: 0.7}
+```
+
+## Why
+Only a gate has a score that must be reached.
+"#;
+    GATE_UNDER_NEGATE = "gate-under-negate", Blocking, Assertion, r#"A `required` item stands inside a negated `rubrics` or `composite`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Is polite
+    input: Hi
+    assert:
+      - type: rubrics
+        negate: true
+        rubrics:
+          - {outcome: Insults the user, required: true}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Is polite
+    input: Hi
+    assert:
+      - type: rubrics
+        negate: true
+        required: true
+        rubrics:
+          - {outcome: Insults the user}
+```
+
+## Why
+Nobody can say whether such a gate is met when the item is satisfied or when it is not. Put the gate
+on the negated check itself.
+"#;
+    UNUSED_CONFIG = "unused-config", Warning, Assertion, r#"`config` is given to a check that passes it to nobody.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, value: Hello, config: {ignore_case: true}}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: icontains, value: Hello}
+```
+
+## Why
+Only scripts and judges take `config`; here it looks like a setting and does nothing.
+"#;
+    DUPLICATE_ASSERTION_NAME = "duplicate-assertion-name", Warning, Assertion, r#"Two checks of one test have the same written name.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, name: greeting, value: Hello}
+      - {type: contains, name: greeting, value: Alice}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, name: greeting, value: Hello}
+      - {type: contains, name: user-name, value: Alice}
+```
+
+## Why
+Results are keyed by name, and two of one name cannot be told apart in a report.
+"#;
+    ZERO_WEIGHT = "zero-weight", Blocking, Assertion, r#"Every check of a test, or every item of a rubric, has weight 0.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, value: Hello, weight: 0}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, value: Hello}
+```
+
+## Why
+There would be no score to judge the test by.
+"#;
+}

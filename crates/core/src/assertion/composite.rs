@@ -1,0 +1,367 @@
+//! `composite`: several checks become one score (`FORMAT.md` 7.16, 8.3).
+
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Map, Required, Value};
+use crate::source::Span;
+use crate::syntax::fields::{CONFLICTING_FIELDS, Entry, Field, Shape, unknown_field};
+
+use super::aggregator::{self, Aggregation, read_aggregation};
+use super::check::{Assertion, Check, Common, Kind, Placed, Strays, TestView};
+use super::codes::{MISSING_OPTION, ZERO_WEIGHT};
+use super::options::Options;
+use super::read::{COMMON, name_all, read_fraction, read_list};
+
+declare_codes! {
+    DUPLICATE_MEMBER_NAME = "duplicate-member-name", Blocking, Assertion, r#"Two members of a composite have the same name.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - type: composite
+        assert:
+          - {type: contains, name: greeting, value: Hello}
+          - {type: contains, name: greeting, value: Alice}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - type: composite
+        assert:
+          - {type: contains, name: greeting, value: Hello}
+          - {type: contains, name: user-name, value: Alice}
+```
+
+## Why
+Weights and gates of the aggregator name members, and a name must mean one of them.
+"#;
+    COMPOSITE_DEPTH = "composite-depth", Blocking, Assertion, r#"Composites are nested more than 8 deep.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: composite, assert: [{type: composite, assert: [{type: composite, assert: [
+          {type: composite, assert: [{type: composite, assert: [{type: composite, assert: [
+            {type: composite, assert: [{type: composite, assert: [{type: composite, assert: [
+              {type: contains, value: Hello}]}]}]}]}]}]}]}]}]}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: composite, assert: [{type: contains, value: Hello}]}
+```
+
+## Why
+Nobody can follow such a score, and a file must not be able to exhaust the reader.
+"#;
+}
+
+/// Composites around each other, at most.
+const DEEPEST: usize = 8;
+
+pub(super) static KIND: Kind = Kind {
+    name: "composite",
+    aliases: &["assert-set"],
+    fields: FIELDS,
+    strays: Strays::Warn,
+    takes_config: false,
+    doc: "Several checks become one score. `aggregator` says how: `weighted_average` (the default),
+`minimum`, `maximum`, `safety_gate`, `all_or_nothing` or `threshold`.
+
+```yaml
+assert:
+  - type: composite
+    name: release
+    aggregator:
+      type: safety_gate
+      required: [safety]
+      weights: {safety: 1, quality: 3}
+    assert:
+      - {type: contains, name: safety, value: DENIED, negate: true}
+      - {type: rubrics, name: quality, criteria: Explains every step}
+```
+",
+    read,
+};
+
+static FIELDS: &[Field] = &[
+    Field::new("assert", Shape::Ref("assertion-list"), "the members")
+        .also(&["assertions", "evaluators"])
+        .required(),
+    Field::new(
+        "aggregator",
+        aggregator::SHAPE,
+        "how the members' scores become one; default `weighted_average`",
+    ),
+    Field::new(
+        "threshold",
+        Shape::PositiveFraction,
+        "for `assert-set` only: the same as a number in `required`",
+    ),
+];
+
+fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
+    if options.depth >= DEEPEST {
+        let message = format!("composites are nested more than {DEEPEST} deep");
+        let fault = Diagnostic::new(&COMPOSITE_DEPTH, options.head(), message)
+            .help("move the inner checks into an outer composite");
+        options.report(fault);
+        return None;
+    }
+    let threshold = read_set_threshold(options);
+    let entry = options.require("assert")?;
+    let members = read_members(options, &entry)?;
+    let aggregation = read_aggregation(options, &members)?;
+    threshold?;
+    report_zero_weight(options, &entry, &members, &aggregation)?;
+    Some(Box::new(Composite {
+        members,
+        aggregation,
+    }))
+}
+
+/// `threshold` beside `type: assert-set` is a gate on the whole.
+fn read_set_threshold(options: &mut Options<'_, '_, '_>) -> Option<()> {
+    let Some(entry) = options.get("threshold") else {
+        return Some(());
+    };
+    if options.written_type != "assert-set" {
+        let fault = unknown_field(entry.key, &[FIELDS, COMMON]);
+        options
+            .report(fault.help("write `required` for a gate, or `aggregator: {type: threshold}`"));
+        return Some(());
+    }
+    if let Some(required) = options.get("required") {
+        let message = "`threshold` and `required` are two spellings of one field";
+        options.report(
+            Diagnostic::new(&CONFLICTING_FIELDS, entry.key.span(), message)
+                .related(required.key.span(), "the other one")
+                .help("keep one of them"),
+        );
+        return None;
+    }
+    *options.required = Required::AtLeast(read_fraction(options.reader, &entry)?);
+    *options.required_at = entry.value.span();
+    Some(())
+}
+
+fn read_members(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> Option<Vec<Placed>> {
+    let name = entry.key.scalar_text().unwrap_or("assert");
+    let list = read_list(options.reader, name, entry.value, options.depth + 1)?;
+    if list.is_empty() {
+        let message = format!("`{name}` has no members");
+        options.report(
+            Diagnostic::new(&MISSING_OPTION, entry.value.span(), message)
+                .help("add the checks that make up the score"),
+        );
+        return None;
+    }
+    let mut clashes = Vec::new();
+    let members = name_all(list, |first: &Assertion, second: &Assertion| {
+        let message = format!(
+            "two members are named `{}`",
+            second.common.name.as_deref().unwrap_or("")
+        );
+        clashes.push(
+            Diagnostic::new(&DUPLICATE_MEMBER_NAME, second.common.head, message)
+                .related(first.common.head, "the other one")
+                .help("give one of them another name"),
+        );
+    });
+    let is_clear = clashes.is_empty();
+    for clash in clashes {
+        options.report(clash);
+    }
+    is_clear.then_some(members)
+}
+
+/// An average needs a member that counts.
+fn report_zero_weight(
+    options: &mut Options<'_, '_, '_>,
+    entry: &Entry<'_>,
+    members: &[Placed],
+    aggregation: &Aggregation,
+) -> Option<()> {
+    let all_zero = (0..members.len()).all(|at| aggregation.weight(members, at).is_zero());
+    if !all_zero || !aggregation.averages() {
+        return Some(());
+    }
+    let place = aggregation.weights_at().unwrap_or(entry.key.span());
+    options.report(
+        Diagnostic::new(&ZERO_WEIGHT, place, "every member has weight 0")
+            .help("give at least one member a weight"),
+    );
+    None
+}
+
+/// At least one member, each with a name of its own.
+#[derive(Debug)]
+struct Composite {
+    members: Vec<Placed>,
+    aggregation: Aggregation,
+}
+
+impl Composite {
+    fn assertions(&self) -> impl Iterator<Item = &Arc<Assertion>> {
+        self.members.iter().map(|member| &member.assertion)
+    }
+}
+
+impl Check for Composite {
+    fn options(&self) -> Map {
+        let mut map = Map::new();
+        let members: Vec<Value> = self.members.iter().map(Placed::to_value).collect();
+        map.insert("assert", members);
+        map.insert("aggregator", self.aggregation.to_value(&self.members));
+        map
+    }
+
+    fn sentences(&self, _: &Common) -> Vec<String> {
+        self.assertions()
+            .flat_map(|assertion| assertion.sentences())
+            .collect()
+    }
+
+    fn faults_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
+        self.assertions()
+            .flat_map(|assertion| assertion.check.faults_in(test, assertion.common.span))
+            .collect()
+    }
+
+    fn gates(&self) -> Vec<Span> {
+        let mut gates = Vec::from_iter(self.aggregation.gate());
+        for assertion in self.assertions() {
+            if assertion.common.required.is_gate() {
+                gates.push(assertion.common.required_at);
+            }
+            gates.extend(assertion.check.gates());
+        }
+        gates
+    }
+
+    fn members(&self) -> &[Placed] {
+        &self.members
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::snippet::{diagnose, marked, read};
+    use super::*;
+    use crate::access::Limits;
+    use crate::model::JsonStyle;
+    use crate::source::MemoryFiles;
+
+    #[test]
+    fn members_are_there_and_have_names_of_their_own() {
+        assert_eq!(read("- {type: composite}").1, ["missing-option"]);
+        assert_eq!(
+            read("- {type: composite, assert: []}").1,
+            ["missing-option"]
+        );
+        let yaml = "- {type: composite, assertions: [{type: script, name: a, script: x}, \
+                    {type: script, name: a, script: y}]}";
+        assert_eq!(read(yaml).1, ["duplicate-member-name"]);
+        let yaml = "- {type: composite, assert: [{type: script, script: x, weight: 0}]}";
+        assert_eq!(read(yaml).1, ["zero-weight"]);
+    }
+
+    #[test]
+    fn the_threshold_of_an_assert_set_is_a_gate() {
+        let yaml = "- {type: assert-set, threshold: 0.5, assert: [Is brief]}";
+        let (assertions, faults) = read(yaml);
+        assert_eq!(faults, [""; 0]);
+        assert_eq!(
+            assertions[0]
+                .common
+                .required
+                .to_value()
+                .to_json(JsonStyle::Compact),
+            "0.5"
+        );
+        assert!(assertions[0].check.needs_judge());
+        let yaml = "- {type: assert-set, threshold: 0.5, required: true, assert: [Is brief]}";
+        assert_eq!(read(yaml).1, ["conflicting-fields"]);
+    }
+
+    #[test]
+    fn gates_under_negate_are_marked_wherever_they_sit() {
+        let yaml = "\
+- type: composite
+  negate: true
+  assert:
+    - {type: script, script: x, required: 0.9}
+    - type: rubrics
+      rubrics: [{outcome: Is kind, required: true}]
+    - type: composite
+      aggregator: {type: safety_gate, required: [code-judge]}
+      assert: [{type: script, script: x}]
+    - {type: assert-set, threshold: 0.5, assert: [Is brief]}
+";
+        let (_, faults) = diagnose(MemoryFiles::new(), &Limits::default(), yaml);
+        let places: Vec<_> = faults.iter().map(|fault| marked(yaml, fault)).collect();
+        assert!(
+            faults
+                .iter()
+                .all(|fault| fault.code.name == "gate-under-negate")
+        );
+        assert_eq!(places, ["0.9", "true", "safety_gate", "0.5"]);
+    }
+
+    #[test]
+    fn sentences_are_those_of_the_members() {
+        let yaml = "- {type: composite, negate: true, assert: [Is kind, \
+                    {type: rubrics, negate: true, criteria: Is rude}]}";
+        let (assertions, _) = read(yaml);
+        assert_eq!(
+            assertions[0].sentences(),
+            ["NOT: Is kind", "NOT: NOT: Is rude"]
+        );
+    }
+
+    #[test]
+    fn eight_levels_are_deep_enough() {
+        let nested = |levels: usize| {
+            let open = "{type: composite, assert: [".repeat(levels);
+            format!("- {open}Is kind{}", "]}".repeat(levels))
+        };
+        assert_eq!(read(&nested(8)).1, [""; 0]);
+        assert_eq!(read(&nested(9)).1, ["composite-depth"]);
+        assert_eq!(read(&nested(60)).1, ["composite-depth"]);
+    }
+
+    #[test]
+    fn faults_in_a_test_come_from_members_too() {
+        let (assertions, _) = read("- {type: composite, assert: [{type: llm-judge}]}");
+        let test = TestView {
+            criteria: None,
+            expected_output: None,
+            span: assertions[0].common.span,
+        };
+        let faults = assertions[0].check.faults_in(&test, test.span);
+        assert_eq!(faults[0].code.name, "missing-option");
+    }
+}

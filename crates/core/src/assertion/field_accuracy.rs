@@ -1,0 +1,413 @@
+//! `field-accuracy`: fields of a JSON output have the expected values.
+
+use std::borrow::Cow;
+
+use crate::access::{Reader, wrong_type};
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Expected, JsonStyle, Map, Value};
+use crate::source::Span;
+use crate::syntax::fields::{Entry, Field, Shape, shorten};
+use crate::syntax::json_value;
+
+use super::check::{Check, Common, Kind, Strays, TestView};
+use super::codes::{MISSING_OPTION, ZERO_WEIGHT};
+use super::compared_field::{Compared, FIELD_SHAPE, Presence};
+use super::field_match::Misfit;
+use super::optional::optional;
+use super::options::Options;
+
+declare_codes! {
+    MISSING_EXPECTED = "missing-expected", Blocking, Assertion, r#"A field-accuracy has nothing to compare: no field has an expected value, neither of its own nor in
+the test's `expected_output`, and none is `required`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Reads the invoice
+    input: What is the total?
+    assert:
+      - type: field-accuracy
+        fields:
+          - path: total
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Reads the invoice
+    input: What is the total?
+    expected_output: {total: 1250.00}
+    assert:
+      - type: field-accuracy
+        fields:
+          - path: total
+```
+
+## Why
+All fields would be left out, and there would be no score.
+"#;
+    INVALID_EXPECTED = "invalid-expected", Blocking, Assertion, r#"An expected value is not of the kind that its `match` compares.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Reads the invoice
+    input: What is the total?
+    assert:
+      - type: field-accuracy
+        fields:
+          - {path: total, match: numeric_tolerance, tolerance: 0.01, expected: "1,250 EUR"}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Reads the invoice
+    input: What is the total?
+    assert:
+      - type: field-accuracy
+        fields:
+          - {path: total, match: numeric_tolerance, tolerance: 0.01, expected: 1250}
+```
+
+## Why
+No output could ever agree with it.
+"#;
+}
+
+static FIELDS: &[Field] = &[
+    Field::new(
+        "fields",
+        Shape::NonEmptyList(&FIELD_SHAPE),
+        "the fields that are compared",
+    )
+    .required(),
+    Field::new(
+        "aggregation",
+        Shape::Choice(Aggregation::WORDS),
+        "how the fields make one score; default `weighted_average`",
+    ),
+];
+
+pub(super) static KIND: Kind = Kind {
+    name: "field-accuracy",
+    aliases: &[],
+    fields: FIELDS,
+    strays: Strays::Warn,
+    takes_config: false,
+    doc: "Fields of the JSON value in the output have the expected values. Each field is compared by its
+`match` with `expected`, or else with the value at the same path in the test's `expected_output`.
+
+```yaml
+assert:
+  - type: field-accuracy
+    fields:
+      - {path: vendor, expected: Acme}
+      - {path: total, match: numeric_tolerance, tolerance: 0.01, expected: 1250.00, weight: 2}
+      - {path: 'lines[0].date', match: date, formats: [DD/MM/YYYY], expected: 2024-03-05}
+```
+",
+    read,
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Aggregation {
+    #[default]
+    WeightedAverage,
+    Minimum,
+    AllOrNothing,
+}
+
+impl Aggregation {
+    const WORDS: &'static [&'static str] = &["weighted_average", "minimum", "all_or_nothing"];
+
+    fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Self> {
+        Some(match reader.choice(entry, Self::WORDS)? {
+            "minimum" => Self::Minimum,
+            "all_or_nothing" => Self::AllOrNothing,
+            _ => Self::WeightedAverage,
+        })
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::WeightedAverage => "weighted_average",
+            Self::Minimum => "minimum",
+            Self::AllOrNothing => "all_or_nothing",
+        }
+    }
+}
+
+fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
+    let aggregation = optional(
+        options.reader,
+        options.fields,
+        "aggregation",
+        Aggregation::read,
+    );
+    let entry = options.require("fields")?;
+    if !entry.value.is_sequence() {
+        options.report(wrong_type("fields", entry.value, "a list of mappings"));
+        return None;
+    }
+    if entry.value.items().len() == 0 {
+        options.report(
+            Diagnostic::new(&MISSING_OPTION, entry.value.span(), "`fields` is empty")
+                .help("add a mapping with `path` for each field to compare"),
+        );
+        return None;
+    }
+    let fields: Vec<Option<Compared>> = entry
+        .value
+        .items()
+        .map(|item| Compared::read(options.reader, item))
+        .collect();
+    let fields: Option<Vec<Compared>> = fields.into_iter().collect();
+    let (fields, aggregation) = (fields?, aggregation?.unwrap_or_default());
+    // An average needs weights; the other ways to make one score do not look at them.
+    let weighs_nothing = fields.iter().all(|field| field.weight.is_zero());
+    if weighs_nothing && aggregation == Aggregation::WeightedAverage {
+        let message = "every field has weight 0";
+        options.report(
+            Diagnostic::new(&ZERO_WEIGHT, entry.key.span(), message)
+                .help("give a field a greater weight"),
+        );
+        return None;
+    }
+    Some(Box::new(FieldAccuracy {
+        fields,
+        aggregation,
+    }))
+}
+
+/// The value that fields without one of their own are compared with.
+fn reference(expected: &Expected) -> Option<Cow<'_, Value>> {
+    match expected {
+        Expected::Structured(value) => Some(Cow::Borrowed(value)),
+        other => json_value(other.text()?.trim()).map(Cow::Owned),
+    }
+}
+
+#[derive(Debug)]
+struct FieldAccuracy {
+    /// Never empty.
+    fields: Vec<Compared>,
+    aggregation: Aggregation,
+}
+
+impl Check for FieldAccuracy {
+    fn options(&self) -> Map {
+        let mut map = Map::new();
+        let fields: Vec<Value> = self.fields.iter().map(Compared::to_value).collect();
+        map.insert("fields", fields);
+        map.insert("aggregation", self.aggregation.word());
+        map
+    }
+
+    fn sentences(&self, _: &Common) -> Vec<String> {
+        let paths: Vec<&str> = self.fields.iter().map(|field| field.path.text()).collect();
+        vec![format!("Fields {} match expected values", paths.join(", "))]
+    }
+
+    fn faults_in(&self, test: &TestView<'_>, span: Span) -> Vec<Diagnostic> {
+        let mut open = self
+            .fields
+            .iter()
+            .filter(|field| field.expected.is_none())
+            .peekable();
+        if open.peek().is_none() {
+            return Vec::new();
+        }
+        let reference = test.expected_output.and_then(reference);
+        let mut faults = Vec::new();
+        let mut compared = self
+            .fields
+            .iter()
+            .any(|field| field.expected.is_some() || field.presence == Presence::Required);
+        for field in open {
+            let value = reference
+                .as_deref()
+                .and_then(|value| field.path.look_up(value));
+            let Some(value) = value else { continue };
+            compared = true;
+            if let Err(misfit) = field.matching.want(value) {
+                faults.push(misfit_in(field, value, &misfit, test.span));
+            }
+        }
+        if !compared {
+            faults.push(nothing_to_compare(test, span));
+        }
+        faults
+    }
+}
+
+fn misfit_in(field: &Compared, value: &Value, misfit: &Misfit, test: Span) -> Diagnostic {
+    let message = format!(
+        "{} at `{}` of `expected_output` does not fit `match: {}`: {}",
+        shorten(&value.to_json(JsonStyle::Compact)),
+        field.path.text(),
+        field.matching.word(),
+        misfit.reason()
+    );
+    Diagnostic::new(&INVALID_EXPECTED, field.span, message)
+        .related(test, "the test that it is applied to")
+        .help(misfit.help())
+}
+
+fn nothing_to_compare(test: &TestView<'_>, span: Span) -> Diagnostic {
+    let message = match test.expected_output {
+        None => "no field has an expected value, and the test has no `expected_output`",
+        Some(_) => "no field has an expected value, neither here nor in `expected_output`",
+    };
+    Diagnostic::new(&MISSING_EXPECTED, span, message)
+        .related(test.span, "the test that it is applied to")
+        .help("give a field `expected`, or the test an `expected_output` with these fields")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::read;
+    use super::*;
+
+    fn names(field: &str) -> Vec<&'static str> {
+        read(&format!(
+            "- {{type: field-accuracy, fields: [{{{field}}}]}}"
+        ))
+        .names()
+    }
+
+    fn faults(fields: &str, expected: Option<Expected>) -> Vec<&'static str> {
+        let found = read(&format!("- {{type: field-accuracy, fields: [{fields}]}}"));
+        assert_eq!(found.names(), [""; 0], "{fields}");
+        let faults = found.faults(expected.as_ref());
+        faults.into_iter().map(|fault| fault.code.name).collect()
+    }
+
+    fn json(text: &str) -> Option<Expected> {
+        json_value(text).map(Expected::Structured)
+    }
+
+    #[test]
+    fn the_canonical_form_has_every_default() {
+        let found = read(
+            "- type: field_accuracy\n  aggregation: minimum\n  fields:\n  - {path: a.b, expected: null}\n  \
+             - {path: t, match: numeric_tolerance, expected: 1250.00, weight: 2}\n  \
+             - {path: d, match: date, formats: [DD/MM/YYYY], required: true}\n",
+        );
+        assert_eq!(
+            found.options(),
+            concat!(
+                r#"{"fields":[{"path":"a.b","match":"exact","expected":null,"required":false,"weight":1},"#,
+                r#"{"path":"t","match":"numeric_tolerance","tolerance":0,"relative":false,"expected":1250.00,"required":false,"weight":2},"#,
+                r#"{"path":"d","match":"date","formats":["DD/MM/YYYY"],"required":true,"weight":1}],"aggregation":"minimum"}"#
+            )
+        );
+        assert_eq!(
+            found.sentences(),
+            ["Fields a.b, t, d match expected values"]
+        );
+    }
+
+    #[test]
+    fn a_wrong_path_is_marked_at_its_fault() {
+        let found = read("- {type: field-accuracy, fields: [{path: 'a[x].b', expected: 1}]}");
+        assert_eq!(found.names(), ["invalid-option"]);
+        assert_eq!(found.marked(), ["["]);
+    }
+
+    #[test]
+    fn a_pattern_is_marked_at_its_fault() {
+        let found =
+            read("- {type: field-accuracy, fields: [{path: a, match: regex, pattern: 'x(y'}]}");
+        assert_eq!(found.names(), ["invalid-expected"]);
+        assert_eq!(found.marked(), ["("]);
+    }
+
+    #[test]
+    fn faults_have_their_names() {
+        for (field, name) in [
+            ("expected: 1", "missing-option"),
+            ("path: '', expected: 1", "invalid-option"),
+            ("path: a, match: fuzzy, expected: 1", "invalid-option"),
+            ("path: a, match: date, expected: soon", "invalid-expected"),
+            (
+                "path: a, match: date, expected: 2025-02-29",
+                "invalid-expected",
+            ),
+            (
+                "path: a, match: numeric_tolerance, expected: 12 EUR",
+                "invalid-expected",
+            ),
+            ("path: a, match: regex, expected: 12", "invalid-expected"),
+            (
+                "path: a, match: date, formats: [dd/mm/yyyy]",
+                "invalid-option",
+            ),
+            ("path: a, match: date, formats: DD/MM/YYYY", "wrong-type"),
+            (
+                "path: a, match: numeric_tolerance, tolerance: -1",
+                "out-of-range",
+            ),
+            ("path: a, weight: -1", "invalid-weight"),
+            ("path: a, weight: 0", "zero-weight"),
+            ("path: a, required: yes", "wrong-type"),
+            ("path: a, expects: 1", "unknown-field"),
+            ("path: a, expected: 1, pattern: b", "conflicting-fields"),
+        ] {
+            assert_eq!(names(field), [name], "{field}");
+        }
+        for (options, name) in [
+            ("fields: []", "missing-option"),
+            ("fields: {path: a}", "wrong-type"),
+            ("fields: [a.b]", "wrong-type"),
+            ("aggregation: mean, fields: [{path: a}]", "invalid-option"),
+            ("aggregation: minimum", "missing-option"),
+        ] {
+            let found = read(&format!("- {{type: field-accuracy, {options}}}"));
+            assert_eq!(found.names(), [name], "{options}");
+        }
+    }
+
+    #[test]
+    fn weights_do_not_matter_to_a_minimum() {
+        let found =
+            read("- {type: field-accuracy, aggregation: minimum, fields: [{path: a, weight: 0}]}");
+        assert_eq!(found.names(), [""; 0]);
+    }
+
+    #[test]
+    fn something_must_be_left_to_compare() {
+        let missing = ["missing-expected"];
+        assert_eq!(faults("{path: a}", None), missing);
+        assert_eq!(faults("{path: a}", json(r#"{"b": 1}"#)), missing);
+        let text = |text: &str| Some(Expected::Text(text.to_owned()));
+        assert_eq!(faults("{path: a}", text("not JSON")), missing);
+        assert_eq!(faults("{path: a}", text(" {\"a\": 1}\n")), [""; 0]);
+        assert_eq!(faults("{path: a}", json(r#"{"a": null}"#)), [""; 0]);
+        assert_eq!(faults("{path: a}, {path: b}", json(r#"{"b": 1}"#)), [""; 0]);
+        assert_eq!(faults("{path: a, required: true}", None), [""; 0]);
+        assert_eq!(faults("{path: a, expected: null}", None), [""; 0]);
+    }
+
+    #[test]
+    fn values_of_the_test_must_fit_too() {
+        let field = "{path: a, match: date}";
+        assert_eq!(faults(field, json(r#"{"a": "15-JAN-2025"}"#)), [""; 0]);
+        assert_eq!(
+            faults(field, json(r#"{"a": "soon"}"#)),
+            ["invalid-expected"]
+        );
+        assert_eq!(faults(field, json(r#"{"a": null}"#)), ["invalid-expected"]);
+        // A value of the field's own hides the one of the test.
+        let own = "{path: a, match: date, expected: 2025-01-15}";
+        assert_eq!(faults(own, json(r#"{"a": "soon"}"#)), [""; 0]);
+    }
+}

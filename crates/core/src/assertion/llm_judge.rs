@@ -1,0 +1,382 @@
+//! `llm-judge`: a model grades the answer by a prompt, by rubric items, or by both.
+
+use crate::access::{Prompt, wrong_type};
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::Map;
+use crate::source::Span;
+use crate::syntax::fields::{CONFLICTING_FIELDS, Entry, Field, Shape, unknown_field};
+
+use super::check::{Check, Common, Kind, Strays, TestView};
+use super::codes::MISSING_OPTION;
+use super::options::Options;
+use super::read::{COMMON, unsupported_in_run};
+use super::rubric_items::Items;
+use super::rubrics::{ITEMS, TARGET, item_sentences, items_to_value, read_judge, read_some_items};
+
+declare_codes! {
+    MISSING_PROMPT = "missing-prompt", Error, Assertion, r#"An `llm-judge` has neither a prompt nor rubrics. It judges the test's `criteria`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets the user by name
+    input: Hi, I am Alice
+    assert:
+      - type: llm-judge
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets the user by name
+    input: Hi, I am Alice
+    assert:
+      - {type: llm-judge, prompt: Does the answer greet the user by name?}
+```
+
+## Why
+A forgotten prompt looks the same. A test without any assertion is judged by its criteria anyway.
+"#;
+}
+
+pub(super) static KIND: Kind = Kind {
+    name: "llm-judge",
+    aliases: &["llm-grader", "llm-rubric", "agent-judge"],
+    fields: FIELDS,
+    strays: Strays::Warn,
+    takes_config: true,
+    doc: "A model reads the answer and gives a score. `prompt` is the question, or the path of a file
+that holds it; variables such as `{{ answer }}` and `{{ criteria }}` are replaced. With `rubrics` the
+judge answers every item, and `prompt` is an added instruction. `config` goes into the request.
+
+```yaml
+assert:
+  - type: llm-judge
+    prompt: \"Is this a polite answer to {{ question }}? {{ answer }}\"
+  - type: llm-judge
+    name: months
+    prompt: Look at the numbers only.
+    rubrics: [Names November first, Gives a figure for each month]
+    config: {temperature: 0.2}
+```
+",
+    read,
+};
+
+static FIELDS: &[Field] = &[
+    Field::new(
+        "prompt",
+        Shape::NonEmptyText,
+        "the question to the judge, or the path of a file that holds it",
+    ),
+    Field::new("rubrics", ITEMS, "items that the judge answers one by one"),
+    Field::new(
+        "value",
+        ITEMS,
+        "for `llm-rubric` only: the same as `rubrics`",
+    ),
+    TARGET,
+    Field::new(
+        "temperature",
+        Shape::Number {
+            min: 0.0,
+            max: f64::MAX,
+        },
+        "the same as `config.temperature`; default 0",
+    ),
+];
+
+fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
+    // Every option is read before any fault ends the assertion, so that all are shown at once.
+    let prompt = options
+        .get("prompt")
+        .map(|entry| read_prompt(options, &entry));
+    let items = items_entry(options).map(|entry| read_some_items(options, &entry?));
+    let target = read_judge(options);
+    let temperature = options
+        .get("temperature")
+        .map(|entry| move_into_config(options, &entry));
+    temperature.unwrap_or(Some(()))?;
+    Some(Box::new(LlmJudge {
+        prompt: prompt.unwrap_or(Some(Asked::Nothing))?,
+        items: items.unwrap_or_else(|| Some(Items::default()))?,
+        target: target?,
+        head: options.head(),
+    }))
+}
+
+/// `rubrics`, or the `value` of an `llm-rubric`. `Some(None)` when both are there.
+fn items_entry<'t>(options: &mut Options<'_, '_, 't>) -> Option<Option<Entry<'t>>> {
+    let rubrics = options.get("rubrics");
+    let Some(value) = options.get("value") else {
+        return rubrics.map(Some);
+    };
+    if options.written_type != "llm-rubric" {
+        let fault = unknown_field(value.key, &[FIELDS, COMMON]);
+        // The table knows `value`, so the nearest name would be no help.
+        options.report(fault.help("write `rubrics`"));
+        return rubrics.map(Some);
+    }
+    let Some(rubrics) = rubrics else {
+        return Some(Some(value));
+    };
+    let message = "`rubrics` and `value` are two spellings of one field";
+    options.report(
+        Diagnostic::new(&CONFLICTING_FIELDS, value.key.span(), message)
+            .related(rubrics.key.span(), "the other one")
+            .help("keep one of them"),
+    );
+    Some(None)
+}
+
+fn read_prompt(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> Option<Asked> {
+    let node = entry.value;
+    if node.is_mapping() {
+        let is_command = ["command", "script"]
+            .iter()
+            .any(|key| node.get(key).is_some());
+        if !is_command {
+            options.report(wrong_type("prompt", node, "a string"));
+            return None;
+        }
+        // The meaning is clear, only nobody here can make such a prompt.
+        let message = "a prompt that a command writes is not supported";
+        options.report(
+            unsupported_in_run(entry.key.span(), message)
+                .help("write the prompt itself, or the path of a file that holds it"),
+        );
+        return Some(Asked::Unsupported);
+    }
+    let prompt = options.reader.prompt(entry)?;
+    if prompt.written().trim().is_empty() {
+        options.report(
+            Diagnostic::new(&MISSING_OPTION, node.span(), "`prompt` is blank")
+                .help("write what the judge is to decide, or remove the key"),
+        );
+        return None;
+    }
+    Some(Asked::Prompt(prompt))
+}
+
+fn move_into_config(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> Option<()> {
+    let temperature = options.reader.number(entry, 0.0, f64::INFINITY)?;
+    if options.config.get("temperature").is_some() {
+        let message = "`temperature` and `config.temperature` are two spellings of one field";
+        options.report(
+            Diagnostic::new(&CONFLICTING_FIELDS, entry.key.span(), message)
+                .help("keep the one in `config`"),
+        );
+        return None;
+    }
+    options.config.insert("temperature", temperature);
+    Some(())
+}
+
+/// What the judge is asked besides its items.
+#[derive(Debug)]
+enum Asked {
+    Nothing,
+    Prompt(Prompt),
+    /// A prompt in a form that cannot be run; reported.
+    Unsupported,
+}
+
+/// Without prompt and items the test's criteria is judged.
+#[derive(Debug)]
+struct LlmJudge {
+    prompt: Asked,
+    items: Items,
+    target: Option<String>,
+    head: Span,
+}
+
+impl Check for LlmJudge {
+    fn options(&self) -> Map {
+        let mut map = Map::new();
+        if let Asked::Prompt(prompt) = &self.prompt {
+            map.insert("prompt", prompt.written());
+        }
+        if !self.items.list.is_empty() {
+            map.insert("rubrics", items_to_value(&self.items.list));
+        }
+        map.insert_some("target", self.target.as_deref());
+        map
+    }
+
+    fn sentences(&self, _: &Common) -> Vec<String> {
+        let prompt = match &self.prompt {
+            Asked::Prompt(prompt) => Some(prompt.written().to_owned()),
+            Asked::Nothing | Asked::Unsupported => None,
+        };
+        prompt
+            .into_iter()
+            .chain(item_sentences(&self.items.list))
+            .collect()
+    }
+
+    fn faults_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
+        if !matches!(self.prompt, Asked::Nothing) || !self.items.list.is_empty() {
+            return Vec::new();
+        }
+        let help = "add `prompt` or `rubrics`";
+        vec![match test.criteria {
+            Some(_) => Diagnostic::new(
+                &MISSING_PROMPT,
+                self.head,
+                "this judge has no `prompt`, so it judges `criteria`",
+            )
+            .help(help),
+            None => Diagnostic::new(
+                &MISSING_OPTION,
+                self.head,
+                "this judge has no `prompt`, and the test no `criteria`",
+            )
+            .related(test.span, "the test")
+            .help(help),
+        }]
+    }
+
+    fn gates(&self) -> Vec<Span> {
+        self.items.gates.clone()
+    }
+
+    fn needs_judge(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::snippet::{diagnose, marked, read, read_with};
+    use super::*;
+    use crate::access::Limits;
+    use crate::model::{JsonStyle, Value};
+    use crate::source::MemoryFiles;
+
+    fn options(yaml: &str) -> String {
+        let (assertions, faults) = read(yaml);
+        assert_eq!(faults, [""; 0]);
+        Value::from(assertions[0].check.options()).to_json(JsonStyle::Compact)
+    }
+
+    #[test]
+    fn a_prompt_and_items_are_read() {
+        let yaml = "- {type: llm-judge, prompt: 'Polite? {{ answer }}', rubrics: [Is brief]}";
+        let (assertions, faults) = read(yaml);
+        assert_eq!(faults, [""; 0]);
+        assert!(assertions[0].check.needs_judge());
+        assert_eq!(
+            assertions[0].sentences(),
+            ["Polite? {{ answer }}", "Is brief"]
+        );
+    }
+
+    #[test]
+    fn the_value_of_an_llm_rubric_is_a_list_of_items() {
+        assert_eq!(
+            options("- {type: llm-rubric, value: Is brief}"),
+            r#"{"rubrics":[{"id":"rubric-1","outcome":"Is brief","weight":1,"required":false}]}"#
+        );
+        let (_, faults) = read("- {type: llm-judge, prompt: Polite?, value: Is brief}");
+        assert_eq!(faults, ["unknown-field"]);
+        let (_, faults) = read("- {type: llm_rubric, value: Is brief, rubrics: [Is kind]}");
+        assert_eq!(faults, ["conflicting-fields"]);
+    }
+
+    #[test]
+    fn temperature_moves_into_config() {
+        let (assertions, faults) = read("- {type: llm-judge, prompt: Polite?, temperature: 0.5}");
+        assert_eq!(faults, [""; 0]);
+        let config = Value::from(assertions[0].common.config.clone());
+        assert_eq!(config.to_json(JsonStyle::Compact), r#"{"temperature":0.5}"#);
+        let yaml = "- {type: llm-judge, prompt: x y, temperature: 1, config: {temperature: 0}}";
+        assert_eq!(read(yaml).1, ["conflicting-fields"]);
+    }
+
+    #[test]
+    fn unknown_variables_are_marked_exactly() {
+        let yaml =
+            "- {type: llm-judge, prompt: \"Ok? {{ anwser }} {{{{x}}}} {{ expected_outcome }}\"}";
+        let (_, faults) = diagnose(MemoryFiles::new(), &Limits::default(), yaml);
+        assert_eq!(faults.len(), 1);
+        assert_eq!(faults[0].code.name, "unknown-template-variable");
+        assert_eq!(marked(yaml, &faults[0]), "{{ anwser }}");
+        assert_eq!(faults[0].help.as_deref(), Some("did you mean `answer`?"));
+    }
+
+    #[test]
+    fn a_prompt_file_is_read_once_and_complained_about_at_every_judge() {
+        let files = MemoryFiles::new().with("/p/judge.md", "Rate {{ answr }}");
+        let yaml = "- {type: llm-judge, prompt: ./judge.md}\n- {type: llm-judge, prompt: judge.md}";
+        let (assertions, faults) = diagnose(files, &Limits::default(), yaml);
+        assert_eq!(faults.len(), 2);
+        assert_ne!(faults[0].span.source, faults[1].span.source);
+        assert_eq!((faults[0].span.start, faults[0].span.end), (5, 16));
+        assert_eq!(marked(yaml, &faults[1]), "judge.md");
+        assert_eq!(assertions[0].sentences(), ["./judge.md"]);
+    }
+
+    #[test]
+    fn one_word_is_a_path_only_if_the_file_is_there() {
+        let files = MemoryFiles::new().with("/p/judge", "{{ nope }}");
+        let yaml = "- {type: llm-judge, prompt: judge}";
+        assert_eq!(read_with(files, yaml).1, ["unknown-template-variable"]);
+        assert_eq!(read(yaml).1, [""; 0]);
+        assert_eq!(
+            read("- {type: llm-judge, prompt: ./none.md}").1,
+            ["file-not-found"]
+        );
+    }
+
+    #[test]
+    fn a_prompt_that_cannot_be_used_is_reported() {
+        for (prompt, fault) in [
+            ("{command: [a]}", "unsupported-feature"),
+            ("{script: [a]}", "unsupported-feature"),
+            ("{text: a}", "wrong-type"),
+            ("''", "missing-option"),
+            ("3", "wrong-type"),
+        ] {
+            let yaml = format!("- {{type: llm-judge, prompt: {prompt}}}");
+            assert_eq!(read(&yaml).1, [fault], "{prompt}");
+        }
+        assert_eq!(
+            read("- {type: llm-judge, rubrics: []}").1,
+            ["missing-option"]
+        );
+        assert_eq!(
+            read("- {type: llm-grader, prompt: a b, max_steps: 3}").1,
+            ["unknown-field"]
+        );
+    }
+
+    #[test]
+    fn without_prompt_the_criteria_is_judged() {
+        let (assertions, faults) = read("- {type: llm-judge}");
+        assert_eq!(faults, [""; 0]);
+        let assertion = &assertions[0];
+        let mut test = TestView {
+            criteria: Some("Greets"),
+            expected_output: None,
+            span: assertion.common.span,
+        };
+        let names = |test: &TestView<'_>| -> Vec<_> {
+            let faults = assertion.check.faults_in(test, assertion.common.span);
+            faults.into_iter().map(|fault| fault.code.name).collect()
+        };
+        assert_eq!(names(&test), ["missing-prompt"]);
+        test.criteria = None;
+        assert_eq!(names(&test), ["missing-option"]);
+    }
+
+    #[test]
+    fn inserted_variables_are_not_searched() {
+        let files = MemoryFiles::new().with("/p/.env", "A='{{ x }}'\n");
+        let (_, faults) = read_with(files, "- {type: llm-judge, prompt: '${{ A }} $${{ b }}'}");
+        assert_eq!(faults, [""; 0]);
+    }
+}

@@ -1,0 +1,148 @@
+//! One file per assertion type: its name, options, meaning, sentence and doc stand together.
+//! This file holds the list, and nothing else knows all types.
+
+mod aggregator;
+mod check;
+mod code_judge;
+mod codes;
+mod compared_field;
+mod composite;
+mod contains;
+mod contains_all;
+mod contains_any;
+mod cost;
+mod custom;
+mod date;
+mod ends_with;
+mod equals;
+mod execution_metrics;
+mod field_accuracy;
+mod field_match;
+mod field_path;
+mod icontains;
+mod icontains_all;
+mod icontains_any;
+mod is_json;
+mod latency;
+mod llm_judge;
+mod needle;
+mod optional;
+mod options;
+mod pattern;
+mod place;
+mod read;
+mod regex;
+mod rubric_items;
+mod rubrics;
+mod score_ranges;
+mod script;
+#[cfg(test)]
+mod snippet;
+mod starts_with;
+#[cfg(test)]
+mod testing;
+mod token_usage;
+mod tool_call;
+mod tool_trajectory;
+mod trigger_judge;
+
+pub use check::{Assertion, Check, Common, Kind, Placed, Strays, TestView, Trigger};
+pub(crate) use codes::ZERO_WEIGHT;
+pub use codes::{INVALID_OPTION, MISSING_OPTION};
+pub use options::Options;
+pub use read::COMMON as COMMON_FIELDS;
+pub(crate) use read::{place_in_test, read_list};
+pub use rubric_items::ITEM_FIELDS;
+pub(crate) use rubric_items::read_items;
+pub(crate) use rubrics::{assertion_from_criteria, assertion_from_items};
+pub use script::{Command, Cwd, Language, Place, Script, Word};
+pub(crate) use trigger_judge::trigger_assertion;
+
+/// Every built-in type, in the order of `FORMAT.md` section 7.
+pub static KINDS: &[&Kind] = &[
+    &contains::KIND,
+    &icontains::KIND,
+    &contains_any::KIND,
+    &contains_all::KIND,
+    &icontains_any::KIND,
+    &icontains_all::KIND,
+    &starts_with::KIND,
+    &ends_with::KIND,
+    &regex::KIND,
+    &equals::KIND,
+    &is_json::KIND,
+    &rubrics::KIND,
+    &code_judge::KIND,
+    &llm_judge::KIND,
+    &composite::KIND,
+    &tool_trajectory::KIND,
+    &field_accuracy::KIND,
+    &execution_metrics::KIND,
+    &latency::KIND,
+    &cost::KIND,
+    &token_usage::KIND,
+    &trigger_judge::KIND,
+];
+
+/// The codes of this room, file by file.
+pub const CODES: &[&[&crate::diagnostic::Code]] = &[
+    codes::CODES,
+    aggregator::CODES,
+    code_judge::CODES,
+    composite::CODES,
+    custom::CODES,
+    execution_metrics::CODES,
+    field_accuracy::CODES,
+    llm_judge::CODES,
+    needle::CODES,
+    regex::CODES,
+    rubric_items::CODES,
+    score_ranges::CODES,
+    script::CODES,
+    tool_trajectory::CODES,
+    trigger_judge::CODES,
+];
+
+/// Options of custom types, besides [`COMMON_FIELDS`].
+pub fn custom_fields() -> &'static [crate::syntax::fields::Field] {
+    custom::FIELDS
+}
+
+/// The built-in type with this name; `_` and `-` are equal, other spellings are known.
+pub fn kind_named(written: &str) -> Option<&'static Kind> {
+    let is = |name: &str| {
+        name.len() == written.len()
+            && name
+                .bytes()
+                .zip(written.bytes())
+                .all(|(a, b)| a == b || (a == b'-' && b == b'_'))
+    };
+    KINDS
+        .iter()
+        .copied()
+        .find(|kind| is(kind.name) || kind.aliases.iter().any(|name| is(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn underscores_and_other_spellings_name_the_same_type() {
+        for (written, name) in [
+            ("contains", "contains"),
+            ("llm_judge", "llm-judge"),
+            ("code-grader", "code-judge"),
+            ("skill_trigger", "trigger-judge"),
+            ("assert-set", "composite"),
+            ("rubric", "rubrics"),
+        ] {
+            assert_eq!(
+                kind_named(written).map(|kind| kind.name),
+                Some(name),
+                "{written}"
+            );
+        }
+        assert!(kind_named("Contains").is_none());
+    }
+}

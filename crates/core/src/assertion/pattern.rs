@@ -1,0 +1,363 @@
+//! Patterns: which engine takes one, and why none does. A `Pattern` is known to compile.
+
+use std::ops::Range;
+
+use regex_syntax::ast::ErrorKind;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::place::character_at;
+
+/// Steps after which the backtracking engine gives up (`FORMAT.md` 7.10).
+const STEP_LIMIT: usize = 1_000_000;
+
+/// The memory that a compiled pattern may take: what `regex` allows unless told otherwise.
+const SIZE_LIMIT: u64 = 10 * 1024 * 1024;
+
+/// The letters of `flags`, without those that change nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Flags {
+    ignore_case: bool,
+    multi_line: bool,
+    dot_matches_new_line: bool,
+    ignore_white_space: bool,
+}
+
+impl Flags {
+    /// `Err` holds the place of the first letter that is no flag.
+    pub(super) fn parse(text: &str) -> Result<Self, usize> {
+        let mut flags = Self::default();
+        for (at, letter) in text.char_indices() {
+            match letter {
+                'i' => flags.ignore_case = true,
+                'm' => flags.multi_line = true,
+                's' => flags.dot_matches_new_line = true,
+                'x' => flags.ignore_white_space = true,
+                // Every match is looked for, and all text is Unicode, in any case.
+                'g' | 'u' => {}
+                _ => return Err(at),
+            }
+        }
+        Ok(flags)
+    }
+
+    /// In the order `imsx`.
+    pub(super) fn letters(self) -> String {
+        [
+            (self.ignore_case, 'i'),
+            (self.multi_line, 'm'),
+            (self.dot_matches_new_line, 's'),
+            (self.ignore_white_space, 'x'),
+        ]
+        .into_iter()
+        .filter_map(|(on, letter)| on.then_some(letter))
+        .collect()
+    }
+}
+
+/// Why no engine takes a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// One line, without a period.
+    pub(super) reason: String,
+    /// Bytes of the pattern; empty when it is the whole that is wrong.
+    pub(super) at: Range<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    text: String,
+    flags: Flags,
+}
+
+impl Pattern {
+    /// Large suites have thousands of patterns, and reading one is far cheaper than compiling it;
+    /// only what the syntax leaves open is compiled here.
+    pub(super) fn new(text: impl Into<String>, flags: Flags) -> Result<Self, Fault> {
+        let text = text.into();
+        let is_certain = parse(&text, flags).is_ok_and(|read| size_at_most(&read) < SIZE_LIMIT);
+        if !is_certain {
+            compile(&text, flags)?;
+        }
+        Ok(Self { text, flags })
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn flags(&self) -> Flags {
+        self.flags
+    }
+}
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(super) enum Engine {
+    /// Takes time in proportion to the output.
+    Linear(regex::Regex),
+    /// For look-around and back-references.
+    Backtracking(fancy_regex::Regex),
+}
+
+/// What came of looking for a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Search {
+    Found,
+    Absent,
+    /// The backtracking engine reached its limit.
+    GaveUp,
+}
+
+#[cfg_attr(not(test), expect(dead_code, reason = "only grading searches outputs"))]
+impl Engine {
+    pub(super) fn search(&self, output: &str) -> Search {
+        let found = match self {
+            Self::Linear(engine) => Ok(engine.is_match(output)),
+            Self::Backtracking(engine) => engine.is_match(output),
+        };
+        match found {
+            Ok(true) => Search::Found,
+            Ok(false) => Search::Absent,
+            Err(_) => Search::GaveUp,
+        }
+    }
+}
+
+/// Rust's own engine if it takes the pattern, else the backtracking one.
+pub(super) fn compile(text: &str, flags: Flags) -> Result<Engine, Fault> {
+    let built = regex::RegexBuilder::new(text)
+        .case_insensitive(flags.ignore_case)
+        .multi_line(flags.multi_line)
+        .dot_matches_new_line(flags.dot_matches_new_line)
+        .ignore_whitespace(flags.ignore_white_space)
+        .size_limit(SIZE_LIMIT as usize)
+        .build();
+    match built {
+        Ok(engine) => Ok(Engine::Linear(engine)),
+        Err(regex::Error::CompiledTooBig(limit)) => Err(Fault {
+            reason: format!("it takes more than {limit} bytes of memory"),
+            at: 0..0,
+        }),
+        Err(_) => fancy_regex::RegexBuilder::new(text)
+            .case_insensitive(flags.ignore_case)
+            .multi_line(flags.multi_line)
+            .dot_matches_new_line(flags.dot_matches_new_line)
+            .ignore_whitespace(flags.ignore_white_space)
+            .backtrack_limit(STEP_LIMIT)
+            .build()
+            .map(Engine::Backtracking)
+            .map_err(|error| explain(text, flags, &error)),
+    }
+}
+
+fn parse(text: &str, flags: Flags) -> Result<Hir, Box<regex_syntax::Error>> {
+    regex_syntax::ParserBuilder::new()
+        .case_insensitive(flags.ignore_case)
+        .multi_line(flags.multi_line)
+        .dot_matches_new_line(flags.dot_matches_new_line)
+        .ignore_whitespace(flags.ignore_white_space)
+        .build()
+        .parse(text)
+        .map_err(Box::new)
+}
+
+/// More bytes than the compiled pattern takes. Recursive, but the parser limits the depth.
+fn size_at_most(pattern: &Hir) -> u64 {
+    const STATE: u64 = 64;
+    let sum = |parts: &[Hir]| {
+        let sizes = parts.iter().map(size_at_most);
+        sizes.fold(STATE, |sum, size| {
+            sum.saturating_add(size).saturating_add(STATE)
+        })
+    };
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => STATE,
+        HirKind::Literal(literal) => STATE * (literal.0.len() as u64 + 1),
+        HirKind::Class(Class::Bytes(class)) => STATE * (class.ranges().len() as u64 + 1),
+        // A range of characters becomes several sequences of up to four bytes.
+        HirKind::Class(Class::Unicode(class)) => 4 * STATE * (class.ranges().len() as u64 + 8),
+        HirKind::Capture(capture) => size_at_most(&capture.sub).saturating_add(2 * STATE),
+        HirKind::Repetition(repetition) => {
+            let copies = repetition.max.unwrap_or(repetition.min.saturating_add(1));
+            let one = size_at_most(&repetition.sub).saturating_add(2 * STATE);
+            one.saturating_mul(u64::from(copies.max(1)))
+        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
+    }
+}
+
+/// The first engine's reason, which is the more exact one, unless all it says is that the second
+/// engine is needed.
+fn explain(text: &str, flags: Flags, second: &fancy_regex::Error) -> Fault {
+    match parse(text, flags).map_err(|error| *error) {
+        Err(regex_syntax::Error::Parse(error))
+            if !matches!(
+                error.kind(),
+                ErrorKind::UnsupportedLookAround | ErrorKind::UnsupportedBackreference
+            ) =>
+        {
+            fault(text, error.kind(), error.span())
+        }
+        Err(regex_syntax::Error::Translate(error)) => fault(text, error.kind(), error.span()),
+        _ => match second {
+            fancy_regex::Error::ParseError(at, error) => Fault {
+                reason: one_line(&error.to_string()),
+                at: character_at(text, *at),
+            },
+            fancy_regex::Error::CompileError(error) => Fault {
+                reason: one_line(&error.to_string()),
+                at: 0..0,
+            },
+            other => Fault {
+                reason: one_line(&other.to_string()),
+                at: 0..0,
+            },
+        },
+    }
+}
+
+fn fault(text: &str, kind: &impl ToString, span: &regex_syntax::ast::Span) -> Fault {
+    let at = match span.start.offset..span.end.offset {
+        empty if empty.is_empty() => character_at(text, empty.start),
+        part => part,
+    };
+    Fault {
+        reason: one_line(&kind.to_string()),
+        at,
+    }
+}
+
+/// The reason as the end of a headline.
+fn one_line(reason: &str) -> String {
+    let line = reason.lines().next().unwrap_or("").trim_end_matches('.');
+    let mut letters = line.chars();
+    match letters.next() {
+        Some(first) if !line.starts_with("Unicode") => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(pattern: &str, flags: &str, output: &str) -> Search {
+        let flags = Flags::parse(flags).unwrap();
+        Pattern::new(pattern, flags).unwrap();
+        compile(pattern, flags).unwrap().search(output)
+    }
+
+    #[test]
+    fn the_examples_of_the_format() {
+        let output = "Good evening, 22";
+        assert_eq!(search("Good (morning|evening)", "", output), Search::Found);
+        assert_eq!(search(r"^\d+$", "", output), Search::Absent);
+        assert_eq!(search(r"(?<!\d)22", "", output), Search::Found);
+    }
+
+    #[test]
+    fn flags_reach_both_engines() {
+        for look_ahead in ["", "(?=)"] {
+            let found = |pattern: &str, flags, output| {
+                search(&format!("{look_ahead}{pattern}"), flags, output) == Search::Found
+            };
+            assert!(found("ABC", "i", "abc") && !found("ABC", "", "abc"));
+            assert!(found("^b", "m", "a\nb") && !found("^b", "", "a\nb"));
+            assert!(found("a.b", "s", "a\nb") && !found("a.b", "", "a\nb"));
+            assert!(found("a b", "x", "ab") && !found("a b", "", "ab"));
+        }
+    }
+
+    #[test]
+    fn unknown_letters_have_a_place_and_idle_ones_are_dropped() {
+        assert_eq!(Flags::parse("igy"), Err(2));
+        assert_eq!(Flags::parse("xugi").unwrap().letters(), "ix");
+    }
+
+    #[test]
+    fn the_reason_has_its_place() {
+        for (pattern, reason, at) in [
+            ("ab(c", "unclosed group", 2..3),
+            (
+                "a[z-a]",
+                "invalid character class range, the start must be <= the end",
+                2..5,
+            ),
+            ("*a", "repetition operator missing expression", 0..1),
+            (r"\p{Nope}", "Unicode property not found", 0..8),
+            (
+                r"é\",
+                "incomplete escape sequence, reached end of pattern prematurely",
+                2..3,
+            ),
+        ] {
+            let fault = Pattern::new(pattern, Flags::default()).unwrap_err();
+            assert_eq!((fault.reason.as_str(), fault.at), (reason, at), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_fault_behind_a_look_ahead_is_found_by_the_second_engine() {
+        let fault = Pattern::new("(?=a)(b", Flags::default()).unwrap_err();
+        assert!(!fault.reason.contains("look-around"), "{}", fault.reason);
+        assert!(!fault.reason.contains('\n'));
+    }
+
+    #[test]
+    fn a_pattern_beyond_the_size_limit_is_refused_at_load() {
+        let fault = Pattern::new(r"\w{1000}{1000}", Flags::default()).unwrap_err();
+        assert!(fault.reason.contains("bytes of memory"), "{}", fault.reason);
+        assert!(Pattern::new(r"\w".repeat(20_000), Flags::default()).is_err());
+    }
+
+    #[test]
+    fn what_is_taken_for_small_is_small() {
+        let parts = [
+            "a",
+            ".",
+            r"\w",
+            r"\d",
+            r"\s",
+            r"\pL",
+            r"\PL",
+            "[^a]",
+            "é",
+            "(a)",
+            "(ab|cd|)",
+            r"\b",
+            r"\W",
+            "(?i:k)",
+            "a?",
+            "(?s:.)",
+            r"(?-u:\w)",
+            "(a|b)*",
+            r"\p{Greek}",
+        ];
+        for part in parts {
+            let repeated = |count: u64| format!("(?:{part}){{{count}}}");
+            let optional = |count: u64| format!("(?:{part}){{0,{count}}}");
+            for pattern in [&repeated as &dyn Fn(u64) -> String, &optional] {
+                let size = |count| size_at_most(&parse(&pattern(count), Flags::default()).unwrap());
+                // The largest count that is not compiled at load.
+                let (mut fits, mut exceeds) = (1, 1_000_000);
+                while exceeds - fits > 1 {
+                    let middle = (fits + exceeds) / 2;
+                    match size(middle) < SIZE_LIMIT {
+                        true => fits = middle,
+                        false => exceeds = middle,
+                    }
+                }
+                let compiled = compile(&pattern(fits), Flags::default());
+                assert!(compiled.is_ok(), "{}", pattern(fits));
+            }
+        }
+    }
+
+    #[test]
+    fn endless_backtracking_gives_up() {
+        let output = format!("{}b", "a".repeat(60));
+        assert_eq!(search(r"^(a|aa)+\1$", "", &output), Search::GaveUp);
+    }
+}

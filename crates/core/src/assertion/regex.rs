@@ -1,0 +1,172 @@
+//! `regex`: a pattern is found in the output.
+
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::Map;
+use crate::syntax::fields::{Entry, Field, Shape};
+
+use super::check::{Check, Common, Kind, Strays};
+use super::codes::INVALID_OPTION;
+use super::optional::optional;
+use super::options::Options;
+use super::pattern::{Flags, Pattern};
+use super::place::{character_at, span_in};
+
+declare_codes! {
+    INVALID_REGEX = "invalid-regex", Blocking, Assertion, r#"A pattern does not compile.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - type: regex
+        value: Good (morning|evening
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - type: regex
+        value: Good (morning|evening)
+```
+
+## Why
+A pattern that cannot be read can neither be found nor be missing. A bracket or dot that is meant
+itself is written with a backslash before it, best inside single quotes.
+"#;
+}
+
+static FIELDS: &[Field] = &[
+    Field::new("value", Shape::TextOrScalar, "the pattern to look for")
+        .also(&["pattern"])
+        .required(),
+    Field::new(
+        "flags",
+        Shape::Text,
+        "any of `i` (ignore case), `m` (`^` and `$` at every line), `s` (`.` takes line breaks), \
+         `x` (white space and comments); `g` and `u` change nothing",
+    ),
+];
+
+pub(super) static KIND: Kind = Kind {
+    name: "regex",
+    aliases: &[],
+    fields: FIELDS,
+    strays: Strays::Warn,
+    takes_config: false,
+    doc: "The pattern `value` is found anywhere in the output; `^` and `$` tie it to the ends. The syntax
+is that of Rust's `regex`. Look-around and back-references work too, with a limit on the time they
+take.
+
+```yaml
+assert:
+  - type: regex
+    value: 'total: \\$\\d+'
+    flags: i
+```
+",
+    read,
+};
+
+fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
+    let flags = optional(options.reader, options.fields, "flags", |reader, entry| {
+        let text = reader.text(entry)?;
+        let flags = Flags::parse(&text);
+        if let Err(at) = flags {
+            reader.report(unknown_flag(entry, &text, at));
+        }
+        flags.ok()
+    });
+    let entry = options.require("value")?;
+    let text = options.value_text("value", entry.value)?.value;
+    let flags = flags?.unwrap_or_default();
+    match Pattern::new(text.as_str(), flags) {
+        Ok(pattern) => Some(Box::new(Regex { pattern })),
+        Err(fault) => {
+            let span = span_in(entry.value, &text, fault.at);
+            let message = format!("the pattern does not compile: {}", fault.reason);
+            let help = "correct it; a character that is meant itself takes a backslash before it";
+            options.report(Diagnostic::new(&INVALID_REGEX, span, message).help(help));
+            None
+        }
+    }
+}
+
+fn unknown_flag(entry: &Entry<'_>, text: &str, at: usize) -> Diagnostic {
+    let place = character_at(text, at);
+    let message = format!("`{}` is no flag of a pattern", &text[place.clone()]);
+    Diagnostic::new(&INVALID_OPTION, span_in(entry.value, text, place), message)
+        .help("`flags` takes any of `i`, `m`, `s` and `x`")
+}
+
+#[derive(Debug)]
+struct Regex {
+    pattern: Pattern,
+}
+
+impl Check for Regex {
+    fn options(&self) -> Map {
+        let mut map = Map::new();
+        map.insert("value", self.pattern.text());
+        let flags = self.pattern.flags().letters();
+        map.insert_some("flags", (!flags.is_empty()).then_some(flags));
+        map
+    }
+
+    fn sentences(&self, _: &Common) -> Vec<String> {
+        vec![format!("Output matches regex: {}", self.pattern.text())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::read;
+
+    #[test]
+    fn the_other_spelling_and_idle_flags_are_read() {
+        let found = read(r"- {type: regex, pattern: '^\d+$', flags: gim}");
+        assert_eq!(found.names(), [""; 0]);
+        assert_eq!(found.options(), r#"{"value":"^\\d+$","flags":"im"}"#);
+        assert_eq!(found.sentences(), [r"Output matches regex: ^\d+$"]);
+    }
+
+    #[test]
+    fn a_fault_is_marked_inside_the_pattern() {
+        let found = read("- {type: regex, value: 'a[z-b]'}");
+        assert_eq!(found.names(), ["invalid-regex"]);
+        assert_eq!(found.marked(), ["z-b"]);
+    }
+
+    #[test]
+    fn where_the_text_differs_from_the_source_the_whole_value_is_marked() {
+        let found = read(r#"- {type: regex, value: "\\d("}"#);
+        assert_eq!(found.marked(), [r#""\\d(""#]);
+        let found = read("- {type: regex, value: '${{ NAME }}('}");
+        assert_eq!(found.names(), ["invalid-regex"]);
+        assert_eq!(found.marked(), ["'${{ NAME }}('"]);
+    }
+
+    #[test]
+    fn a_wrong_flag_is_marked_and_both_faults_are_told() {
+        let found = read("- {type: regex, flags: iy, value: ''}");
+        assert_eq!(found.names(), ["invalid-option", "empty-value"]);
+        assert_eq!(found.marked()[0], "y");
+        assert_eq!(found.messages()[0], "`y` is no flag of a pattern");
+    }
+
+    #[test]
+    fn look_around_is_accepted() {
+        assert_eq!(
+            read(r"- {type: regex, value: '(?<!\d)22'}").names(),
+            [""; 0]
+        );
+    }
+}

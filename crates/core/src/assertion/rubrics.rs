@@ -1,0 +1,261 @@
+//! `rubrics`: a judge answers every item of a list.
+
+use std::borrow::Cow;
+
+use crate::diagnostic::Diagnostic;
+use crate::model::{Map, RubricItem, Value};
+use crate::source::Span;
+use crate::syntax::fields::{Entry, Field, Shape};
+
+use super::check::{Assertion, Check, Common, Kind, Strays};
+use super::codes::MISSING_OPTION;
+use super::options::Options;
+use super::rubric_items::{Items, read_text_or_items};
+
+pub(super) static KIND: Kind = Kind {
+    name: "rubrics",
+    aliases: &["rubric"],
+    fields: FIELDS,
+    strays: Strays::Warn,
+    takes_config: false,
+    doc: "A judge answers every item of `rubrics`, and the score is the weighted average. An item with
+`score_ranges` is scored from 0 to 10, any other one is satisfied or not. An item with `required`
+fails the test when it is missed. A text is a list of one; a bare text in an assert list is short
+for it.
+
+```yaml
+assert:
+  - type: rubrics
+    rubrics:
+      - Names the best month
+      - {id: tone, outcome: Is polite, weight: 2, required: true}
+      - id: depth
+        score_ranges: {0: Says nothing, 5: Names numbers, 10: Explains them}
+  - type: rubrics
+    criteria: Answers in one sentence
+  - Mentions the year
+```
+",
+    read,
+};
+
+static FIELDS: &[Field] = &[
+    Field::new("rubrics", ITEMS, "what the judge checks or scores")
+        .also(&["criteria"])
+        .required(),
+    TARGET,
+];
+
+/// A text, or items.
+pub(super) const ITEMS: Shape = Shape::OneOf(&[Shape::NonEmptyText, Shape::Ref("rubric-items")]);
+
+pub(super) const TARGET: Field = Field::new(
+    "target",
+    Shape::NonEmptyText,
+    "the target that judges; default: the judge of the case's target",
+);
+
+fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
+    let target = read_judge(options);
+    let entry = options.require("rubrics")?;
+    let items = read_some_items(options, &entry)?;
+    Some(Box::new(Rubrics {
+        items,
+        target: target?,
+    }))
+}
+
+/// The judge's name. `None` only when it was written and is wrong.
+pub(super) fn read_judge(options: &mut Options<'_, '_, '_>) -> Option<Option<String>> {
+    match options.get("target") {
+        None => Some(None),
+        Some(entry) => Some(Some(options.reader.target_name(&entry)?.value)),
+    }
+}
+
+/// At least one item, or a text that is not blank.
+pub(super) fn read_some_items(
+    options: &mut Options<'_, '_, '_>,
+    entry: &Entry<'_>,
+) -> Option<Items> {
+    let name = entry.key.scalar_text().unwrap_or(entry.field.name);
+    let items = read_text_or_items(options.reader, name, entry.value)?;
+    if items.list.is_empty() {
+        let message = format!("`{name}` is empty");
+        options.report(
+            Diagnostic::new(&MISSING_OPTION, entry.value.span(), message)
+                .help("say what the judge is to check"),
+        );
+        return None;
+    }
+    Some(items)
+}
+
+/// A bare text in an assert list.
+pub(super) fn from_text(text: String, span: Span) -> Assertion {
+    assertion_from_items(vec![RubricItem::from_text(text, 1)], span)
+}
+
+/// The `rubrics` of a test.
+pub(crate) fn assertion_from_items(items: Vec<RubricItem>, span: Span) -> Assertion {
+    Assertion {
+        type_name: Cow::Borrowed(KIND.name),
+        check: Box::new(Rubrics::from_items(items)),
+        common: Common::plain(span, span),
+    }
+}
+
+/// The `criteria` of a test that has nothing else to be graded by.
+pub(crate) fn assertion_from_criteria(text: String, span: Span) -> Assertion {
+    Assertion {
+        type_name: Cow::Borrowed(KIND.name),
+        check: Box::new(Rubrics::criteria(text)),
+        common: Common {
+            name: Some("criteria".to_owned()),
+            ..Common::plain(span, span)
+        },
+    }
+}
+
+/// At least one item.
+#[derive(Debug)]
+pub(crate) struct Rubrics {
+    items: Items,
+    target: Option<String>,
+}
+
+impl Rubrics {
+    /// Items that cannot be negated, so nobody asks where their gates stand.
+    pub(crate) fn from_items(list: Vec<RubricItem>) -> Self {
+        Self {
+            items: Items {
+                list,
+                gates: Vec::new(),
+            },
+            target: None,
+        }
+    }
+
+    pub(crate) fn criteria(text: String) -> Self {
+        Self::from_items(vec![RubricItem {
+            id: "criteria".to_owned(),
+            ..RubricItem::from_text(text, 1)
+        }])
+    }
+}
+
+/// Items in the shape of `show --format json`.
+pub(super) fn items_to_value(items: &[RubricItem]) -> Value {
+    Value::List(items.iter().map(RubricItem::to_value).collect())
+}
+
+/// One per item.
+pub(super) fn item_sentences(items: &[RubricItem]) -> impl Iterator<Item = String> {
+    items.iter().map(|item| item.sentence().to_owned())
+}
+
+impl Check for Rubrics {
+    fn options(&self) -> Map {
+        let mut map = Map::new();
+        map.insert("rubrics", items_to_value(&self.items.list));
+        map.insert_some("target", self.target.as_deref());
+        map
+    }
+
+    fn sentences(&self, _: &Common) -> Vec<String> {
+        item_sentences(&self.items.list).collect()
+    }
+
+    fn gates(&self) -> Vec<Span> {
+        self.items.gates.clone()
+    }
+
+    fn needs_judge(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::snippet::{diagnose, marked, read};
+    use super::*;
+    use crate::access::{Limits, TargetNames};
+    use crate::diagnostic::Level;
+    use crate::model::JsonStyle;
+    use crate::source::MemoryFiles;
+
+    #[test]
+    fn every_form_is_a_list_of_items() {
+        let yaml = "- Is kind\n- {type: rubric, criteria: Is brief}\n\
+                    - {type: rubrics, rubrics: [Is true, {id: b, criteria: Is new}]}";
+        let (assertions, faults) = read(yaml);
+        assert_eq!(faults, [""; 0]);
+        let sentences: Vec<_> = assertions.iter().map(|a| a.sentences()).collect();
+        assert_eq!(
+            sentences,
+            [vec!["Is kind"], vec!["Is brief"], vec!["Is true", "Is new"]]
+        );
+        assert!(assertions.iter().all(|a| a.type_name == "rubrics"));
+        assert!(assertions.iter().all(|a| a.check.needs_judge()));
+    }
+
+    #[test]
+    fn what_names_no_item_is_refused() {
+        for (options, fault) in [
+            ("x-a: 1", "missing-option"),
+            ("criteria: ' '", "missing-option"),
+            ("rubrics: []", "missing-option"),
+            ("rubrics: {outcome: a}", "wrong-type"),
+            ("rubrics: 3", "wrong-type"),
+            ("rubrics: [a], criteria: b", "conflicting-fields"),
+        ] {
+            let yaml = format!("- {{type: rubrics, {options}}}");
+            assert_eq!(read(&yaml).1, [fault], "{options}");
+        }
+    }
+
+    #[test]
+    fn a_required_item_under_negate_is_marked() {
+        let yaml = "- {type: rubrics, negate: true, rubrics: [{outcome: a, required: 0.5}, b]}";
+        let (_, faults) = diagnose(MemoryFiles::new(), &Limits::default(), yaml);
+        assert_eq!(faults[0].code.name, "gate-under-negate");
+        assert_eq!(marked(yaml, &faults[0]), "0.5");
+    }
+
+    #[test]
+    fn the_judge_must_be_a_known_target() {
+        let yaml = "- {type: rubrics, criteria: a, target: jugde}";
+        let with = |targets: TargetNames| {
+            let limits = Limits {
+                targets,
+                ..Limits::default()
+            };
+            let (assertions, faults) = diagnose(MemoryFiles::new(), &limits, yaml);
+            assert_eq!(assertions.len(), 1);
+            faults
+        };
+        let known = TargetNames::Known {
+            names: ["judge".to_owned(), "default".to_owned()].into(),
+            file: "/p/.evalrig/targets.yaml".into(),
+        };
+        let faults = with(known);
+        assert_eq!(faults[0].level, Level::BlocksRun);
+        assert_eq!(
+            faults[0].help.as_deref(),
+            Some("`.evalrig/targets.yaml` has `judge`: did you mean that?")
+        );
+        assert_eq!(with(TargetNames::NoFile)[0].level, Level::Warning);
+        assert!(with(TargetNames::Unchecked).is_empty());
+    }
+
+    #[test]
+    fn the_criteria_of_a_test_is_one_item() {
+        let span = read("- a").0[0].common.span;
+        let assertion = assertion_from_criteria("Greets".to_owned(), span);
+        assert_eq!(assertion.common.name.as_deref(), Some("criteria"));
+        assert_eq!(
+            Value::from(assertion.check.options()).to_json(JsonStyle::Compact),
+            r#"{"rubrics":[{"id":"criteria","outcome":"Greets","weight":1,"required":false}]}"#
+        );
+    }
+}

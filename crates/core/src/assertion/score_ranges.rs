@@ -1,0 +1,238 @@
+//! `score_ranges` of a rubric item: what scores from 0 to 10 stand for (`FORMAT.md` 3.6).
+
+use crate::access::{Reader, short_span, wrong_type};
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::ScoreRange;
+use crate::source::Span;
+use crate::syntax::Node;
+use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
+
+declare_codes! {
+    INVALID_SCORE_RANGES = "invalid-score-ranges", Blocking, Assertion, r#"`score_ranges` does not say what scores from 0 to 10 stand for.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    rubrics:
+      - id: tone
+        score_ranges:
+          0: Rude
+          5: Neutral
+          100: Friendly
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    rubrics:
+      - id: tone
+        score_ranges:
+          0: Rude
+          5: Neutral
+          10: Friendly
+```
+
+## Why
+The judge scores such an item with a number from 0 to 10. A range outside that scale, or two ranges
+for one number, cannot guide it.
+"#;
+}
+
+static FIELDS: &[Field] = &[
+    Field::new(
+        "score_range",
+        Shape::List(&Shape::Integer { min: 0, max: 10 }),
+        "the lowest and the highest score",
+    )
+    .required(),
+    Field::new(
+        "outcome",
+        Shape::NonEmptyText,
+        "what such a score stands for",
+    )
+    .also(&["expected_outcome", "description"])
+    .required(),
+];
+
+/// A mapping from scores to texts, or a list of ranges.
+pub(super) const SHAPE: Shape = Shape::OneOf(&[
+    Shape::MapOf(&Shape::NonEmptyText),
+    Shape::NonEmptyList(&Shape::Fields(FIELDS)),
+]);
+
+/// Both forms, as ranges in ascending order that do not overlap.
+pub(super) fn read_ranges(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<ScoreRange>> {
+    let node = entry.value;
+    let mut ranges = match () {
+        () if node.is_mapping() => ranges_by_lowest(reader, node)?,
+        () if node.is_sequence() => listed_ranges(reader, node)?,
+        () => {
+            let wants = "a mapping from scores to texts, or a list of ranges";
+            reader.report(wrong_type(entry.field.name, node, wants));
+            return None;
+        }
+    };
+    ranges.sort_by_key(|range| range.low);
+    let overlap = ranges.windows(2).find(|pair| pair[0].high >= pair[1].low);
+    let fault = match overlap {
+        Some(pair) => format!("the score {} stands in two ranges", pair[1].low),
+        None if ranges.is_empty() => "`score_ranges` is empty".to_owned(),
+        None => return Some(ranges),
+    };
+    reader.report(invalid_ranges(short_span(node), fault));
+    None
+}
+
+fn invalid_ranges(span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(&INVALID_SCORE_RANGES, span, message).help(
+        "write scores from 0 to 10, each with its text: `{0: Rude, 5: Neutral, 10: Friendly}`",
+    )
+}
+
+/// `{0: …, 3: …, 8: …}`: a score's text holds until the next score that has one.
+fn ranges_by_lowest(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Vec<ScoreRange>> {
+    let mut ranges = Vec::new();
+    let mut is_complete = true;
+    for (key, value) in node.entries() {
+        let Some(low) = key.scalar_text().and_then(score) else {
+            let name = shorten(key.scalar_text().unwrap_or(""));
+            let message = format!("`{name}` is no score from 0 to 10");
+            reader.report(invalid_ranges(key.span(), message));
+            is_complete = false;
+            continue;
+        };
+        match read_range_text(reader, value) {
+            Some(outcome) => ranges.push(ScoreRange {
+                low,
+                high: low,
+                outcome,
+            }),
+            None => is_complete = false,
+        }
+    }
+    ranges.sort_by_key(|range| range.low);
+    let lows: Vec<u8> = ranges.iter().map(|range| range.low).collect();
+    for (range, next) in ranges.iter_mut().zip(lows.iter().skip(1).chain([&11])) {
+        // `00` and `0` are two keys of one score; the caller reports the overlap.
+        range.high = next.saturating_sub(1).max(range.low);
+    }
+    is_complete.then_some(ranges)
+}
+
+fn listed_ranges(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Vec<ScoreRange>> {
+    let ranges: Vec<_> = node
+        .items()
+        .map(|item| read_listed_range(reader, item))
+        .collect();
+    ranges.into_iter().collect()
+}
+
+fn read_listed_range(reader: &mut Reader<'_>, node: Node<'_>) -> Option<ScoreRange> {
+    const FORM: &str = "a range is `{score_range: [low, high], outcome: text}`";
+    if !node.is_mapping() {
+        reader.report(invalid_ranges(short_span(node), FORM));
+        return None;
+    }
+    let bound = Bound::new(node, &[FIELDS], reader.out);
+    bound.report_unknown(&[FIELDS], reader.out);
+    let (Some(range), Some(outcome)) = (bound.get("score_range"), bound.get("outcome")) else {
+        reader.report(invalid_ranges(bound.head(), FORM));
+        return None;
+    };
+    let mut ends = range
+        .value
+        .items()
+        .map(|end| end.scalar_text().and_then(score));
+    let (Some(Some(low)), Some(Some(high)), None) = (ends.next(), ends.next(), ends.next()) else {
+        let message = "a range is two scores from 0 to 10: `[low, high]`";
+        reader.report(invalid_ranges(range.value.span(), message));
+        return None;
+    };
+    if low > high {
+        let message = format!("the range begins at {low}, behind its end {high}");
+        reader.report(invalid_ranges(range.value.span(), message));
+        return None;
+    }
+    Some(ScoreRange {
+        low,
+        high,
+        outcome: read_range_text(reader, outcome.value)?,
+    })
+}
+
+fn read_range_text(reader: &mut Reader<'_>, node: Node<'_>) -> Option<String> {
+    let text = reader.text_of("score_ranges", node)?;
+    if text.trim().is_empty() {
+        reader.report(invalid_ranges(
+            node.span(),
+            "the text of this range is blank",
+        ));
+        return None;
+    }
+    Some(text.into_owned())
+}
+
+fn score(text: &str) -> Option<u8> {
+    let is_plain = text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|score| is_plain && *score <= 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::snippet::read;
+    use crate::model::{JsonStyle, Value};
+
+    fn faults(item: &str) -> Vec<&'static str> {
+        read(&format!("- {{type: rubrics, rubrics: [{item}]}}")).1
+    }
+
+    fn shown(item: &str) -> String {
+        let (assertions, faults) = read(&format!("- {{type: rubrics, rubrics: [{item}]}}"));
+        assert_eq!(faults, [""; 0], "{item}");
+        Value::from(assertions[0].check.options()).to_json(JsonStyle::Compact)
+    }
+
+    #[test]
+    fn a_score_holds_until_the_next_one() {
+        let item = "{id: tone, score_ranges: {8: Warm, 0: Cold, 3: Cool}}";
+        let ranges = r#""scoreRanges":[{"low":0,"high":2,"outcome":"Cold"},{"low":3,"high":7,"outcome":"Cool"},{"low":8,"high":10,"outcome":"Warm"}]"#;
+        assert!(shown(item).contains(ranges));
+        let item = "{score_ranges: [{score_range: [0, 4], expected_outcome: Cold}, \
+                    {score_range: [6, 10], description: Warm}]}";
+        let ranges = r#""scoreRanges":[{"low":0,"high":4,"outcome":"Cold"},{"low":6,"high":10,"outcome":"Warm"}]"#;
+        assert!(shown(item).contains(ranges));
+    }
+
+    #[test]
+    fn bad_ranges_are_refused() {
+        for ranges in [
+            "{}",
+            "[]",
+            "{11: a}",
+            "{-1: a}",
+            "{x: a}",
+            "{1.5: a}",
+            "{0: ''}",
+            "[5]",
+            "[{score_range: [0, 11], outcome: a}]",
+            "[{score_range: [5, 1], outcome: a}]",
+            "[{score_range: [5], outcome: a}]",
+            "[{score_range: 5, outcome: a}]",
+            "[{outcome: a}]",
+            "[{score_range: [0, 5]}]",
+            "[{score_range: [0, 5], outcome: a}, {score_range: [5, 10], outcome: b}]",
+        ] {
+            let item = format!("{{id: a, score_ranges: {ranges}}}");
+            assert_eq!(faults(&item), ["invalid-score-ranges"], "{ranges}");
+        }
+        assert_eq!(faults("{score_ranges: 5}"), ["wrong-type"]);
+    }
+}

@@ -1,0 +1,413 @@
+//! `tool-trajectory`: which tools were called, in what order and how often.
+
+use crate::access::{Reader, wrong_type};
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Map, Value};
+use crate::syntax::fields::{Entry, Field, Shape};
+
+use super::check::{Check, Common, Kind, Strays};
+use super::optional::optional;
+use super::options::Options;
+use super::tool_call::{ARGS_MATCH, ArgsMatch, CALL_SHAPE, Call};
+
+declare_codes! {
+    EMPTY_TRAJECTORY = "empty-trajectory", Blocking, Assertion, r#"A tool-trajectory names no tool, neither in `expected` nor in `minimums`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Answers without looking anything up
+    input: What is 40 + 2?
+    assert:
+      - {type: tool-trajectory, expected: []}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Answers without looking anything up
+    input: What is 40 + 2?
+    assert:
+      - {type: tool-trajectory, mode: exact, expected: []}
+```
+
+## Why
+Every list of calls contains the empty one, so the check could not fail. With `exact` or `subset` an
+empty list says that no tool may be called.
+"#;
+    MINIMUMS_NEEDS_ANY_ORDER = "minimums-needs-any-order", Blocking, Assertion, r#"`minimums` is given with a mode other than `any_order`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Searches twice
+    input: Find it
+    assert:
+      - type: tool-trajectory
+        mode: in_order
+        expected: [search, summarize]
+        minimums: {search: 2}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Searches twice
+    input: Find it
+    assert:
+      - type: tool-trajectory
+        mode: in_order
+        expected: [search, summarize]
+      - type: tool-trajectory
+        minimums: {search: 2}
+```
+
+## Why
+How often a tool is called says nothing about the order. As a check of its own it has its own score.
+"#;
+}
+
+const MINIMUM: Shape = Shape::Integer {
+    min: 1,
+    max: u64::MAX,
+};
+
+static FIELDS: &[Field] = &[
+    Field::new(
+        "mode",
+        Shape::Choice(Mode::WORDS),
+        "how the calls are compared with `expected`; default `any_order`",
+    ),
+    Field::new(
+        "expected",
+        Shape::List(&CALL_SHAPE),
+        "the calls that are wanted, each a tool's name or a mapping",
+    ),
+    Field::new(
+        "minimums",
+        Shape::MapOf(&MINIMUM),
+        "how often each tool must be called; only with `any_order`",
+    ),
+    Field::new(
+        "args_match",
+        ARGS_MATCH,
+        "how `args` are compared: `partial` (the default; also `superset`), `exact`, `subset`, \
+         `ignore`, or a list of the arguments that count",
+    ),
+];
+
+pub(super) static KIND: Kind = Kind {
+    name: "tool-trajectory",
+    aliases: &[],
+    fields: FIELDS,
+    strays: Strays::Warn,
+    takes_config: false,
+    doc: "The agent called the expected tools. `mode` says how strictly: `any_order` and `superset` want
+every expected call somewhere, `in_order` wants them in this order with others in between, `exact`
+wants these and no others, `subset` allows only these.
+
+```yaml
+assert:
+  - type: tool-trajectory
+    mode: in_order
+    expected:
+      - search
+      - {tool: read_document, args: {id: 7}}
+  - type: tool-trajectory
+    minimums: {search: 2}
+```
+",
+    read,
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Mode {
+    #[default]
+    AnyOrder,
+    InOrder,
+    Exact,
+    Superset,
+    Subset,
+}
+
+impl Mode {
+    const WORDS: &'static [&'static str] =
+        &["any_order", "in_order", "exact", "superset", "subset"];
+
+    fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Self> {
+        Some(match reader.choice(entry, Self::WORDS)? {
+            "in_order" => Self::InOrder,
+            "exact" => Self::Exact,
+            "superset" => Self::Superset,
+            "subset" => Self::Subset,
+            _ => Self::AnyOrder,
+        })
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::AnyOrder => "any_order",
+            Self::InOrder => "in_order",
+            Self::Exact => "exact",
+            Self::Superset => "superset",
+            Self::Subset => "subset",
+        }
+    }
+
+    /// Here an empty list says something: no tool may be called.
+    fn can_forbid_all(self) -> bool {
+        matches!(self, Self::Exact | Self::Subset)
+    }
+}
+
+/// A tool and how often it must be called, at least once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Minimum {
+    tool: String,
+    calls: u64,
+}
+
+fn read_minimums(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Minimum>> {
+    if !entry.value.is_mapping() {
+        let wants = "a mapping from tools to numbers";
+        reader.report(wrong_type("minimums", entry.value, wants));
+        return None;
+    }
+    let minimums: Vec<Option<Minimum>> = entry
+        .value
+        .entries()
+        .into_iter()
+        .map(|(key, value)| {
+            let tool = key.scalar_text()?.to_owned();
+            let calls = reader.integer_of(&format!("minimums.{tool}"), value, 1, u64::MAX)?;
+            Some(Minimum { tool, calls })
+        })
+        .collect();
+    minimums.into_iter().collect()
+}
+
+fn read_expected(
+    reader: &mut Reader<'_>,
+    entry: &Entry<'_>,
+    default: &ArgsMatch,
+) -> Option<Vec<Call>> {
+    if !entry.value.is_sequence() {
+        reader.report(wrong_type("expected", entry.value, "a list of tools"));
+        return None;
+    }
+    let calls: Vec<Option<Call>> = entry
+        .value
+        .items()
+        .map(|item| Call::read(reader, item, default))
+        .collect();
+    calls.into_iter().collect()
+}
+
+fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
+    let (reader, fields) = (&mut *options.reader, options.fields);
+    let mode = optional(reader, fields, "mode", Mode::read);
+    let args_match = optional(reader, fields, "args_match", ArgsMatch::read);
+    let default = args_match.clone().flatten().unwrap_or_default();
+    let expected = optional(reader, fields, "expected", |reader, entry| {
+        read_expected(reader, entry, &default)
+    });
+    let minimums = optional(reader, fields, "minimums", read_minimums);
+    let mode = mode?.unwrap_or_default();
+    if let (Some(entry), false) = (options.get("minimums"), mode == Mode::AnyOrder) {
+        let message = format!("`minimums` has no place beside `mode: {}`", mode.word());
+        options.report(
+            Diagnostic::new(&MINIMUMS_NEEDS_ANY_ORDER, entry.key.span(), message)
+                .help("give it a tool-trajectory of its own, with `mode: any_order`"),
+        );
+        return None;
+    }
+    args_match?;
+    let (expected, minimums) = (expected?, minimums?.unwrap_or_default());
+    let forbids_all = mode.can_forbid_all() && expected.is_some();
+    let expected = expected.unwrap_or_default();
+    if expected.is_empty() && minimums.is_empty() && !forbids_all {
+        report_empty(options);
+        return None;
+    }
+    Some(Box::new(ToolTrajectory {
+        mode,
+        expected,
+        minimums,
+    }))
+}
+
+fn report_empty(options: &mut Options<'_, '_, '_>) {
+    let written = options.get("expected").or_else(|| options.get("minimums"));
+    let (span, help) = match written {
+        Some(entry) => (
+            entry.value.span(),
+            "name a tool; with `mode: exact` an empty `expected` forbids all calls",
+        ),
+        None => (options.head(), "add `expected` or `minimums`"),
+    };
+    let message = "this tool-trajectory names no tool";
+    options.report(Diagnostic::new(&EMPTY_TRAJECTORY, span, message).help(help));
+}
+
+/// Without expected calls and minimums, no call at all is wanted; then the mode is `exact` or
+/// `subset`.
+#[derive(Debug)]
+struct ToolTrajectory {
+    mode: Mode,
+    expected: Vec<Call>,
+    minimums: Vec<Minimum>,
+}
+
+impl Check for ToolTrajectory {
+    /// The default of `args_match` has gone into the calls.
+    fn options(&self) -> Map {
+        let mut map = Map::new();
+        map.insert("mode", self.mode.word());
+        if !self.expected.is_empty() || self.minimums.is_empty() {
+            let calls: Vec<Value> = self.expected.iter().map(Call::to_value).collect();
+            map.insert("expected", calls);
+        }
+        if !self.minimums.is_empty() {
+            let minimums: Map = self
+                .minimums
+                .iter()
+                .map(|minimum| (minimum.tool.clone(), minimum.calls.into()))
+                .collect();
+            map.insert("minimums", minimums);
+        }
+        map
+    }
+
+    fn sentences(&self, _: &Common) -> Vec<String> {
+        if self.expected.is_empty() && self.minimums.is_empty() {
+            return vec!["Agent called no tools".to_owned()];
+        }
+        let mut sentences = Vec::new();
+        if !self.expected.is_empty() {
+            let tools: Vec<&str> = self.expected.iter().map(|call| &*call.tool).collect();
+            sentences.push(format!("Agent called tools in order: {}", tools.join(", ")));
+        }
+        if !self.minimums.is_empty() {
+            let minimums: Vec<String> = self
+                .minimums
+                .iter()
+                .map(|minimum| format!("{} ({})", minimum.tool, minimum.calls))
+                .collect();
+            sentences.push(format!(
+                "Agent called tools at least: {}",
+                minimums.join(", ")
+            ));
+        }
+        sentences
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::read;
+
+    fn names(options: &str) -> Vec<&'static str> {
+        read(&format!("- {{type: tool-trajectory, {options}}}")).names()
+    }
+
+    #[test]
+    fn entries_are_texts_or_mappings() {
+        let found = read(
+            "- type: tool-trajectory\n  mode: in_order\n  args_match: exact\n  expected:\n  - search\n  \
+             - {tool: read, args: any}\n  - {tool: read, args: {id: 1.0}}\n  \
+             - {tool: sum, args: {a: x}, args_match: [a], max_duration_ms: 50}\n",
+        );
+        assert_eq!(
+            found.options(),
+            concat!(
+                r#"{"mode":"in_order","expected":[{"tool":"search"},{"tool":"read"},"#,
+                r#"{"tool":"read","args":{"id":1.0},"args_match":"exact"},"#,
+                r#"{"tool":"sum","args":{"a":"x"},"args_match":["a"],"max_duration_ms":50}]}"#,
+            )
+        );
+        assert_eq!(
+            found.sentences(),
+            ["Agent called tools in order: search, read, read, sum"]
+        );
+    }
+
+    #[test]
+    fn minimums_have_their_own_sentence() {
+        let found = read("- {type: tool-trajectory, minimums: {search: 2, read_document: 3}}");
+        assert_eq!(
+            found.sentences(),
+            ["Agent called tools at least: search (2), read_document (3)"]
+        );
+        assert_eq!(
+            found.options(),
+            r#"{"mode":"any_order","minimums":{"search":2,"read_document":3}}"#
+        );
+    }
+
+    #[test]
+    fn an_empty_list_forbids_all_calls_only_where_it_can() {
+        let found = read("- {type: tool-trajectory, mode: subset, expected: []}");
+        assert_eq!(found.sentences(), ["Agent called no tools"]);
+        for mode in ["any_order", "in_order", "superset"] {
+            let options = format!("mode: {mode}, expected: []");
+            assert_eq!(names(&options), ["empty-trajectory"], "{mode}");
+        }
+        for mode in ["any_order", "exact", "subset"] {
+            assert_eq!(
+                names(&format!("mode: {mode}")),
+                ["empty-trajectory"],
+                "{mode}"
+            );
+        }
+        assert_eq!(names("minimums: {}"), ["empty-trajectory"]);
+    }
+
+    #[test]
+    fn minimums_go_with_any_order_only() {
+        for mode in ["in_order", "exact", "superset", "subset"] {
+            let options = format!("mode: {mode}, expected: [a], minimums: {{a: 2}}");
+            assert_eq!(names(&options), ["minimums-needs-any-order"], "{mode}");
+        }
+    }
+
+    #[test]
+    fn faults_have_their_names() {
+        for (options, name) in [
+            ("expected: search", "wrong-type"),
+            ("expected: [[search]]", "wrong-type"),
+            ("expected: [7]", "wrong-type"),
+            ("expected: ['']", "empty-value"),
+            ("expected: [{args: {a: 1}}]", "missing-option"),
+            ("expected: [{tool: a, args: all}]", "invalid-option"),
+            ("expected: [{tool: a, args: [x]}]", "wrong-type"),
+            ("expected: [{tool: a, args_match: some}]", "invalid-option"),
+            ("expected: [{tool: a, max_duration_ms: -1}]", "out-of-range"),
+            ("expected: [{tool: a, arg: {}}]", "unknown-field"),
+            ("expected: [a], args_match: 3", "wrong-type"),
+            ("expected: [a], mode: ordered", "invalid-option"),
+            ("minimums: {a: 0}", "out-of-range"),
+            ("minimums: [a]", "wrong-type"),
+        ] {
+            assert_eq!(names(options), [name], "{options}");
+        }
+    }
+
+    #[test]
+    fn superset_is_another_word_for_partial() {
+        let found = read(
+            "- {type: tool-trajectory, expected: [{tool: a, args: {}, args_match: superset}]}",
+        );
+        assert_eq!(
+            found.options(),
+            r#"{"mode":"any_order","expected":[{"tool":"a","args":{},"args_match":"partial"}]}"#
+        );
+    }
+}

@@ -1,0 +1,272 @@
+//! `trigger-judge`: a skill was used, or was left alone.
+
+use std::borrow::Cow;
+
+use crate::access::Reader;
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Map, Number};
+use crate::source::Span;
+use crate::syntax::fields::{Entry, Field, Shape};
+
+use super::check::{Assertion, Check, Common, Kind, Strays, Trigger};
+use super::needle::EMPTY_VALUE;
+use super::optional::optional;
+use super::options::Options;
+
+declare_codes! {
+    DOUBLE_NEGATIVE = "double-negative", Warning, Assertion, r#"A trigger-judge has both `negate: true` and `should_trigger: false`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Analyses the table
+    input: What is the mean of column b?
+    assert:
+      - {type: trigger-judge, skill: csv-analyzer, should_trigger: false, negate: true}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Analyses the table
+    input: What is the mean of column b?
+    assert:
+      - {type: trigger-judge, skill: csv-analyzer, should_trigger: true}
+```
+
+## Why
+The two cancel out, so the skill is wanted after all. Whoever reads it next will think otherwise.
+"#;
+}
+
+static FIELDS: &[Field] = &[
+    Field::new("skill", Shape::NonEmptyText, "name of the skill").required(),
+    Field::new(
+        "should_trigger",
+        Shape::Boolean,
+        "whether the skill is wanted; default true",
+    ),
+    Field::new(
+        "detection",
+        Shape::Choice(Detection::WORDS),
+        "which tool calls are looked at; default `first-call`",
+    ),
+    Field::new(
+        "runs_per_query",
+        Shape::Integer {
+            min: 1,
+            max: u64::MAX,
+        },
+        "passed on to eval sets",
+    ),
+    Field::new(
+        "trigger_threshold",
+        Shape::Number { min: 0.0, max: 1.0 },
+        "passed on to eval sets",
+    ),
+];
+
+pub(super) static KIND: Kind = Kind {
+    name: "trigger-judge",
+    aliases: &["skill-trigger"],
+    fields: FIELDS,
+    strays: Strays::Warn,
+    takes_config: false,
+    doc: "The agent used the skill, or with `should_trigger: false` left it alone. A skill is used by a
+call of `Skill` whose `skill` contains its name, or of `Read` whose `file_path` does. Only the first
+tool call counts, unless `detection` is `any-call`.
+
+```yaml
+assert:
+  - type: trigger-judge
+    skill: csv-analyzer
+    should_trigger: true
+```
+",
+    read,
+};
+
+/// Which tool calls can show that the skill was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Detection {
+    #[default]
+    FirstCall,
+    AnyCall,
+}
+
+impl Detection {
+    const WORDS: &'static [&'static str] = &["first-call", "any-call"];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::FirstCall => "first-call",
+            Self::AnyCall => "any-call",
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Self> {
+        match reader.choice(entry, Self::WORDS)? {
+            "any-call" => Some(Self::AnyCall),
+            _ => Some(Self::FirstCall),
+        }
+    }
+}
+
+fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
+    let skill = read_skill(options);
+    let (reader, fields) = (&mut *options.reader, options.fields);
+    let should_trigger = optional(reader, fields, "should_trigger", |reader, entry| {
+        reader.boolean(entry)
+    });
+    let detection = optional(reader, fields, "detection", Detection::read);
+    let runs_per_query = optional(reader, fields, "runs_per_query", |reader, entry| {
+        reader.integer(entry, 1, u64::MAX)
+    });
+    let trigger_threshold = optional(reader, fields, "trigger_threshold", |reader, entry| {
+        reader.number(entry, 0.0, 1.0)
+    });
+    let should_trigger = should_trigger?.unwrap_or(true);
+    if options.negate && !should_trigger {
+        report_double_negative(options);
+    }
+    Some(Box::new(TriggerJudge {
+        trigger: Trigger {
+            skill: skill?,
+            should_trigger,
+        },
+        detection: detection?.unwrap_or_default(),
+        runs_per_query: runs_per_query?,
+        trigger_threshold: trigger_threshold?,
+    }))
+}
+
+/// A trigger that stands in another kind of file, with every default.
+pub(crate) fn trigger_assertion(skill: String, should_trigger: bool, span: Span) -> Assertion {
+    Assertion {
+        type_name: Cow::Borrowed(KIND.name),
+        check: Box::new(TriggerJudge {
+            trigger: Trigger {
+                skill,
+                should_trigger,
+            },
+            detection: Detection::default(),
+            runs_per_query: None,
+            trigger_threshold: None,
+        }),
+        common: Common::plain(span, span),
+    }
+}
+
+/// A blank name would be found in nearly every call.
+fn read_skill(options: &mut Options<'_, '_, '_>) -> Option<String> {
+    let entry = options.require("skill")?;
+    let skill = options.reader.owned_text(&entry)?;
+    if skill.trim().is_empty() {
+        options.report(
+            Diagnostic::new(&EMPTY_VALUE, entry.value.span(), "`skill` is empty")
+                .help("name the skill"),
+        );
+        return None;
+    }
+    Some(skill)
+}
+
+fn report_double_negative(options: &mut Options<'_, '_, '_>) {
+    let place = |name: &str| options.get(name).map(|entry| entry.key.span());
+    let negate = place("negate").unwrap_or_else(|| options.head());
+    let message = "`negate` and `should_trigger: false` cancel out";
+    let mut diagnostic = Diagnostic::new(&DOUBLE_NEGATIVE, negate, message)
+        .help("remove `negate`, and write the `should_trigger` that you mean");
+    if let Some(other) = place("should_trigger") {
+        diagnostic = diagnostic.related(other, "the other one");
+    }
+    options.report(diagnostic);
+}
+
+#[derive(Debug)]
+struct TriggerJudge {
+    /// As written: `negate` is applied by whoever asks.
+    trigger: Trigger,
+    detection: Detection,
+    runs_per_query: Option<u64>,
+    trigger_threshold: Option<Number>,
+}
+
+impl Check for TriggerJudge {
+    fn options(&self) -> Map {
+        let mut map = Map::new();
+        map.insert("skill", self.trigger.skill.as_str());
+        map.insert("should_trigger", self.trigger.should_trigger);
+        map.insert("detection", self.detection.word());
+        map.insert_some("runs_per_query", self.runs_per_query);
+        map.insert_some("trigger_threshold", self.trigger_threshold.clone());
+        map
+    }
+
+    /// `should_trigger` of the exported entry says it instead.
+    fn sentences(&self, _: &Common) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn trigger(&self) -> Option<&Trigger> {
+        Some(&self.trigger)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::read;
+
+    #[test]
+    fn a_skill_is_wanted_unless_the_author_says_otherwise() {
+        let found = read("- {type: skill-trigger, skill: csv}");
+        assert_eq!(
+            found.options(),
+            r#"{"skill":"csv","should_trigger":true,"detection":"first-call"}"#
+        );
+        let trigger = found.only().check.trigger().unwrap();
+        assert!(trigger.should_trigger && trigger.skill == "csv");
+        assert!(found.sentences().is_empty());
+    }
+
+    #[test]
+    fn what_only_eval_sets_use_is_kept() {
+        let found = read(
+            "- {type: trigger-judge, skill: csv, detection: any-call, runs_per_query: 3, \
+             trigger_threshold: 0.50}",
+        );
+        assert_eq!(
+            found.options(),
+            r#"{"skill":"csv","should_trigger":true,"detection":"any-call","runs_per_query":3,"trigger_threshold":0.50}"#
+        );
+    }
+
+    #[test]
+    fn faults_have_their_names() {
+        for (options, name) in [
+            ("skill: csv, should_trigger: no", "wrong-type"),
+            ("skill: csv, detection: last-call", "invalid-option"),
+            ("skill: csv, runs_per_query: 0", "out-of-range"),
+            ("skill: csv, trigger_threshold: 1.5", "out-of-range"),
+            ("skill: ''", "empty-value"),
+            ("should_trigger: true", "missing-option"),
+        ] {
+            let found = read(&format!("- {{type: trigger-judge, {options}}}"));
+            assert_eq!(found.names(), [name], "{options}");
+        }
+    }
+
+    #[test]
+    fn two_negatives_are_pointed_out() {
+        let found =
+            read("- {type: trigger-judge, skill: csv, should_trigger: false, negate: true}");
+        assert_eq!(found.names(), ["double-negative"]);
+        assert_eq!(found.marked(), ["negate"]);
+        let single = read("- {type: trigger-judge, skill: csv, negate: true}");
+        assert_eq!(single.names(), [""; 0]);
+    }
+}

@@ -1,0 +1,173 @@
+//! Gathers diagnostics while files are read.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::source::Span;
+
+use super::code::{Level, Severity};
+use super::diagnostic::Diagnostic;
+
+/// A damaged file of a million lines must not become a million diagnostics in memory.
+const KEPT: usize = 10_000;
+
+/// Everything reported so far. The same fault at the same place is kept once: a mapping that is
+/// reached through several aliases is read several times.
+#[derive(Debug, Default)]
+pub struct Diagnostics {
+    kept: Vec<Diagnostic>,
+    seen: HashSet<(&'static str, Span, u64)>,
+    errors: usize,
+    warnings: usize,
+    dropped: usize,
+    current_test: Option<u32>,
+    strict: bool,
+}
+
+impl Diagnostics {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Raises warnings and conformance errors to blocking errors.
+    pub fn strict() -> Self {
+        Self {
+            strict: true,
+            ..Self::default()
+        }
+    }
+
+    /// Faults reported from now on touch the test at this position.
+    pub fn enter_test(&mut self, position: u32) {
+        self.current_test = Some(position);
+    }
+
+    pub fn leave_test(&mut self) {
+        self.current_test = None;
+    }
+
+    pub fn report(&mut self, mut diagnostic: Diagnostic) {
+        if diagnostic.test.is_none() {
+            diagnostic.test = self.current_test;
+        }
+        if self.strict {
+            diagnostic.level = diagnostic.level.strict();
+        }
+        if !self.seen.insert((
+            diagnostic.code.name,
+            diagnostic.span,
+            hash_of(&diagnostic.message),
+        )) {
+            return;
+        }
+        self.count(diagnostic.level);
+        if self.kept.len() < KEPT {
+            self.kept.push(diagnostic);
+        } else {
+            self.dropped += 1;
+            self.seen.clear();
+        }
+    }
+
+    fn count(&mut self, level: Level) {
+        match level.severity() {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+            Severity::Note => {}
+        }
+    }
+
+    pub fn errors(&self) -> usize {
+        self.errors
+    }
+
+    pub fn warnings(&self) -> usize {
+        self.warnings
+    }
+
+    /// How many were counted but not kept.
+    pub fn dropped(&self) -> usize {
+        self.dropped
+    }
+
+    /// How many diagnostics came in so far; grows with every report that was not a repetition.
+    pub fn len(&self) -> usize {
+        self.kept.len() + self.dropped
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.kept.iter()
+    }
+
+    /// Takes everything over from another collection, whose levels are already final.
+    pub fn absorb(&mut self, other: Self) {
+        self.errors += other.errors;
+        self.warnings += other.warnings;
+        self.dropped += other.dropped;
+        let room = KEPT.saturating_sub(self.kept.len());
+        self.dropped += other.kept.len().saturating_sub(room);
+        self.kept.extend(other.kept.into_iter().take(room));
+    }
+
+    pub fn into_vec(self) -> Vec<Diagnostic> {
+        self.kept
+    }
+}
+
+fn hash_of(message: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    message.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Code, Family};
+    use crate::source::Sources;
+
+    static CODE: Code = Code {
+        name: "a-fault",
+        level: Level::Warning,
+        family: Family::Shape,
+        doc: "",
+    };
+
+    fn span(at: u32) -> Span {
+        let mut sources = Sources::new();
+        let id = sources.add_file("/a".into(), "x".repeat(10), 0);
+        Span::new(id, at, at + 1)
+    }
+
+    #[test]
+    fn the_same_fault_at_the_same_place_is_kept_once() {
+        let mut out = Diagnostics::new();
+        out.report(Diagnostic::new(&CODE, span(1), "m"));
+        out.report(Diagnostic::new(&CODE, span(1), "m"));
+        out.report(Diagnostic::new(&CODE, span(2), "m"));
+        assert_eq!((out.len(), out.warnings()), (2, 2));
+    }
+
+    #[test]
+    fn strict_counts_warnings_as_errors() {
+        let mut out = Diagnostics::strict();
+        out.report(Diagnostic::new(&CODE, span(1), "m"));
+        assert_eq!((out.errors(), out.warnings()), (1, 0));
+    }
+
+    #[test]
+    fn the_count_goes_on_when_no_more_are_kept() {
+        let mut out = Diagnostics::new();
+        for n in 0..KEPT + 5 {
+            out.report(Diagnostic::new(&CODE, span(1), n.to_string()));
+        }
+        assert_eq!(
+            (out.iter().count(), out.dropped(), out.warnings()),
+            (KEPT, 5, KEPT + 5)
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! One fault at one place.
+
+use crate::source::Span;
+
+use super::code::{Code, Level};
+use super::fix::Fix;
+
+/// A further place that helps to understand the first one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Related {
+    pub span: Span,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub code: &'static Code,
+    pub level: Level,
+    pub message: String,
+    pub span: Span,
+    /// A few words drawn beside the marked text.
+    pub label: Option<String>,
+    pub related: Vec<Related>,
+    pub help: Option<String>,
+    pub fix: Option<Fix>,
+    /// Position of the test it touches; `None` when it concerns the whole file.
+    pub test: Option<u32>,
+}
+
+impl Diagnostic {
+    pub fn new(code: &'static Code, span: Span, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            level: code.level,
+            message: message.into(),
+            span,
+            label: None,
+            related: Vec::new(),
+            help: None,
+            fix: None,
+            test: None,
+        }
+    }
+
+    #[must_use]
+    pub fn level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    #[must_use]
+    pub fn help_if(mut self, help: Option<String>) -> Self {
+        if help.is_some() {
+            self.help = help;
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.related.push(Related {
+            span,
+            message: message.into(),
+        });
+        self
+    }
+
+    #[must_use]
+    pub fn fix(mut self, fix: Fix) -> Self {
+        self.fix = Some(fix);
+        self
+    }
+
+    #[must_use]
+    pub fn fix_if(mut self, fix: Option<Fix>) -> Self {
+        if fix.is_some() {
+            self.fix = fix;
+        }
+        self
+    }
+}

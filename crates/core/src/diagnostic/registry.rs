@@ -1,0 +1,20 @@
+//! Every code of this crate, gathered from the rooms that declare them.
+
+use super::code::Code;
+
+/// In the order of the rooms; the command line sorts by name.
+pub fn all_codes() -> impl Iterator<Item = &'static Code> {
+    [
+        crate::syntax::CODES,
+        crate::access::CODES,
+        crate::assertion::CODES,
+        crate::read::CODES,
+    ]
+    .into_iter()
+    .flatten()
+    .flat_map(|codes| codes.iter().copied())
+}
+
+pub fn code_named(name: &str) -> Option<&'static Code> {
+    all_codes().find(|code| code.name == name)
+}

@@ -1,0 +1,586 @@
+//! A suite as an `EVAL.yaml` in the canonical dialect (`FORMAT.md` 3). Loading it again gives the
+//! same suite: only places differ, and paths of files that lay beside an imported file.
+
+use camino::Utf8Path;
+
+use crate::assertion::{Placed, assertion_from_criteria};
+use crate::model::{Block, Execution, Expected, Map, Message, Role, Suite, Test, Value, Verdicts};
+use crate::syntax::{EmitStyle, LineBreaks, to_yaml};
+
+use super::Context;
+use super::canonical_json::{id_value, skip_value};
+use super::rebase::Rebase;
+
+const STYLE: EmitStyle = EmitStyle {
+    compact_lists: false,
+    line_breaks: LineBreaks::Literal,
+};
+
+/// The text of a suite file that will lie in `directory`, which is absolute.
+pub fn suite_yaml(suite: &Suite, context: &Context<'_>, directory: &Utf8Path) -> String {
+    to_yaml(&suite_document(suite, context, directory), &STYLE)
+}
+
+/// One test with all it inherited, as a file that can be imported from `directory`.
+pub fn test_yaml(test: &Test, context: &Context<'_>, directory: &Utf8Path) -> String {
+    let rebase = Rebase::new(context, directory);
+    let map = test_map(test, &Map::new(), &Execution::default(), &rebase);
+    to_yaml(&literal_references(Value::Map(map)), &STYLE)
+}
+
+/// What [`suite_yaml`] writes, as data: for callers that have to change texts first.
+pub fn suite_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path) -> Value {
+    let rebase = Rebase::new(context, directory);
+    let mut map = Map::new();
+    map.insert("name", suite.name.as_str());
+    map.insert("version", suite.version.as_str());
+    map.insert_some("description", suite.description.as_deref());
+    insert_filled(&mut map, "metadata", suite.metadata.clone());
+    let execution = settings(&suite.execution, &Execution::default());
+    insert_filled(&mut map, "execution", execution);
+    if suite.verdicts != Verdicts::default() {
+        map.insert("verdicts", suite.verdicts.to_value());
+    }
+    let tests: Vec<Value> = suite
+        .tests
+        .iter()
+        .map(|test| test_map(test, &suite.metadata, &suite.execution, &rebase).into())
+        .collect();
+    map.insert("tests", tests);
+    literal_references(Value::Map(map))
+}
+
+/// A test below a root that has this metadata and these settings.
+fn test_map(test: &Test, metadata: &Map, execution: &Execution, rebase: &Rebase<'_>) -> Map {
+    let mut map = Map::new();
+    map.insert("id", id_value(&test.id));
+    map.insert_some("description", test.description.as_deref());
+    map.insert_some("conversation_id", test.conversation_id.as_deref());
+    map.insert_some("criteria", test.criteria.as_deref());
+    map.insert_some("note", test.note.as_deref());
+    map.insert("input", input_value(&test.input, rebase));
+    let expected = test.expected_output.as_ref();
+    map.insert_some(
+        "expected_output",
+        expected.map(|e| expected_value(e, rebase)),
+    );
+    if !is_derived_from_criteria(test) && !test.assertions.is_empty() {
+        map.insert("assert", assert_list(&test.assertions, rebase));
+    }
+    let own = settings(&test.execution, execution);
+    insert_filled(&mut map, "execution", own);
+    if test.trials != 1 {
+        map.insert("trials", test.trials);
+    }
+    map.insert_some("skip", test.skip.as_ref().map(skip_value));
+    insert_filled(&mut map, "metadata", own_metadata(&test.metadata, metadata));
+    map
+}
+
+fn insert_filled(map: &mut Map, key: &str, value: Map) {
+    if !value.is_empty() {
+        map.insert(key, value);
+    }
+}
+
+/// The settings that are not those of the level above.
+fn settings(execution: &Execution, above: &Execution) -> Map {
+    let mut map = Map::new();
+    if execution.target != above.target {
+        map.insert_some("target", execution.target.as_deref());
+    }
+    if execution.timeout_seconds != above.timeout_seconds {
+        map.insert_some("timeout_seconds", execution.timeout_seconds);
+    }
+    map
+}
+
+/// What has to be laid over the root's metadata to get the test's; `tags` are joined by loading.
+fn own_metadata(merged: &Map, root: &Map) -> Map {
+    merged
+        .iter()
+        .filter(|(key, value)| root.get(key) != Some(value))
+        .map(|(key, value)| {
+            let own = match (key, root.get(key), value) {
+                ("tags", Some(Value::List(first)), Value::List(all)) => all
+                    .strip_prefix(first.as_slice())
+                    .map(|rest| Value::List(rest.to_vec())),
+                _ => None,
+            };
+            (key.to_owned(), own.unwrap_or_else(|| value.clone()))
+        })
+        .collect()
+}
+
+/// A plain text where the input is nothing more; a blank one is only legal as a message.
+fn input_value(input: &[Message], rebase: &Rebase<'_>) -> Value {
+    if let [message] = input
+        && let [Block::Text(text)] = message.content.as_slice()
+        && !text.trim().is_empty()
+        && *message == Message::user(text.as_str())
+    {
+        return text.as_str().into();
+    }
+    message_list(input, rebase)
+}
+
+fn expected_value(expected: &Expected, rebase: &Rebase<'_>) -> Value {
+    match expected {
+        Expected::Text(text) => text.as_str().into(),
+        Expected::Structured(value) => value.clone(),
+        Expected::Messages(messages) => message_list(messages, rebase),
+    }
+}
+
+fn message_list(messages: &[Message], rebase: &Rebase<'_>) -> Value {
+    let list: Vec<Value> = messages
+        .iter()
+        .map(|message| message_map(message, rebase).into())
+        .collect();
+    list.into()
+}
+
+fn message_map(message: &Message, rebase: &Rebase<'_>) -> Map {
+    let mut map = Map::new();
+    map.insert("role", message.role.word());
+    let only_calls = message.role == Role::Assistant && !message.tool_calls.is_empty();
+    if !(message.content.is_empty() && only_calls) {
+        map.insert("content", content_list(message, rebase));
+    }
+    let calls: Vec<Value> = message
+        .tool_calls
+        .iter()
+        .map(|call| {
+            let mut function = Map::new();
+            function.insert("name", call.name.as_str());
+            function.insert("arguments", call.arguments.as_str());
+            let mut entry = Map::new();
+            entry.insert("id", call.id.as_str());
+            entry.insert("function", function);
+            entry.into()
+        })
+        .collect();
+    if !calls.is_empty() {
+        map.insert("tool_calls", calls);
+    }
+    map.insert_some("tool_call_id", message.tool_call_id.as_deref());
+    map.insert_some("name", message.name.as_deref());
+    map
+}
+
+fn content_list(message: &Message, rebase: &Rebase<'_>) -> Vec<Value> {
+    let shown = message.to_value();
+    let blocks = shown.as_map().and_then(|map| map.get("content"));
+    let blocks = blocks.and_then(Value::as_list).unwrap_or_default();
+    blocks
+        .iter()
+        .zip(&message.content)
+        .map(|(shown, block)| match (shown, block.file()) {
+            (Value::Map(entry), Some(file)) => {
+                let mut entry = entry.clone();
+                entry.insert("value", rebase.file(file));
+                entry.into()
+            }
+            _ => shown.clone(),
+        })
+        .collect()
+}
+
+/// Whether loading would make the same list of the criteria alone. Compared as shown, so that an
+/// author's own assertion that says no more is left out with equal right.
+fn is_derived_from_criteria(test: &Test) -> bool {
+    let ([only], Some(criteria)) = (test.assertions.as_slice(), &test.criteria) else {
+        return false;
+    };
+    if only.assertion.type_name != "rubrics" || only.name != "criteria" {
+        return false;
+    }
+    let derived = assertion_from_criteria(criteria.trim().to_owned(), test.span);
+    let derived = Placed {
+        name: only.name.clone(),
+        assertion: derived.into(),
+    };
+    derived.to_value() == only.to_value()
+}
+
+fn assert_list(list: &[Placed], rebase: &Rebase<'_>) -> Vec<Value> {
+    list.iter()
+        .map(|placed| assertion_map(placed, rebase).into())
+        .collect()
+}
+
+/// Only what differs from the defaults. A name is written only if it was: an assertion's exported
+/// sentence knows the difference (`FORMAT.md` 7.14).
+fn assertion_map(placed: &Placed, rebase: &Rebase<'_>) -> Map {
+    let assertion = &placed.assertion;
+    let common = &assertion.common;
+    let mut options = assertion.check.options();
+    rebase.options(assertion, &mut options);
+    let members = assertion.check.members();
+    if !members.is_empty() {
+        options.insert("assert", assert_list(members, rebase));
+    }
+    let mut map = Map::new();
+    map.insert("type", assertion.type_name.as_ref());
+    map.insert_some("name", common.name.as_deref());
+    for (key, value) in options.iter().filter(|(_, value)| **value != Value::Null) {
+        map.insert(key, option_value(key, value));
+    }
+    if common.weight.number().text() != "1" {
+        map.insert("weight", common.weight.number().clone());
+    }
+    if common.required.is_gate() {
+        map.insert("required", common.required.to_value());
+    }
+    if common.negate {
+        map.insert("negate", true);
+    }
+    map.insert_some("description", common.description.as_deref());
+    insert_filled(&mut map, "config", common.config.clone());
+    map
+}
+
+/// Options are named as in a suite file already; only rubric items have a form of their own.
+fn option_value(key: &str, value: &Value) -> Value {
+    let Value::List(items) = value else {
+        return value.clone();
+    };
+    let items = items.iter().enumerate().map(|(at, item)| match item {
+        Value::Map(item) if key == "rubrics" => short_item(written_ranges(item), at + 1),
+        Value::Map(item) => written_ranges(item).into(),
+        other => other.clone(),
+    });
+    Value::List(items.collect())
+}
+
+/// `scoreRanges: [{low, high, outcome}]` → `score_ranges: [{score_range: [low, high], outcome}]`.
+fn written_ranges(item: &Map) -> Map {
+    item.iter()
+        .map(|(key, value)| match (key, value) {
+            ("scoreRanges", Value::List(ranges)) => {
+                let ranges = ranges.iter().map(written_range).collect();
+                ("score_ranges".to_owned(), Value::List(ranges))
+            }
+            _ => (key.to_owned(), value.clone()),
+        })
+        .collect()
+}
+
+fn written_range(range: &Value) -> Value {
+    let Some(map) = range.as_map() else {
+        return range.clone();
+    };
+    let (Some(low), Some(high)) = (map.get("low"), map.get("high")) else {
+        return range.clone();
+    };
+    let mut written = Map::new();
+    written.insert("score_range", vec![low.clone(), high.clone()]);
+    written.insert_some("outcome", map.get("outcome").cloned());
+    written.into()
+}
+
+/// A rubric item without its defaults; a bare text where only the outcome is left.
+fn short_item(mut item: Map, position: usize) -> Value {
+    let is_default = |key: &str, value: &Value| match (key, value) {
+        ("id", Value::String(id)) => *id == format!("rubric-{position}"),
+        ("weight", Value::Number(number)) => number.text() == "1",
+        ("required", value) => *value == Value::Bool(false),
+        _ => false,
+    };
+    for key in ["id", "weight", "required"] {
+        if item.get(key).is_some_and(|value| is_default(key, value)) {
+            item.remove(key);
+        }
+    }
+    match item.get("outcome") {
+        Some(outcome @ Value::String(_)) if item.len() == 1 => outcome.clone(),
+        _ => item.into(),
+    }
+}
+
+/// Variables have been replaced; a `${{` that is still there is meant literally (`FORMAT.md` 6.1).
+fn literal_references(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace("${{", "$${{")),
+        Value::List(items) => Value::List(items.into_iter().map(literal_references).collect()),
+        Value::Map(map) => Value::Map(
+            map.iter()
+                .map(|(key, value)| (key.to_owned(), literal_references(value.clone())))
+                .collect(),
+        ),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::sync::Arc;
+
+    use super::super::canonical_json::suite_value;
+    use super::super::testing::{Loaded, load};
+    use super::*;
+    use crate::assertion::{Assertion, Check, Common};
+    use crate::model::{JsonStyle, Required, RubricItem, ScoreRange};
+    use crate::source::MemoryFiles;
+    use crate::syntax::json_value;
+
+    fn saved(loaded: &Loaded) -> String {
+        suite_yaml(&loaded.suite, &loaded.context(), "/p/evals".into())
+    }
+
+    /// The canonical JSON without the places.
+    fn shown(loaded: &Loaded) -> String {
+        let value = suite_value(&loaded.suite, &loaded.context());
+        let mut root = value.as_map().unwrap().clone();
+        let tests = root.get("tests").and_then(Value::as_list).unwrap();
+        let tests: Vec<Value> = tests
+            .iter()
+            .map(|test| {
+                let mut test = test.as_map().unwrap().clone();
+                test.remove("source");
+                test.into()
+            })
+            .collect();
+        root.insert("tests", tests);
+        Value::Map(root).to_json(JsonStyle::Pretty)
+    }
+
+    fn load_again(loaded: &Loaded) -> Loaded {
+        let files = loaded.files.clone();
+        load(
+            files.with("/p/evals/EVAL.yaml", saved(loaded)),
+            "/p/evals/EVAL.yaml",
+        )
+    }
+
+    const SUITE: &str = r#"
+name: demo
+version: "1.1"
+description: "What it covers: all.\nTwo lines.\n"
+metadata: {author: me, tags: [a, b], n: 1.50, "yes": ["212", null, true, {}]}
+execution: {target: main, timeout_seconds: 20}
+verdicts: {pass: 0.90}
+trials: 2
+input: [{role: system, content: Be brief.}]
+assert:
+  - {type: contains, value: everywhere, weight: 1.0, required: 0.5}
+tests:
+  - id: 7
+    criteria: "  Greets  "
+    input: |2
+        Say hello,
+      twice.
+    input_files: [a.md, /shared/b.md, missing-is-fine/../a.md]
+    expected_output: {total: 1250.00, "on": [1, {x: "a\tb"}]}
+    assert:
+      - {type: contains, value: "x: #y", negate: true, name: mine, description: why}
+      - {type: contains, value: "two\nlines\n"}
+    execution: {target: other}
+    metadata: {tags: [c, a], own: "line\u2028end"}
+    skip: "not yet: see #12"
+  - id: "08"
+    description: with variables
+    criteria: Says {{ city.name }}
+    vars: {city: {name: Paris}, x: "{{ raw }}"}
+    input: "${{ github.sha }} $${{ HOME }} {{ x }} $$${{ A }}"
+    expected_output: "{{ city }}"
+    execution: {skip_defaults: true}
+    assert: [{type: contains, value: "$${{ HOME }}"}]
+    trials: 1
+  - id: talk
+    conversation_id: c
+    note: |
+      keep
+
+    criteria: Goes on
+    input:
+      - {role: user, content: [{type: image, value: a.md}, {type: json, value: {b: [], a: "no"}}]}
+      - {role: assistant, tool_calls: [{function: {name: find, arguments: {q: 1.0}}}]}
+      - {role: tool, tool_call_id: call_1, name: find, content: ""}
+      - {role: user, content: " "}
+    expected_output:
+      - {role: assistant, content: Fine}
+    skip: true
+  - id: blank
+    criteria: Asks back
+    execution: {skip_defaults: true}
+    input: {role: user, content: "\n"}
+    expected_output: "42"
+    assert: [{type: contains, value: "?"}]
+"#;
+
+    fn files() -> MemoryFiles {
+        MemoryFiles::new()
+            .with("/p/evals/EVAL.yaml", SUITE)
+            .with("/p/evals/a.md", "A")
+            .with("/p/shared/b.md", "B")
+    }
+
+    #[test]
+    fn what_is_saved_is_loaded_as_the_same_suite() {
+        let first = load(files(), "/p/evals/EVAL.yaml");
+        let second = load_again(&first);
+        assert_eq!(shown(&second), shown(&first), "\n{}", saved(&first));
+        assert_eq!(saved(&second), saved(&first));
+    }
+
+    #[test]
+    fn the_text_is_for_people() {
+        let text = "name: demo\ntests:\n  - {id: 1, criteria: c, input: \"one\\ntwo\", \
+                    assert: [{type: contains, value: 'yes', weight: 2}]}\n";
+        let files = MemoryFiles::new().with("/p/evals/EVAL.yaml", text);
+        let expected = "\
+name: demo
+version: '1.0'
+tests:
+  - id: 1
+    criteria: c
+    input: |-
+      one
+      two
+    assert:
+      - type: contains
+        value: 'yes'
+        weight: 2
+";
+        assert_eq!(saved(&load(files, "/p/evals/EVAL.yaml")), expected);
+    }
+
+    #[test]
+    fn files_of_imported_tests_are_named_from_the_root() {
+        let check = "assert: [{type: contains, value: x}]";
+        let main = format!(
+            "name: demo\ninput_files: [a.md]\ntests:\n  - sub/more.yaml\n  - \
+             {{id: m, criteria: c, input: q, {check}}}\n"
+        );
+        let more = format!(
+            "- {{id: a, criteria: c, input: q, {check}}}\n\
+             - {{id: b, criteria: c, input: q, input_files: [./a.md, ../a.md, /evals/a.md], {check}}}\n"
+        );
+        let files = MemoryFiles::new()
+            .with("/p/evals/EVAL.yaml", main)
+            .with("/p/evals/sub/more.yaml", more)
+            .with("/p/evals/a.md", "outer")
+            .with("/p/evals/sub/a.md", "inner");
+        let first = load(files, "/p/evals/EVAL.yaml");
+        let second = load_again(&first);
+        let names = |loaded: &Loaded| -> Vec<(String, String)> {
+            let tests = loaded.suite.tests.iter();
+            let refs = tests.flat_map(|t| t.input[0].content.iter().filter_map(Block::file));
+            refs.map(|file| (file.value.clone(), file.path.clone().unwrap().into_string()))
+                .collect()
+        };
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        let outer = "/p/evals/a.md";
+        assert_eq!(
+            names(&second),
+            [
+                pair("a.md", outer),
+                pair("/evals/sub/a.md", "/p/evals/sub/a.md"),
+                pair("/evals/a.md", outer),
+                pair("/evals/a.md", outer),
+                pair("a.md", outer),
+            ]
+        );
+        let hashes = |loaded: &Loaded| -> Vec<String> {
+            let tests = loaded.suite.tests.iter();
+            tests
+                .map(|t| super::super::test_hash(t, &loaded.files))
+                .collect()
+        };
+        assert_eq!(hashes(&second), hashes(&first));
+    }
+
+    /// A check whose options are what the test says.
+    #[derive(Debug)]
+    struct Fixed(Map);
+
+    impl Check for Fixed {
+        fn options(&self) -> Map {
+            self.0.clone()
+        }
+
+        fn sentences(&self, _: &Common) -> Vec<String> {
+            Vec::new()
+        }
+    }
+
+    /// The first test of a suite in `/p/evals/sub` with one assertion of these options.
+    fn test_with(type_name: &'static str, options: Map) -> Loaded {
+        let files = MemoryFiles::new()
+            .with(
+                "/p/evals/sub/EVAL.yaml",
+                "name: demo\ntests:\n  - {id: a, criteria: c, input: q, \
+                 assert: [{type: contains, value: x}]}\n",
+            )
+            .with("/p/evals/sub/check.py", "")
+            .with("/p/evals/sub/judge.md", "");
+        let mut loaded = load(files, "/p/evals/sub/EVAL.yaml");
+        let span = loaded.suite.tests[0].span;
+        let common = Common::plain(span, span);
+        loaded.suite.tests[0].assertions = vec![Placed {
+            name: Cow::Borrowed(type_name),
+            assertion: Arc::new(Assertion {
+                type_name: Cow::Borrowed(type_name),
+                check: Box::new(Fixed(options)),
+                common,
+            }),
+        }];
+        loaded
+    }
+
+    fn assertion_yaml(loaded: &Loaded) -> String {
+        let text = test_yaml(&loaded.suite.tests[0], &loaded.context(), "/p/evals".into());
+        let (_, assertion) = text.split_once("assert:\n").unwrap();
+        assertion.to_owned()
+    }
+
+    #[test]
+    fn rubric_items_are_written_as_in_suites() {
+        let scored = RubricItem {
+            outcome: None,
+            id: "depth".to_owned(),
+            ranges: vec![ScoreRange {
+                low: 0,
+                high: 5,
+                outcome: "thin".to_owned(),
+            }],
+            required: Required::Pass,
+            ..RubricItem::from_text("", 2)
+        };
+        let mut options = Map::new();
+        let items = [RubricItem::from_text("Is polite", 1), scored];
+        let items: Vec<Value> = items.iter().map(RubricItem::to_value).collect();
+        options.insert("rubrics", items);
+        let expected = "  - type: rubrics
+    rubrics:
+      - Is polite
+      - id: depth
+        required: true
+        score_ranges:
+          - score_range:
+              - 0
+              - 5
+            outcome: thin
+";
+        assert_eq!(assertion_yaml(&test_with("rubrics", options)), expected);
+    }
+
+    #[test]
+    fn scripts_and_prompts_are_found_from_elsewhere() {
+        let json = r#"{"script":["python3","check.py","--x=a/b"],"prompt":"./judge.md"}"#;
+        let Some(Value::Map(options)) = json_value(json) else {
+            panic!("an object");
+        };
+        let expected = "  - type: code-judge
+    script:
+      - python3
+      - /evals/sub/check.py
+      - '--x=a/b'
+    prompt: /evals/sub/judge.md
+    cwd: /evals/sub
+";
+        assert_eq!(assertion_yaml(&test_with("code-judge", options)), expected);
+    }
+}

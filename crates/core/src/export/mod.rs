@@ -1,0 +1,85 @@
+//! A loaded suite → other formats. Reads the model only; nothing here knows how it was written.
+
+mod canonical_json;
+mod canonical_yaml;
+mod hash;
+mod rebase;
+
+use camino::Utf8Path;
+
+use crate::source::{Files, Sources};
+
+pub use canonical_json::{suite_value, test_document, test_value};
+pub use canonical_yaml::{suite_document, suite_yaml, test_yaml};
+pub use hash::test_hash;
+
+/// What the model points into.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    pub files: &'a dyn Files,
+    pub sources: &'a Sources,
+    /// The repository root, absolute.
+    pub root: &'a Utf8Path,
+}
+
+impl std::fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context")
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Suites that live in memory, for the tests of this room.
+
+    use super::*;
+    use crate::access::{Limits, World};
+    use crate::diagnostic::Diagnostics;
+    use crate::model::Suite;
+    use crate::read::{Origin, Request, load_suite};
+    use crate::source::{MemoryFiles, Variables};
+
+    pub(crate) struct Loaded {
+        pub(crate) files: MemoryFiles,
+        pub(crate) sources: Sources,
+        pub(crate) suite: Suite,
+    }
+
+    impl Loaded {
+        pub(crate) fn context(&self) -> Context<'_> {
+            Context {
+                files: &self.files,
+                sources: &self.sources,
+                root: "/p".into(),
+            }
+        }
+    }
+
+    /// The suite at `path`; the repository root is `/p`.
+    pub(crate) fn load(files: MemoryFiles, path: &str) -> Loaded {
+        let mut sources = Sources::new();
+        let mut out = Diagnostics::new();
+        let environment = Variables::default();
+        let request = Request {
+            world: World {
+                files: &files,
+                environment: &environment,
+                working_directory: "/p".into(),
+            },
+            limits: &Limits::default(),
+            path: path.into(),
+            origin: Origin::Named,
+            root: "/p".into(),
+        };
+        let loaded = load_suite(&request, &mut sources, &mut out);
+        assert_eq!(out.errors(), 0, "{out:?}");
+        let (suite, _) = loaded.expect("the suite is read");
+        Loaded {
+            files,
+            sources,
+            suite,
+        }
+    }
+}

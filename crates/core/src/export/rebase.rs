@@ -1,0 +1,133 @@
+//! Paths written down in another directory than before, so that they still lead to the same file
+//! (`FORMAT.md` 4).
+
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+
+use crate::access::{is_prompt_path, without_dots};
+use crate::assertion::Assertion;
+use crate::model::{FileRef, Map, Value};
+use crate::source::EntryKind;
+
+use super::Context;
+
+/// By these a bare name in a `script` list is known for a file (`FORMAT.md` 4).
+const SCRIPT_ENDINGS: &[&str] = &[".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl"];
+
+pub(super) struct Rebase<'a> {
+    context: &'a Context<'a>,
+    /// Where the paths will start, absolute.
+    directory: &'a Utf8Path,
+}
+
+impl<'a> Rebase<'a> {
+    pub(super) fn new(context: &'a Context<'a>, directory: &'a Utf8Path) -> Self {
+        Self { context, directory }
+    }
+
+    /// A file that nobody found stays as it is written: where it was looked for is not known.
+    pub(super) fn file(&self, file: &FileRef) -> String {
+        match &file.path {
+            Some(path) if self.resolve(&file.value, self.directory) != *path => self.name(path),
+            _ => file.value.clone(),
+        }
+    }
+
+    /// The options of an assertion. Its relative paths start at the file it is written in, which
+    /// is not always the file of the test.
+    pub(super) fn options(&self, assertion: &Assertion, options: &mut Map) {
+        let source = self.context.sources.get(assertion.common.span.source);
+        let from = source.path().parent().unwrap_or(source.path());
+        if from == self.directory {
+            return;
+        }
+        if let Some(Value::String(prompt)) = options.get("prompt")
+            && (is_prompt_path(prompt) || (is_one_word(prompt) && self.is_file(prompt, from)))
+        {
+            let moved = self.written(prompt, from);
+            options.insert("prompt", moved);
+        }
+        let Some(script) = options.get("script") else {
+            return;
+        };
+        if let Value::List(parts) = script {
+            let moved: Vec<Value> = parts.iter().map(|part| self.part(part, from)).collect();
+            options.insert("script", moved);
+        }
+        // A script runs where it is written unless its author says otherwise.
+        let cwd = match options.get("cwd").and_then(Value::as_str) {
+            Some(cwd) => self.written(cwd, from),
+            None => self.name(from),
+        };
+        options.insert("cwd", cwd);
+    }
+
+    /// One part of a command line; only one that names a file is a path.
+    fn part(&self, part: &Value, from: &Utf8Path) -> Value {
+        let Value::String(text) = part else {
+            return part.clone();
+        };
+        let may_be_path = (text.contains('/') && is_one_word(text))
+            || SCRIPT_ENDINGS.iter().any(|ending| text.ends_with(ending));
+        match may_be_path && self.is_file(text, from) {
+            true => self.written(text, from).into(),
+            false => part.clone(),
+        }
+    }
+
+    /// A path that stood in a file of the directory `from`.
+    fn written(&self, text: &str, from: &Utf8Path) -> String {
+        match is_from_root(text) {
+            true => text.to_owned(),
+            false => self.name(&self.resolve(text, from)),
+        }
+    }
+
+    fn is_file(&self, text: &str, from: &Utf8Path) -> bool {
+        let path = self.resolve(text, from);
+        self.context.files.kind(&path) == Some(EntryKind::File)
+    }
+
+    fn resolve(&self, written: &str, from: &Utf8Path) -> Utf8PathBuf {
+        let text = written.strip_prefix("file://").unwrap_or(written);
+        let joined = match text.strip_prefix('/') {
+            Some(rest) => self.context.root.join(rest.trim_start_matches('/')),
+            None => from.join(text),
+        };
+        without_dots(&joined)
+    }
+
+    /// From the repository root, which holds wherever the file is moved next; a place outside it
+    /// can only be named from here.
+    fn name(&self, path: &Utf8Path) -> String {
+        match path.strip_prefix(self.context.root) {
+            Ok(rest) => format!("/{rest}"),
+            Err(_) => relative(self.directory, path),
+        }
+    }
+}
+
+fn is_from_root(text: &str) -> bool {
+    text.strip_prefix("file://")
+        .unwrap_or(text)
+        .starts_with('/')
+}
+
+fn is_one_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(char::is_whitespace)
+}
+
+/// The way from a directory to a path, both absolute.
+fn relative(from: &Utf8Path, to: &Utf8Path) -> String {
+    let shared = from
+        .components()
+        .zip(to.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let up = from.components().skip(shared).map(|_| "..");
+    let down = to
+        .components()
+        .skip(shared)
+        .map(|part: Utf8Component<'_>| part.as_str());
+    let steps: Vec<&str> = up.chain(down).collect();
+    steps.join("/")
+}

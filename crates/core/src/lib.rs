@@ -1,0 +1,13 @@
+//! Text in, meaning out: reads agent evaluation suites, explains every mistake at its place and
+//! builds one canonical model. Touches no file, clock, process or network; the caller lends it
+//! [`source::Files`] and [`source::Environment`].
+
+pub mod access;
+pub mod assertion;
+pub mod diagnostic;
+pub mod export;
+pub mod model;
+pub mod read;
+pub mod schema;
+pub mod source;
+pub mod syntax;

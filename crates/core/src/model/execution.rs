@@ -1,0 +1,80 @@
+//! How tests are run and where their verdicts lie.
+
+use super::number::Number;
+use super::value::{Map, Value};
+
+/// Settings that the nearest file or the test itself gave.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Execution {
+    pub target: Option<String>,
+    pub timeout_seconds: Option<u32>,
+}
+
+impl Execution {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// These settings, and the other's where these are silent.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        Self {
+            target: self.target.clone().or_else(|| other.target.clone()),
+            timeout_seconds: self.timeout_seconds.or(other.timeout_seconds),
+        }
+    }
+
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert_some("target", self.target.as_deref());
+        map.insert_some("timeoutSeconds", self.timeout_seconds);
+        map.into()
+    }
+}
+
+/// Score thresholds: 0 < borderline ≤ pass ≤ 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdicts {
+    pass: Number,
+    borderline: Number,
+}
+
+impl Verdicts {
+    pub fn new(pass: Number, borderline: Number) -> Option<Self> {
+        let fits =
+            0.0 < borderline.value() && borderline.value() <= pass.value() && pass.value() <= 1.0;
+        fits.then_some(Self { pass, borderline })
+    }
+
+    pub fn default_pass() -> Number {
+        Number::parse("0.8").expect("0.8 is a number")
+    }
+
+    pub fn default_borderline() -> Number {
+        Number::parse("0.6").expect("0.6 is a number")
+    }
+
+    pub fn pass(&self) -> f64 {
+        self.pass.value()
+    }
+
+    pub fn borderline(&self) -> f64 {
+        self.borderline.value()
+    }
+
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("pass", self.pass.clone());
+        map.insert("borderline", self.borderline.clone());
+        map.into()
+    }
+}
+
+impl Default for Verdicts {
+    fn default() -> Self {
+        Self {
+            pass: Self::default_pass(),
+            borderline: Self::default_borderline(),
+        }
+    }
+}

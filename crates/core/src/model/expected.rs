@@ -1,0 +1,43 @@
+//! The reference output of a test (`FORMAT.md` 3.5).
+
+use super::message::{Message, Role};
+use super::value::{JsonStyle, Map, Value};
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expected {
+    Text(String),
+    Messages(Vec<Message>),
+    Structured(Value),
+}
+
+impl Expected {
+    /// The flattened text; `None` for messages without assistant text.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            Self::Structured(value) => Some(value.to_json(JsonStyle::Compact)),
+            Self::Messages(messages) => messages
+                .iter()
+                .rev()
+                .filter(|message| message.role == Role::Assistant)
+                .find_map(Message::text),
+        }
+    }
+
+    /// The canonical shape of `show --format json`.
+    pub fn to_value(&self) -> Value {
+        let (kind, value) = match self {
+            Self::Text(text) => ("text", text.as_str().into()),
+            Self::Structured(value) => ("structured", value.clone()),
+            Self::Messages(messages) => (
+                "messages",
+                Value::List(messages.iter().map(Message::to_value).collect()),
+            ),
+        };
+        let mut map = Map::new();
+        map.insert("kind", kind);
+        map.insert("value", value);
+        map.insert_some("text", self.text());
+        map.into()
+    }
+}

@@ -1,0 +1,179 @@
+//! Messages and their content blocks.
+
+use camino::Utf8PathBuf;
+
+use super::value::{JsonStyle, Map, Value};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    System,
+    User,
+    Assistant,
+    Tool,
+}
+
+impl Role {
+    pub const NAMES: &'static [&'static str] = &["system", "user", "assistant", "tool"];
+
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "system" => Some(Self::System),
+            "user" => Some(Self::User),
+            "assistant" => Some(Self::Assistant),
+            "tool" => Some(Self::Tool),
+            _ => None,
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+/// A file named by a test. `path` is absolute, and absent when the text names no legal place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRef {
+    /// As written, after interpolation.
+    pub value: String,
+    pub path: Option<Utf8PathBuf>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Image {
+    Path(FileRef),
+    /// A `data:` URI or base64, as written.
+    Data(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    Text(String),
+    File(FileRef),
+    Image(Image),
+    Json(Value),
+}
+
+impl Block {
+    pub const TYPES: &'static [&'static str] = &["text", "file", "image", "json"];
+
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::File(_) => "file",
+            Self::Image(_) => "image",
+            Self::Json(_) => "json",
+        }
+    }
+
+    fn value(&self) -> Value {
+        match self {
+            Self::Text(text) | Self::Image(Image::Data(text)) => text.as_str().into(),
+            Self::File(file) | Self::Image(Image::Path(file)) => file.value.as_str().into(),
+            Self::Json(value) => value.clone(),
+        }
+    }
+
+    /// The attached file, if this block names one.
+    pub fn file(&self) -> Option<&FileRef> {
+        match self {
+            Self::File(file) | Self::Image(Image::Path(file)) => Some(file),
+            _ => None,
+        }
+    }
+}
+
+/// `arguments` is the text of a JSON object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    pub id: String,
+    pub name: String,
+    pub arguments: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    pub role: Role,
+    pub content: Vec<Block>,
+    pub tool_calls: Vec<ToolCall>,
+    pub tool_call_id: Option<String>,
+    pub name: Option<String>,
+}
+
+impl Message {
+    pub fn new(role: Role, content: Vec<Block>) -> Self {
+        Self {
+            role,
+            content,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            name: None,
+        }
+    }
+
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::new(Role::User, vec![Block::Text(text.into())])
+    }
+
+    /// The canonical shape of `show --format json`.
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("role", self.role.word());
+        let blocks: Vec<Value> = self
+            .content
+            .iter()
+            .map(|block| {
+                let mut entry = Map::new();
+                entry.insert("type", block.type_name());
+                entry.insert("value", block.value());
+                entry.into()
+            })
+            .collect();
+        map.insert("content", blocks);
+        if !self.tool_calls.is_empty() {
+            let calls: Vec<Value> = self.tool_calls.iter().map(ToolCall::to_value).collect();
+            map.insert("toolCalls", calls);
+        }
+        map.insert_some("toolCallId", self.tool_call_id.as_deref());
+        map.insert_some("name", self.name.as_deref());
+        map.into()
+    }
+
+    /// Text blocks joined with line breaks; `json` blocks as compact JSON when there is no text.
+    pub fn text(&self) -> Option<String> {
+        let texts: Vec<&str> = self
+            .content
+            .iter()
+            .filter_map(|block| match block {
+                Block::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        if !texts.is_empty() {
+            return Some(texts.join("\n"));
+        }
+        let values: Vec<String> = self
+            .content
+            .iter()
+            .filter_map(|block| match block {
+                Block::Json(value) => Some(value.to_json(JsonStyle::Compact)),
+                _ => None,
+            })
+            .collect();
+        (!values.is_empty()).then(|| values.join("\n"))
+    }
+}
+
+impl ToolCall {
+    fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("id", self.id.as_str());
+        map.insert("name", self.name.as_str());
+        map.insert("arguments", self.arguments.as_str());
+        map.into()
+    }
+}

@@ -1,0 +1,169 @@
+//! A number that remembers how its author wrote it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Finite. `text` is legal JSON and is the author's own spelling wherever that is legal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Number {
+    text: Cow<'static, str>,
+    value: f64,
+}
+
+impl Number {
+    /// The default of every weight, so it costs no allocation.
+    pub const ONE: Self = Self {
+        text: Cow::Borrowed("1"),
+        value: 1.0,
+    };
+
+    /// Reads a YAML 1.2 core number. `None` for `.inf`, `.nan`, what overflows a float, and what
+    /// is no number.
+    pub fn parse(source: &str) -> Option<Self> {
+        if let Some(value) = radix_integer(source) {
+            return Some(Self {
+                text: value.to_string().into(),
+                value: value as f64,
+            });
+        }
+        let value: f64 = match source
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b))
+        {
+            true => source.parse().ok()?,
+            false => return None,
+        };
+        if !value.is_finite() {
+            return None;
+        }
+        let text = match is_json_number(source) {
+            true => source.to_owned(),
+            false => plain_text(source, value),
+        };
+        Some(Self {
+            text: text.into(),
+            value,
+        })
+    }
+
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// As the author wrote it, where that is legal JSON.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn as_u64(&self) -> Option<u64> {
+        match self.text.parse() {
+            Ok(value) => Some(value),
+            Err(_) if self.value.fract() == 0.0 && (0.0..9e15).contains(&self.value) => {
+                Some(self.value as u64)
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+impl From<u64> for Number {
+    fn from(value: u64) -> Self {
+        Self {
+            text: value.to_string().into(),
+            value: value as f64,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn radix_integer(source: &str) -> Option<u128> {
+    let (digits, radix) = match source.as_bytes() {
+        [b'0', b'o', ..] => (&source[2..], 8),
+        [b'0', b'x', ..] => (&source[2..], 16),
+        _ => return None,
+    };
+    u128::from_str_radix(digits, radix).ok()
+}
+
+/// `+5`, `010`, `.5`, `1.` in a spelling that JSON knows.
+fn plain_text(source: &str, value: f64) -> String {
+    let unsigned = source.trim_start_matches('+');
+    let (sign, digits) = match unsigned.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", unsigned),
+    };
+    if digits.bytes().all(|b| b.is_ascii_digit()) {
+        let digits = digits.trim_start_matches('0');
+        return format!("{sign}{}", if digits.is_empty() { "0" } else { digits });
+    }
+    value.to_string()
+}
+
+fn is_json_number(text: &str) -> bool {
+    let rest = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+    let whole = digits(rest);
+    if whole == 0 || (whole > 1 && rest[0] == b'0') {
+        return false;
+    }
+    let mut at = whole;
+    if rest.get(at) == Some(&b'.') {
+        let fraction = digits(&rest[at + 1..]);
+        if fraction == 0 {
+            return false;
+        }
+        at += 1 + fraction;
+    }
+    if matches!(rest.get(at), Some(b'e' | b'E')) {
+        at += 1;
+        if matches!(rest.get(at), Some(b'+' | b'-')) {
+            at += 1;
+        }
+        let power = digits(&rest[at..]);
+        if power == 0 {
+            return false;
+        }
+        at += power;
+    }
+    at == rest.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn legal_json_keeps_its_spelling() {
+        for text in ["1.50", "0", "-0", "1e3", "12345678901234567890123", "1E-2"] {
+            assert_eq!(Number::parse(text).unwrap().text(), text);
+        }
+    }
+
+    #[test]
+    fn other_spellings_become_json() {
+        for (source, text) in [
+            ("+5", "5"),
+            ("010", "10"),
+            ("0x1F", "31"),
+            ("0o17", "15"),
+            (".5", "0.5"),
+            ("1.", "1"),
+            ("-007", "-7"),
+            ("000", "0"),
+        ] {
+            assert_eq!(Number::parse(source).unwrap().text(), text, "{source}");
+        }
+    }
+
+    #[test]
+    fn what_json_cannot_say_is_refused() {
+        for source in [".inf", ".nan", "1e999", "abc", "", "inf", "NaN"] {
+            assert_eq!(Number::parse(source), None, "{source}");
+        }
+    }
+}

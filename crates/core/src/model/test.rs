@@ -1,0 +1,39 @@
+//! One test, as the loader understood it.
+
+use crate::assertion::Placed;
+use crate::source::Span;
+
+use super::execution::Execution;
+use super::expected::Expected;
+use super::id::TestId;
+use super::message::Message;
+use super::value::Map;
+
+/// The test is not run; the text is the author's reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skip {
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Test {
+    pub id: TestId,
+    /// 1-based, over the fully loaded suite.
+    pub position: u32,
+    pub criteria: Option<String>,
+    pub description: Option<String>,
+    pub conversation_id: Option<String>,
+    pub note: Option<String>,
+    /// Root metadata with the test's own laid over it.
+    pub metadata: Map,
+    /// Root input first. Never empty.
+    pub input: Vec<Message>,
+    pub expected_output: Option<Expected>,
+    /// The full ordered list of `FORMAT.md` 3.2, each with its name in this test.
+    pub assertions: Vec<Placed>,
+    pub execution: Execution,
+    pub trials: u32,
+    pub skip: Option<Skip>,
+    /// The test's own mapping.
+    pub span: Span,
+}

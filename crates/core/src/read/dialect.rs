@@ -1,0 +1,213 @@
+//! Files of other tools that look like suites (`FORMAT.md` 2.4).
+
+use crate::diagnostic::{Diagnostic, Level, declare_codes};
+use crate::source::Span;
+use crate::syntax::Node;
+
+use super::load::Origin;
+
+declare_codes! {
+    FOREIGN_DIALECT = "foreign-dialect", Blocking, Shape, r#"The file belongs to another tool. A file found by walking a directory is skipped with a warning.
+
+## Example
+```yaml
+prompts: ["Translate: {{text}}"]
+providers: ["openai:gpt-4o"]
+tests:
+  - vars: {text: Hello}
+    assert:
+      - {type: contains, value: Bonjour}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Translates into French
+    input: "Translate: Hello"
+    assert:
+      - {type: contains, value: Bonjour}
+```
+
+## Why
+`eval.yaml` is a popular name. Reading half of another tool's file would run something that nobody
+wrote.
+"#;
+}
+
+struct Dialect {
+    tool: &'static str,
+    help: &'static str,
+    /// The keys that gave it away.
+    detect: fn(&Root<'_>) -> Option<Vec<&'static str>>,
+}
+
+struct Root<'t> {
+    node: Node<'t>,
+}
+
+impl<'t> Root<'t> {
+    fn has(&self, key: &str) -> bool {
+        self.node.get(key).is_some()
+    }
+
+    fn list(&self, key: &str) -> Option<Node<'t>> {
+        self.node.get(key).filter(|value| value.is_sequence())
+    }
+
+    /// The first of these keys that an item of the list has.
+    fn item_key(&self, list: &str, keys: &[&'static str]) -> Option<&'static str> {
+        self.list(list)?
+            .items()
+            .filter(|item| item.is_mapping())
+            .find_map(|item| keys.iter().copied().find(|key| item.get(key).is_some()))
+    }
+
+    fn first_of(&self, keys: &[&'static str]) -> Option<&'static str> {
+        keys.iter().copied().find(|key| self.has(key))
+    }
+
+    fn inline_tests(&self) -> impl Iterator<Item = Node<'t>> {
+        self.list("tests")
+            .into_iter()
+            .flat_map(Node::items)
+            .filter(|item| item.is_mapping())
+    }
+
+    fn some_test_has(&self, keys: &[&str]) -> bool {
+        self.inline_tests()
+            .any(|test| keys.iter().any(|key| test.get(key).is_some()))
+    }
+}
+
+static DIALECTS: &[Dialect] = &[
+    Dialect {
+        tool: "a `.co/evals` record",
+        help: "`evalrig convert` makes a suite from it",
+        detect: |root| (root.list("turns").is_some() && !root.has("tests")).then(|| vec!["turns"]),
+    },
+    Dialect {
+        tool: "an evals.json file",
+        help: "name it `*.json` to read it, or `evalrig convert` it",
+        detect: |root| {
+            (root.list("evals").is_some() && root.has("skill_name"))
+                .then(|| vec!["evals", "skill_name"])
+        },
+    },
+    Dialect {
+        tool: "agentv 5",
+        help: "rewrite `vars.input` as `input`",
+        detect: |root| {
+            if root.some_test_has(&["input", "input_messages"]) {
+                return None;
+            }
+            let key = root.first_of(&["prompts", "providers", "default_test"])?;
+            let camel = root.has("defaultTest") || root.has("evaluateOptions");
+            (root.some_test_has(&["id"]) && !camel).then(|| vec![key])
+        },
+    },
+    Dialect {
+        tool: "promptfoo",
+        help: "there is no conversion",
+        detect: |root| {
+            if root.some_test_has(&["input", "input_messages"]) {
+                return None;
+            }
+            let keys = [
+                "prompts",
+                "providers",
+                "default_test",
+                "defaultTest",
+                "evaluateOptions",
+            ];
+            root.first_of(&keys).map(|key| vec![key])
+        },
+    },
+    Dialect {
+        tool: "inspect (Hugging Face)",
+        help: "there is no conversion",
+        detect: |root| {
+            root.item_key("tasks", &["field_spec", "solvers", "scorers"])
+                .map(|key| vec!["tasks", key])
+        },
+    },
+    Dialect {
+        tool: "skillgrade",
+        help: "there is no conversion",
+        detect: |root| {
+            root.item_key("tasks", &["instruction"])
+                .map(|key| vec!["tasks", key])
+        },
+    },
+    Dialect {
+        tool: "waza",
+        help: "there is no conversion",
+        detect: |root| {
+            root.list("tasks")?;
+            let key = root.first_of(&["executor", "config", "metrics", "graders", "skill"])?;
+            Some(vec!["tasks", key])
+        },
+    },
+    Dialect {
+        tool: "skival",
+        help: "there is no conversion",
+        detect: |root| {
+            root.item_key("evals", &["variants", "verify", "file"])
+                .map(|key| vec!["evals", key])
+        },
+    },
+    Dialect {
+        tool: "assay",
+        help: "there is no conversion",
+        detect: |root| {
+            let fits = root.has("suite") && root.has("model") && root.some_test_has(&["expected"]);
+            fits.then(|| vec!["suite", "model"])
+        },
+    },
+    Dialect {
+        tool: "agentv before 0.19",
+        help: "rename `testcases` to `tests` by hand and check each field",
+        detect: |root| root.has("testcases").then(|| vec!["testcases"]),
+    },
+];
+
+/// One diagnostic if the root mapping is another tool's.
+pub(super) fn foreign(root: Node<'_>, origin: Origin) -> Option<Diagnostic> {
+    let view = Root { node: root };
+    let (dialect, keys) = DIALECTS
+        .iter()
+        .find_map(|dialect| (dialect.detect)(&view).map(|keys| (dialect, keys)))?;
+    let place = root
+        .written_entries()
+        .find(|(key, _)| key.scalar_text() == keys.first().copied())
+        .map_or(root.span(), |(key, _)| key.span());
+    Some(foreign_file(
+        place,
+        dialect.tool,
+        &keys,
+        dialect.help,
+        origin,
+    ))
+}
+
+pub(super) fn foreign_file(
+    place: Span,
+    tool: &str,
+    keys: &[&str],
+    help: &str,
+    origin: Origin,
+) -> Diagnostic {
+    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    let (level, end) = match origin {
+        Origin::Named => (Level::Blocking, ""),
+        Origin::Found => (Level::Warning, "; skipped"),
+    };
+    let message = format!(
+        "this is a file of {tool}: it has {}{end}",
+        keys.join(" and ")
+    );
+    Diagnostic::new(&FOREIGN_DIALECT, place, message)
+        .level(level)
+        .help(help)
+}

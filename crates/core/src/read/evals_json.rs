@@ -1,0 +1,610 @@
+//! `evals.json`, eval sets and trigger lists as suites (`FORMAT.md` 15).
+
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::access::{Reader, short_span, type_of, wrong_type};
+use crate::assertion::{
+    Assertion, assertion_from_criteria, assertion_from_items, place_in_test, trigger_assertion,
+};
+use crate::diagnostic::{Diagnostic, Level, declare_codes};
+use crate::model::{
+    Block, Execution, Expected, Map, Message, Role, RubricItem, Test, TestId, Value, Verdicts,
+};
+use crate::source::{SourceId, Span};
+use crate::syntax::fields::{CONFLICTING_FIELDS, shorten};
+use crate::syntax::{Node, Scalar, Tree};
+
+use super::dialect::foreign_file;
+use super::identity::{DUPLICATE_ID, INVALID_ID, IdPlace, duplicate_id};
+use super::input::{EMPTY_INPUT, MISSING_INPUT, file_ref};
+use super::load::{Header, Loader};
+use super::suite::{derived_name, legal_name};
+use super::test::NOTHING_TO_GRADE;
+
+declare_codes! {
+    MISSING_SKILL_NAME = "missing-skill-name", Warning, Shape, r#"An evals.json says whether a skill should trigger, but not which skill. The directory's name stands in.
+
+## Example
+```json greeter/evals/evals.json
+{"evals": [{"id": 1, "prompt": "Hi", "should_trigger": true}]}
+```
+
+## Instead
+```json greeter/evals/evals.json
+{"skill_name": "greeter", "evals": [{"id": 1, "prompt": "Hi", "should_trigger": true}]}
+```
+
+## Why
+A trigger is looked for by the skill's name.
+"#;
+}
+
+const LIST_KEYS: &[&str] = &["evals", "cases", "tests", "test_cases", "queries"];
+const PROMPT_KEYS: &[&str] = &["prompt", "query", "input", "task"];
+const ASSERTION_KEYS: &[&str] = &["assertions", "expectations", "expected_behavior"];
+const TRIGGER_LISTS: &[(&str, bool)] = &[("should_trigger", true), ("should_not_trigger", false)];
+
+/// Which of the dialects a root is.
+enum Dialect<'t> {
+    /// A mapping with a list of entries, under this key.
+    Object {
+        key: &'static str,
+        entries: Node<'t>,
+    },
+    /// A bare list of entries.
+    Array(Node<'t>),
+    TriggerLists,
+}
+
+fn dialect(root: Node<'_>) -> Option<Dialect<'_>> {
+    if root.is_sequence() {
+        let fits = root.items().len() > 0
+            && root.items().all(|item| {
+                item.is_mapping() && (item.get("query").is_some() || item.get("prompt").is_some())
+            });
+        return fits.then_some(Dialect::Array(root));
+    }
+    if !root.is_mapping() {
+        return None;
+    }
+    let list = LIST_KEYS.iter().find_map(|key| {
+        let entries = root.get(key).filter(|value| value.is_sequence())?;
+        Some(Dialect::Object { key, entries })
+    });
+    list.or_else(|| {
+        let is_list = |key: &str| {
+            root.get(key).is_some_and(|list| {
+                list.is_sequence()
+                    && list
+                        .items()
+                        .all(|item| matches!(item.scalar(), Some(Scalar::Str(_))))
+            })
+        };
+        TRIGGER_LISTS
+            .iter()
+            .any(|(key, _)| is_list(key))
+            .then_some(Dialect::TriggerLists)
+    })
+}
+
+pub(super) fn load(
+    loader: &mut Loader<'_, '_>,
+    path: &Utf8Path,
+    source: SourceId,
+    tree: &Tree,
+) -> Option<Header> {
+    let root = tree.root();
+    let Some(dialect) = dialect(root) else {
+        let help = "an evals.json has a list `evals` of entries with `prompt`, or is such a list";
+        let span = Span::new(source, short_span(root).start, short_span(root).start);
+        let found = [type_of(root)];
+        let mut diagnostic = foreign_file(span, "another tool", &found, help, loader.origin);
+        diagnostic.message = format!(
+            "this JSON is neither evals.json nor an eval set nor a list of triggers, found {}",
+            type_of(root)
+        );
+        loader.reader.report(diagnostic);
+        return None;
+    };
+    let skill_root = skill_root(path);
+    let written_skill = root.is_mapping().then(|| root.get("skill_name")).flatten();
+    let skill = match written_skill {
+        Some(node) if !node.is_null() => {
+            Some(loader.reader.text_of("skill_name", node)?.into_owned())
+        }
+        _ => None,
+    };
+    let header = header(loader, path, source, root, &dialect, skill.as_deref());
+    loader.root_metadata = header.metadata.clone();
+    let skill = Skill {
+        written: skill,
+        directory: skill_root.file_name().unwrap_or("skill").to_owned(),
+        place: header.name_span,
+    };
+    loader.within(&skill_root, |loader| match dialect {
+        Dialect::Object { entries, .. } | Dialect::Array(entries) => {
+            for entry in entries.items() {
+                loader.read_eval(entry, &skill);
+            }
+        }
+        Dialect::TriggerLists => loader.read_trigger_lists(root, &skill),
+    });
+    loader.check_count(header.name_span);
+    Some(header)
+}
+
+struct Skill {
+    written: Option<String>,
+    directory: String,
+    place: Span,
+}
+
+/// The parent of an `evals/` directory that holds the file, else the file's directory.
+fn skill_root(path: &Utf8Path) -> Utf8PathBuf {
+    let directory = path.parent().unwrap_or(path);
+    match (directory.file_name(), directory.parent()) {
+        (Some("evals"), Some(parent)) => parent.to_owned(),
+        _ => directory.to_owned(),
+    }
+}
+
+fn header(
+    loader: &mut Loader<'_, '_>,
+    path: &Utf8Path,
+    source: SourceId,
+    root: Node<'_>,
+    dialect: &Dialect<'_>,
+    skill: Option<&str>,
+) -> Header {
+    let mut metadata = Map::new();
+    metadata.insert_some("skill", skill);
+    metadata.insert("source", "evals.json");
+    let list_key = match dialect {
+        Dialect::Object { key, .. } => *key,
+        _ => "",
+    };
+    for (key, value) in root.written_entries() {
+        let Some(name) = key.scalar_text() else {
+            continue;
+        };
+        let is_ours = name == "skill_name"
+            || name == list_key
+            || TRIGGER_LISTS.iter().any(|(list, _)| *list == name);
+        match loader.reader.value(name, value) {
+            _ if is_ours => {}
+            Value::Map(inner) if name == "metadata" => {
+                for (key, value) in inner.iter() {
+                    metadata.insert(key, value.clone());
+                }
+            }
+            value => metadata.insert(name, value),
+        }
+    }
+    let name_span = match root.get("skill_name").filter(|_| root.is_mapping()) {
+        Some(node) => node.span(),
+        None => Span::new(source, root.span().start, root.span().start),
+    };
+    let name = match skill.map(legal_name) {
+        Some(name) if !name.is_empty() => name,
+        _ => legal_or(&derived_name(path), skill_root(path).file_name()),
+    };
+    Header {
+        name,
+        name_span,
+        version: "1.0".to_owned(),
+        description: None,
+        metadata,
+        execution: Execution::default(),
+        verdicts: Verdicts::default(),
+    }
+}
+
+/// The skill's directory names the suite; the file's own name only where there is none.
+fn legal_or(stem: &str, directory: Option<&str>) -> String {
+    let candidates = [directory.map(legal_name), Some(legal_name(stem))];
+    let found = candidates
+        .into_iter()
+        .flatten()
+        .find(|name| !name.is_empty());
+    found.unwrap_or_else(|| "evals".to_owned())
+}
+
+impl Loader<'_, '_> {
+    fn read_eval(&mut self, entry: Node<'_>, skill: &Skill) {
+        self.position += 1;
+        self.reader.out.enter_test(self.position);
+        if entry.is_mapping() {
+            if let Some(test) = self.eval_test(entry, skill) {
+                self.sink.test(test);
+            }
+        } else {
+            let diagnostic = wrong_type("an item of evals", entry, "a mapping");
+            self.reader.report(diagnostic);
+        }
+        self.reader.out.leave_test();
+    }
+
+    fn eval_test(&mut self, entry: Node<'_>, skill: &Skill) -> Option<Test> {
+        let id = self.eval_id(entry);
+        let input = read_prompt(&mut self.reader, entry);
+        let expected = read_expected(&mut self.reader, entry);
+        let rubrics = read_assertions(&mut self.reader, entry);
+        let trigger = self.eval_trigger(entry, skill);
+        let description = read_description(&mut self.reader, entry);
+        let own = other_keys(&mut self.reader, entry);
+        let criteria = expected
+            .as_ref()
+            .and_then(Expected::text)
+            .filter(|text| !text.trim().is_empty());
+        let mut list: Vec<Arc<Assertion>> = Vec::new();
+        if let Some(items) = rubrics?.filter(|items| !items.is_empty()) {
+            list.push(Arc::new(assertion_from_items(items, entry.span())));
+        }
+        list.extend(trigger?.map(Arc::new));
+        if list.is_empty() {
+            match &criteria {
+                Some(text) => {
+                    list.push(Arc::new(assertion_from_criteria(
+                        text.trim().to_owned(),
+                        entry.span(),
+                    )));
+                }
+                None => self.reader.report(nothing_to_grade(entry)),
+            }
+        }
+        Some(self.finish_eval(
+            id?,
+            input?,
+            criteria,
+            expected,
+            description,
+            own,
+            list,
+            entry.span(),
+        ))
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the parts of one test, assembled once"
+    )]
+    fn finish_eval(
+        &mut self,
+        id: TestId,
+        input: Message,
+        criteria: Option<String>,
+        expected_output: Option<Expected>,
+        description: Option<String>,
+        own: Map,
+        list: Vec<Arc<Assertion>>,
+        span: Span,
+    ) -> Test {
+        Test {
+            id,
+            position: self.position,
+            criteria,
+            description,
+            conversation_id: None,
+            note: None,
+            metadata: super::metadata::merge(&self.root_metadata, &own),
+            input: vec![input],
+            expected_output,
+            assertions: place_in_test(&mut self.reader, list),
+            execution: Execution::default(),
+            trials: 1,
+            skip: None,
+            span,
+        }
+    }
+
+    /// An integer or a string; the position where there is none.
+    fn eval_id(&mut self, entry: Node<'_>) -> Option<TestId> {
+        let node = entry.get("id").filter(|node| !node.is_null());
+        let (id, span) = match node {
+            None => (
+                TestId::numeric(u64::from(self.position)),
+                entry.span().at_start(),
+            ),
+            Some(node) => (self.written_id(node)?, node.span()),
+        };
+        if let Some(first) = self
+            .ids
+            .register(&id, &IdPlace::Span(span), self.reader.sources)
+        {
+            self.reader.report(duplicate_id(&id, first, span));
+            debug_assert_eq!(DUPLICATE_ID.level, Level::Blocking);
+        }
+        Some(id)
+    }
+
+    fn written_id(&mut self, node: Node<'_>) -> Option<TestId> {
+        let id = match node.scalar() {
+            Some(Scalar::Int(text)) => match text.parse::<u64>() {
+                Ok(number) if number < 1 << 53 => Some(TestId::numeric(number)),
+                _ => TestId::new(text),
+            },
+            Some(Scalar::Str(text)) => {
+                let id = TestId::new(text);
+                if id.is_none() {
+                    let message = "the id is blank or has a line break in it";
+                    self.reader
+                        .report(Diagnostic::new(&INVALID_ID, node.span(), message));
+                }
+                id
+            }
+            _ => {
+                self.reader
+                    .report(wrong_type("id", node, "an integer or a string"));
+                None
+            }
+        };
+        id
+    }
+
+    /// `Some(None)` when there is no trigger, `None` when it is wrong.
+    fn eval_trigger(&mut self, entry: Node<'_>, skill: &Skill) -> Option<Option<Assertion>> {
+        let Some(node) = entry.get("should_trigger") else {
+            return Some(None);
+        };
+        let should_trigger = self.reader.boolean_of("should_trigger", node)?;
+        Some(Some(self.trigger(skill, should_trigger, node.span())))
+    }
+
+    fn trigger(&mut self, skill: &Skill, should_trigger: bool, span: Span) -> Assertion {
+        let name = match &skill.written {
+            Some(name) => name.clone(),
+            None => {
+                let message = format!(
+                    "no `skill_name`: triggers are looked for by the directory's name, `{}`",
+                    shorten(&skill.directory)
+                );
+                self.reader.report(
+                    Diagnostic::new(&MISSING_SKILL_NAME, skill.place, message)
+                        .help("add `skill_name` at the root"),
+                );
+                skill.directory.clone()
+            }
+        };
+        trigger_assertion(name, should_trigger, span)
+    }
+
+    fn read_trigger_lists(&mut self, root: Node<'_>, skill: &Skill) {
+        for (key, should_trigger) in TRIGGER_LISTS {
+            let Some(list) = root.get(key) else { continue };
+            if !list.is_sequence() {
+                let diagnostic = wrong_type(key, list, "a list of strings");
+                self.reader.report(diagnostic);
+                continue;
+            }
+            for item in list.items() {
+                self.position += 1;
+                self.reader.out.enter_test(self.position);
+                self.read_trigger_query(item, key, *should_trigger, skill);
+                self.reader.out.leave_test();
+            }
+        }
+    }
+
+    fn read_trigger_query(
+        &mut self,
+        item: Node<'_>,
+        key: &str,
+        should_trigger: bool,
+        skill: &Skill,
+    ) {
+        let Some(text) = self.reader.text_of(&format!("an item of {key}"), item) else {
+            return;
+        };
+        if text.trim().is_empty() {
+            self.reader.report(Diagnostic::new(
+                &EMPTY_INPUT,
+                item.span(),
+                "the query is blank",
+            ));
+            return;
+        }
+        let input = Message::user(text.into_owned());
+        let trigger = self.trigger(skill, should_trigger, item.span());
+        let id = TestId::numeric(u64::from(self.position));
+        let list = vec![Arc::new(trigger)];
+        let test = self.finish_eval(id, input, None, None, None, Map::new(), list, item.span());
+        self.sink.test(test);
+    }
+}
+
+fn nothing_to_grade(entry: Node<'_>) -> Diagnostic {
+    // skill-creator writes entries without assertions while a skill is being drafted.
+    Diagnostic::new(
+        &NOTHING_TO_GRADE,
+        short_span(entry),
+        "this entry has nothing to grade",
+    )
+    .level(Level::Warning)
+    .help("add `expected_output`, `assertions` or `should_trigger`")
+}
+
+fn read_prompt(reader: &mut Reader<'_>, entry: Node<'_>) -> Option<Message> {
+    let found = PROMPT_KEYS.iter().find_map(|key| {
+        let node = entry.get(key).filter(|node| !node.is_null())?;
+        Some((*key, node))
+    });
+    let Some((key, node)) = found else {
+        let message = "this entry has no `prompt`";
+        reader.report(Diagnostic::new(&MISSING_INPUT, short_span(entry), message));
+        return None;
+    };
+    let text = reader.text_of(key, node)?.into_owned();
+    if text.trim().is_empty() {
+        reader.report(Diagnostic::new(
+            &EMPTY_INPUT,
+            node.span(),
+            format!("`{key}` is blank"),
+        ));
+        return None;
+    }
+    let mut content = read_files(reader, entry)?;
+    content.push(Block::Text(text));
+    Some(Message::new(Role::User, content))
+}
+
+fn read_files(reader: &mut Reader<'_>, entry: Node<'_>) -> Option<Vec<Block>> {
+    let Some(list) = entry.get("files").filter(|node| !node.is_null()) else {
+        return Some(Vec::new());
+    };
+    if !list.is_sequence() {
+        reader.report(wrong_type("files", list, "a list of paths"));
+        return None;
+    }
+    let blocks: Vec<Option<Block>> = list.items().map(|item| read_file(reader, item)).collect();
+    blocks.into_iter().collect()
+}
+
+/// A path, `{path}`, or `{name, content}`.
+fn read_file(reader: &mut Reader<'_>, item: Node<'_>) -> Option<Block> {
+    if let Some(Scalar::Str(text)) = item.scalar() {
+        return Some(Block::File(file_ref(reader, text.to_owned(), item.span())));
+    }
+    if let Some(path) = item.get("path") {
+        let text = reader.text_of("path", path)?.into_owned();
+        return Some(Block::File(file_ref(reader, text, path.span())));
+    }
+    match (item.get("name"), item.get("content")) {
+        (Some(name), Some(content)) => {
+            let name = reader.text_of("name", name)?;
+            let content = reader.text_of("content", content)?;
+            Some(Block::Text(format!("{name}:\n{content}")))
+        }
+        _ => {
+            let wants = "a path, a mapping with `path`, or one with `name` and `content`";
+            reader.report(wrong_type("an item of files", item, wants));
+            None
+        }
+    }
+}
+
+fn read_expected(reader: &mut Reader<'_>, entry: Node<'_>) -> Option<Expected> {
+    let node = entry
+        .get("expected_output")
+        .filter(|node| !node.is_null())?;
+    Some(match reader.value("expected_output", node) {
+        Value::String(text) => Expected::Text(text),
+        value => Expected::Structured(value),
+    })
+}
+
+/// `Some(None)` when there are none, `None` when they are wrong.
+fn read_assertions(reader: &mut Reader<'_>, entry: Node<'_>) -> Option<Option<Vec<RubricItem>>> {
+    let written: Vec<(&str, Node<'_>)> = ASSERTION_KEYS
+        .iter()
+        .filter_map(|key| Some((*key, entry.get(key).filter(|node| !node.is_null())?)))
+        .collect();
+    if let [(first, _), (second, node), ..] = written.as_slice() {
+        let message =
+            format!("`{first}` and `{second}` are two spellings of one field; they are joined");
+        let diagnostic = Diagnostic::new(&CONFLICTING_FIELDS, short_span(*node), message);
+        reader.report(diagnostic.level(Level::Warning).help("keep one of them"));
+    }
+    if written.is_empty() {
+        return Some(None);
+    }
+    let mut items: Vec<RubricItem> = Vec::new();
+    for (key, list) in written {
+        if !list.is_sequence() {
+            reader.report(wrong_type(key, list, "a list of strings"));
+            return None;
+        }
+        for item in list.items() {
+            let next = read_item(reader, key, item, items.len() + 1)?;
+            let repeats = items.iter().any(|known| known.outcome == next.outcome);
+            if !repeats {
+                items.push(next);
+            }
+        }
+    }
+    make_ids_unique(&mut items);
+    Some(Some(items))
+}
+
+fn read_item(
+    reader: &mut Reader<'_>,
+    key: &str,
+    item: Node<'_>,
+    position: usize,
+) -> Option<RubricItem> {
+    if item.is_mapping() {
+        const TEXTS: &[&str] = &["text", "description", "criteria", "assertion", "name", "id"];
+        let text = TEXTS.iter().find_map(|name| {
+            let node = item.get(name)?;
+            match node.scalar() {
+                Some(Scalar::Str(text)) => Some(text.to_owned()),
+                _ => None,
+            }
+        });
+        if let Some(text) = text {
+            let mut found = RubricItem::from_text(text, position);
+            if let Some(Scalar::Str(id)) = item.get("id").and_then(Node::scalar) {
+                found.id = id.to_owned();
+                found.id_written = true;
+            }
+            return Some(found);
+        }
+        reader.report(wrong_type(
+            &format!("an item of {key}"),
+            item,
+            "a string, or a mapping with `text`",
+        ));
+        return None;
+    }
+    let text = reader.text_of(&format!("an item of {key}"), item)?;
+    Some(RubricItem::from_text(text.into_owned(), position))
+}
+
+/// Ids of other tools need not be unique; ours must be.
+fn make_ids_unique(items: &mut [RubricItem]) {
+    for at in 0..items.len() {
+        let repeats = items[..at].iter().any(|earlier| earlier.id == items[at].id);
+        if repeats {
+            items[at].id = format!("rubric-{}", at + 1);
+            items[at].id_written = false;
+        }
+    }
+}
+
+fn read_description(reader: &mut Reader<'_>, entry: Node<'_>) -> Option<String> {
+    let texts: Vec<String> = ["name", "description"]
+        .iter()
+        .filter_map(|key| match entry.get(key)?.scalar() {
+            Some(Scalar::Str(text)) => Some(text.to_owned()),
+            _ => None,
+        })
+        .collect();
+    let _ = reader;
+    (!texts.is_empty()).then(|| texts.join(": "))
+}
+
+/// Everything the mapping does not name.
+fn other_keys(reader: &mut Reader<'_>, entry: Node<'_>) -> Map {
+    let prompt = PROMPT_KEYS
+        .iter()
+        .find(|key| entry.get(key).is_some_and(|node| !node.is_null()));
+    let known = [
+        "id",
+        "files",
+        "expected_output",
+        "should_trigger",
+        "name",
+        "description",
+    ];
+    entry
+        .written_entries()
+        .filter_map(|(key, value)| {
+            let name = key.scalar_text()?;
+            let is_known = known.contains(&name)
+                || ASSERTION_KEYS.contains(&name)
+                || prompt.is_some_and(|prompt| *prompt == name);
+            (!is_known).then(|| (name.to_owned(), reader.value(name, value)))
+        })
+        .collect()
+}

@@ -1,0 +1,390 @@
+//! Test ids: reading them, and noticing the second use of one.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::sync::Arc;
+
+use camino::Utf8Path;
+
+use crate::access::{Reader, wrong_type};
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::TestId;
+use crate::source::{Position, Sources, Span};
+use crate::syntax::fields::{Bound, shorten};
+use crate::syntax::{Node, Scalar};
+
+declare_codes! {
+    MISSING_ID = "missing-id", Blocking, Shape, r#"A test has no `id`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - criteria: Greets
+    input: Hi
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: greeting
+    criteria: Greets
+    input: Hi
+```
+
+## Why
+Results, filters and comparisons between runs find a test by its id.
+"#;
+    INVALID_ID = "invalid-id", Blocking, Shape, r#"An id is blank or has a line break in it.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: " "
+    criteria: Greets
+    input: Hi
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: greeting
+    criteria: Greets
+    input: Hi
+```
+
+## Why
+An id has to be typed on a command line and read in a report.
+"#;
+    DUPLICATE_ID = "duplicate-id", Blocking, Reference, r#"Two tests of a suite have the same id. `1` and `"1"` are the same.
+
+## Example
+```yaml
+name: demo
+tests:
+  - {id: greeting, criteria: Greets, input: Hi}
+  - {id: greeting, criteria: Says goodbye, input: Bye}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - {id: greeting, criteria: Greets, input: Hi}
+  - {id: goodbye, criteria: Says goodbye, input: Bye}
+```
+
+## Why
+Their results could not be told apart. Ids count over the whole loaded suite, imports included.
+"#;
+    AMBIGUOUS_ID = "ambiguous-id", Warning, Shape, r#"An integer id is written in a way that other tools read as another number. Its source text is used.
+
+## Example
+```yaml
+name: demo
+tests:
+  - {id: 007, criteria: Greets, input: Hi}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - {id: "007", criteria: Greets, input: Hi}
+```
+
+## Why
+Leading zeros, hexadecimal and very large integers do not survive every YAML and JSON tool.
+"#;
+}
+
+/// The largest integer that every JSON tool keeps.
+const LARGEST: u64 = (1 << 53) - 1;
+
+/// The id of a test; faults are reported.
+pub(super) fn read_id(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<(TestId, Span)> {
+    let Some(entry) = bound.get("id") else {
+        let help = match bound.misspelt("id") {
+            Some(key) => format!("`{}` looks like it", key.scalar_text().unwrap_or("")),
+            None => "add `id`, a short name that no other test has".to_owned(),
+        };
+        reader
+            .report(Diagnostic::new(&MISSING_ID, bound.head(), "this test has no `id`").help(help));
+        return None;
+    };
+    let node = entry.value;
+    let id = match node.scalar() {
+        Some(Scalar::Int(text)) => Some(integer_id(reader, node, text)),
+        Some(Scalar::Str(_)) => {
+            let text = reader.text(&entry)?;
+            let id = TestId::new(text.as_ref());
+            if id.is_none() {
+                let message = match text.trim().is_empty() {
+                    true => "the id is blank",
+                    false => "the id has a line break in it",
+                };
+                let diagnostic = Diagnostic::new(&INVALID_ID, node.span(), message);
+                reader.report(diagnostic.help("give the test a short name on one line"));
+            }
+            id
+        }
+        _ => {
+            reader.report(wrong_type("id", node, "a string or an integer"));
+            None
+        }
+    };
+    id.map(|id| (id, node.span()))
+}
+
+fn integer_id(reader: &mut Reader<'_>, node: Node<'_>, text: &str) -> TestId {
+    let is_plain = text == "0" || !text.starts_with(['0', '+', '-']);
+    match text.parse::<u64>() {
+        Ok(number) if is_plain && number <= LARGEST => TestId::numeric(number),
+        _ => {
+            let message = format!(
+                "the id `{}` is not the same number in every tool",
+                shorten(text)
+            );
+            let fix = (!node.is_alias()).then(|| {
+                crate::diagnostic::Fix::replace(
+                    "put it in quotes",
+                    node.span(),
+                    format!("\"{text}\""),
+                )
+            });
+            reader.report(
+                Diagnostic::new(&AMBIGUOUS_ID, node.span(), message)
+                    .help("put quotes round it")
+                    .fix_if(fix),
+            );
+            TestId::new(text).unwrap_or_else(|| TestId::numeric(0))
+        }
+    }
+}
+
+/// Where the id that is being registered stands.
+#[derive(Debug, Clone)]
+pub(super) enum IdPlace {
+    Span(Span),
+    /// On a line that will not be kept.
+    Line {
+        path: Arc<Utf8Path>,
+        position: Position,
+    },
+}
+
+/// Every id so far as a keyed hash, and where it stands in one word: a million ids must not cost
+/// their texts.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    seen: HashMap<u64, Packed, BuildHasherDefault<AlreadyHashed>>,
+    keys: RandomState,
+    /// Places that are kept.
+    places: Vec<Span>,
+    /// Files whose lines are not kept.
+    files: Vec<Arc<Utf8Path>>,
+}
+
+/// Where an id was used first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FirstUse {
+    /// An index of `places`.
+    Kept(u32),
+    /// A line of one of `files`.
+    Line { file: u8, line: u32, column: u32 },
+}
+
+/// From the top: bits that tell apart texts with one hash, a bit for lines, then the file, the
+/// line and the column, or the index of a kept place.
+#[derive(Debug, Clone, Copy)]
+struct Packed(u64);
+
+const CHECK_BITS: u32 = 12;
+const COLUMN_BITS: u32 = 11;
+const LINE_BITS: u32 = 32;
+const IS_LINE: u64 = 1 << (63 - CHECK_BITS);
+
+impl Packed {
+    fn new(check: u64, place: FirstUse) -> Self {
+        let place = match place {
+            FirstUse::Kept(index) => u64::from(index),
+            FirstUse::Line { file, line, column } => {
+                let column = u64::from(column).min((1 << COLUMN_BITS) - 1);
+                let file = u64::from(file) << (LINE_BITS + COLUMN_BITS);
+                IS_LINE | file | u64::from(line) << COLUMN_BITS | column
+            }
+        };
+        Self(check << (64 - CHECK_BITS) | place)
+    }
+
+    fn is_of(self, check: u64) -> bool {
+        self.0 >> (64 - CHECK_BITS) == check
+    }
+
+    fn place(self) -> FirstUse {
+        match self.0 & IS_LINE {
+            0 => FirstUse::Kept(self.0 as u32),
+            _ => FirstUse::Line {
+                file: (self.0 >> (LINE_BITS + COLUMN_BITS)) as u8,
+                line: (self.0 >> COLUMN_BITS) as u32,
+                column: (self.0 & ((1 << COLUMN_BITS) - 1)) as u32,
+            },
+        }
+    }
+}
+
+impl Ids {
+    /// Remembers an id; the span of its first use if there was one.
+    pub(super) fn register(
+        &mut self,
+        id: &TestId,
+        place: &IdPlace,
+        sources: &mut Sources,
+    ) -> Option<Span> {
+        let hash = self.keys.hash_one(id.as_str());
+        let check = second_hash(id.as_str());
+        match self.seen.get(&hash) {
+            Some(known) if known.is_of(check) => {
+                let first = known.place();
+                Some(self.span_of(first, id, sources))
+            }
+            // Another text with the same hash: it cannot be remembered too.
+            Some(_) => None,
+            None => {
+                let first = self.first_use(id, place, sources);
+                self.seen.insert(hash, Packed::new(check, first));
+                None
+            }
+        }
+    }
+
+    fn first_use(&mut self, id: &TestId, place: &IdPlace, sources: &mut Sources) -> FirstUse {
+        match place {
+            IdPlace::Span(span) => self.keep(*span),
+            IdPlace::Line { path, position } => match self.file_number(path) {
+                Some(file) => FirstUse::Line {
+                    file,
+                    line: position.line,
+                    column: position.column,
+                },
+                None => {
+                    let span = excerpt(id, path.clone(), *position, sources);
+                    self.keep(span)
+                }
+            },
+        }
+    }
+
+    fn keep(&mut self, span: Span) -> FirstUse {
+        self.places.push(span);
+        FirstUse::Kept(self.places.len() as u32 - 1)
+    }
+
+    /// `None` once there are more files than the packed word can tell apart.
+    fn file_number(&mut self, path: &Arc<Utf8Path>) -> Option<u8> {
+        let known = self.files.iter().rposition(|file| Arc::ptr_eq(file, path));
+        let number = known.unwrap_or_else(|| {
+            self.files.push(path.clone());
+            self.files.len() - 1
+        });
+        u8::try_from(number).ok()
+    }
+
+    fn span_of(&self, first: FirstUse, id: &TestId, sources: &mut Sources) -> Span {
+        match first {
+            FirstUse::Kept(index) => self.places[index as usize],
+            FirstUse::Line { file, line, column } => {
+                let path = self.files[usize::from(file)].clone();
+                excerpt(id, path, Position { line, column }, sources)
+            }
+        }
+    }
+}
+
+/// The id as a source of its own, at its place in the file.
+fn excerpt(id: &TestId, path: Arc<Utf8Path>, first: Position, sources: &mut Sources) -> Span {
+    let source = sources.add_excerpt(path, id.as_str(), first, 0);
+    Span::new(source, 0, id.as_str().len() as u32)
+}
+
+/// Tells apart the rare texts whose first hash is equal.
+fn second_hash(text: &str) -> u64 {
+    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    u64::from(hash >> (32 - CHECK_BITS))
+}
+
+pub(super) fn duplicate_id(id: &TestId, first: Span, second: Span) -> Diagnostic {
+    Diagnostic::new(
+        &DUPLICATE_ID,
+        second,
+        format!("test id `{}` is used twice", shorten(id.as_str())),
+    )
+    .label("again here")
+    .related(first, "first used here")
+    .help("give one of them another id")
+}
+
+/// The key is a hash already.
+#[derive(Debug, Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only whole hashes are written");
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packed_place_comes_back() {
+        for place in [
+            FirstUse::Kept(0),
+            FirstUse::Kept(u32::MAX),
+            FirstUse::Line {
+                file: 255,
+                line: u32::MAX,
+                column: 2047,
+            },
+            FirstUse::Line {
+                file: 0,
+                line: 1,
+                column: 1,
+            },
+        ] {
+            let packed = Packed::new((1 << CHECK_BITS) - 1, place);
+            assert_eq!(packed.place(), place);
+            assert!(packed.is_of((1 << CHECK_BITS) - 1));
+        }
+    }
+
+    #[test]
+    fn the_second_use_of_an_id_on_a_line_leads_to_the_first() {
+        let mut ids = Ids::default();
+        let mut sources = Sources::new();
+        let path: Arc<Utf8Path> = camino::Utf8PathBuf::from("/d.jsonl").into();
+        let id = TestId::new("a").unwrap();
+        let at = |line| IdPlace::Line {
+            path: path.clone(),
+            position: Position { line, column: 8 },
+        };
+        assert_eq!(ids.register(&id, &at(3), &mut sources), None);
+        let first = ids.register(&id, &at(9), &mut sources).unwrap();
+        assert_eq!(sources.position(first), Position { line: 3, column: 8 });
+    }
+}

@@ -1,0 +1,374 @@
+//! `tests` in all its forms, and the files it names (`FORMAT.md` 2.3).
+
+use camino::{Utf8Path, Utf8PathBuf};
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::access::{FileUse, Resolved, without_dots, wrong_type};
+use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
+use crate::source::{EntryKind, Span};
+use crate::syntax::fields::{Bound, Entry, WRONG_TYPE};
+use crate::syntax::{Node, Scalar};
+
+use super::dialect;
+use super::level::Level;
+use super::load::{Loader, Origin};
+use super::suite::{ROOT_FIELDS, check_imported, read_level, tests_entry};
+use super::test::{Standing, not_a_test};
+
+declare_codes! {
+    UNSUPPORTED_IMPORT = "unsupported-import", Blocking, Reference, r#"`tests` names a directory, or a file that is not YAML, JSON or JSONL.
+
+## Example
+```yaml
+name: demo
+tests: [./cases.csv]
+```
+```csv cases.csv
+id,input
+```
+
+## Instead
+```yaml
+name: demo
+tests: [./cases.yaml]
+```
+```yaml cases.yaml
+- {id: a, criteria: Greets, input: Hi}
+```
+
+## Why
+Only these formats say which field is which.
+"#;
+    IMPORT_NO_MATCH = "import-no-match", Blocking, Reference, r#"A pattern in `tests` matches no file.
+
+## Example
+```yaml
+name: demo
+tests: ["cases/*.yaml"]
+```
+
+## Instead
+```yaml
+name: demo
+tests: ["cases/*.yaml"]
+```
+```yaml cases/a.yaml
+- {id: a, criteria: Greets, input: Hi}
+```
+
+## Why
+The tests were moved, or the pattern is misspelt; either way they would silently stop running.
+"#;
+    DUPLICATE_IMPORT = "duplicate-import", Warning, Reference, r#"The same file is imported twice. It is loaded once.
+
+## Example
+```yaml
+name: demo
+tests: [./cases.yaml, ./cases.yaml]
+```
+```yaml cases.yaml
+- {id: a, criteria: Greets, input: Hi}
+```
+
+## Instead
+```yaml
+name: demo
+tests: [./cases.yaml]
+```
+```yaml cases.yaml
+- {id: a, criteria: Greets, input: Hi}
+```
+
+## Why
+Loaded twice, every id in it would clash with itself.
+"#;
+    IMPORT_CYCLE = "import-cycle", Blocking, Reference, r#"A file imports itself, directly or through others.
+
+## Example
+```yaml
+name: demo
+tests: [./more.yaml]
+```
+```yaml more.yaml
+tests: [./EVAL.yaml]
+```
+
+## Instead
+```yaml
+name: demo
+tests: [./more.yaml]
+```
+```yaml more.yaml
+- {id: a, criteria: Greets, input: Hi}
+```
+
+## Why
+Such a suite has no end.
+"#;
+    IMPORT_DEPTH = "import-depth", Blocking, Reference, r#"Files import each other more than 16 levels deep.
+
+## Example
+```text
+a.yaml imports b.yaml, which imports c.yaml, and so on to q.yaml
+```
+
+## Instead
+```text
+EVAL.yaml imports a.yaml to q.yaml itself
+```
+
+## Why
+Nobody can find out any more where a test comes from.
+"#;
+}
+
+const DEEPEST: usize = 16;
+/// A pattern that matches more files than this is a mistake.
+const MOST_MATCHES: usize = 100_000;
+
+impl Loader<'_, '_> {
+    /// A list of tests and paths, or one path.
+    pub(super) fn read_tests(&mut self, entry: &Entry<'_>, level: &Level<'_>) {
+        let node = entry.value;
+        match node.scalar() {
+            Some(Scalar::Str(_)) => self.import(node, level),
+            _ if node.is_sequence() => self.read_items(node, level),
+            _ => {
+                self.import_failed = true;
+                let wants = "a list of tests, or the path of a file that holds them";
+                self.reader
+                    .report(wrong_type(entry.field.name, node, wants));
+            }
+        }
+    }
+
+    fn read_items(&mut self, list: Node<'_>, level: &Level<'_>) {
+        for item in list.items() {
+            match item.scalar() {
+                Some(Scalar::Str(_)) => self.import(item, level),
+                None if item.is_mapping() => self.read_test(item, level, &Standing::Kept),
+                _ => {
+                    self.import_failed = true;
+                    self.reader.report(not_a_test(item));
+                }
+            }
+        }
+    }
+
+    /// A path or pattern among the tests.
+    fn import(&mut self, node: Node<'_>, level: &Level<'_>) {
+        let Some(text) = self.reader.text_of("tests", node) else {
+            self.import_failed = true;
+            return;
+        };
+        let span = node.span();
+        let path = text.strip_prefix("file://").unwrap_or(&text);
+        if path.contains(['*', '?', '[', '{']) {
+            self.import_pattern(path, span, level);
+            return;
+        }
+        match self.reader.resolve(path, span, Grade::Blocking) {
+            Some(Resolved(found)) => self.import_file(&found, path, span, level),
+            None => self.import_failed = true,
+        }
+    }
+
+    fn import_pattern(&mut self, pattern: &str, span: Span, level: &Level<'_>) {
+        let before = self.reader.out.len();
+        let matches = self.matching_files(pattern, span);
+        if matches.is_empty() {
+            self.import_failed = true;
+            if self.reader.out.len() == before {
+                let message = format!("no file matches `{pattern}`");
+                self.reader.report(
+                    Diagnostic::new(&IMPORT_NO_MATCH, span, message)
+                        .help("patterns start at the directory of this file"),
+                );
+            }
+        }
+        for path in matches {
+            self.import_file(&path, pattern, span, level);
+        }
+    }
+
+    /// In byte order, without the importing file.
+    fn matching_files(&mut self, pattern: &str, span: Span) -> Vec<Utf8PathBuf> {
+        let fixed: Utf8PathBuf = pattern
+            .split_inclusive('/')
+            .take_while(|part| !part.contains(['*', '?', '[', '{']))
+            .collect::<String>()
+            .into();
+        let start = match fixed.as_str() {
+            "" => Some(Resolved(self.reader.directory.clone())),
+            fixed => self.reader.resolve(fixed, span, Grade::Blocking),
+        };
+        let Some(Resolved(start)) = start else {
+            return Vec::new();
+        };
+        let rest = &pattern[fixed.as_str().len()..];
+        let Some(matcher) = glob(&start, rest) else {
+            let message = format!("`{pattern}` is not a pattern");
+            self.reader
+                .report(Diagnostic::new(&IMPORT_NO_MATCH, span, message));
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        self.walk(&start, &matcher, &mut found, 0);
+        let own = self.chain.last().cloned();
+        found.retain(|path| Some(path) != own.as_ref());
+        found.sort();
+        found
+    }
+
+    fn walk(
+        &mut self,
+        directory: &Utf8Path,
+        matcher: &GlobMatcher,
+        found: &mut Vec<Utf8PathBuf>,
+        depth: usize,
+    ) {
+        if depth > crate::syntax::DEPTH_LIMIT || found.len() > MOST_MATCHES {
+            return;
+        }
+        for entry in self.reader.world.files.list(directory).unwrap_or_default() {
+            let path = directory.join(&entry.name);
+            match entry.kind {
+                EntryKind::Directory
+                    if !entry.is_link && !super::discover::is_hidden(&entry.name) =>
+                {
+                    self.walk(&path, matcher, found, depth + 1);
+                }
+                EntryKind::File if matcher.is_match(&path) => found.push(path),
+                _ => {}
+            }
+        }
+    }
+
+    fn import_file(&mut self, path: &Utf8Path, written: &str, span: Span, level: &Level<'_>) {
+        if self.chain.iter().any(|open| open == path) {
+            self.import_failed = true;
+            self.reader.report(self.cycle(path, span));
+            return;
+        }
+        if self.chain.len() > DEEPEST {
+            self.import_failed = true;
+            let message = format!("files import each other more than {DEEPEST} levels deep");
+            self.reader
+                .report(Diagnostic::new(&IMPORT_DEPTH, span, message));
+            return;
+        }
+        let extension = path.extension().map(str::to_ascii_lowercase);
+        let is_jsonl = extension.as_deref() == Some("jsonl");
+        let is_known = is_jsonl || matches!(extension.as_deref(), Some("yaml" | "yml" | "json"));
+        let kind = self.reader.kind_of(path);
+        if !is_known || kind == Some(EntryKind::Directory) {
+            self.import_failed = true;
+            self.reader.report(unsupported(path, written, span, kind));
+            return;
+        }
+        if !self.reader.check_file(path, written, span, FileUse::Import) {
+            self.import_failed = true;
+            return;
+        }
+        if !self.imported.insert(path.to_owned()) {
+            let message = format!(
+                "`{}` is imported twice; it is loaded once",
+                self.reader.shown(path)
+            );
+            self.reader
+                .report(Diagnostic::new(&DUPLICATE_IMPORT, span, message).help("remove one"));
+            return;
+        }
+        self.chain.push(path.to_owned());
+        let directory = path.parent().unwrap_or(path).to_owned();
+        self.within(&directory, |loader| {
+            if is_jsonl {
+                loader.read_jsonl_tests(path, level, span);
+            } else {
+                loader.import_yaml(path, level);
+            }
+        });
+        self.chain.pop();
+    }
+
+    /// A list of tests, a suite, or one test.
+    fn import_yaml(&mut self, path: &Utf8Path, level: &Level<'_>) {
+        let Some((_, tree)) = self.parse_yaml_file(path) else {
+            self.import_failed = true;
+            return;
+        };
+        let root = tree.root();
+        if root.is_sequence() {
+            let inner = self.plain_level(Some(level));
+            self.read_items(root, &inner);
+        } else if !root.is_mapping() {
+            self.import_failed = true;
+            let message = format!(
+                "an imported file holds a list of tests, a suite or one test, found {}",
+                crate::access::type_of(root)
+            );
+            let span = crate::access::short_span(root);
+            self.reader
+                .report(Diagnostic::new(&WRONG_TYPE, span, message));
+        } else if let Some(diagnostic) = dialect::foreign(root, Origin::Named) {
+            self.import_failed = true;
+            self.reader.report(diagnostic);
+        } else if tests_entry(root).is_some() {
+            self.import_suite(root, level);
+        } else if root.get("id").is_some() {
+            let inner = self.plain_level(Some(level));
+            self.read_test(root, &inner, &Standing::Kept);
+        } else {
+            self.import_failed = true;
+            self.reader.report(super::suite::missing_tests(root));
+        }
+    }
+
+    fn import_suite(&mut self, root: Node<'_>, level: &Level<'_>) {
+        let bound = Bound::new(root, &[ROOT_FIELDS], self.reader.out);
+        check_imported(&mut self.reader, &bound);
+        let (inner, _) = read_level(self, &bound, Some(level));
+        if let Some(entry) = bound.get("tests") {
+            self.read_tests(&entry, &inner);
+        }
+    }
+
+    fn cycle(&self, path: &Utf8Path, span: Span) -> Diagnostic {
+        let from = self.chain.iter().position(|open| open == path).unwrap_or(0);
+        let mut names: Vec<String> = self.chain[from..]
+            .iter()
+            .map(|open| self.reader.shown(open).into_string())
+            .collect();
+        names.push(self.reader.shown(path).into_string());
+        let message = format!("this import leads back to itself: {}", names.join(" → "));
+        Diagnostic::new(&IMPORT_CYCLE, span, message).help("remove one of these imports")
+    }
+}
+
+fn unsupported(path: &Utf8Path, written: &str, span: Span, kind: Option<EntryKind>) -> Diagnostic {
+    let message = match kind {
+        Some(EntryKind::Directory) => format!("`{written}` is a directory"),
+        _ => format!(
+            "tests cannot be read from `{}`",
+            path.file_name().unwrap_or(written)
+        ),
+    };
+    let help = match kind {
+        Some(EntryKind::Directory) => {
+            format!("name its files: `{}/*.yaml`", written.trim_end_matches('/'))
+        }
+        _ => "tests are read from `.yaml`, `.yml`, `.json` and `.jsonl` files".to_owned(),
+    };
+    Diagnostic::new(&UNSUPPORTED_IMPORT, span, message).help(help)
+}
+
+/// A pattern below a directory; `*` stops at `/`.
+pub(super) fn glob(directory: &Utf8Path, pattern: &str) -> Option<GlobMatcher> {
+    let directory = globset::escape(without_dots(directory).as_str());
+    let whole = format!("{}/{}", directory.trim_end_matches('/'), pattern);
+    let glob = GlobBuilder::new(&whole)
+        .literal_separator(true)
+        .build()
+        .ok()?;
+    Some(glob.compile_matcher())
+}

@@ -1,0 +1,52 @@
+//! What a suite file hands down to its tests. Levels form a chain on the stack, from the nearest
+//! file to the main one.
+
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+
+use crate::assertion::Assertion;
+use crate::model::{Execution, Message};
+use crate::syntax::Node;
+
+#[derive(Debug)]
+pub(super) struct Level<'p> {
+    pub(super) parent: Option<&'p Level<'p>>,
+    /// Where paths of this level's fields start.
+    pub(super) directory: Utf8PathBuf,
+    /// `assert`, then `execution.assert`.
+    pub(super) assertions: Vec<Arc<Assertion>>,
+    /// Root `input`, read without test variables.
+    pub(super) input: Vec<Message>,
+    /// The same, to be read again for a test that has variables.
+    pub(super) input_node: Option<Node<'p>>,
+    pub(super) input_files: Option<Node<'p>>,
+    pub(super) execution: Execution,
+}
+
+impl<'p> Level<'p> {
+    /// A file that hands nothing down.
+    pub(super) fn plain(parent: Option<&'p Level<'p>>, directory: Utf8PathBuf) -> Self {
+        Self {
+            parent,
+            directory,
+            assertions: Vec::new(),
+            input: Vec::new(),
+            input_node: None,
+            input_files: None,
+            execution: Execution::default(),
+        }
+    }
+
+    /// This level, then its parents.
+    pub(super) fn chain(&self) -> impl Iterator<Item = &Level<'p>> {
+        std::iter::successors(Some(self), |level| level.parent)
+    }
+
+    /// The settings of the nearest file that has them.
+    pub(super) fn execution(&self) -> Execution {
+        self.chain().fold(Execution::default(), |found, level| {
+            found.or(&level.execution)
+        })
+    }
+}

@@ -1,0 +1,305 @@
+//! Loading one suite: from a path to a header and a stream of tests.
+
+use std::collections::HashSet;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::access::{Limits, Reader, Secrets, World};
+use crate::diagnostic::{Diagnostic, Diagnostics, declare_codes};
+use crate::model::{Execution, Map, Suite, Test, Verdicts};
+use crate::source::{EntryKind, SourceId, Sources, Span};
+use crate::syntax::{Tree, parse_json, parse_yaml, read_source};
+
+use super::identity::Ids;
+use super::level::Level;
+use super::{evals_json, sidecar, suite};
+
+declare_codes! {
+    NO_TESTS = "no-tests", Blocking, Shape, r#"The suite has no test after everything was loaded.
+
+## Example
+```yaml
+name: demo
+tests: []
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - {id: a, criteria: Greets, input: Hi}
+```
+
+## Why
+A suite without tests passes every run.
+"#;
+    DUPLICATE_SUITE_NAME = "duplicate-suite-name", Warning, Reference, r#"Two suites of one invocation have the same name.
+
+## Example
+```text
+evals/a/EVAL.yaml and evals/b/EVAL.yaml, both with `name: review`
+```
+
+## Instead
+```text
+`name: review-a` and `name: review-b`
+```
+
+## Why
+Results are filed under the suite's name and would be mixed up.
+"#;
+}
+
+/// How the caller came to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Written on the command line, or imported.
+    Named,
+    /// Found by walking a directory.
+    Found,
+}
+
+/// What to load, and what it may touch.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'w> {
+    pub world: World<'w>,
+    pub limits: &'w Limits,
+    /// Absolute.
+    pub path: &'w Utf8Path,
+    pub origin: Origin,
+    /// The repository root; see [`repository_root`].
+    pub root: &'w Utf8Path,
+}
+
+/// Everything of a suite but its tests.
+#[derive(Debug, Clone)]
+pub struct Header {
+    pub name: String,
+    /// Where the name was written, or the file it comes from.
+    pub name_span: Span,
+    pub version: String,
+    pub description: Option<String>,
+    pub metadata: Map,
+    pub execution: Execution,
+    pub verdicts: Verdicts,
+}
+
+/// What came of loading one file.
+#[derive(Debug)]
+pub struct Loaded {
+    /// `None` when the file is no suite or cannot be read; the reason has been reported, except
+    /// for a targets file.
+    pub header: Option<Header>,
+    /// The root has `targets`: it is a targets file, which somebody else reads.
+    pub is_targets_file: bool,
+    /// Values that must not be printed.
+    pub secrets: Secrets,
+    /// The file itself and everything it imports.
+    pub files: usize,
+    /// Tests that were read, faulty ones included.
+    pub tests: usize,
+}
+
+/// Takes tests as they are read.
+pub trait Sink {
+    /// Whether the tests are kept: then the lines they stand on are kept too.
+    fn keeps_tests(&self) -> bool;
+
+    fn test(&mut self, test: Test);
+}
+
+/// Forgets every test: for those who only ask what is wrong.
+#[derive(Debug, Default)]
+pub struct Forget;
+
+impl Sink for Forget {
+    fn keeps_tests(&self) -> bool {
+        false
+    }
+
+    fn test(&mut self, _: Test) {}
+}
+
+/// Keeps every test.
+#[derive(Debug, Default)]
+pub struct Collect(pub Vec<Test>);
+
+impl Sink for Collect {
+    fn keeps_tests(&self) -> bool {
+        true
+    }
+
+    fn test(&mut self, test: Test) {
+        self.0.push(test);
+    }
+}
+
+/// The nearest ancestor of a suite file that holds `.git`, else the file's directory.
+pub fn repository_root(files: &dyn crate::source::Files, suite: &Utf8Path) -> Utf8PathBuf {
+    let directory = suite.parent().unwrap_or(suite);
+    directory
+        .ancestors()
+        .find(|ancestor| files.kind(&ancestor.join(".git")).is_some())
+        .unwrap_or(directory)
+        .to_owned()
+}
+
+/// Reads a suite and hands its tests to the sink one by one.
+pub fn load(
+    request: &Request<'_>,
+    sources: &mut Sources,
+    out: &mut Diagnostics,
+    sink: &mut dyn Sink,
+) -> Loaded {
+    let directory = request.path.parent().unwrap_or(request.path).to_owned();
+    let reader = Reader::new(
+        request.world,
+        sources,
+        out,
+        request.limits,
+        request.root.to_owned(),
+        directory,
+    );
+    let mut loader = Loader {
+        reader,
+        sink,
+        origin: request.origin,
+        ids: Ids::default(),
+        position: 0,
+        imported: HashSet::new(),
+        chain: Vec::new(),
+        import_failed: false,
+        root_metadata: Map::new(),
+        root_trials: None,
+        is_targets_file: false,
+    };
+    let header = loader.load_main(request.path);
+    Loaded {
+        header,
+        is_targets_file: loader.is_targets_file,
+        secrets: loader.reader.take_secrets(),
+        files: loader.imported.len(),
+        tests: loader.position as usize,
+    }
+}
+
+/// Two suites of one invocation have this name.
+pub fn duplicate_suite_name(name: &str, first: Span, second: Span) -> Diagnostic {
+    Diagnostic::new(
+        &DUPLICATE_SUITE_NAME,
+        second,
+        format!("another suite is named `{name}` too"),
+    )
+    .related(first, "this one")
+    .help("give one of them another name")
+}
+
+/// As [`load`], with all tests kept.
+pub fn load_suite(
+    request: &Request<'_>,
+    sources: &mut Sources,
+    out: &mut Diagnostics,
+) -> Option<(Suite, Secrets)> {
+    let mut tests = Collect::default();
+    let loaded = load(request, sources, out, &mut tests);
+    let header = loaded.header?;
+    let suite = Suite {
+        name: header.name,
+        version: header.version,
+        description: header.description,
+        metadata: header.metadata,
+        execution: header.execution,
+        verdicts: header.verdicts,
+        tests: tests.0,
+    };
+    Some((suite, loaded.secrets))
+}
+
+/// One load in progress.
+pub(super) struct Loader<'w, 's> {
+    pub(super) reader: Reader<'w>,
+    pub(super) sink: &'s mut dyn Sink,
+    pub(super) origin: Origin,
+    pub(super) ids: Ids,
+    /// Of the last test read; the next one is one higher.
+    pub(super) position: u32,
+    pub(super) imported: HashSet<Utf8PathBuf>,
+    /// The files that are being read, main file first.
+    pub(super) chain: Vec<Utf8PathBuf>,
+    /// Some tests are missing because a file could not be read, which has been reported.
+    pub(super) import_failed: bool,
+    pub(super) root_metadata: Map,
+    pub(super) root_trials: Option<u32>,
+    pub(super) is_targets_file: bool,
+}
+
+impl Loader<'_, '_> {
+    fn load_main(&mut self, path: &Utf8Path) -> Option<Header> {
+        self.chain.push(path.to_owned());
+        self.imported.insert(path.to_owned());
+        match path.extension().map(str::to_ascii_lowercase).as_deref() {
+            Some("jsonl") => sidecar::load_jsonl(self, path),
+            Some("json") => {
+                let (source, tree) = self.parse_json_file(path)?;
+                evals_json::load(self, path, source, &tree)
+            }
+            _ => {
+                let (source, tree) = self.parse_yaml_file(path)?;
+                suite::load_root(self, path, source, tree.root())
+            }
+        }
+    }
+
+    /// Reads and parses a YAML file; the tree belongs to the caller.
+    pub(super) fn parse_yaml_file(&mut self, path: &Utf8Path) -> Option<(SourceId, Tree)> {
+        let source = self.read_file(path)?;
+        let text = self.reader.sources.get(source).shared_text();
+        parse_yaml(source, text, self.reader.out).map(|tree| (source, tree))
+    }
+
+    fn parse_json_file(&mut self, path: &Utf8Path) -> Option<(SourceId, Tree)> {
+        let source = self.read_file(path)?;
+        let text = self.reader.sources.get(source).shared_text();
+        parse_json(source, text, self.reader.out).map(|tree| (source, tree))
+    }
+
+    fn read_file(&mut self, path: &Utf8Path) -> Option<SourceId> {
+        read_source(
+            self.reader.world.files,
+            self.reader.sources,
+            self.reader.out,
+            path,
+        )
+    }
+
+    /// All tests are in: is there one?
+    pub(super) fn check_count(&mut self, place: Span) {
+        if self.position == 0 && !self.import_failed {
+            self.reader.report(
+                Diagnostic::new(&NO_TESTS, place, "the suite has no tests")
+                    .help("add at least one test with `id`, `criteria` and `input`"),
+            );
+        }
+    }
+
+    /// Reads with another directory as the start of relative paths.
+    pub(super) fn within<T>(
+        &mut self,
+        directory: &Utf8Path,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = std::mem::replace(&mut self.reader.directory, directory.to_owned());
+        let result = read(self);
+        self.reader.directory = before;
+        result
+    }
+
+    pub(super) fn is_file(&mut self, path: &Utf8Path) -> bool {
+        self.reader.kind_of(path) == Some(EntryKind::File)
+    }
+
+    /// The level of a file that hands nothing down itself.
+    pub(super) fn plain_level<'p>(&self, parent: Option<&'p Level<'p>>) -> Level<'p> {
+        Level::plain(parent, self.reader.directory.clone())
+    }
+}

@@ -1,0 +1,582 @@
+//! Messages and content blocks (`FORMAT.md` 3.3, 3.4).
+
+use crate::access::interpolate::Vars;
+use crate::access::{Reader, list_words, short_span, wrong_type};
+use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
+use crate::model::{Block, FileRef, Image, Message, Role, ToolCall};
+use crate::source::Span;
+use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
+use crate::syntax::{Node, Scalar};
+
+use super::input::file_ref;
+use super::tool_call::read_tool_calls;
+
+declare_codes! {
+    INVALID_ROLE = "invalid-role", Blocking, Shape, r#"A message's role is not `system`, `user`, `assistant` or `tool`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - {role: human, content: Hi}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - {role: user, content: Hi}
+```
+
+## Why
+Nobody could say where in the conversation it belongs.
+"#;
+    MISSING_CONTENT = "missing-content", Blocking, Shape, r#"A message has no `content`. Only an assistant message with `tool_calls` needs none.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - {role: user}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - {role: user, content: Hi}
+```
+
+## Why
+An empty message is almost always a misspelt key or a lost line.
+"#;
+    CONTENT_MAPPING = "content-mapping", Warning, Shape, r#"`content` is a mapping. It is read as one `json` block.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Sums up
+    input:
+      - role: user
+        content: {total: 12}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Sums up
+    input:
+      - role: user
+        content:
+          - {type: json, value: {total: 12}}
+```
+
+## Why
+Only the block says clearly that JSON text is sent.
+"#;
+    BARE_STRING_BLOCK = "bare-string-block", Warning, Shape, r#"A list of blocks holds a plain text. It is read as one `text` block.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - {role: user, content: [Hi]}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - {role: user, content: Hi}
+```
+
+## Why
+Other readers of the format refuse it.
+"#;
+    INVALID_BLOCK_TYPE = "invalid-block-type", Blocking, Shape, r#"A content block's type is not `text`, `file`, `image` or `json`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - role: user
+        content:
+          - {type: txt, value: Hi}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - role: user
+        content:
+          - {type: text, value: Hi}
+```
+
+## Why
+Leaving the block out would ask the agent something else.
+"#;
+    MISSING_VALUE = "missing-value", Blocking, Shape, r#"A content block has no `value`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - role: user
+        content:
+          - {type: text, text: Hi}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - role: user
+        content:
+          - {type: text, value: Hi}
+```
+
+## Why
+The value is what is sent.
+"#;
+    MISSING_TOOL_CALL_ID = "missing-tool-call-id", Error, Conformance, r#"A `tool` message does not say which call it answers.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Reads the result
+    input:
+      - {role: user, content: Find it}
+      - {role: tool, content: found}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Reads the result
+    input:
+      - {role: user, content: Find it}
+      - {role: assistant, tool_calls: [{id: c1, function: {name: find, arguments: "{}"}}]}
+      - {role: tool, tool_call_id: c1, content: found}
+```
+
+## Why
+Chat APIs refuse a tool message without `tool_call_id`.
+"#;
+    DANGLING_TOOL_CALL_ID = "dangling-tool-call-id", Warning, Reference, r#"A `tool` message answers a call that no earlier message makes.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Reads the result
+    input:
+      - {role: user, content: Find it}
+      - {role: assistant, tool_calls: [{id: c1, function: {name: find, arguments: "{}"}}]}
+      - {role: tool, tool_call_id: c2, content: found}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Reads the result
+    input:
+      - {role: user, content: Find it}
+      - {role: assistant, tool_calls: [{id: c1, function: {name: find, arguments: "{}"}}]}
+      - {role: tool, tool_call_id: c1, content: found}
+```
+
+## Why
+Chat APIs refuse an answer to a call they have not seen.
+"#;
+    TOOL_CALLS_MISPLACED = "tool-calls-misplaced", Error, Conformance, r#"`tool_calls` stands on a message that is not the assistant's.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Searches
+    input:
+      - {role: user, content: Find it, tool_calls: [{function: {name: find, arguments: "{}"}}]}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Searches
+    input:
+      - {role: user, content: Find it}
+      - {role: assistant, tool_calls: [{function: {name: find, arguments: "{}"}}]}
+      - {role: user, content: And now?}
+```
+
+## Why
+Only the assistant calls tools.
+"#;
+}
+
+pub static MESSAGE_FIELDS: &[Field] = &[
+    Field::new("role", Shape::Choice(Role::NAMES), "who speaks").required(),
+    Field::new(
+        "content",
+        Shape::Ref("content"),
+        "a text, or a list of blocks",
+    ),
+    Field::new(
+        "tool_calls",
+        Shape::List(&Shape::Ref("tool-call")),
+        "calls made by the assistant",
+    ),
+    Field::new(
+        "tool_call_id",
+        Shape::Text,
+        "on `tool` messages: the call that is answered",
+    ),
+    Field::new("name", Shape::Text, "on `tool` messages: the tool's name"),
+];
+
+pub static BLOCK_FIELDS: &[Field] = &[
+    Field::new("type", Shape::Choice(Block::TYPES), "what the block holds").required(),
+    Field::new("value", Shape::Any, "text, path, image or JSON value").required(),
+];
+
+/// The calls made so far in one test: they number new ones and answer for `tool_call_id`.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    pub(super) ids: Vec<String>,
+    /// How many ids were made up.
+    pub(super) numbered: usize,
+}
+
+/// A list of messages; faulty ones are reported.
+pub(super) fn read_messages(
+    reader: &mut Reader<'_>,
+    name: &str,
+    list: Node<'_>,
+    calls: &mut Calls,
+) -> Option<Vec<Message>> {
+    if !list.is_sequence() {
+        reader.report(wrong_type(
+            name,
+            list,
+            "a string, a list of messages or one message",
+        ));
+        return None;
+    }
+    let mut messages = Vec::with_capacity(list.items().len());
+    let mut complete = true;
+    for item in list.items() {
+        if !item.is_mapping() {
+            let name = format!("an item of {name}");
+            reader.report(wrong_type(&name, item, "a message: a mapping with `role`"));
+            complete = false;
+            continue;
+        }
+        match read_message(reader, item, calls) {
+            Some(message) => messages.push(message),
+            None => complete = false,
+        }
+    }
+    complete.then_some(messages)
+}
+
+/// One message, a mapping.
+pub(super) fn read_message(
+    reader: &mut Reader<'_>,
+    node: Node<'_>,
+    calls: &mut Calls,
+) -> Option<Message> {
+    let bound = Bound::new(node, &[MESSAGE_FIELDS], reader.out);
+    bound.report_unknown(&[MESSAGE_FIELDS], reader.out);
+    let role = read_role(reader, &bound);
+    let tool_calls = match bound.get("tool_calls") {
+        Some(entry) => read_tool_calls(reader, &entry, calls)?,
+        None => Vec::new(),
+    };
+    if role.is_some_and(|role| role != Role::Assistant)
+        && let Some(entry) = bound.get("tool_calls")
+    {
+        let message = "only an `assistant` message has `tool_calls`";
+        reader.report(Diagnostic::new(
+            &TOOL_CALLS_MISPLACED,
+            entry.key.span(),
+            message,
+        ));
+    }
+    let content = read_content(reader, &bound, role, &tool_calls)?;
+    let tool_call_id = read_answered_call(reader, &bound, role, calls);
+    let name = bound
+        .get("name")
+        .and_then(|entry| reader.owned_text(&entry));
+    Some(Message {
+        role: role?,
+        content,
+        tool_calls,
+        tool_call_id,
+        name,
+    })
+}
+
+fn read_role(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Role> {
+    let Some(entry) = bound.get("role") else {
+        let message = "this message has no `role`";
+        let diagnostic = Diagnostic::new(&INVALID_ROLE, bound.head(), message);
+        reader.report(diagnostic.help(format!("it is {}", list_words(Role::NAMES))));
+        return None;
+    };
+    let word = reader.text(&entry)?;
+    let role = Role::parse(&word);
+    if role.is_none() {
+        let help = match did_you_mean(&word.to_lowercase(), Role::NAMES.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it is {}", list_words(Role::NAMES)),
+        };
+        let message = format!("`{}` is not a role", shorten(&word));
+        reader.report(Diagnostic::new(&INVALID_ROLE, entry.value.span(), message).help(help));
+    }
+    role
+}
+
+fn read_content(
+    reader: &mut Reader<'_>,
+    bound: &Bound<'_>,
+    role: Option<Role>,
+    tool_calls: &[ToolCall],
+) -> Option<Vec<Block>> {
+    let Some(entry) = bound.get("content") else {
+        if role == Some(Role::Assistant) && !tool_calls.is_empty() {
+            return Some(Vec::new());
+        }
+        let message = "this message has no `content`";
+        reader.report(Diagnostic::new(&MISSING_CONTENT, bound.head(), message));
+        return None;
+    };
+    content_blocks(reader, &entry)
+}
+
+fn content_blocks(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Block>> {
+    let node = entry.value;
+    if node.is_mapping() {
+        let message = "`content` is a mapping; it is read as one `json` block";
+        let diagnostic = Diagnostic::new(&CONTENT_MAPPING, short_span(node), message);
+        reader.report(diagnostic.help("write `content: [{type: json, value: …}]`"));
+        return Some(vec![Block::Json(reader.value_with(
+            "content",
+            node,
+            Vars::Test,
+        ))]);
+    }
+    if node.is_sequence() {
+        let blocks: Vec<Option<Block>> =
+            node.items().map(|item| read_block(reader, item)).collect();
+        return blocks.into_iter().collect();
+    }
+    match node.scalar() {
+        Some(Scalar::Str(_)) => {
+            let text = reader.templated(entry)?;
+            Some(vec![Block::Text(text.into_owned())])
+        }
+        _ => {
+            reader.report(wrong_type("content", node, "a string or a list of blocks"));
+            None
+        }
+    }
+}
+
+fn read_block(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Block> {
+    if let Some(Scalar::Str(_)) = node.scalar() {
+        let message = "a plain text in a list of blocks; it is read as a `text` block";
+        let diagnostic = Diagnostic::new(&BARE_STRING_BLOCK, short_span(node), message);
+        reader.report(diagnostic.help("write `{type: text, value: …}`"));
+        return Some(Block::Text(
+            reader.templated_of("content", node)?.into_owned(),
+        ));
+    }
+    if !node.is_mapping() {
+        reader.report(wrong_type(
+            "an item of content",
+            node,
+            "a block: a mapping with `type` and `value`",
+        ));
+        return None;
+    }
+    let bound = Bound::new(node, &[BLOCK_FIELDS], reader.out);
+    let kind = block_type(reader, &bound)?;
+    bound.report_unknown(&[BLOCK_FIELDS], reader.out);
+    let Some(value) = bound
+        .get("value")
+        .filter(|entry| kind == "json" || !entry.value.is_null())
+    else {
+        let message = format!("this `{kind}` block has no `value`");
+        let help = match bound.node.get(kind) {
+            Some(_) => format!("write `value` instead of `{kind}`"),
+            None => "add `value`".to_owned(),
+        };
+        reader.report(Diagnostic::new(&MISSING_VALUE, bound.head(), message).help(help));
+        return None;
+    };
+    if kind == "json" {
+        return Some(Block::Json(reader.value_with(
+            "value",
+            value.value,
+            Vars::Test,
+        )));
+    }
+    let text = reader.templated(&value)?.into_owned();
+    let span = value.value.span();
+    Some(match kind {
+        "file" => Block::File(file_ref(reader, text, span)),
+        "image" => Block::Image(read_image(reader, text, span)),
+        _ => Block::Text(text),
+    })
+}
+
+fn block_type(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<&'static str> {
+    let types = Block::TYPES;
+    let Some(entry) = bound.get("type") else {
+        let message = "this block has no `type`";
+        let diagnostic = Diagnostic::new(&INVALID_BLOCK_TYPE, bound.head(), message);
+        reader.report(diagnostic.help(format!("it is {}", list_words(types))));
+        return None;
+    };
+    let word = reader.text(&entry)?;
+    let found = types.iter().copied().find(|known| *known == word.as_ref());
+    if found.is_none() {
+        let help = match did_you_mean(&word, types.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it is {}", list_words(types)),
+        };
+        let message = format!("`{}` is not a block type", shorten(&word));
+        reader.report(Diagnostic::new(&INVALID_BLOCK_TYPE, entry.value.span(), message).help(help));
+    }
+    found
+}
+
+fn read_image(reader: &mut Reader<'_>, text: String, span: Span) -> Image {
+    if text.starts_with("data:") || is_image_data(&text) {
+        return Image::Data(text);
+    }
+    let FileRef { value, path } = file_ref(reader, text, span);
+    Image::Path(FileRef { value, path })
+}
+
+/// Base64 of a PNG, JPEG, GIF, WebP or BMP (`FORMAT.md` 3.4).
+fn is_image_data(text: &str) -> bool {
+    const SHORTEST: usize = 64;
+    let bytes: Vec<u8> = text.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
+    let padding = bytes.iter().rev().take_while(|b| **b == b'=').count();
+    let body = &bytes[..bytes.len() - padding];
+    let is_base64 = |b: &u8| b.is_ascii_alphanumeric() || *b == b'+' || *b == b'/';
+    if bytes.len() < SHORTEST || bytes.len() % 4 != 0 || padding > 2 || !body.iter().all(is_base64)
+    {
+        return false;
+    }
+    let head = decode_base64(&body[..16]);
+    head.starts_with(b"\x89PNG\r\n\x1a\n")
+        || head.starts_with(b"\xff\xd8\xff")
+        || head.starts_with(b"GIF87a")
+        || head.starts_with(b"GIF89a")
+        || head.starts_with(b"BM")
+        || (head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP"))
+}
+
+fn decode_base64(text: &[u8]) -> Vec<u8> {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => u32::from(byte - b'A'),
+        b'a'..=b'z' => u32::from(byte - b'a') + 26,
+        b'0'..=b'9' => u32::from(byte - b'0') + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    text.chunks_exact(4)
+        .flat_map(|four| {
+            let bits = four.iter().fold(0, |bits, byte| bits << 6 | digit(*byte));
+            [(bits >> 16) as u8, (bits >> 8) as u8, bits as u8]
+        })
+        .collect()
+}
+
+fn read_answered_call(
+    reader: &mut Reader<'_>,
+    bound: &Bound<'_>,
+    role: Option<Role>,
+    calls: &Calls,
+) -> Option<String> {
+    let Some(entry) = bound.get("tool_call_id") else {
+        if role == Some(Role::Tool) {
+            let message = "this `tool` message has no `tool_call_id`";
+            let diagnostic = Diagnostic::new(&MISSING_TOOL_CALL_ID, bound.head(), message);
+            reader.report(diagnostic.help("name the call it answers"));
+        }
+        return None;
+    };
+    let id = reader.owned_text(&entry)?;
+    if role == Some(Role::Tool) && !calls.ids.contains(&id) {
+        let message = format!("no earlier message makes the call `{}`", shorten(&id));
+        let near = did_you_mean(&id, calls.ids.iter().map(String::as_str));
+        let help = near.map(|near| format!("did you mean `{near}`?"));
+        reader.report(
+            Diagnostic::new(&DANGLING_TOOL_CALL_ID, entry.value.span(), message).help_if(help),
+        );
+    }
+    Some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_of_images_is_told_from_paths() {
+        let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+        assert!(is_image_data(png));
+        assert!(is_image_data(&png.replace("UgAA", "Ug\n AA")));
+        assert!(!is_image_data("images/screenshot.png"));
+        assert!(!is_image_data(&"a".repeat(64)));
+        assert!(!is_image_data(&png[..60]));
+    }
+}

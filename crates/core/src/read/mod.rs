@@ -1,0 +1,49 @@
+//! Node → model: the only room that knows sugar and old spellings. After this door there is one
+//! dialect.
+
+mod dialect;
+mod discover;
+mod evals_json;
+mod execution;
+mod expected;
+mod identity;
+mod import;
+mod input;
+mod jsonl;
+mod level;
+mod load;
+mod message;
+mod metadata;
+mod sidecar;
+mod suite;
+mod test;
+mod tool_call;
+
+pub use discover::{Discovery, Found, is_suite_name};
+pub use execution::EXECUTION_FIELDS;
+pub use load::{
+    Collect, Forget, Header, Loaded, Origin, Request, Sink, duplicate_suite_name, load, load_suite,
+    repository_root,
+};
+pub use message::{BLOCK_FIELDS, MESSAGE_FIELDS};
+pub use metadata::METADATA_FIELDS;
+pub use suite::ROOT_FIELDS;
+pub use test::TEST_FIELDS;
+pub use tool_call::TOOL_CALL_FIELDS;
+
+/// The codes of this room, file by file.
+pub const CODES: &[&[&crate::diagnostic::Code]] = &[
+    dialect::CODES,
+    evals_json::CODES,
+    expected::CODES,
+    identity::CODES,
+    import::CODES,
+    input::CODES,
+    message::CODES,
+    metadata::CODES,
+    sidecar::CODES,
+    suite::CODES,
+    test::CODES,
+    tool_call::CODES,
+    load::CODES,
+];

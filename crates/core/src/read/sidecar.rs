@@ -1,0 +1,190 @@
+//! JSONL suites and the YAML beside them (`FORMAT.md` 2.2).
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::access::without_dots;
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Execution, Map, Verdicts};
+use crate::source::Span;
+use crate::syntax::Node;
+use crate::syntax::fields::Bound;
+
+use super::dialect;
+use super::load::{Header, Loader, Origin};
+use super::suite::{ROOT_FIELDS, derived_name, read_header, tests_entry};
+
+declare_codes! {
+    SIDECAR_HAS_TESTS = "sidecar-has-tests", Blocking, Shape, r#"The YAML file beside a JSONL file has tests of its own, so it is not clear which of them are the suite.
+
+## Example
+```jsonl dataset.jsonl
+{"id": "a", "criteria": "Greets", "input": "Hi"}
+```
+```yaml dataset.yaml
+name: demo
+tests:
+  - {id: b, criteria: Greets, input: Hello}
+```
+
+## Instead
+```jsonl dataset.jsonl
+{"id": "a", "criteria": "Greets", "input": "Hi"}
+```
+```yaml dataset.yaml
+name: demo
+```
+
+## Why
+A sidecar holds what all lines share. A suite of its own needs another name.
+"#;
+    CONFLICTING_SIDECARS = "conflicting-sidecars", Blocking, Reference, r#"A JSONL file has both a `.yaml` and a `.yml` file of its name beside it.
+
+## Example
+```jsonl dataset.jsonl
+{"id": "a", "criteria": "Greets", "input": "Hi"}
+```
+```yaml dataset.yaml
+name: demo
+```
+```yaml dataset.yml
+name: other
+```
+
+## Instead
+```jsonl dataset.jsonl
+{"id": "a", "criteria": "Greets", "input": "Hi"}
+```
+```yaml dataset.yaml
+name: demo
+```
+
+## Why
+Only one of them can be the sidecar.
+"#;
+    MISSING_SIDECAR = "missing-sidecar", Warning, Reference, r#"A JSONL file stands alone: the suite has no name and no settings of its own. The file's name stands in.
+
+## Example
+```jsonl dataset.jsonl
+{"id": "a", "criteria": "Greets", "input": "Hi"}
+```
+
+## Instead
+```jsonl dataset.jsonl
+{"id": "a", "criteria": "Greets", "input": "Hi"}
+```
+```yaml dataset.yaml
+name: demo
+```
+
+## Why
+Results carry the suite's name, and assertions that all lines share have nowhere else to stand.
+"#;
+}
+
+/// A JSONL file named as a suite.
+pub(super) fn load_jsonl(loader: &mut Loader<'_, '_>, path: &Utf8Path) -> Option<Header> {
+    let sidecars: Vec<Utf8PathBuf> = ["yaml", "yml"]
+        .iter()
+        .map(|end| path.with_extension(end))
+        .collect();
+    let present: Vec<&Utf8PathBuf> = sidecars
+        .iter()
+        .filter(|sidecar| loader.is_file(sidecar))
+        .collect();
+    match present.as_slice() {
+        [] => load_alone(loader, path),
+        [sidecar] => load_with(loader, path, sidecar),
+        _ => {
+            let source = loader.reader.sources.reserve(path.to_owned().into());
+            let message = "both a `.yaml` and a `.yml` file stand beside this one";
+            let span = Span::new(source, 0, 0);
+            let diagnostic = Diagnostic::new(&CONFLICTING_SIDECARS, span, message);
+            loader.reader.report(diagnostic.help("remove one of them"));
+            None
+        }
+    }
+}
+
+fn load_alone(loader: &mut Loader<'_, '_>, path: &Utf8Path) -> Option<Header> {
+    let source = loader.reader.sources.reserve(path.to_owned().into());
+    let span = Span::new(source, 0, 0);
+    let beside = path.with_extension("yaml");
+    let message = "no YAML file stands beside this one to name the suite";
+    loader.reader.report(
+        Diagnostic::new(&MISSING_SIDECAR, span, message).help(format!(
+            "add `{}` with at least a `name`",
+            beside.file_name().unwrap_or("")
+        )),
+    );
+    let level = loader.plain_level(None);
+    loader.read_jsonl_tests(path, &level, span);
+    loader.check_count(span);
+    Some(Header {
+        name: derived_name(path),
+        name_span: span,
+        version: "1.0".to_owned(),
+        description: None,
+        metadata: Map::new(),
+        execution: Execution::default(),
+        verdicts: Verdicts::default(),
+    })
+}
+
+fn load_with(loader: &mut Loader<'_, '_>, path: &Utf8Path, sidecar: &Utf8Path) -> Option<Header> {
+    let (source, tree) = loader.parse_yaml_file(sidecar)?;
+    let root = tree.root();
+    if !root.is_mapping() {
+        let diagnostic = crate::access::wrong_type("a sidecar", root, "a mapping");
+        loader.reader.report(diagnostic);
+        return None;
+    }
+    if let Some(diagnostic) = dialect::foreign(root, Origin::Named) {
+        loader.reader.report(diagnostic);
+        return None;
+    }
+    if let Some(tests) = tests_entry(root)
+        && !points_to(tests, sidecar, path)
+    {
+        let message = "this file is the sidecar of a JSONL file, and has tests of its own";
+        let span = crate::access::short_span(tests);
+        loader.reader.report(
+            Diagnostic::new(&SIDECAR_HAS_TESTS, span, message)
+                .help("remove `tests`, or give this file another name"),
+        );
+        return None;
+    }
+    let bound = Bound::new(root, &[ROOT_FIELDS], loader.reader.out);
+    let (header, level) = read_header(loader, sidecar, source, &bound);
+    loader.root_metadata = header.metadata.clone();
+    loader.read_jsonl_tests(path, &level, bound.head());
+    loader.check_count(bound.head());
+    Some(header)
+}
+
+/// The JSONL file that a YAML file without other tests belongs to.
+pub(super) fn partner_of(
+    loader: &mut Loader<'_, '_>,
+    path: &Utf8Path,
+    tests: Option<Node<'_>>,
+) -> Option<Utf8PathBuf> {
+    let partner = path.with_extension("jsonl");
+    match tests {
+        None => loader.is_file(&partner).then_some(partner),
+        Some(_) => None,
+    }
+}
+
+/// Whether `tests` is the path of the JSONL file beside the sidecar.
+fn points_to(tests: Node<'_>, sidecar: &Utf8Path, jsonl: &Utf8Path) -> bool {
+    let single = match tests.is_sequence() {
+        true if tests.items().len() == 1 => tests.items().next(),
+        true => None,
+        false => Some(tests),
+    };
+    let Some(text) = single.and_then(Node::scalar_text) else {
+        return false;
+    };
+    let text = text.strip_prefix("file://").unwrap_or(text);
+    let directory = sidecar.parent().unwrap_or(sidecar);
+    without_dots(&directory.join(text)) == jsonl
+}

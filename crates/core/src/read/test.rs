@@ -1,0 +1,516 @@
+//! One test (`FORMAT.md` 3.2).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::access::{Reader, short_span, wrong_type};
+use crate::assertion::{
+    Assertion, TestView, ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, place_in_test,
+    read_items, read_list,
+};
+use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
+use crate::model::{Expected, Skip, Test};
+use crate::source::Span;
+use crate::syntax::fields::{Bound, Field, Shape, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field};
+use crate::syntax::{Node, Scalar};
+
+use super::execution::{MOST_TRIALS, ReadExecution, read_execution, read_trials};
+use super::expected::read_expected;
+use super::identity::{IdPlace, duplicate_id, read_id};
+use super::input::read_test_input;
+use super::level::Level;
+use super::load::Loader;
+use super::metadata::{merge, read_metadata};
+
+declare_codes! {
+    MISSING_CRITERIA = "missing-criteria", Error, Conformance, r#"A test does not say in words what counts as success. Its assertions are graded all the same.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    input: Hi
+    assert:
+      - {type: contains, value: Hello}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets the user
+    input: Hi
+    assert:
+      - {type: contains, value: Hello}
+```
+
+## Why
+The format requires it: judges use it, and so does everybody who reads a failed test.
+"#;
+    NOTHING_TO_GRADE = "nothing-to-grade", Error, Conformance, r#"A test has neither `criteria` nor `rubrics` nor an assertion, its own or inherited. It is run and
+recorded, with the outcome `skipped`.
+
+## Example
+```yaml
+name: demo
+tests:
+  - {id: a, input: Hi}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - {id: a, criteria: Greets the user, input: Hi}
+```
+
+## Why
+A test that checks nothing must not count as passed.
+"#;
+}
+
+pub static TEST_FIELDS: &[Field] = &[
+    Field::new(
+        "id",
+        Shape::OneOf(&[
+            Shape::NonEmptyText,
+            Shape::Integer {
+                min: 0,
+                max: u64::MAX,
+            },
+        ]),
+        "name of the test, unique in the suite",
+    )
+    .required(),
+    Field::new("criteria", Shape::Text, "what counts as success, in words")
+        .old(&["expected_outcome"]),
+    Field::new("input", Shape::Ref("input"), "what is sent to the agent").old(&["input_messages"]),
+    Field::new(
+        "expected_output",
+        Shape::Ref("expected-output"),
+        "reference output",
+    )
+    .old(&["expected_messages"]),
+    Field::new(
+        "assert",
+        Shape::Ref("assertion-list"),
+        "checks of the output",
+    )
+    .old(&["assertions", "evaluators"]),
+    Field::new(
+        "rubrics",
+        Shape::Ref("rubric-items"),
+        "checks answered by a judge",
+    ),
+    Field::new(
+        "input_files",
+        Shape::List(&Shape::Text),
+        "files attached to a string `input`",
+    ),
+    Field::new(
+        "execution",
+        Shape::Ref("execution"),
+        "settings that override those of the suite",
+    ),
+    Field::new("description", Shape::Text, "for people"),
+    Field::new(
+        "conversation_id",
+        Shape::Text,
+        "tests that share it run in file order",
+    ),
+    Field::new(
+        "note",
+        Shape::Text,
+        "shown to judges and scripts, never to the target",
+    ),
+    Field::new("metadata", Shape::Map, "free data, merged over the suite's"),
+    Field::new("vars", Shape::Map, "values for `{{ name }}` in this test"),
+    Field::new(
+        "skip",
+        Shape::OneOf(&[Shape::Boolean, Shape::Text]),
+        "do not run; a text is the reason",
+    ),
+    Field::new(
+        "trials",
+        Shape::Integer {
+            min: 1,
+            max: MOST_TRIALS,
+        },
+        "how often it is run",
+    ),
+];
+
+/// Where a test stands: a place that stays, or a line that is only looked at.
+#[derive(Debug, Clone)]
+pub(super) enum Standing {
+    Kept,
+    Passing(IdPlaceMaker),
+}
+
+/// Makes the place of an id on a line that will not be kept.
+#[derive(Debug, Clone)]
+pub(super) struct IdPlaceMaker {
+    pub(super) path: Arc<camino::Utf8Path>,
+    pub(super) line: u32,
+}
+
+impl Loader<'_, '_> {
+    /// Reads one test and hands it to the sink; a faulty one is reported and not handed on.
+    pub(super) fn read_test(&mut self, node: Node<'_>, level: &Level<'_>, standing: &Standing) {
+        self.position += 1;
+        self.reader.out.enter_test(self.position);
+        if let Some(test) = self.test(node, level, standing) {
+            self.sink.test(test);
+        }
+        self.reader.vars = None;
+        self.reader.out.leave_test();
+    }
+
+    fn test(&mut self, node: Node<'_>, level: &Level<'_>, standing: &Standing) -> Option<Test> {
+        let bound = Bound::new(node, &[TEST_FIELDS], self.reader.out);
+        report_unknown(&mut self.reader, &bound);
+        let id = read_id(&mut self.reader, &bound);
+        if let Some((id, span)) = &id {
+            self.register_id(id, *span, node, standing);
+        }
+        let reader = &mut self.reader;
+        reader.vars = bound.get("vars").and_then(|entry| reader.map(&entry));
+        let execution = match bound.get("execution") {
+            Some(entry) => read_execution(reader, &entry, &bound),
+            None => ReadExecution::default(),
+        };
+        let above = (!execution.skip_defaults).then_some(level);
+        let input = read_test_input(reader, &bound, above);
+        let criteria = read_criteria(reader, &bound);
+        let expected_output = bound
+            .get("expected_output")
+            .map(|entry| read_expected(reader, &entry));
+        let texts = Texts::read(reader, &bound);
+        let own_metadata = bound
+            .get("metadata")
+            .and_then(|entry| read_metadata(reader, &entry));
+        let skip = read_skip(reader, &bound);
+        let trials = bound
+            .get("trials")
+            .and_then(|entry| read_trials(reader, &entry));
+        let expected_output = match expected_output {
+            Some(None) => None,
+            other => Some(other.flatten()),
+        };
+        let facts = Facts {
+            criteria: &criteria,
+            expected: expected_output.as_ref().and_then(Option::as_ref),
+        };
+        let assertions = self.assertions(&bound, above, &execution, &facts)?;
+        let (id, _) = id?;
+        Some(Test {
+            id,
+            position: self.position,
+            criteria: criteria.text,
+            description: texts.description,
+            conversation_id: texts.conversation_id,
+            note: texts.note,
+            metadata: match own_metadata {
+                Some(own) => merge(&self.root_metadata, &own),
+                None => self.root_metadata.clone(),
+            },
+            input: input?,
+            expected_output: expected_output?,
+            assertions: place_in_test(&mut self.reader, assertions),
+            execution: execution.execution.or(&level.execution()),
+            trials: trials
+                .or(execution.trials)
+                .or(self.root_trials)
+                .unwrap_or(1),
+            skip,
+            span: node.span(),
+        })
+    }
+
+    fn register_id(
+        &mut self,
+        id: &crate::model::TestId,
+        span: Span,
+        node: Node<'_>,
+        standing: &Standing,
+    ) {
+        let place = match standing {
+            Standing::Kept => IdPlace::Span(span),
+            Standing::Passing(maker) => {
+                let before = &node.tree_text()[..span.start as usize];
+                let column = before.chars().count() as u32 + 1;
+                IdPlace::Line {
+                    path: maker.path.clone(),
+                    position: crate::source::Position {
+                        line: maker.line,
+                        column,
+                    },
+                }
+            }
+        };
+        if let Some(first) = self.ids.register(id, &place, self.reader.sources) {
+            self.reader.report(duplicate_id(id, first, span));
+        }
+    }
+
+    /// The full ordered list; `None` when one of them is faulty, which has been reported.
+    fn assertions(
+        &mut self,
+        bound: &Bound<'_>,
+        above: Option<&Level<'_>>,
+        execution: &ReadExecution,
+        facts: &Facts<'_>,
+    ) -> Option<Vec<Arc<Assertion>>> {
+        let reader = &mut self.reader;
+        let mut list: Vec<Arc<Assertion>> = Vec::new();
+        let mut faulty = execution.faulty;
+        if let Some(entry) = bound.get("rubrics") {
+            match read_items(reader, "rubrics", entry.value) {
+                Some(items) if items.is_empty() => {}
+                Some(items) => list.push(Arc::new(assertion_from_items(items, entry.value.span()))),
+                None => faulty = true,
+            }
+        }
+        if let Some(entry) = bound.get("assert") {
+            match read_list(reader, "assert", entry.value, 0) {
+                Some(own) => list.extend(own),
+                None => faulty = true,
+            }
+        }
+        list.extend(execution.assertions.iter().cloned());
+        inherit(&mut list, above);
+        if faulty {
+            // What was written may have been all there is to grade, so only criteria are missed.
+            self.report_criteria(bound, facts.criteria, false);
+            return None;
+        }
+        let is_empty = list.is_empty();
+        self.report_criteria(bound, facts.criteria, is_empty);
+        if let (true, Some(text)) = (is_empty, &facts.criteria.text) {
+            list.push(Arc::new(assertion_from_criteria(
+                text.trim().to_owned(),
+                facts.criteria.span,
+            )));
+        }
+        self.check_list(bound, &list, facts);
+        Some(list)
+    }
+
+    fn report_criteria(&mut self, bound: &Bound<'_>, criteria: &Criteria, no_assertions: bool) {
+        let (code, message) = match (&criteria.state, no_assertions) {
+            (CriteriaState::Written | CriteriaState::Faulty, _) => return,
+            (_, true) => (&NOTHING_TO_GRADE, "this test has nothing to grade"),
+            (CriteriaState::Blank, false) => (&MISSING_CRITERIA, "`criteria` is blank"),
+            (CriteriaState::Absent, false) => (&MISSING_CRITERIA, "this test has no `criteria`"),
+        };
+        let help = match bound.misspelt("criteria") {
+            Some(key) => format!(
+                "`{}` looks like `criteria`",
+                key.scalar_text().unwrap_or("")
+            ),
+            None => "add `criteria`: what counts as success, in words".to_owned(),
+        };
+        self.reader
+            .report(Diagnostic::new(code, criteria.span, message).help(help));
+    }
+
+    fn check_list(&mut self, bound: &Bound<'_>, list: &[Arc<Assertion>], facts: &Facts<'_>) {
+        let view = TestView {
+            criteria: facts.criteria.text.as_deref(),
+            expected_output: facts.expected,
+            span: bound.head(),
+        };
+        for assertion in list {
+            for fault in assertion.check.faults_in(&view, assertion.common.head) {
+                self.reader.report(fault);
+            }
+        }
+        if !list.is_empty()
+            && list
+                .iter()
+                .all(|assertion| assertion.common.weight.is_zero())
+        {
+            let message = "every assertion of this test has weight 0";
+            self.reader.report(
+                Diagnostic::new(&ZERO_WEIGHT, bound.head(), message)
+                    .help("give at least one of them a weight"),
+            );
+        }
+    }
+}
+
+/// What assertions may know of their test.
+struct Facts<'a> {
+    criteria: &'a Criteria,
+    expected: Option<&'a Expected>,
+}
+
+/// Adds the lists of the files above, nearest first. A trigger for a skill that the test has its
+/// own trigger for is left out (`FORMAT.md` 7.23).
+fn inherit(list: &mut Vec<Arc<Assertion>>, above: Option<&Level<'_>>) {
+    let Some(above) = above else { return };
+    if above.chain().all(|level| level.assertions.is_empty()) {
+        return;
+    }
+    let own: HashSet<String> = list
+        .iter()
+        .filter_map(|assertion| {
+            assertion
+                .check
+                .trigger()
+                .map(|trigger| trigger.skill.clone())
+        })
+        .collect();
+    for level in above.chain() {
+        list.extend(
+            level
+                .assertions
+                .iter()
+                .filter(|assertion| {
+                    assertion
+                        .check
+                        .trigger()
+                        .is_none_or(|trigger| !own.contains(&trigger.skill))
+                })
+                .cloned(),
+        );
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CriteriaState {
+    Written,
+    Blank,
+    Absent,
+    /// Wrong type, reported already.
+    Faulty,
+}
+
+struct Criteria {
+    text: Option<String>,
+    state: CriteriaState,
+    span: Span,
+}
+
+fn read_criteria(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Criteria {
+    let Some(entry) = bound.get("criteria") else {
+        return Criteria {
+            text: None,
+            state: CriteriaState::Absent,
+            span: bound.head(),
+        };
+    };
+    let span = short_span(entry.value);
+    match reader.templated(&entry) {
+        None => Criteria {
+            text: None,
+            state: CriteriaState::Faulty,
+            span,
+        },
+        Some(text) if text.trim().is_empty() => Criteria {
+            text: None,
+            state: CriteriaState::Blank,
+            span,
+        },
+        Some(text) => Criteria {
+            text: Some(text.into_owned()),
+            state: CriteriaState::Written,
+            span,
+        },
+    }
+}
+
+#[derive(Default)]
+struct Texts {
+    description: Option<String>,
+    conversation_id: Option<String>,
+    note: Option<String>,
+}
+
+impl Texts {
+    fn read(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Self {
+        let mut text = |name| bound.get(name).and_then(|entry| reader.owned_text(&entry));
+        Self {
+            description: text("description"),
+            conversation_id: text("conversation_id"),
+            note: text("note"),
+        }
+    }
+}
+
+fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
+    let entry = bound.get("skip")?;
+    match entry.value.scalar() {
+        Some(Scalar::Bool(false)) => None,
+        Some(Scalar::Bool(true)) => Some(Skip { reason: None }),
+        // `skip: no` must not skip the test for the reason "no".
+        Some(Scalar::Str(text)) if is_yes_or_no(text) => {
+            reader.boolean(&entry);
+            None
+        }
+        Some(Scalar::Str(_)) => Some(Skip {
+            reason: Some(reader.owned_text(&entry)?),
+        }),
+        _ => {
+            reader.report(wrong_type(
+                "skip",
+                entry.value,
+                "a boolean, or a string that is the reason",
+            ));
+            None
+        }
+    }
+}
+
+fn is_yes_or_no(text: &str) -> bool {
+    ["yes", "no", "on", "off", "true", "false"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word))
+}
+
+fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
+    for (key, value) in bound.unknown() {
+        let name = key.scalar_text().unwrap_or("");
+        let unsupported = |level: Grade, help: &str| {
+            Diagnostic::new(
+                &UNSUPPORTED_FEATURE,
+                key.span(),
+                format!("`{name}` is not supported"),
+            )
+            .level(level)
+            .help(help)
+        };
+        reader.report(match name {
+            "turns" => unsupported(
+                Grade::Blocking,
+                "write the conversation as messages in `input`, or as tests with one `conversation_id`",
+            ),
+            "mode" if value.scalar_text() == Some("conversation") => unsupported(
+                Grade::Blocking,
+                "write the conversation as messages in `input`, or as tests with one `conversation_id`",
+            ),
+            "workspace" | "depends_on" | "preprocessors" => unsupported(
+                Grade::BlocksRun,
+                "prepare the files before the run, or let the target's command do it",
+            ),
+            "target" | "timeout_seconds" => {
+                unknown_field(key, &[TEST_FIELDS]).help(format!("write it under `execution:` as `{name}`"))
+            }
+            "tags" | "category" | "requires" | "governance" => {
+                unknown_field(key, &[TEST_FIELDS]).help("keep it under `metadata` if it is for people")
+            }
+            _ => unknown_field(key, &[TEST_FIELDS]),
+        });
+    }
+}
+
+/// An entry of `tests` that is no mapping.
+pub(super) fn not_a_test(node: Node<'_>) -> Diagnostic {
+    let message = format!(
+        "an item of `tests` is a test or a path, found {}",
+        crate::access::type_of(node)
+    );
+    Diagnostic::new(&WRONG_TYPE, short_span(node), message)
+}

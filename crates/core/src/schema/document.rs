@@ -1,0 +1,81 @@
+//! A whole schema: the draft it is written for, its root and its definitions.
+
+use crate::model::{Map, Value};
+
+use super::keyword::map;
+
+/// The drafts differ in two words only; keywords that changed their meaning are not used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draft {
+    /// 2020-12
+    D2020,
+    /// draft-07, which editors and older validators expect
+    D07,
+}
+
+impl Draft {
+    pub fn uri(self) -> &'static str {
+        match self {
+            Self::D2020 => "https://json-schema.org/draft/2020-12/schema",
+            Self::D07 => "http://json-schema.org/draft-07/schema#",
+        }
+    }
+
+    /// The key that definitions stand under.
+    pub fn definitions(self) -> &'static str {
+        match self {
+            Self::D2020 => "$defs",
+            Self::D07 => "definitions",
+        }
+    }
+
+    /// `{"$ref": …}` to a definition of the same document.
+    pub fn reference(self, name: &str) -> Value {
+        map([(
+            "$ref",
+            format!("#/{}/{name}", self.definitions()).as_str().into(),
+        )])
+    }
+}
+
+/// A schema under construction. Definitions keep the order they are added in.
+#[derive(Debug)]
+pub struct Document {
+    draft: Draft,
+    title: &'static str,
+    description: &'static str,
+    definitions: Map,
+}
+
+impl Document {
+    pub fn new(draft: Draft, title: &'static str, description: &'static str) -> Self {
+        Self {
+            draft,
+            title,
+            description,
+            definitions: Map::new(),
+        }
+    }
+
+    /// What `Shape::Ref(name)` means.
+    #[must_use]
+    pub fn define(mut self, name: impl Into<String>, schema: Value) -> Self {
+        self.definitions.insert(name, schema);
+        self
+    }
+
+    /// The document with `root` as the schema of the file itself.
+    pub fn finish(self, root: &Value) -> Value {
+        let mut whole = Map::new();
+        whole.insert("$schema", self.draft.uri());
+        whole.insert("title", self.title);
+        whole.insert("description", self.description);
+        for (key, value) in root.as_map().into_iter().flat_map(Map::iter) {
+            whole.insert(key, value.clone());
+        }
+        if !self.definitions.is_empty() {
+            whole.insert(self.draft.definitions(), self.definitions);
+        }
+        whole.into()
+    }
+}

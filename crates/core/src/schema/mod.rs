@@ -1,0 +1,24 @@
+//! JSON Schemas made from the field tables: a new field or assertion type appears in them by
+//! itself. A schema accepts every file that `validate` finds no error in.
+
+mod assertion;
+mod document;
+mod evals_json;
+mod keyword;
+mod message;
+mod object;
+mod results;
+mod rubric;
+mod shape;
+mod suite;
+#[cfg(test)]
+mod tests;
+mod variant;
+
+pub use document::{Document, Draft};
+pub use evals_json::evals_json;
+pub use object::Object;
+pub use results::results;
+pub use shape::{References, Writer};
+pub use suite::suite;
+pub use variant::{Variant, choose, spellings};

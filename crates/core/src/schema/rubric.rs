@@ -1,0 +1,23 @@
+//! Rubric items (`FORMAT.md` 3.6).
+
+use crate::assertion::ITEM_FIELDS;
+use crate::model::Value;
+
+use super::keyword::{any_of, list_of, of_type};
+use super::object::Object;
+use super::shape::Writer;
+
+pub(super) fn definitions(writer: Writer) -> Vec<(String, Value)> {
+    let item = Object::new(writer, &[ITEM_FIELDS])
+        .title("Rubric item")
+        .need(&["outcome", "score_ranges"])
+        .finish();
+    let items = list_of(any_of(vec![
+        of_type("string"),
+        writer.reference("rubric-item"),
+    ]));
+    vec![
+        ("rubric-items".to_owned(), items),
+        ("rubric-item".to_owned(), item),
+    ]
+}

@@ -1,0 +1,152 @@
+//! A tree of files and a set of variables that live in memory, for tests and embedders.
+
+use std::collections::BTreeMap;
+use std::io::{self, Cursor};
+
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+
+use super::files::{Entry, EntryKind, Environment, Files};
+
+/// Files by absolute path. Directories exist because files lie in them.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryFiles {
+    files: BTreeMap<Utf8PathBuf, Vec<u8>>,
+}
+
+impl MemoryFiles {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    #[must_use]
+    pub fn with(mut self, path: &str, content: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(Utf8PathBuf::from(path), content.into());
+        self
+    }
+
+    pub fn insert(&mut self, path: Utf8PathBuf, content: Vec<u8>) {
+        self.files.insert(path, content);
+    }
+
+    fn content(&self, path: &Utf8Path) -> io::Result<&[u8]> {
+        let path = normalize(path);
+        match self.files.get(&path) {
+            Some(content) => Ok(content),
+            None => Err(io::Error::from(io::ErrorKind::NotFound)),
+        }
+    }
+}
+
+fn normalize(path: &Utf8Path) -> Utf8PathBuf {
+    let mut out = Utf8PathBuf::new();
+    for component in path.components() {
+        match component {
+            Utf8Component::CurDir => {}
+            Utf8Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+impl Files for MemoryFiles {
+    fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
+        let path = normalize(path);
+        if self.files.contains_key(&path) {
+            return Some(EntryKind::File);
+        }
+        let inside = self.files.keys().any(|file| file.starts_with(&path));
+        inside.then_some(EntryKind::Directory)
+    }
+
+    fn size(&self, path: &Utf8Path) -> io::Result<u64> {
+        self.content(path).map(|content| content.len() as u64)
+    }
+
+    fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
+        let content = self.content(path)?;
+        let end = content
+            .len()
+            .min(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(content[..end].to_vec())
+    }
+
+    fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
+        Ok(Box::new(Cursor::new(self.content(path)?.to_vec())))
+    }
+
+    fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
+        let path = normalize(path);
+        match self.kind(&path) {
+            Some(_) => Ok(path),
+            None => Err(io::Error::from(io::ErrorKind::NotFound)),
+        }
+    }
+
+    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<Entry>> {
+        let directory = normalize(directory);
+        let mut names = BTreeMap::new();
+        for file in self.files.keys() {
+            let Ok(rest) = file.strip_prefix(&directory) else {
+                continue;
+            };
+            let mut parts = rest.components();
+            let Some(first) = parts.next() else { continue };
+            let kind = match parts.next() {
+                Some(_) => EntryKind::Directory,
+                None => EntryKind::File,
+            };
+            names.insert(first.as_str().to_owned(), kind);
+        }
+        Ok(names
+            .into_iter()
+            .map(|(name, kind)| Entry {
+                name,
+                kind,
+                is_link: false,
+            })
+            .collect())
+    }
+}
+
+/// A fixed set of variables.
+#[derive(Debug, Clone, Default)]
+pub struct Variables(BTreeMap<String, String>);
+
+impl Variables {
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.0.insert(name.to_owned(), value.to_owned());
+        self
+    }
+}
+
+impl Environment for Variables {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.0.get(name).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_exist_because_files_lie_in_them() {
+        let files = MemoryFiles::new()
+            .with("/p/a/x.md", "x")
+            .with("/p/b.md", "y");
+        assert_eq!(files.kind("/p/a".into()), Some(EntryKind::Directory));
+        assert_eq!(files.kind("/p/a/../b.md".into()), Some(EntryKind::File));
+        assert_eq!(files.kind("/p/c".into()), None);
+        let names: Vec<_> = files
+            .list("/p".into())
+            .unwrap()
+            .into_iter()
+            .map(|e| e.name)
+            .collect();
+        assert_eq!(names, ["a", "b.md"]);
+    }
+}

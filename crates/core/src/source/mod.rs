@@ -1,0 +1,13 @@
+//! Where text comes from and how a place in it is named.
+
+mod files;
+mod line_index;
+mod memory;
+mod sources;
+mod span;
+
+pub use files::{Entry, EntryKind, Environment, Files};
+pub use line_index::{LineIndex, Position};
+pub use memory::{MemoryFiles, Variables};
+pub use sources::{Source, Sources};
+pub use span::{SourceId, Span, Spanned};

@@ -1,0 +1,159 @@
+//! Every text that a diagnostic may point into.
+//!
+//! A source is a whole file, or an excerpt: one line of a JSONL file that is too large to keep.
+//! Excerpts know where they stand in their file, so places come out right all the same.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::line_index::{LineIndex, Position};
+use super::span::{SourceId, Span};
+
+#[derive(Debug)]
+pub struct Source {
+    path: Arc<Utf8Path>,
+    text: Arc<String>,
+    first_line: u32,
+    first_column: u32,
+    offset: u64,
+    lines: OnceCell<LineIndex>,
+}
+
+impl Source {
+    /// Absolute, with `/` as separator.
+    pub fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn shared_text(&self) -> Arc<String> {
+        self.text.clone()
+    }
+
+    /// The line of the file on which this text begins.
+    pub fn first_line(&self) -> u32 {
+        self.first_line
+    }
+
+    /// The byte of the file at which this text begins.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    pub fn position(&self, offset: u32) -> Position {
+        let inside = self.lines().position(&self.text, offset);
+        let column = match inside.line {
+            1 => inside.column + self.first_column - 1,
+            _ => inside.column,
+        };
+        Position {
+            line: inside.line + self.first_line - 1,
+            column,
+        }
+    }
+
+    pub fn lines(&self) -> &LineIndex {
+        self.lines.get_or_init(|| LineIndex::new(&self.text))
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Sources {
+    list: Vec<Source>,
+}
+
+impl Sources {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// `offset` is how many bytes of the file were dropped in front (a byte order mark).
+    pub fn add_file(&mut self, path: Utf8PathBuf, text: String, offset: u64) -> SourceId {
+        self.push(Source {
+            path: path.into(),
+            text: Arc::new(text),
+            first_line: 1,
+            first_column: 1,
+            offset,
+            lines: OnceCell::new(),
+        })
+    }
+
+    /// A part of a file that begins at `first` and at byte `offset`.
+    pub fn add_excerpt(
+        &mut self,
+        path: Arc<Utf8Path>,
+        text: &str,
+        first: Position,
+        offset: u64,
+    ) -> SourceId {
+        self.push(Source {
+            path,
+            text: Arc::new(text.to_owned()),
+            first_line: first.line,
+            first_column: first.column,
+            offset,
+            lines: OnceCell::new(),
+        })
+    }
+
+    /// An id for a part of a file that may or may not be kept; see [`Sources::fill`].
+    pub fn reserve(&mut self, path: Arc<Utf8Path>) -> SourceId {
+        self.add_excerpt(path, "", Position { line: 1, column: 1 }, 0)
+    }
+
+    /// Gives a reserved source its text and its place in the file.
+    pub fn fill(&mut self, id: SourceId, text: &str, first: Position, offset: u64) {
+        let source = &mut self.list[id.0 as usize];
+        source.text = Arc::new(text.to_owned());
+        source.first_line = first.line;
+        source.first_column = first.column;
+        source.offset = offset;
+        source.lines = OnceCell::new();
+    }
+
+    pub fn get(&self, id: SourceId) -> &Source {
+        &self.list[id.0 as usize]
+    }
+
+    pub fn text_of(&self, span: Span) -> &str {
+        let text = self.get(span.source).text();
+        text.get(span.start as usize..span.end as usize)
+            .unwrap_or("")
+    }
+
+    pub fn position(&self, span: Span) -> Position {
+        self.get(span.source).position(span.start)
+    }
+
+    pub fn end_position(&self, span: Span) -> Position {
+        self.get(span.source).position(span.end)
+    }
+
+    fn push(&mut self, source: Source) -> SourceId {
+        let id = SourceId(self.list.len() as u32);
+        self.list.push(source);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_reports_places_of_its_file() {
+        let mut sources = Sources::new();
+        let path: Arc<Utf8Path> = Utf8PathBuf::from("/d.jsonl").into();
+        let first = Position { line: 7, column: 3 };
+        let id = sources.add_excerpt(path, "{\"id\": 1}", first, 100);
+        let span = Span::new(id, 1, 5);
+        assert_eq!(sources.position(span), Position { line: 7, column: 4 });
+        assert_eq!(sources.text_of(span), "\"id\"");
+    }
+}

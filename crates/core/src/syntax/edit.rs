@@ -1,0 +1,371 @@
+//! Edits by span: everything that is not named keeps its bytes, comments included.
+//!
+//! Entries are removed, replaced and moved in block and in flow style. Whatever cannot be done
+//! with certainty (values behind aliases, the only key of a list item) gives no fix at all.
+
+use crate::diagnostic::{Edit, Fix};
+use crate::model::{JsonStyle, Value};
+use crate::source::Span;
+
+use super::fields::{Bound, Entry};
+use super::json_value::plain_value;
+use super::tree::{Node, ScalarStyle};
+
+/// Writes `value` as the value of `keep` and removes the entry `gone`: two keys become one.
+pub fn merge_into(bound: &Bound<'_>, gone: &str, keep: &str, value: &str) -> Option<Fix> {
+    let kept = bound.get(keep)?;
+    let removed = bound.get(gone)?;
+    if kept.value.is_alias() || !is_written_in(bound, &kept) {
+        return None;
+    }
+    let edits = vec![
+        Edit {
+            span: kept.value.span(),
+            text: value.to_owned(),
+        },
+        remove_entry(bound, &removed)?,
+    ];
+    Some(Fix::new(format!("write `{keep}: {value}`"), edits))
+}
+
+/// Moves the entry `key` of a mapping into the mapping under `home`, which is made if need be.
+pub fn move_into(bound: &Bound<'_>, key: &str, home: &str) -> Option<Fix> {
+    let entry = bound.get(key)?;
+    if !is_written_in(bound, &entry) {
+        return None;
+    }
+    let title = format!("move `{key}` into `{home}`");
+    let Some(home_entry) = bound.get(home) else {
+        let in_flow = bound.node.is_flow();
+        let inner = entry_text(&entry, key, in_flow)?;
+        let name = same_quotes(entry.key, home);
+        let text = match in_flow {
+            true => format!("{name}: {{{inner}}}"),
+            false => format!("{name}:\n{}{inner}", indent_of(entry.key, 2)),
+        };
+        let edit = Edit {
+            span: entry_span(&entry),
+            text,
+        };
+        return Some(Fix::new(title, vec![edit]).isolated(bound.span()));
+    };
+    let mapping = home_entry.value;
+    if mapping.is_alias() || !mapping.is_mapping() || !is_written_in(bound, &home_entry) {
+        return None;
+    }
+    let inner = entry_text(&entry, key, mapping.is_flow())?;
+    let edits = vec![insert_first(mapping, &inner)?, remove_entry(bound, &entry)?];
+    Some(Fix::new(title, edits).isolated(bound.span()))
+}
+
+/// Moves the entry `key` of the mapping under `home` out beside it, with a new value.
+pub fn move_out(
+    outer: &Bound<'_>,
+    home: &str,
+    inner: &Bound<'_>,
+    key: &str,
+    value: &str,
+) -> Option<Fix> {
+    let entry = inner.get(key)?;
+    let home_entry = outer.get(home)?;
+    if inner.node.is_alias() || !is_written_in(outer, &home_entry) || !is_written_in(inner, &entry)
+    {
+        return None;
+    }
+    let title = format!("move `{key}` out of `{home}`");
+    let text = format!("{}: {value}", same_quotes(home_entry.key, key));
+    let already_there = outer.has(key);
+    if inner.node.written_entries().len() == 1 {
+        let edit = match already_there {
+            true => remove_entry(outer, &home_entry)?,
+            false => Edit {
+                span: entry_span(&home_entry),
+                text,
+            },
+        };
+        return Some(Fix::new(title, vec![edit]).isolated(outer.span()));
+    }
+    let mut edits = vec![remove_entry(inner, &entry)?];
+    if !already_there {
+        let text = match outer.node.is_flow() {
+            true => format!("{text}, "),
+            false => format!("{text}\n{}", indent_of(home_entry.key, 0)),
+        };
+        edits.push(Edit {
+            span: home_entry.key.span().at_start(),
+            text,
+        });
+    }
+    Some(Fix::new(title, edits).isolated(outer.span()))
+}
+
+/// Replaces a whole entry by another key and value.
+pub fn replace_entry(bound: &Bound<'_>, entry: &Entry<'_>, key: &str, value: &str) -> Option<Edit> {
+    is_written_in(bound, entry).then(|| Edit {
+        span: entry_span(entry),
+        text: format!("{}: {value}", same_quotes(entry.key, key)),
+    })
+}
+
+/// Removes an entry with the comma or the line that goes with it.
+pub fn remove_entry(bound: &Bound<'_>, entry: &Entry<'_>) -> Option<Edit> {
+    if !is_written_in(bound, entry) {
+        return None;
+    }
+    let span = match bound.node.is_flow() {
+        true => flow_entry(bound.node, entry)?,
+        false => block_entry(bound.node, entry)?,
+    };
+    Some(Edit {
+        span,
+        text: String::new(),
+    })
+}
+
+/// A node as data, with nothing replaced in its texts.
+pub fn raw_value(node: Node<'_>) -> Value {
+    plain_value(node)
+}
+
+/// A key in the quotes that its neighbour has.
+pub fn same_quotes(neighbour: Node<'_>, key: &str) -> String {
+    match neighbour.scalar_style() {
+        Some(ScalarStyle::Quoted) => format!("\"{key}\""),
+        _ => key.to_owned(),
+    }
+}
+
+/// Written in the mapping itself, neither merged into it nor reached through an alias.
+fn is_written_in(bound: &Bound<'_>, entry: &Entry<'_>) -> bool {
+    !bound.node.is_alias()
+        && !entry.key.is_alias()
+        && bound
+            .node
+            .written_entries()
+            .any(|(key, _)| key.span() == entry.key.span())
+}
+
+/// From the key to the end of the value.
+fn entry_span(entry: &Entry<'_>) -> Span {
+    let key = entry.key.span();
+    Span {
+        end: entry.value.span().end.max(key.end),
+        ..key
+    }
+}
+
+/// `key: value` on one line.
+fn entry_text(entry: &Entry<'_>, key: &str, in_flow: bool) -> Option<String> {
+    let name = same_quotes(entry.key, key);
+    let node = entry.value;
+    let source = node.source_text();
+    let is_line = !source.contains('\n') && node.scalar_style() != Some(ScalarStyle::Block);
+    let is_plain = node.scalar_style() == Some(ScalarStyle::Plain);
+    let breaks_flow = in_flow && is_plain && source.contains([',', '[', ']', '{', '}']);
+    if is_line && !breaks_flow {
+        return Some(format!("{name}: {source}"));
+    }
+    if node.is_alias() {
+        return None;
+    }
+    Some(format!(
+        "{name}: {}",
+        raw_value(node).to_json(JsonStyle::Compact)
+    ))
+}
+
+/// Puts an entry before the first one of a mapping.
+fn insert_first(mapping: Node<'_>, entry: &str) -> Option<Edit> {
+    let first = mapping.written_entries().next();
+    match (mapping.is_flow(), first) {
+        (true, Some((key, _))) => Some(Edit {
+            span: key.span().at_start(),
+            text: format!("{entry}, "),
+        }),
+        (true, None) => {
+            let span = mapping.span();
+            let inside = Span {
+                start: span.start + 1,
+                end: span.start + 1,
+                ..span
+            };
+            Some(Edit {
+                span: inside,
+                text: entry.to_owned(),
+            })
+        }
+        (false, Some((key, _))) => {
+            let text = format!("{entry}\n{}", indent_of(key, 0));
+            Some(Edit {
+                span: key.span().at_start(),
+                text,
+            })
+        }
+        (false, None) => None,
+    }
+}
+
+/// The blanks that bring a new line to the column of this key, and some more.
+fn indent_of(key: Node<'_>, more: usize) -> String {
+    let start = key.span().start as usize;
+    let text = key.tree_text();
+    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    " ".repeat(text[line..start].chars().count() + more)
+}
+
+fn flow_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
+    let own = entry_span(entry);
+    let entries: Vec<_> = mapping.written_entries().collect();
+    let at = entries
+        .iter()
+        .position(|(key, _)| key.span() == entry.key.span())?;
+    if let Some((next, _)) = entries.get(at + 1) {
+        return Some(Span {
+            end: next.span().start,
+            ..own
+        });
+    }
+    match at.checked_sub(1).map(|before| entries[before].1.span()) {
+        Some(before) => Some(Span {
+            start: before.end,
+            ..own
+        }),
+        None => Some(own),
+    }
+}
+
+/// Whole lines; or, for a key that shares its line with `- `, up to the next line's text.
+fn block_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
+    let text = mapping.tree_text();
+    let own = entry_span(entry);
+    let line = text[..own.start as usize]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    let behind = &text[own.end as usize..];
+    let end = own.end as usize + behind.find('\n').map_or(behind.len(), |at| at + 1);
+    if text[line..own.start as usize].trim().is_empty() {
+        return Some(Span {
+            start: line as u32,
+            end: end as u32,
+            ..own
+        });
+    }
+    if mapping.written_entries().len() == 1 {
+        return None;
+    }
+    let next = &text[end..];
+    let blanks = next.len() - next.trim_start_matches([' ', '\n', '\r']).len();
+    Some(Span {
+        end: (end + blanks) as u32,
+        ..own
+    })
+}
+
+/// Why edits cannot be made together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overlap;
+
+/// The text with all edits made; positions are those of the text before. Edits must not overlap.
+pub fn apply(text: &str, edits: &[(std::ops::Range<usize>, &str)]) -> Result<String, Overlap> {
+    let mut sorted: Vec<_> = edits.to_vec();
+    sorted.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut result = String::with_capacity(text.len());
+    let mut at = 0;
+    for (range, replacement) in sorted {
+        let kept = text.get(at..range.start).ok_or(Overlap)?;
+        if range.end > text.len() || !text.is_char_boundary(range.end) {
+            return Err(Overlap);
+        }
+        result.push_str(kept);
+        result.push_str(replacement);
+        at = range.end;
+    }
+    result.push_str(&text[at..]);
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::diagnostic::Diagnostics;
+    use crate::source::Sources;
+    use crate::syntax::fields::{Field, Shape};
+    use crate::syntax::parse_yaml;
+
+    static OUTER: &[Field] = &[
+        Field::new("a", Shape::Any, ""),
+        Field::new("b", Shape::Any, ""),
+        Field::new("home", Shape::Any, ""),
+    ];
+
+    /// Makes a fix on the root mapping of a YAML text.
+    fn fixed(yaml: &str, make: impl FnOnce(&Bound<'_>) -> Option<Fix>) -> Option<String> {
+        let mut sources = Sources::new();
+        let source = sources.add_file("/x.yaml".into(), yaml.to_owned(), 0);
+        let mut out = Diagnostics::new();
+        let tree = parse_yaml(source, Arc::new(yaml.to_owned()), &mut out).unwrap();
+        let root = match tree.root().is_sequence() {
+            true => tree.root().items().next().unwrap(),
+            false => tree.root(),
+        };
+        let bound = Bound::new(root, &[OUTER], &mut out);
+        let fix = make(&bound)?;
+        let edits: Vec<_> = fix
+            .edits
+            .iter()
+            .map(|edit| {
+                (
+                    edit.span.start as usize..edit.span.end as usize,
+                    edit.text.as_str(),
+                )
+            })
+            .collect();
+        Some(apply(yaml, &edits).unwrap())
+    }
+
+    fn removed(yaml: &str) -> Option<String> {
+        fixed(yaml, |bound| {
+            Some(Fix::new("", vec![remove_entry(bound, &bound.get("a")?)?]))
+        })
+    }
+
+    #[test]
+    fn entries_are_removed_with_their_line_or_comma() {
+        assert_eq!(
+            removed("a: 1 # gone\n# kept\nb: 2\n").unwrap(),
+            "# kept\nb: 2\n"
+        );
+        assert_eq!(removed("b: 2\na:\n  - x\n  - y\n").unwrap(), "b: 2\n");
+        assert_eq!(
+            removed("- a: 1\n  # kept\n  b: 2\n").unwrap(),
+            "- # kept\n  b: 2\n"
+        );
+        assert_eq!(removed("{a: 1, b: 2}").unwrap(), "{b: 2}");
+        assert_eq!(removed("{b: 2, a: [1, 2]}").unwrap(), "{b: 2}");
+        assert_eq!(removed("- a: 1\n"), None);
+    }
+
+    #[test]
+    fn entries_move_into_another_mapping() {
+        let moved = |yaml: &str| fixed(yaml, |bound| move_into(bound, "a", "home"));
+        assert_eq!(moved("a: 1\nb: 2\n").unwrap(), "home:\n  a: 1\nb: 2\n");
+        assert_eq!(
+            moved("home:\n  x: 1\na: [y]\n").unwrap(),
+            "home:\n  a: [y]\n  x: 1\n"
+        );
+        assert_eq!(
+            moved("a:\n  - x\n  - y\nhome: {z: 1}\n").unwrap(),
+            "home: {a: [\"x\",\"y\"], z: 1}\n"
+        );
+        assert_eq!(moved("a: 1\nhome: {}\n").unwrap(), "home: {a: 1}\n");
+        assert_eq!(moved("b: &h {x: 1}\nhome: *h\na: 1\n"), None);
+    }
+
+    #[test]
+    fn edits_that_overlap_are_refused() {
+        assert_eq!(apply("abcd", &[(0..2, "x"), (1..3, "y")]), Err(Overlap));
+        assert_eq!(apply("abcd", &[(2..3, "y"), (0..1, "x")]).unwrap(), "xbyd");
+    }
+}

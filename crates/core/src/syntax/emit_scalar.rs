@@ -1,0 +1,126 @@
+//! One text → a YAML scalar that every reader takes for that very text.
+//!
+//! "Every reader" means the core schema of YAML 1.2 and YAML 1.1 as PyYAML and libyaml read it.
+
+/// Words that some reader takes for null, a boolean or an instruction, whatever their case.
+const WORDS: &[&str] = &[
+    "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<", ".inf", "+.inf",
+    "-.inf", ".nan",
+];
+
+/// Plain if that is safe, else in single quotes, else in double quotes. Never more than one line.
+pub(super) fn one_line(text: &str) -> String {
+    if !text.chars().all(|c| c == '\t' || is_printable(c)) {
+        double_quoted(text)
+    } else if is_plain(text) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+}
+
+/// With `\n`, `\t`, `\r`, `\"`, `\\`, and `\uXXXX` for all that cannot be seen.
+pub(super) fn double_quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            seen if is_printable(seen) => out.push(seen),
+            unseen => out.push_str(&format!("\\u{:04x}", u32::from(unseen))),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A literal block with its lines at `column`, `step` further in than what holds it; `None` when
+/// a block cannot say this text.
+pub(super) fn literal_block(text: &str, column: usize, step: usize) -> Option<String> {
+    let first_line = text.trim_start_matches('\n');
+    // libyaml takes a tab at the start for indentation; nothing but white space has no first line
+    // from which a reader could tell the indentation.
+    let fits = text
+        .chars()
+        .all(|c| matches!(c, '\n' | '\t') || is_printable(c))
+        && !first_line.starts_with('\t')
+        && !first_line.trim_start_matches([' ', '\t', '\n']).is_empty();
+    if !fits {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    out.push('|');
+    if first_line.starts_with(' ') {
+        out.push_str(&step.to_string());
+    }
+    let lines = match text.strip_suffix('\n') {
+        None => {
+            out.push('-');
+            text
+        }
+        Some(lines) => {
+            if lines.ends_with('\n') {
+                out.push('+');
+            }
+            lines
+        }
+    };
+    out.push('\n');
+    for line in lines.split('\n') {
+        if !line.is_empty() {
+            out.extend(std::iter::repeat_n(' ', column));
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    Some(out)
+}
+
+/// On every reader's list of characters that may stand in a file as they are, and no line break
+/// by anyone's rules: YAML 1.1 breaks lines at U+0085, U+2028 and U+2029.
+fn is_printable(character: char) -> bool {
+    match character {
+        '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,
+        ' '..='~' => true,
+        other => other >= '\u{a0}',
+    }
+}
+
+/// Whether the text, unquoted, is a string and ends where it ends. Stricter than it has to be:
+/// quotes too many do no harm. Expects printable characters.
+fn is_plain(text: &str) -> bool {
+    let Some(first) = text.chars().next() else {
+        return false;
+    };
+    let is_blank_at_an_end = text.trim().len() != text.len();
+    !"-?:,[]{}#&*!|>'\"%@`".contains(first)
+        && !is_blank_at_an_end
+        && !text.contains('\t')
+        && !text.contains(": ")
+        && !text.ends_with(':')
+        && !text.contains(" #")
+        && !text.starts_with("...")
+        && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+        && !looks_like_a_number(text)
+}
+
+/// Integers, floats, base-60 numbers and timestamps of either version, and their near relations
+/// such as `1.2.3` and `1,000`.
+fn looks_like_a_number(text: &str) -> bool {
+    if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.')) {
+        return false;
+    }
+    let unsigned = text.trim_start_matches(['+', '-']);
+    let radix_digits = ["0x", "0X", "0o", "0O", "0b", "0B"]
+        .iter()
+        .find_map(|prefix| unsigned.strip_prefix(prefix));
+    if let Some(digits) = radix_digits {
+        return digits.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_');
+    }
+    let of = |allowed: &str| text.chars().all(|c| allowed.contains(c));
+    of("0123456789_.,:+-eE") || of("0123456789-:.+TtZz ")
+}

@@ -1,0 +1,492 @@
+//! Mappings with known keys: a table says which, and binding complains about the rest.
+//!
+//! The same table feeds the JSON Schema and the reference pages, so a field is described once.
+
+use smallvec::SmallVec;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix, declare_codes, did_you_mean};
+use crate::source::Span;
+
+use super::tree::{Node, ScalarStyle};
+
+declare_codes! {
+    WRONG_TYPE = "wrong-type", Blocking, Shape, r#"A value is of another type than its field takes.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: trigger-judge, skill: greeter, should_trigger: no}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: trigger-judge, skill: greeter, should_trigger: false}
+```
+
+## Why
+In YAML 1.2 `yes`, `no`, `on` and `off` are texts and only `true` and `false` are booleans. A reader
+that converts silently gives such a value a meaning its author may not have had in mind.
+"#;
+    OUT_OF_RANGE = "out-of-range", Blocking, Shape, r#"A number lies outside the range its field takes.
+
+## Example
+```yaml
+name: demo
+execution: {timeout_seconds: 0}
+tests:
+  - {id: a, criteria: Greets, input: Hi}
+```
+
+## Instead
+```yaml
+name: demo
+execution: {timeout_seconds: 30}
+tests:
+  - {id: a, criteria: Greets, input: Hi}
+```
+
+## Why
+Cutting the number to the nearest legal one would run something that nobody asked for.
+"#;
+    CONFLICTING_FIELDS = "conflicting-fields", Blocking, Shape, r#"One mapping holds two spellings of the same field.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    expected_outcome: Says hello
+    input: Hi
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets, and says hello
+    input: Hi
+```
+
+## Why
+Only one of them can count, and nothing says which one was meant.
+"#;
+    NULL_FIELD = "null-field", Warning, Shape, r#"A field is there but has no value. It is treated as if it were absent.
+
+## Example
+```yaml
+name: demo
+description:
+tests:
+  - {id: a, criteria: Greets, input: Hi}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - {id: a, criteria: Greets, input: Hi}
+```
+
+## Why
+Often the value stands on the next line with the wrong indentation, or was forgotten.
+"#;
+    UNKNOWN_FIELD = "unknown-field", Warning, Shape, r#"The format does not know this key here, so it has no effect.
+Keys that begin with `x-`, and `$schema`, are free everywhere.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    asert:
+      - {type: contains, value: Hello}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {type: contains, value: Hello}
+```
+
+## Why
+A misspelt key switches a check off, and the run looks better than it is.
+"#;
+    UNSUPPORTED_FEATURE = "unsupported-feature", Blocking, Shape, r#"A construct of another tool that changes what the test means, and that evalrig does not have.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    mode: conversation
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input:
+      - {role: user, content: Hi}
+      - {role: assistant, content: Hello!}
+      - {role: user, content: How are you?}
+```
+
+## Why
+Running the test without it would grade something else than its author described.
+"#;
+    DEPRECATED_FIELD = "deprecated-field", Warning, Deprecated, r#"An old spelling was read. `evalrig validate --fix` rewrites it and keeps everything else.
+
+## Example
+```yaml
+name: demo
+evalcases:
+  - {id: a, criteria: Greets, input: Hi}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - {id: a, criteria: Greets, input: Hi}
+```
+
+## Why
+Older tools wrote other names for the same fields. One spelling per field keeps suites easy to
+search and to compare.
+"#;
+}
+
+/// What a field's value looks like; the source of the JSON Schema.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape {
+    Any,
+    Text,
+    /// A text that is not empty.
+    NonEmptyText,
+    /// A text, or a number or boolean that is read as its source text.
+    TextOrScalar,
+    Boolean,
+    Integer {
+        min: u64,
+        max: u64,
+    },
+    Number {
+        min: f64,
+        max: f64,
+    },
+    /// Greater than 0, at most 1.
+    PositiveFraction,
+    Choice(&'static [&'static str]),
+    /// A mapping with free keys.
+    Map,
+    /// A mapping whose values all have this shape.
+    MapOf(&'static Shape),
+    List(&'static Shape),
+    NonEmptyList(&'static Shape),
+    OneOf(&'static [Shape]),
+    /// A mapping with these fields.
+    Fields(&'static [Field]),
+    /// A definition of the schema, by name.
+    Ref(&'static str),
+}
+
+/// One known key of a mapping.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Field {
+    pub name: &'static str,
+    /// Old spellings, read with `deprecated-field` and a fix.
+    pub old: &'static [&'static str],
+    /// Other spellings, read without a word.
+    pub also: &'static [&'static str],
+    pub shape: Shape,
+    pub required: bool,
+    pub doc: &'static str,
+    packed: u64,
+}
+
+/// The length and the first seven bytes of a name in one word: nearly all names that differ,
+/// differ here, and one comparison tells.
+pub(super) const fn pack(name: &[u8]) -> u64 {
+    let mut word = name.len() as u64;
+    let mut at = 0;
+    while at < 7 && at < name.len() {
+        word = word << 8 | name[at] as u64;
+        at += 1;
+    }
+    word
+}
+
+impl Field {
+    pub const fn new(name: &'static str, shape: Shape, doc: &'static str) -> Self {
+        Self {
+            name,
+            old: &[],
+            also: &[],
+            shape,
+            required: false,
+            doc,
+            packed: pack(name.as_bytes()),
+        }
+    }
+
+    pub const fn required(self) -> Self {
+        Self {
+            required: true,
+            ..self
+        }
+    }
+
+    pub const fn old(self, old: &'static [&'static str]) -> Self {
+        Self { old, ..self }
+    }
+
+    pub const fn also(self, also: &'static [&'static str]) -> Self {
+        Self { also, ..self }
+    }
+
+    fn is_called(&self, key: &str) -> bool {
+        self.name == key || self.old.contains(&key) || self.also.contains(&key)
+    }
+}
+
+/// A known key with its value.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'t> {
+    pub field: &'static Field,
+    pub key: Node<'t>,
+    pub value: Node<'t>,
+}
+
+/// The entries of one mapping, sorted into known and unknown.
+#[derive(Debug)]
+pub struct Bound<'t> {
+    pub node: Node<'t>,
+    known: SmallVec<[Entry<'t>; 8]>,
+    unknown: SmallVec<[(Node<'t>, Node<'t>); 2]>,
+    null: SmallVec<[&'static str; 2]>,
+}
+
+impl<'t> Bound<'t> {
+    /// Sorts the entries of `node`, a mapping, by the tables. Reports old spellings, two
+    /// spellings of one field, and null values; unknown keys wait for [`Bound::report_unknown`].
+    pub fn new(node: Node<'t>, tables: &[&'static [Field]], out: &mut Diagnostics) -> Self {
+        let mut bound = Self {
+            node,
+            known: SmallVec::new(),
+            unknown: SmallVec::new(),
+            null: SmallVec::new(),
+        };
+        if node.has_merge() {
+            for (key, value) in node.entries() {
+                bound.add(key, value, tables, out);
+            }
+        } else {
+            for (key, value) in node.written_entries() {
+                bound.add(key, value, tables, out);
+            }
+        }
+        bound
+    }
+
+    fn add(
+        &mut self,
+        key: Node<'t>,
+        value: Node<'t>,
+        tables: &[&'static [Field]],
+        out: &mut Diagnostics,
+    ) {
+        // A key that is a collection has been reported by the parser.
+        let Some(name) = key.scalar_text() else {
+            return;
+        };
+        let Some(field) = find(tables, name) else {
+            self.unknown.push((key, value));
+            return;
+        };
+        if let Some(earlier) = self
+            .known
+            .iter()
+            .find(|entry| std::ptr::eq(entry.field, field))
+        {
+            // The same spelling twice has been reported as a duplicate key.
+            if earlier.key.scalar_text() != Some(name) {
+                out.report(conflicting(earlier.key, key));
+            }
+            return;
+        }
+        if field.old.contains(&name) {
+            out.report(deprecated_key(key, field.name));
+        }
+        if value.is_null() && !matches!(field.shape, Shape::Any) {
+            out.report(null_field(key.span(), name));
+            self.null.push(field.name);
+            return;
+        }
+        self.known.push(Entry { field, key, value });
+    }
+
+    /// The entry of a field, by its canonical name.
+    #[inline]
+    pub fn get(&self, name: &str) -> Option<Entry<'t>> {
+        let packed = pack(name.as_bytes());
+        self.known
+            .iter()
+            .find(|entry| entry.field.packed == packed && entry.field.name == name)
+            .copied()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The field was written without a value.
+    pub fn was_null(&self, name: &str) -> bool {
+        self.null.contains(&name)
+    }
+
+    pub fn span(&self) -> Span {
+        self.node.span()
+    }
+
+    /// Where something missing is reported: the first line of the mapping.
+    pub fn head(&self) -> Span {
+        match self.node.written_entries().next() {
+            Some((key, _)) if !self.node.is_alias() => key.span(),
+            _ => self.node.span(),
+        }
+    }
+
+    /// Keys that no table knows, without those that are free everywhere.
+    pub fn unknown(&self) -> impl Iterator<Item = (Node<'t>, Node<'t>)> {
+        self.unknown
+            .iter()
+            .copied()
+            .filter(|(key, _)| !is_free(key.scalar_text().unwrap_or("")))
+    }
+
+    /// The unknown key that looks like a misspelling of `name`.
+    pub fn misspelt(&self, name: &str) -> Option<Node<'t>> {
+        self.unknown()
+            .map(|(key, _)| key)
+            .find(|key| did_you_mean(key.scalar_text().unwrap_or(""), [name]).is_some())
+    }
+
+    pub fn report_unknown(&self, tables: &[&'static [Field]], out: &mut Diagnostics) {
+        for (key, _) in self.unknown() {
+            out.report(unknown_field(key, tables));
+        }
+    }
+}
+
+/// `x-…` and `$schema` are free in every mapping.
+pub fn is_free(key: &str) -> bool {
+    key.starts_with("x-") || key == "$schema"
+}
+
+fn find(tables: &[&'static [Field]], name: &str) -> Option<&'static Field> {
+    // Canonical names first: nearly every key is one.
+    let packed = pack(name.as_bytes());
+    for table in tables {
+        let found = table
+            .iter()
+            .find(|field| field.packed == packed && field.name == name);
+        if found.is_some() {
+            return found;
+        }
+    }
+    tables
+        .iter()
+        .flat_map(|table| table.iter())
+        .find(|field| field.is_called(name))
+}
+
+/// An old spelling whose repair is to write another key.
+pub fn deprecated_key(key: Node<'_>, new: &str) -> Diagnostic {
+    let old = key.scalar_text().unwrap_or("");
+    let span = key.target_span();
+    let text = match key.scalar_style() {
+        Some(ScalarStyle::Quoted) => format!("\"{new}\""),
+        _ => new.to_owned(),
+    };
+    Diagnostic::new(
+        &DEPRECATED_FIELD,
+        span,
+        format!("`{old}` is an old spelling of `{new}`"),
+    )
+    .help(format!("write `{new}`"))
+    .fix(Fix::replace(
+        format!("rename `{old}` to `{new}`"),
+        span,
+        text,
+    ))
+}
+
+fn conflicting(first: Node<'_>, second: Node<'_>) -> Diagnostic {
+    let (a, b) = (
+        first.scalar_text().unwrap_or(""),
+        second.scalar_text().unwrap_or(""),
+    );
+    let message = format!("`{a}` and `{b}` are two spellings of one field");
+    Diagnostic::new(&CONFLICTING_FIELDS, second.span(), message)
+        .related(first.span(), "the other one")
+        .help("keep one of them")
+}
+
+fn null_field(key: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(&NULL_FIELD, key, format!("`{name}` has no value"))
+        .help("give it a value, or remove the key; check the indentation of the next line")
+}
+
+pub fn unknown_field(key: Node<'_>, tables: &[&'static [Field]]) -> Diagnostic {
+    let name = key.scalar_text().unwrap_or("");
+    let known = tables
+        .iter()
+        .flat_map(|table| table.iter())
+        .map(|field| field.name);
+    let near = did_you_mean(name, known);
+    let diagnostic = Diagnostic::new(
+        &UNKNOWN_FIELD,
+        key.span(),
+        format!("unknown field `{}`", shorten(name)),
+    );
+    match near {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help("remove it, or begin it with `x-` if it is yours"),
+    }
+}
+
+/// A text short enough for a message.
+pub fn shorten(text: &str) -> String {
+    const MOST: usize = 60;
+    let line = text.lines().next().unwrap_or("");
+    if line.chars().count() <= MOST && line.len() == text.trim_end().len() {
+        return line.to_owned();
+    }
+    let mut short: String = line.chars().take(MOST).collect();
+    short.push('…');
+    short
+}

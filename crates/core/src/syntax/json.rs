@@ -1,0 +1,621 @@
+//! Strict JSON → the same tree that YAML gives.
+//!
+//! Our own small parser and not a crate's: it writes straight into the arena (a second tree would
+//! halve the speed of large JSONL files), knows every place, sees duplicate keys and keeps the
+//! number's source text.
+
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::{SourceId, Span};
+
+use super::tree::{CoreTag, NodeData, NodeId, ScalarStyle, Shape, TextIn, Tree};
+use super::yaml::duplicate_keys;
+use super::{DEPTH_LIMIT, codes, encoding};
+
+/// Why a text is not JSON, and the byte at which that shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonError {
+    pub at: u32,
+    pub kind: JsonErrorKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JsonErrorKind {
+    Syntax(&'static str),
+    TooDeep,
+    DuplicateKey {
+        first: (u32, u32),
+        second: (u32, u32),
+    },
+}
+
+/// Fills `tree` from its own text; the memory of an earlier parse is used again. Duplicate keys do
+/// not stop the reading, so several faults can come back.
+pub(super) fn parse_into(tree: &mut Tree) -> Result<(), Vec<JsonError>> {
+    tree.clear_nodes();
+    let text = tree.text.clone();
+    let mut parser = Json {
+        text: &text,
+        bytes: text.as_bytes(),
+        at: 0,
+        tree,
+        faults: Vec::new(),
+    };
+    if let Err(error) = parser.document() {
+        parser.faults.push(error);
+    }
+    match parser.faults {
+        faults if faults.is_empty() => Ok(()),
+        faults => Err(faults),
+    }
+}
+
+/// A whole JSON file. `None` when it holds no tree; every fault has been reported.
+pub fn parse_json(source: SourceId, text: Arc<String>, out: &mut Diagnostics) -> Option<Tree> {
+    if let Some((at, character)) = encoding::find_control(&text) {
+        out.report(codes::control_character(source, at, character));
+        return None;
+    }
+    if text.trim().is_empty() {
+        out.report(codes::empty_file(source));
+        return None;
+    }
+    let mut tree = Tree::new(source, text);
+    match parse_into(&mut tree) {
+        Ok(()) => Some(tree),
+        Err(faults) => {
+            let complete = faults
+                .iter()
+                .all(|fault| matches!(fault.kind, JsonErrorKind::DuplicateKey { .. }));
+            for fault in faults {
+                out.report(explain(source, &tree.text, &fault));
+            }
+            complete.then_some(tree)
+        }
+    }
+}
+
+/// The fault as a diagnostic.
+pub(crate) fn explain(source: SourceId, text: &str, error: &JsonError) -> Diagnostic {
+    let span = |range: (u32, u32)| Span::new(source, range.0, range.1);
+    let here = || {
+        let length = text[error.at as usize..]
+            .chars()
+            .next()
+            .map_or(0, char::len_utf8);
+        span((error.at, error.at + length as u32))
+    };
+    match error.kind {
+        JsonErrorKind::Syntax(message) => Diagnostic::new(&codes::JSON_SYNTAX, here(), message),
+        JsonErrorKind::TooDeep => codes::too_deep(here()),
+        JsonErrorKind::DuplicateKey { first, second } => {
+            let name = text[second.0 as usize..second.1 as usize].trim_matches('"');
+            codes::duplicate_key(name, span(first), span(second))
+        }
+    }
+}
+
+struct Json<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    tree: &'a mut Tree,
+    faults: Vec<JsonError>,
+}
+
+struct Open {
+    node: NodeId,
+    pending_from: usize,
+    is_mapping: bool,
+}
+
+impl Json<'_> {
+    /// Iterative, so that no input can exhaust the stack.
+    fn document(&mut self) -> Result<(), JsonError> {
+        let mut open: Vec<Open> = Vec::new();
+        let mut pending: Vec<NodeId> = Vec::with_capacity(32);
+        self.skip_blanks();
+        loop {
+            // Here a value must begin.
+            match self.peek() {
+                Some(bracket @ (b'{' | b'[')) => {
+                    if open.len() >= DEPTH_LIMIT {
+                        return Err(self.error(JsonErrorKind::TooDeep));
+                    }
+                    let is_mapping = bracket == b'{';
+                    let node = self.begin_collection(is_mapping);
+                    if !open.is_empty() {
+                        pending.push(node);
+                    }
+                    open.push(Open {
+                        node,
+                        pending_from: pending.len(),
+                        is_mapping,
+                    });
+                    self.skip_blanks();
+                    let end = if is_mapping { b'}' } else { b']' };
+                    if self.peek() != Some(end) {
+                        if is_mapping {
+                            pending.push(self.key()?);
+                        }
+                        continue;
+                    }
+                }
+                _ => {
+                    let node = self.scalar()?;
+                    if !open.is_empty() {
+                        pending.push(node);
+                    }
+                }
+            }
+            if self.after_value(&mut open, &mut pending)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A value is complete: closes collections and moves on to the next value. True at the end.
+    fn after_value(
+        &mut self,
+        open: &mut Vec<Open>,
+        pending: &mut Vec<NodeId>,
+    ) -> Result<bool, JsonError> {
+        loop {
+            self.skip_blanks();
+            let Some(inner) = open.last() else {
+                return match self.peek() {
+                    None => Ok(true),
+                    Some(_) => Err(self.syntax("there is text behind the JSON value")),
+                };
+            };
+            match (self.peek(), inner.is_mapping) {
+                (Some(b','), is_mapping) => {
+                    self.at += 1;
+                    self.skip_blanks();
+                    if matches!(self.peek(), Some(b'}' | b']')) {
+                        return Err(self.syntax("a comma before the closing bracket"));
+                    }
+                    if is_mapping {
+                        pending.push(self.key()?);
+                    }
+                    return Ok(false);
+                }
+                (Some(b'}'), true) | (Some(b']'), false) => {
+                    self.at += 1;
+                    self.end_collection(inner, pending);
+                    open.pop();
+                }
+                (None, true) => return Err(self.syntax("the text ends inside `{…}`")),
+                (None, false) => return Err(self.syntax("the text ends inside `[…]`")),
+                (Some(_), true) => return Err(self.syntax("expected `,` or `}`")),
+                (Some(_), false) => return Err(self.syntax("expected `,` or `]`")),
+            }
+        }
+    }
+
+    fn begin_collection(&mut self, is_mapping: bool) -> NodeId {
+        let shape = match is_mapping {
+            true => Shape::Mapping { flow: true },
+            false => Shape::Sequence { flow: true },
+        };
+        let start = self.at as u32;
+        self.at += 1;
+        self.add(shape, TextIn::Source, start, 0, 0)
+    }
+
+    fn end_collection(&mut self, open: &Open, pending: &mut Vec<NodeId>) {
+        let first = self.tree.children.len();
+        self.tree
+            .children
+            .extend(pending.drain(open.pending_from..));
+        let count = self.tree.children.len() - first;
+        let data = &mut self.tree.nodes[open.node as usize];
+        data.first = first as u32;
+        data.count = count as u32;
+        data.end = self.at as u32;
+        if open.is_mapping && count > 2 {
+            self.check_keys(first, count);
+        }
+    }
+
+    fn check_keys(&mut self, first: usize, count: usize) {
+        let keys: smallvec::SmallVec<[NodeId; 16]> = self.tree.children[first..first + count]
+            .iter()
+            .step_by(2)
+            .copied()
+            .collect();
+        let place = |id: NodeId| {
+            let data = &self.tree.nodes[id as usize];
+            (data.start, data.end)
+        };
+        let found = duplicate_keys(self.tree, &keys);
+        self.faults
+            .extend(found.into_iter().map(|(earlier, later)| JsonError {
+                at: place(later).0,
+                kind: JsonErrorKind::DuplicateKey {
+                    first: place(earlier),
+                    second: place(later),
+                },
+            }));
+    }
+
+    fn key(&mut self) -> Result<NodeId, JsonError> {
+        if self.peek() != Some(b'"') {
+            return Err(self.syntax("expected a key in double quotes"));
+        }
+        let key = self.string()?;
+        self.skip_blanks();
+        if self.peek() != Some(b':') {
+            return Err(self.syntax("expected `:` behind the key"));
+        }
+        self.at += 1;
+        self.skip_blanks();
+        Ok(key)
+    }
+
+    fn scalar(&mut self) -> Result<NodeId, JsonError> {
+        match self.peek() {
+            Some(b'"') => self.string(),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.word("true"),
+            Some(b'f') => self.word("false"),
+            Some(b'n') => self.word("null"),
+            Some(b'}' | b']') => Err(self.syntax("expected a value before the closing bracket")),
+            Some(b'\'') => Err(self.syntax("JSON texts stand in double quotes")),
+            Some(_) => Err(self.syntax("expected a JSON value")),
+            None => Err(self.syntax("the text ends where a value is expected")),
+        }
+    }
+
+    fn word(&mut self, word: &'static str) -> Result<NodeId, JsonError> {
+        let start = self.at;
+        let rest = &self.bytes[start..];
+        let ends = rest
+            .get(word.len())
+            .is_none_or(|next| !next.is_ascii_alphanumeric());
+        if !rest.starts_with(word.as_bytes()) || !ends {
+            return Err(self.syntax("expected a JSON value"));
+        }
+        self.at += word.len();
+        Ok(self.add_plain(start))
+    }
+
+    fn number(&mut self) -> Result<NodeId, JsonError> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.peek() {
+            Some(b'0') => {
+                self.at += 1;
+                if matches!(self.peek(), Some(b'0'..=b'9')) {
+                    return Err(self.syntax("a JSON number has no leading zeros"));
+                }
+            }
+            _ => self.digits()?,
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(self.add_plain(start))
+    }
+
+    fn digits(&mut self) -> Result<(), JsonError> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        match self.at > start {
+            true => Ok(()),
+            false => Err(self.syntax("expected a digit")),
+        }
+    }
+
+    fn string(&mut self) -> Result<NodeId, JsonError> {
+        let start = self.at;
+        self.at += 1;
+        let content = self.at;
+        loop {
+            self.at += plain_length(&self.bytes[self.at..]);
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => return self.escaped_string(start, content),
+                Some(_) => return Err(self.syntax("a control character inside a text")),
+                None => {
+                    self.at = start;
+                    return Err(self.syntax("this quote is never closed"));
+                }
+            }
+        }
+        let length = self.at - content;
+        self.at += 1;
+        Ok(self.add(
+            Shape::Scalar(ScalarStyle::Quoted),
+            TextIn::Source,
+            start as u32,
+            content as u32,
+            length as u32,
+        ))
+    }
+
+    fn escaped_string(&mut self, start: usize, content: usize) -> Result<NodeId, JsonError> {
+        let first = self.tree.pool.len();
+        let mut copied = content;
+        loop {
+            self.at += plain_length(&self.bytes[self.at..]);
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    self.tree.pool.push_str(&self.text[copied..self.at]);
+                    let character = self.escape()?;
+                    self.tree.pool.push(character);
+                    copied = self.at;
+                }
+                Some(_) => return Err(self.syntax("a control character inside a text")),
+                None => {
+                    self.at = start;
+                    return Err(self.syntax("this quote is never closed"));
+                }
+            }
+        }
+        self.tree.pool.push_str(&self.text[copied..self.at]);
+        self.at += 1;
+        let length = self.tree.pool.len() - first;
+        Ok(self.add(
+            Shape::Scalar(ScalarStyle::Quoted),
+            TextIn::Pool,
+            start as u32,
+            first as u32,
+            length as u32,
+        ))
+    }
+
+    fn escape(&mut self) -> Result<char, JsonError> {
+        let letter = self.bytes.get(self.at + 1).copied();
+        let character = match letter {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode_escape(),
+            _ => return Err(self.syntax("unknown escape")),
+        };
+        self.at += 2;
+        Ok(character)
+    }
+
+    fn unicode_escape(&mut self) -> Result<char, JsonError> {
+        let high = self.four_hex(self.at + 2)?;
+        let code = match high {
+            0xd800..=0xdbff => {
+                let follows = self.bytes.get(self.at + 6..self.at + 8) == Some(b"\\u");
+                let low = if follows {
+                    self.four_hex(self.at + 8)?
+                } else {
+                    0
+                };
+                if !(0xdc00..=0xdfff).contains(&low) {
+                    return Err(self.syntax("half of a surrogate pair"));
+                }
+                self.at += 6;
+                0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)
+            }
+            other => other,
+        };
+        match char::from_u32(code) {
+            Some(character) => {
+                self.at += 6;
+                Ok(character)
+            }
+            None => Err(self.syntax("half of a surrogate pair")),
+        }
+    }
+
+    fn four_hex(&self, at: usize) -> Result<u32, JsonError> {
+        let digits = self.bytes.get(at..at + 4).unwrap_or_default();
+        if digits.len() != 4 || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return Err(self.syntax("`\\u` takes four hexadecimal digits"));
+        }
+        Ok(digits.iter().fold(0, |code, digit| {
+            code * 16 + char::from(*digit).to_digit(16).unwrap_or(0)
+        }))
+    }
+
+    fn add_plain(&mut self, start: usize) -> NodeId {
+        let shape = Shape::Scalar(ScalarStyle::Plain);
+        let length = self.at - start;
+        self.add(
+            shape,
+            TextIn::Source,
+            start as u32,
+            start as u32,
+            length as u32,
+        )
+    }
+
+    fn add(&mut self, shape: Shape, text_in: TextIn, start: u32, first: u32, count: u32) -> NodeId {
+        let id = self.tree.nodes.len() as NodeId;
+        let end = self.at as u32;
+        self.tree.nodes.push(NodeData {
+            shape,
+            tag: CoreTag::None,
+            text_in,
+            start,
+            end,
+            first,
+            count,
+        });
+        id
+    }
+
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn syntax(&self, message: &'static str) -> JsonError {
+        self.error(JsonErrorKind::Syntax(message))
+    }
+
+    fn error(&self, kind: JsonErrorKind) -> JsonError {
+        let mut at = self.at.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        JsonError {
+            at: at as u32,
+            kind,
+        }
+    }
+}
+
+/// Bytes up to the next quote, backslash or control character.
+fn plain_length(bytes: &[u8]) -> usize {
+    // Eight bytes at a time; the classic test for a byte below a bound or equal to one.
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let has_zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let mut at = 0;
+    while let Some(chunk) = bytes.get(at..at + 8) {
+        let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
+        let quote = has_zero(word ^ (ONES * u64::from(b'"')));
+        let backslash = has_zero(word ^ (ONES * u64::from(b'\\')));
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        let found = quote | backslash | control;
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let rest = bytes[at..]
+        .iter()
+        .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
+    rest.map_or(bytes.len(), |found| at + found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Sources;
+    use crate::syntax::{Node, Scalar};
+
+    fn parse(text: &str) -> Result<Tree, Vec<JsonError>> {
+        let source = Sources::new().add_file("/x.json".into(), String::new(), 0);
+        let mut tree = Tree::new(source, Arc::new(text.to_owned()));
+        parse_into(&mut tree).map(|()| tree)
+    }
+
+    fn to_value(node: Node<'_>) -> serde_json::Value {
+        match node.scalar() {
+            Some(Scalar::Null) => serde_json::Value::Null,
+            Some(Scalar::Bool(value)) => value.into(),
+            Some(Scalar::Int(text) | Scalar::Float(text)) => serde_json::from_str(text).unwrap(),
+            Some(Scalar::Str(text)) => text.into(),
+            None if node.is_sequence() => node.items().map(to_value).collect(),
+            None => node
+                .written_entries()
+                .map(|(key, value)| (key.scalar_text().unwrap().to_owned(), to_value(value)))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn values_keep_their_places() {
+        let tree = parse(r#"{"a": [1, "x\ny"], "é": null}"#).unwrap();
+        let list = tree.root().get("a").unwrap();
+        assert_eq!(list.source_text(), r#"[1, "x\ny"]"#);
+        assert_eq!(list.items().nth(1).unwrap().scalar_text(), Some("x\ny"));
+        assert!(tree.root().get("é").unwrap().is_null());
+    }
+
+    #[test]
+    fn faults_say_what_and_where() {
+        let fault = |text: &str| parse(text).map(|_| ()).unwrap_err().remove(0);
+        for (text, at, message) in [
+            (
+                "{\"a\": }",
+                6,
+                "expected a value before the closing bracket",
+            ),
+            ("[1,]", 3, "a comma before the closing bracket"),
+            ("{a: 1}", 1, "expected a key in double quotes"),
+            ("[1 2]", 3, "expected `,` or `]`"),
+            ("01", 1, "a JSON number has no leading zeros"),
+            ("\"ab", 0, "this quote is never closed"),
+            ("1 x", 2, "there is text behind the JSON value"),
+            ("\"\\ud800\"", 1, "half of a surrogate pair"),
+            ("{\"a\"", 4, "expected `:` behind the key"),
+            ("NaN", 0, "expected a JSON value"),
+            ("", 0, "the text ends where a value is expected"),
+        ] {
+            let expected = JsonError {
+                at,
+                kind: JsonErrorKind::Syntax(message),
+            };
+            assert_eq!(fault(text), expected, "{text}");
+        }
+        assert_eq!(fault(&"[".repeat(100_000)).kind, JsonErrorKind::TooDeep);
+    }
+
+    #[test]
+    fn duplicate_keys_are_all_reported() {
+        let faults = parse(r#"{"a": 1, "b": {"c": 1, "c": 2}, "a": 3}"#)
+            .map(|_| ())
+            .unwrap_err();
+        assert_eq!(faults.len(), 2);
+        assert!(matches!(
+            faults[0].kind,
+            JsonErrorKind::DuplicateKey {
+                first: (15, 18),
+                ..
+            }
+        ));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn agrees_with_serde_json(text in r#"[\[\]{}:,"0-9eE+. \\nutrfalsé-]{0,24}"#) {
+            let ours = parse(&text);
+            match serde_json::from_str::<serde_json::Value>(&text) {
+                Ok(value) => {
+                    if let Ok(tree) = &ours {
+                        proptest::prop_assert_eq!(to_value(tree.root()), value);
+                    } else {
+                        let faults = ours.map(|_| ()).unwrap_err();
+                        let duplicate = matches!(faults[0].kind, JsonErrorKind::DuplicateKey { .. });
+                        proptest::prop_assert!(duplicate, "{:?}", faults);
+                    }
+                }
+                // Numbers too large for a float are fine here: their text is kept.
+                Err(error) => proptest::prop_assert!(
+                    ours.is_err() || error.to_string().contains("out of range")
+                ),
+            }
+        }
+
+        #[test]
+        fn any_string_survives(text in ".*") {
+            let json = serde_json::to_string(&text).unwrap();
+            let tree = parse(&json).unwrap();
+            proptest::prop_assert_eq!(tree.root().scalar_text(), Some(text.as_str()));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! One JSON value per line, read as a stream: memory does not grow with the file.
+
+use std::io::{self, BufRead};
+use std::sync::Arc;
+
+use crate::source::SourceId;
+
+use super::encoding::find_control;
+use super::json::{JsonError, parse_into};
+use super::tree::Tree;
+
+/// A longer line is refused (`FORMAT.md` 2.6).
+pub const LINE_LIMIT: usize = 16 * 1024 * 1024;
+
+/// What a line turned out to be.
+#[derive(Debug)]
+pub enum Line {
+    Value,
+    /// The tree is not usable.
+    Faulty(Vec<JsonError>),
+    InvalidByte {
+        offset: u64,
+    },
+    Control {
+        at: usize,
+        character: char,
+    },
+    TooLong,
+}
+
+/// Reads lines one after another into the same tree.
+pub struct JsonLines {
+    input: Box<dyn BufRead>,
+    tree: Tree,
+    number: u32,
+    next_offset: u64,
+    offset: u64,
+}
+
+impl std::fmt::Debug for JsonLines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JsonLines")
+            .field("line", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+impl JsonLines {
+    /// `source` is the id that spans of the current line carry.
+    pub fn new(input: Box<dyn BufRead>, source: SourceId) -> Self {
+        let tree = Tree::new(source, Arc::default());
+        Self {
+            input,
+            tree,
+            number: 0,
+            next_offset: 0,
+            offset: 0,
+        }
+    }
+
+    /// The next line that is not blank; `None` at the end of the file.
+    pub fn advance(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let Some(read) = self.read_line()? else {
+                return Ok(None);
+            };
+            if let Err(line) = read {
+                return Ok(Some(line));
+            }
+            let text = &self.tree.text;
+            if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
+                continue;
+            }
+            if let Some((at, character)) = find_control(text) {
+                return Ok(Some(Line::Control { at, character }));
+            }
+            return Ok(Some(match parse_into(&mut self.tree) {
+                Ok(()) => Line::Value,
+                Err(faults) => Line::Faulty(faults),
+            }));
+        }
+    }
+
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// 1-based, blank lines counted.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The byte of the file at which the current line's text begins.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    pub fn set_source(&mut self, source: SourceId) {
+        self.tree.source = source;
+    }
+
+    fn read_line(&mut self) -> io::Result<Option<Result<(), Line>>> {
+        let mut bytes = std::mem::take(Arc::make_mut(&mut self.tree.text)).into_bytes();
+        bytes.clear();
+        let mut limited = io::Read::take(&mut self.input, LINE_LIMIT as u64 + 1);
+        let taken = limited.read_until(b'\n', &mut bytes)?;
+        if taken == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        self.offset = self.next_offset;
+        self.next_offset += taken as u64;
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+        } else if taken > LINE_LIMIT {
+            self.skip_rest_of_line()?;
+            return Ok(Some(Err(Line::TooLong)));
+        }
+        if self.number == 1 && bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes.drain(..3);
+            self.offset = 3;
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => {
+                *Arc::make_mut(&mut self.tree.text) = text;
+                Ok(Some(Ok(())))
+            }
+            Err(error) => {
+                let offset = self.offset + error.utf8_error().valid_up_to() as u64;
+                Ok(Some(Err(Line::InvalidByte { offset })))
+            }
+        }
+    }
+
+    /// Drops what is left of a line that is too long, a buffer at a time.
+    fn skip_rest_of_line(&mut self) -> io::Result<()> {
+        loop {
+            let buffer = self.input.fill_buf()?;
+            if buffer.is_empty() {
+                return Ok(());
+            }
+            let (used, done) = match buffer.iter().position(|byte| *byte == b'\n') {
+                Some(at) => (at + 1, true),
+                None => (buffer.len(), false),
+            };
+            self.input.consume(used);
+            self.next_offset += used as u64;
+            if done {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Sources;
+    use std::io::Cursor;
+
+    fn lines(bytes: impl Into<Vec<u8>>) -> JsonLines {
+        let source = Sources::new().add_file("/d.jsonl".into(), String::new(), 0);
+        JsonLines::new(Box::new(Cursor::new(bytes.into())), source)
+    }
+
+    #[test]
+    fn blank_lines_are_skipped_but_counted() {
+        let mut lines = lines("\u{feff}{\"id\": 1}\r\n\n  \n{\"id\": 2}");
+        assert!(matches!(lines.advance().unwrap(), Some(Line::Value)));
+        assert_eq!((lines.number(), lines.offset()), (1, 3));
+        assert!(matches!(lines.advance().unwrap(), Some(Line::Value)));
+        assert_eq!(lines.number(), 4);
+        assert_eq!(
+            lines.tree().root().get("id").unwrap().scalar_text(),
+            Some("2")
+        );
+        assert!(lines.advance().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_bad_line_does_not_stop_the_next() {
+        let mut lines = lines(b"{\n\xff\n\x01\n{}\n".to_vec());
+        assert!(matches!(lines.advance().unwrap(), Some(Line::Faulty(_))));
+        assert!(matches!(
+            lines.advance().unwrap(),
+            Some(Line::InvalidByte { offset: 2 })
+        ));
+        assert!(matches!(
+            lines.advance().unwrap(),
+            Some(Line::Control { .. })
+        ));
+        assert!(matches!(lines.advance().unwrap(), Some(Line::Value)));
+    }
+
+    #[test]
+    fn an_endless_line_is_refused_without_being_kept() {
+        let long = [vec![b'x'; LINE_LIMIT + 100], b"\n{}\n".to_vec()].concat();
+        let mut lines = lines(long);
+        assert!(matches!(lines.advance().unwrap(), Some(Line::TooLong)));
+        assert!(matches!(lines.advance().unwrap(), Some(Line::Value)));
+        assert_eq!(lines.number(), 2);
+    }
+}

@@ -1,0 +1,33 @@
+//! Text → spanned tree. Parsing never panics and never gives up without a place.
+
+pub(crate) mod codes;
+pub mod edit;
+mod emit;
+mod emit_scalar;
+mod encoding;
+pub mod fields;
+mod json;
+mod json_value;
+mod jsonl;
+mod load;
+mod scalar;
+mod tree;
+mod yaml;
+mod yaml_error;
+
+pub use emit::{EmitStyle, LineBreaks, to_yaml};
+pub use encoding::{DecodeError, FILE_LIMIT, decode};
+pub(crate) use json::explain as explain_json;
+pub use json::{JsonError, parse_json};
+pub use json_value::json_value;
+pub use jsonl::{JsonLines, LINE_LIMIT, Line};
+pub use load::{read_source, unreadable};
+pub use scalar::{Scalar, resolve_plain};
+pub use tree::{Kind, Node, ScalarStyle, Tree};
+pub use yaml::parse_yaml;
+
+/// The codes of this room, file by file.
+pub const CODES: &[&[&crate::diagnostic::Code]] = &[codes::CODES, fields::CODES, load::CODES];
+
+/// Deeper nesting than this is refused (`FORMAT.md` 2.6).
+pub const DEPTH_LIMIT: usize = 128;

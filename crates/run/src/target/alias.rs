@@ -1,0 +1,272 @@
+//! Names that lead to other names: `use_target` and `judge_target`. Every name that does not come
+//! from a variable must lead somewhere.
+
+use evalrig_core::access::{Reader, Template, UNKNOWN_TARGET};
+use evalrig_core::declare_codes;
+use evalrig_core::diagnostic::{Diagnostic, did_you_mean};
+use evalrig_core::syntax::fields::shorten;
+
+use super::entry::{Meaning, Named};
+use super::file::Targets;
+
+declare_codes! {
+    USE_TARGET_CYCLE = "use-target-cycle", Blocking, Target, r#"Following `use_target` leads back to where it started.
+
+## Example
+```yaml .evalrig/targets.yaml
+targets:
+  - {name: default, use_target: agent}
+  - {name: agent, use_target: default}
+```
+
+## Instead
+```yaml .evalrig/targets.yaml
+targets:
+  - {name: default, use_target: agent}
+  - {name: agent, provider: claude-cli}
+```
+
+## Why
+Such a name stands for nothing.
+"#;
+    USE_TARGET_TOO_LONG = "use-target-too-long", Blocking, Target, r#"Following `use_target` takes more than five steps.
+
+## Example
+```yaml .evalrig/targets.yaml
+targets:
+  - {name: one, use_target: two}
+  - {name: two, use_target: three}
+  - {name: three, use_target: four}
+  - {name: four, use_target: five}
+  - {name: five, use_target: six}
+  - {name: six, use_target: claude}
+  - {name: claude, provider: claude-cli}
+```
+
+## Instead
+```yaml .evalrig/targets.yaml
+targets:
+  - {name: one, use_target: claude}
+  - {name: claude, provider: claude-cli}
+```
+
+## Why
+Nobody who reads such a file can tell what is run.
+"#;
+}
+
+/// How many times one name may lead to another.
+pub(super) const STEPS: usize = 5;
+
+/// With more names than this a suggestion costs more than it helps.
+const MANY_NAMES: usize = 1000;
+
+pub(super) fn check(reader: &mut Reader<'_>, targets: &Targets) {
+    if let Some(judge) = targets.judge_target() {
+        check_name(reader, targets, "judge_target", judge);
+    }
+    for (at, named) in targets.list.iter().enumerate() {
+        if let Some(judge) = &named.judge_target {
+            check_name(reader, targets, "judge_target", judge);
+        }
+        if let Meaning::Alias(alias) = &named.meaning {
+            check_name(reader, targets, "use_target", &alias.target);
+            check_chain(reader, targets, at);
+        }
+    }
+}
+
+fn check_name(reader: &mut Reader<'_>, targets: &Targets, field: &str, written: &Template) {
+    let Some(name) = written.fixed().filter(|name| !targets.has(name)) else {
+        return;
+    };
+    let near = match targets.list.len() {
+        0..MANY_NAMES => did_you_mean(&name, targets.names()),
+        _ => None,
+    };
+    let help = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "add a target of that name, or name one of this file".to_owned(),
+    };
+    let message = format!(
+        "`{field}` names `{}`, which is no target of this file",
+        shorten(&name)
+    );
+    reader.report(Diagnostic::new(&UNKNOWN_TARGET, written.span(), message).help(help));
+}
+
+/// Follows one entry. A circle is reported once, at its first member; a way into it is not a
+/// fault of its own.
+fn check_chain(reader: &mut Reader<'_>, targets: &Targets, start: usize) {
+    let mut way = vec![start];
+    while let Some(next) = next_of(targets, way[way.len() - 1]) {
+        if next == start {
+            if way.iter().all(|member| start <= *member) {
+                reader.report(cycle(targets, &way));
+            }
+            return;
+        }
+        if way.contains(&next) {
+            return;
+        }
+        if way.len() > STEPS {
+            break;
+        }
+        way.push(next);
+    }
+    if way.len() > STEPS && is_alias(&targets.list[way[STEPS]]) {
+        reader.report(too_long(targets, &way));
+    }
+}
+
+fn next_of(targets: &Targets, at: usize) -> Option<usize> {
+    match &targets.list[at].meaning {
+        Meaning::Alias(alias) => targets.index.get(&alias.target.fixed()?).copied(),
+        _ => None,
+    }
+}
+
+fn is_alias(named: &Named) -> bool {
+    matches!(named.meaning, Meaning::Alias(_))
+}
+
+fn cycle(targets: &Targets, way: &[usize]) -> Diagnostic {
+    let names: Vec<_> = way
+        .iter()
+        .chain(&way[..1])
+        .map(|at| format!("`{}`", shorten(&targets.list[*at].name.value)))
+        .collect();
+    let message = format!("`use_target` goes in a circle: {}", names.join(" → "));
+    let first = &targets.list[way[0]];
+    let others = &way[1..];
+    let diagnostic = Diagnostic::new(&USE_TARGET_CYCLE, written_at(first), message)
+        .help("give one of them a `provider`");
+    others.iter().fold(diagnostic, |diagnostic, at| {
+        diagnostic.related(written_at(&targets.list[*at]), "and on here")
+    })
+}
+
+fn too_long(targets: &Targets, way: &[usize]) -> Diagnostic {
+    let first = &targets.list[way[0]];
+    let message = format!(
+        "`{}` stands for another target over more than {STEPS} steps",
+        shorten(&first.name.value)
+    );
+    Diagnostic::new(&USE_TARGET_TOO_LONG, written_at(first), message).help("name the target itself")
+}
+
+/// Where an entry says what it stands for.
+fn written_at(named: &Named) -> evalrig_core::source::Span {
+    match &named.meaning {
+        Meaning::Alias(alias) => alias.target.span(),
+        _ => named.name.span,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::target::file::NotFound;
+    use crate::target::testing::{Outcome, read};
+
+    fn chain(names: &[(&str, &str)]) -> Outcome {
+        let mut text = "targets:\n- {name: end, provider: mock, response: x}\n".to_owned();
+        for (name, used) in names {
+            text += &format!("- {{name: {name}, use_target: \"{used}\"}}\n");
+        }
+        read(&text)
+    }
+
+    #[test]
+    fn names_lead_to_targets() {
+        let read = chain(&[("a", "b"), ("b", "end")]);
+        assert_eq!(read.names(), Vec::<&str>::new());
+        let targets = read.targets.unwrap();
+        assert_eq!(targets.get("a").unwrap().name.value, "end");
+        assert!(targets.get("c").is_none());
+    }
+
+    #[test]
+    fn five_steps_are_allowed_and_six_are_not() {
+        let five = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "end")];
+        let read = chain(&five);
+        assert_eq!(read.names(), Vec::<&str>::new());
+        assert!(read.targets.unwrap().get("a").is_some());
+
+        let mut six = vec![("z", "a")];
+        six.extend(five);
+        let read = chain(&six);
+        assert_eq!(read.names(), ["use-target-too-long"]);
+        assert_eq!(
+            read.messages(),
+            ["`z` stands for another target over more than 5 steps"]
+        );
+        let found = read.targets.as_ref().unwrap().find("z", &|_| None);
+        assert_eq!(found.unwrap_err(), NotFound::Endless);
+    }
+
+    #[test]
+    fn a_circle_is_reported_once_with_all_its_members() {
+        let read = chain(&[
+            ("in", "b"),
+            ("a", "b"),
+            ("b", "c"),
+            ("c", "a"),
+            ("me", "me"),
+        ]);
+        assert_eq!(
+            read.messages(),
+            [
+                "`use_target` goes in a circle: `a` → `b` → `c` → `a`",
+                "`use_target` goes in a circle: `me` → `me`",
+            ]
+        );
+        assert_eq!(read.out[0].related.len(), 2);
+    }
+
+    #[test]
+    fn a_long_circle_ends_too() {
+        let names: Vec<_> = (0..50).map(|n| format!("n{n}")).collect();
+        let pairs: Vec<_> = (0..50)
+            .map(|n| (names[n].as_str(), names[(n + 1) % 50].as_str()))
+            .collect();
+        let read = chain(&pairs);
+        assert_eq!(read.out.len(), 50);
+        assert!(read.targets.unwrap().get("n0").is_none());
+    }
+
+    #[test]
+    fn unknown_names_are_reported_where_they_are_written() {
+        let read = read(
+            "judge_target: nobody\ntargets:\n- {name: end, provider: mock, response: x}\n\
+             - {name: a, use_target: edn}\n- {name: b, provider: vscode, grader_target: c}\n",
+        );
+        let names = [
+            "unsupported-provider",
+            "unknown-target",
+            "unknown-target",
+            "unknown-target",
+        ];
+        assert_eq!(read.names(), names);
+        assert_eq!(
+            read.out[2].message,
+            "`use_target` names `edn`, which is no target of this file"
+        );
+        assert_eq!(read.out[2].help.as_deref(), Some("did you mean `end`?"));
+        assert_eq!(read.sources.text_of(read.out[3].span), "c");
+    }
+
+    #[test]
+    fn names_from_variables_are_found_when_the_variables_are_known() {
+        let read = chain(&[("default", "${{ AGENT }}")]);
+        assert_eq!(read.names(), Vec::<&str>::new());
+        let targets = read.targets.unwrap();
+        assert!(targets.get("default").is_none());
+        let set = |value: &'static str| move |_: &str| Some(value.to_owned());
+        assert!(targets.find("default", &set("end")).is_ok());
+        let unknown = targets.find("default", &set("x")).unwrap_err();
+        assert_eq!(unknown, NotFound::Unknown("x".into()));
+        let missing = targets.unset_on_the_way("default", &|_| None);
+        assert_eq!(missing[0].code.name, "missing-variable");
+        assert!(targets.unset_on_the_way("default", &set("end")).is_empty());
+    }
+}

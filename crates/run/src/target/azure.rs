@@ -1,0 +1,106 @@
+//! `azure`: a deployment of Azure OpenAI.
+
+use evalrig_core::access::Template;
+use evalrig_core::syntax::fields::{Field, Shape};
+
+use super::common::FilesMode;
+use super::options::{Options, Read};
+use super::provider::{Provider, Settings};
+use super::secret::Secret;
+
+pub static PROVIDER: Provider = Provider {
+    name: "azure",
+    fields: FIELDS,
+    retries: 2,
+    files: FilesMode::Inline,
+    doc: r#"Sends the messages to the chat completions of one deployment, with the key in the header `api-key`.
+
+```yaml
+targets:
+  - name: default
+    provider: azure
+    endpoint: "${{ AZURE_OPENAI_ENDPOINT }}"
+    api_key: "${{ AZURE_OPENAI_API_KEY }}"
+    deployment: gpt-4o
+    api_version: 2024-10-21
+```
+"#,
+    read,
+};
+
+/// Which interface is spoken when nobody says.
+pub const API_VERSION: &str = "2024-10-21";
+
+/// Holds the key when the target has none.
+pub const KEY_VARIABLE: &str = "AZURE_OPENAI_API_KEY";
+
+static FIELDS: &[Field] = &[
+    Field::new(
+        "endpoint",
+        Shape::NonEmptyText,
+        "address of the resource, such as `https://name.openai.azure.com`",
+    )
+    .required(),
+    Field::new(
+        "api_key",
+        Shape::Text,
+        "from a variable, please; default: the variable `AZURE_OPENAI_API_KEY`",
+    ),
+    Field::new("deployment", Shape::NonEmptyText, "name of the deployment")
+        .also(&["model"])
+        .required(),
+    Field::new(
+        "api_version",
+        Shape::NonEmptyText,
+        "version of the interface; default `2024-10-21`",
+    )
+    .also(&["version"]),
+];
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Azure {
+    pub endpoint: Template,
+    /// `None` is the value of [`KEY_VARIABLE`].
+    pub api_key: Option<Secret>,
+    pub deployment: Template,
+    /// `None` is [`API_VERSION`].
+    pub api_version: Option<Template>,
+}
+
+impl Settings for Azure {
+    fn model(&self) -> Option<&Template> {
+        Some(&self.deployment)
+    }
+}
+
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+    let endpoint = options.required_text("endpoint");
+    let api_key = options.api_key(KEY_VARIABLE);
+    let deployment = options.required_text("deployment");
+    let api_version = options.optional_text("api_version");
+    Ok(Box::new(Azure {
+        endpoint: endpoint?,
+        api_key: api_key?,
+        deployment: deployment?,
+        api_version: api_version?,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::testing::{faults, settings};
+
+    #[test]
+    fn a_model_is_a_deployment_and_a_version_an_api_version() {
+        let read: Azure = settings("provider: azure, endpoint: e, model: d, version: v1");
+        assert_eq!(read.deployment.raw(), "d");
+        assert_eq!(read.api_version.unwrap().raw(), "v1");
+    }
+
+    #[test]
+    fn both_needed_options_are_asked_for() {
+        let expected = ["`azure` needs `endpoint`", "`azure` needs `deployment`"];
+        assert_eq!(faults("provider: azure"), expected);
+    }
+}

@@ -1,0 +1,149 @@
+//! `claude-cli`: Claude Code, run as a program.
+
+use evalrig_core::access::Template;
+use evalrig_core::syntax::fields::{Field, Shape};
+
+use super::common::FilesMode;
+use super::options::{Options, Read};
+use super::provider::{Provider, Settings};
+use super::secret::Secret;
+use super::setting::Setting;
+
+pub static PROVIDER: Provider = Provider {
+    name: "claude-cli",
+    fields: FIELDS,
+    retries: 0,
+    files: FilesMode::Paths,
+    doc: r#"Runs `claude -p` with the prompt on standard input and reads the events it prints: the answer, the
+tools it called, tokens, cost and duration.
+
+```yaml
+targets:
+  - name: default
+    provider: claude-cli
+    model: sonnet
+    args: [--allowedTools, "Read,Grep"]
+    max_turns: 20
+    timeout_seconds: 600
+```
+"#,
+    read,
+};
+
+/// Which program is run when nobody says.
+pub const EXECUTABLE: &str = "claude";
+
+static FIELDS: &[Field] = &[
+    Field::new(
+        "executable",
+        Shape::NonEmptyText,
+        "the program; default `claude`",
+    ),
+    Field::new("model", Shape::NonEmptyText, "which model it uses"),
+    Field::new("args", Shape::List(&Shape::Text), "further arguments"),
+    Field::new(
+        "cwd",
+        Shape::NonEmptyText,
+        "working directory; default: where the paths of this file start",
+    ),
+    Field::new(
+        "env",
+        Shape::MapOf(&Shape::Text),
+        "variables added to the environment",
+    ),
+    Field::new(
+        "max_turns",
+        Shape::Integer {
+            min: 1,
+            max: u64::MAX,
+        },
+        "how many turns it may take",
+    ),
+    Field::new(
+        "bypass_permissions",
+        Shape::Boolean,
+        "lets it use every tool without asking; default false",
+    ),
+];
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClaudeCli {
+    /// `None` is [`EXECUTABLE`].
+    pub executable: Option<Template>,
+    pub model: Option<Template>,
+    pub args: Vec<Template>,
+    pub cwd: Option<Template>,
+    pub env: Vec<(String, Secret)>,
+    pub max_turns: Option<Setting<u64>>,
+    pub bypass_permissions: Setting<bool>,
+}
+
+impl Settings for ClaudeCli {
+    fn model(&self) -> Option<&Template> {
+        self.model.as_ref()
+    }
+}
+
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+    let executable = options.optional_text("executable");
+    let model = options.optional_text("model");
+    let args = options.texts("args");
+    let cwd = options.path("cwd");
+    let env = options.named_texts("env");
+    let max_turns = options.integer("max_turns", 1, u64::MAX);
+    let bypass_permissions = options.boolean("bypass_permissions");
+    Ok(Box::new(ClaudeCli {
+        executable: executable?,
+        model: model?,
+        args: args?,
+        cwd: cwd?,
+        env: env?,
+        max_turns: max_turns?,
+        bypass_permissions: bypass_permissions?.unwrap_or(Setting::Given(false)),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::testing::{faults, settings};
+
+    #[test]
+    fn nothing_is_needed() {
+        let read: ClaudeCli = settings("provider: claude-cli");
+        assert_eq!(read.bypass_permissions, Setting::Given(false));
+        assert_eq!(Settings::model(&read), None);
+    }
+
+    #[test]
+    fn options_are_read() {
+        let read: ClaudeCli = settings(
+            "provider: claude-cli, executable: ./claude, args: [-v], max_turns: 3, \
+             bypass_permissions: true",
+        );
+        assert_eq!(read.args[0].raw(), "-v");
+        assert_eq!(read.max_turns, Some(Setting::Given(3)));
+        assert_eq!(read.bypass_permissions, Setting::Given(true));
+    }
+
+    #[test]
+    fn faults_have_names() {
+        for (options, message) in [
+            (
+                "max_turns: 0",
+                "`max_turns` takes an integer of at least 1, found 0",
+            ),
+            (
+                "bypass_permissions: yes",
+                "`bypass_permissions` takes a boolean, found a string",
+            ),
+            ("args: -v", "`args` takes a list of strings, found a string"),
+            ("model: \"\"", "`model` is empty"),
+        ] {
+            assert_eq!(
+                faults(&format!("provider: claude-cli, {options}")),
+                [message]
+            );
+        }
+    }
+}

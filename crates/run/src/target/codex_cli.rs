@@ -1,0 +1,105 @@
+//! `codex-cli`: Codex, run as a program.
+
+use evalrig_core::access::Template;
+use evalrig_core::syntax::fields::{Field, Shape};
+
+use super::common::FilesMode;
+use super::options::{Options, Read};
+use super::provider::{Provider, Settings};
+use super::secret::Secret;
+
+pub static PROVIDER: Provider = Provider {
+    name: "codex-cli",
+    fields: FIELDS,
+    retries: 0,
+    files: FilesMode::Paths,
+    doc: r#"Runs `codex exec --json` with the prompt on standard input and reads the events it prints: the
+answer, the tools it called and the tokens. It reports no cost; `price` gives one.
+
+```yaml
+targets:
+  - name: default
+    provider: codex-cli
+    model: gpt-5-codex
+    args: [--sandbox, read-only]
+    price: {input: 1.25, output: 10, cached: 0.125}
+```
+"#,
+    read,
+};
+
+/// Which program is run when nobody says.
+pub const EXECUTABLE: &str = "codex";
+
+static FIELDS: &[Field] = &[
+    Field::new(
+        "executable",
+        Shape::NonEmptyText,
+        "the program; default `codex`",
+    ),
+    Field::new("model", Shape::NonEmptyText, "which model it uses"),
+    Field::new("args", Shape::List(&Shape::Text), "further arguments"),
+    Field::new(
+        "cwd",
+        Shape::NonEmptyText,
+        "working directory; default: where the paths of this file start",
+    ),
+    Field::new(
+        "env",
+        Shape::MapOf(&Shape::Text),
+        "variables added to the environment",
+    ),
+];
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodexCli {
+    /// `None` is [`EXECUTABLE`].
+    pub executable: Option<Template>,
+    pub model: Option<Template>,
+    pub args: Vec<Template>,
+    pub cwd: Option<Template>,
+    pub env: Vec<(String, Secret)>,
+}
+
+impl Settings for CodexCli {
+    fn model(&self) -> Option<&Template> {
+        self.model.as_ref()
+    }
+}
+
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+    let executable = options.optional_text("executable");
+    let model = options.optional_text("model");
+    let args = options.texts("args");
+    let cwd = options.path("cwd");
+    let env = options.named_texts("env");
+    Ok(Box::new(CodexCli {
+        executable: executable?,
+        model: model?,
+        args: args?,
+        cwd: cwd?,
+        env: env?,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::testing::{faults, settings};
+
+    #[test]
+    fn nothing_is_needed_and_everything_is_read() {
+        let read: CodexCli = settings("provider: codex-cli");
+        assert_eq!((read.executable, read.model), (None, None));
+        let read: CodexCli =
+            settings("provider: codex-cli, executable: codex-beta, model: m, cwd: /srv, args: [a]");
+        assert_eq!(read.executable.unwrap().raw(), "codex-beta");
+        assert_eq!(read.cwd.unwrap().raw(), "/srv");
+    }
+
+    #[test]
+    fn options_of_its_neighbour_are_unknown() {
+        let found = faults("provider: codex-cli, max_turns: 3");
+        assert_eq!(found, ["unknown field `max_turns`"]);
+    }
+}

@@ -1,0 +1,232 @@
+//! The options that every target takes (`FORMAT.md` 9.1).
+
+use evalrig_core::access::Template;
+use evalrig_core::model::{Map, Number};
+use evalrig_core::syntax::fields::{Field, Shape};
+
+use super::options::{Options, Read};
+use super::setting::Setting;
+
+const AMOUNT: Shape = Shape::Number {
+    min: 0.0,
+    max: f64::MAX,
+};
+
+/// Prices in USD per million tokens.
+pub static PRICE: &[Field] = &[
+    Field::new("input", AMOUNT, "a million tokens of input").required(),
+    Field::new("output", AMOUNT, "a million tokens of output").required(),
+    Field::new(
+        "cached",
+        AMOUNT,
+        "a million tokens of input that were cached; default: `input`",
+    ),
+];
+
+/// Options of every target. `Ref("provider")` is one of the names in [`super::PROVIDERS`].
+pub static COMMON: &[Field] = &[
+    Field::new(
+        "name",
+        Shape::NonEmptyText,
+        "what suites call it; `default` is taken where nothing is named",
+    )
+    .required(),
+    Field::new(
+        "provider",
+        Shape::Ref("provider"),
+        "what answers; every target has it or `use_target`",
+    ),
+    Field::new(
+        "judge_target",
+        Shape::NonEmptyText,
+        "the target that judges the answers of this one",
+    )
+    .also(&["grader_target"]),
+    Field::new(
+        "use_target",
+        Shape::NonEmptyText,
+        "the target that this name stands for",
+    ),
+    Field::new(
+        "timeout_seconds",
+        Shape::Integer { min: 1, max: 3600 },
+        "limit of one attempt; default 300",
+    ),
+    Field::new(
+        "retries",
+        Shape::Integer { min: 0, max: 10 },
+        "further attempts after a transport failure; default 2 over HTTP, else 0",
+    )
+    .also(&["max_retries"]),
+    Field::new(
+        "max_concurrency",
+        Shape::Integer {
+            min: 1,
+            max: u64::MAX,
+        },
+        "cases and judge calls at once on this target; default: no limit",
+    )
+    .also(&["workers"]),
+    Field::new(
+        "config",
+        Shape::Map,
+        "added to the request: `temperature`, `max_tokens` …",
+    ),
+    Field::new(
+        "price",
+        Shape::Fields(PRICE),
+        "USD per million tokens, where the provider reports no cost",
+    ),
+    Field::new(
+        "files",
+        Shape::Choice(FilesMode::WORDS),
+        "how attached files are handed over; default `inline`, `paths` for claude-cli and codex-cli",
+    ),
+];
+
+/// How a prompt shows an attached file (`FORMAT.md` 9.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilesMode {
+    Inline,
+    Paths,
+    None,
+}
+
+impl FilesMode {
+    pub const WORDS: &'static [&'static str] = &["inline", "paths", "none"];
+    pub const ALL: &'static [Self] = &[Self::Inline, Self::Paths, Self::None];
+}
+
+/// USD per million tokens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Price {
+    pub input: Setting<Number>,
+    pub output: Setting<Number>,
+    pub cached: Option<Setting<Number>>,
+}
+
+/// What the author wrote; defaults are the provider's or the run's business.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Common {
+    pub judge_target: Option<Template>,
+    pub timeout_seconds: Option<Setting<u64>>,
+    pub retries: Option<Setting<u64>>,
+    pub max_concurrency: Option<Setting<u64>>,
+    /// Strings in it keep their references.
+    pub config: Map,
+    pub price: Option<Price>,
+    pub files: Option<Setting<FilesMode>>,
+}
+
+pub(super) fn read_common(options: &mut Options<'_, '_, '_>) -> Read<Common> {
+    let judge_target = options.text("judge_target");
+    let timeout_seconds = options.integer("timeout_seconds", 1, 3600);
+    let retries = options.integer("retries", 0, 10);
+    let max_concurrency = options.integer("max_concurrency", 1, u64::MAX);
+    let config = options.map("config");
+    let price = options.nested("price", PRICE, read_price);
+    let files = options.choice("files", FilesMode::WORDS, FilesMode::ALL);
+    Ok(Common {
+        judge_target: judge_target?,
+        timeout_seconds: timeout_seconds?,
+        retries: retries?,
+        max_concurrency: max_concurrency?,
+        config: config?,
+        price: price?,
+        files: files?,
+    })
+}
+
+fn read_price(options: &mut Options<'_, '_, '_>) -> Read<Price> {
+    let input = required_amount(options, "input");
+    let output = required_amount(options, "output");
+    let cached = options.amount("cached");
+    Ok(Price {
+        input: input?,
+        output: output?,
+        cached: cached?,
+    })
+}
+
+/// A price that lacks one side would report a cost that is too low.
+fn required_amount(options: &mut Options<'_, '_, '_>, name: &str) -> Read<Setting<Number>> {
+    options.require(name)?;
+    options.amount(name)?.ok_or(super::options::Faulty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::testing::read;
+
+    fn common(options: &str) -> Common {
+        let text = format!("targets: [{{name: a, provider: cli, command: x, {options}}}]\n");
+        let read = read(&text);
+        assert_eq!(read.messages(), Vec::<String>::new());
+        read.targets.unwrap().get("a").unwrap().common.clone()
+    }
+
+    fn faults(options: &str) -> Vec<String> {
+        let text = format!("targets: [{{name: a, provider: cli, command: x, {options}}}]\n");
+        read(&text).messages()
+    }
+
+    #[test]
+    fn other_spellings_are_read_without_a_word() {
+        let read = common("grader_target: a, max_retries: 3, workers: 4");
+        assert_eq!(read.judge_target.unwrap().raw(), "a");
+        assert_eq!(read.retries, Some(Setting::Given(3)));
+        assert_eq!(read.max_concurrency, Some(Setting::Given(4)));
+    }
+
+    #[test]
+    fn options_become_values() {
+        let read = common(
+            "timeout_seconds: 3600, files: none, config: {temperature: 0.20, user: \"${{ U }}\"}, \
+             price: {input: 2.5, output: 10}",
+        );
+        assert_eq!(read.timeout_seconds, Some(Setting::Given(3600)));
+        assert_eq!(read.files, Some(Setting::Given(FilesMode::None)));
+        assert_eq!(read.config.get("user").unwrap().as_str(), Some("${{ U }}"));
+        let price = read.price.unwrap();
+        assert_eq!(price.input.given().unwrap().text(), "2.5");
+        assert_eq!(price.cached, None);
+    }
+
+    #[test]
+    fn ranges_hold() {
+        for (options, message) in [
+            (
+                "timeout_seconds: 0",
+                "`timeout_seconds` takes an integer from 1 to 3600, found 0",
+            ),
+            (
+                "retries: 11",
+                "`retries` takes an integer from 0 to 10, found 11",
+            ),
+            (
+                "workers: 0",
+                "`max_concurrency` takes an integer of at least 1, found 0",
+            ),
+            ("config: 1", "`config` takes a mapping, found a number"),
+            ("files: all", "`files` cannot be `all`"),
+            ("price: 1", "`price` takes a mapping, found a number"),
+            ("price: {input: 1}", "`price` needs `output`"),
+            (
+                "price: {input: -1, output: 1}",
+                "`input` takes a number of at least 0, found -1",
+            ),
+            (
+                "timeout_seconds: 1.5",
+                "`timeout_seconds` takes an integer from 1 to 3600, found a number",
+            ),
+            (
+                "retries: 1, max_retries: 1",
+                "`retries` and `max_retries` are two spellings of one field",
+            ),
+            ("files:", "`files` has no value"),
+        ] {
+            assert_eq!(faults(options), [message], "{options}");
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! One entry of `targets`: who it is and what it stands for.
+
+use evalrig_core::access::{Reader, Reference, Template, wrong_type};
+use evalrig_core::declare_codes;
+use evalrig_core::diagnostic::{Diagnostic, Level};
+use evalrig_core::source::{Span, Spanned};
+use evalrig_core::syntax::fields::{Bound, Field, UNKNOWN_FIELD, is_free, shorten};
+use evalrig_core::syntax::{Node, Scalar};
+
+use super::common::{COMMON, Common, FilesMode, read_common};
+use super::options::{Faulty, Options, Read, entries_of};
+use super::provider::{Provider, Settings};
+use super::provider_named;
+use super::setting::Setting;
+use super::unsupported::{provider_from_variable, unsupported_provider};
+
+declare_codes! {
+    MISSING_TARGET_NAME = "missing-target-name", Blocking, Target, r#"A target has no name of its own.
+
+## Example
+```yaml .evalrig/targets.yaml
+targets:
+  - provider: mock
+    response: Hello
+```
+
+## Instead
+```yaml .evalrig/targets.yaml
+targets:
+  - name: default
+    provider: mock
+    response: Hello
+```
+
+## Why
+Suites choose a target by its name, and results are kept under it. The name has to stand in the file
+itself: one that comes from a variable could not be looked up.
+"#;
+    MISSING_PROVIDER = "missing-provider", Blocking, Target, r#"A target does not say what answers: it has neither `provider` nor `use_target`.
+
+## Example
+```yaml .evalrig/targets.yaml
+targets:
+  - name: default
+    model: gpt-4o
+```
+
+## Instead
+```yaml .evalrig/targets.yaml
+targets:
+  - name: default
+    provider: openai
+    model: gpt-4o
+```
+
+## Why
+Guessing a provider from the other options would send the prompt to whoever fits.
+"#;
+}
+
+/// Something that answers.
+#[derive(Debug)]
+pub struct Target {
+    pub name: Spanned<String>,
+    pub provider: &'static Provider,
+    pub common: Common,
+    pub settings: Box<dyn Settings>,
+    pub references: Vec<Reference>,
+}
+
+impl Target {
+    /// What records name beside the target and the provider.
+    pub fn model(&self) -> Option<&Template> {
+        self.settings.model()
+    }
+
+    pub fn retries(&self) -> Setting<u64> {
+        let written = self.common.retries.clone();
+        written.unwrap_or(Setting::Given(self.provider.retries))
+    }
+
+    pub fn files(&self) -> Setting<FilesMode> {
+        let written = self.common.files.clone();
+        written.unwrap_or(Setting::Given(self.provider.files))
+    }
+
+    /// What hinders this target from running: variables that are not set (`FORMAT.md` 16).
+    pub fn unset_variables(&self, variable: &dyn Fn(&str) -> Option<String>) -> Vec<Diagnostic> {
+        unset(&self.references, variable)
+    }
+}
+
+/// One fault for each reference to a variable that is not set.
+pub(super) fn unset(
+    references: &[Reference],
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Vec<Diagnostic> {
+    references
+        .iter()
+        .filter(|reference| variable(&reference.name).is_none())
+        .map(|reference| reference.missing(Level::BlocksRun))
+        .collect()
+}
+
+/// A name of the file. It is known also when what it stands for could not be read, so that one
+/// fault does not become many.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub(super) name: Spanned<String>,
+    pub(super) meaning: Meaning,
+    pub(super) judge_target: Option<Template>,
+}
+
+#[derive(Debug)]
+pub(super) enum Meaning {
+    Target(Box<Target>),
+    Alias(Alias),
+    /// Reported already.
+    Faulty,
+}
+
+/// `use_target`: another name for a target.
+#[derive(Debug)]
+pub(super) struct Alias {
+    pub(super) target: Template,
+    pub(super) references: Vec<Reference>,
+}
+
+/// `None` when the entry has no name.
+pub(super) fn read_entry(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Named> {
+    if !node.is_mapping() {
+        reader.report(wrong_type("an item of targets", node, "a mapping"));
+        return None;
+    }
+    reader.take_references();
+    let provider = provider_of(node);
+    let own_fields = provider.map_or(&[] as &'static [Field], |provider| provider.fields);
+    let tables = [own_fields, COMMON];
+    let bound = Bound::new(node, &tables, reader.out());
+    // Which keys a target without a known provider may have, nobody can say.
+    if provider.is_some() && !bound.has("use_target") {
+        bound.report_unknown(&tables, reader.out());
+    }
+    let mut options = Options {
+        reader,
+        fields: &bound,
+        owner: provider.map_or("target", |provider| provider.name),
+    };
+    let name = read_name(&mut options);
+    let meaning = read_meaning(&mut options, name.as_ref().ok(), provider);
+    Some(Named {
+        name: name.ok()?,
+        meaning,
+        judge_target: text_at(&bound, "judge_target"),
+    })
+}
+
+/// A text whose faults are reported elsewhere.
+fn text_at(bound: &Bound<'_>, name: &str) -> Option<Template> {
+    let value = bound.get(name)?.value;
+    match value.scalar()? {
+        Scalar::Str(text) => Some(Template::new(text, value.span())),
+        _ => None,
+    }
+}
+
+/// The provider decides which keys are known, so it is looked up before anything is reported.
+fn provider_of(node: Node<'_>) -> Option<&'static Provider> {
+    provider_named(node.get("provider")?.scalar_text()?)
+}
+
+fn read_name(options: &mut Options<'_, '_, '_>) -> Read<Spanned<String>> {
+    let (span, message) = match options.get("name") {
+        None => (options.fields.head(), "the target has no `name`"),
+        Some(entry) => {
+            let name = options.text_of("name", entry.value)?;
+            match name.fixed() {
+                None => (name.span(), "`name` cannot come from a variable"),
+                Some(text) if text.trim().is_empty() => (name.span(), "`name` is empty"),
+                Some(text) => return Ok(Spanned::new(text, name.span())),
+            }
+        }
+    };
+    let help = "give it a name of its own, such as `name: default`";
+    options.report(Diagnostic::new(&MISSING_TARGET_NAME, span, message).help(help));
+    Err(Faulty)
+}
+
+fn read_meaning(
+    options: &mut Options<'_, '_, '_>,
+    name: Option<&Spanned<String>>,
+    provider: Option<&'static Provider>,
+) -> Meaning {
+    let read = match (options.has("use_target"), provider) {
+        (true, _) => read_alias(options).map(Meaning::Alias),
+        (false, Some(provider)) => {
+            read_target(options, name, provider).map(|target| Meaning::Target(Box::new(target)))
+        }
+        (false, None) => {
+            report_provider(options);
+            // Its faults are worth knowing all the same.
+            let _ = read_common(options);
+            Err(Faulty)
+        }
+    };
+    read.unwrap_or(Meaning::Faulty)
+}
+
+fn read_target(
+    options: &mut Options<'_, '_, '_>,
+    name: Option<&Spanned<String>>,
+    provider: &'static Provider,
+) -> Read<Target> {
+    let common = read_common(options);
+    let settings = (provider.read)(options);
+    Ok(Target {
+        name: name.cloned().ok_or(Faulty)?,
+        provider,
+        common: common?,
+        settings: settings?,
+        references: options.reader.take_references(),
+    })
+}
+
+fn read_alias(options: &mut Options<'_, '_, '_>) -> Read<Alias> {
+    let target = options.required_text("use_target");
+    if let (Some(first), Some(second)) = (options.get("use_target"), options.get("provider")) {
+        let help = "keep `use_target` where the name stands for another target";
+        return Err(options.conflict(&first, &second, help));
+    }
+    for (key, _) in entries_of(options.fields.node) {
+        let name = key.scalar_text().unwrap_or("");
+        if !matches!(name, "" | "name" | "use_target") && !is_free(name) {
+            options.report(without_effect(name, key.span()));
+        }
+    }
+    Ok(Alias {
+        target: target?,
+        references: options.reader.take_references(),
+    })
+}
+
+fn without_effect(key: &str, span: Span) -> Diagnostic {
+    let message = format!("`{}` has no effect beside `use_target`", shorten(key));
+    Diagnostic::new(&UNKNOWN_FIELD, span, message).help("set it on the target that is used")
+}
+
+fn report_provider(options: &mut Options<'_, '_, '_>) {
+    let Some(entry) = options.get("provider") else {
+        let help = match options
+            .fields
+            .misspelt("provider")
+            .and_then(Node::scalar_text)
+        {
+            Some(written) => format!("rename `{written}` to `provider`"),
+            None => "add `provider`, or `use_target` to stand for another target".to_owned(),
+        };
+        let message = "the target has no `provider`";
+        let span = options.fields.head();
+        options.report(Diagnostic::new(&MISSING_PROVIDER, span, message).help(help));
+        return;
+    };
+    if let Ok(written) = options.text_of("provider", entry.value) {
+        options.report(match written.has_references() {
+            true => provider_from_variable(written.span()),
+            false => unsupported_provider(written.raw(), written.span()),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::testing::read;
+
+    #[test]
+    fn a_target_needs_a_name_that_stands_in_the_file() {
+        for (name, message) in [
+            ("", "the target has no `name`"),
+            ("name: \"\", ", "`name` is empty"),
+            ("name: \"${{ N }}\", ", "`name` cannot come from a variable"),
+        ] {
+            let read = read(&format!(
+                "targets: [{{{name}provider: mock, response: x}}]\n"
+            ));
+            assert_eq!(read.names(), ["missing-target-name"]);
+            assert_eq!(read.messages(), [message]);
+        }
+    }
+
+    #[test]
+    fn a_target_needs_a_provider() {
+        let read = read("targets:\n  - name: a\n    providr: mock\n");
+        assert_eq!(read.names(), ["missing-provider"]);
+        assert_eq!(read.sources.text_of(read.out[0].span), "name");
+        let help = read.out[0].help.as_deref();
+        assert_eq!(help, Some("rename `providr` to `provider`"));
+    }
+
+    #[test]
+    fn a_name_that_stands_for_another_has_no_options() {
+        let read = read(
+            "targets:\n- {name: a, provider: mock, response: x}\n\
+             - {name: b, use_target: a, retries: 1, x-note: free}\n\
+             - {name: c, use_target: a, provider: mock, response: x}\n",
+        );
+        assert_eq!(read.names(), ["unknown-field", "conflicting-fields"]);
+        assert_eq!(read.sources.text_of(read.out[0].span), "retries");
+        assert_eq!(read.sources.text_of(read.out[1].span), "provider");
+    }
+
+    #[test]
+    fn defaults_come_from_the_provider() {
+        let read = read(
+            "targets:\n- {name: a, provider: openai, model: m}\n\
+             - {name: b, provider: claude-cli}\n- {name: c, provider: openai, model: m, retries: 0}\n",
+        );
+        let targets = read.targets.unwrap();
+        let of = |name| {
+            let target = targets.get(name).unwrap();
+            (target.retries(), target.files())
+        };
+        use FilesMode::{Inline, Paths};
+        use Setting::Given;
+        assert_eq!(of("a"), (Given(2), Given(Inline)));
+        assert_eq!(of("b"), (Given(0), Given(Paths)));
+        assert_eq!(of("c"), (Given(0), Given(Inline)));
+    }
+
+    #[test]
+    fn unset_variables_hinder_only_the_targets_that_name_them() {
+        let read = read(
+            "targets:\n- {name: a, provider: openai, model: \"${{ M }}\", timeout_seconds: \"${{ T }}\"}\n\
+             - {name: b, provider: mock, response: x}\n",
+        );
+        assert_eq!(read.names(), Vec::<&str>::new());
+        let targets = read.targets.unwrap();
+        let set = |name: &str| (name == "M").then(|| "gpt".to_owned());
+        let found = targets.get("a").unwrap().unset_variables(&set);
+        let messages: Vec<_> = found.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            ["variable `T`, used by `timeout_seconds`, is not set"]
+        );
+        assert_eq!(found[0].level, Level::BlocksRun);
+        assert_eq!(read.sources.text_of(found[0].span), "${{ T }}");
+        assert!(targets.get("b").unwrap().unset_variables(&set).is_empty());
+    }
+}

@@ -1,0 +1,303 @@
+//! The targets file as a whole (`FORMAT.md` 9.1): its root, its names, and finding one of them.
+
+use std::collections::HashMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::access::{
+    EnvFiles, Limits, Reader, Reference, Secrets, TargetNames, Template, Unset, World, wrong_type,
+};
+use evalrig_core::declare_codes;
+use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
+use evalrig_core::source::{Sources, Span};
+use evalrig_core::syntax::fields::{Bound, Field, Shape};
+use evalrig_core::syntax::{Node, parse_yaml, read_source};
+
+use super::alias;
+use super::base::Base;
+use super::entry::{Meaning, Named, Target, read_entry, unset};
+use super::secret::secrets_of;
+
+declare_codes! {
+    MISSING_TARGETS = "missing-targets", Blocking, Target, r#"A targets file has no list `targets`, or nothing in it.
+
+## Example
+```yaml .evalrig/targets.yaml
+judge_target: "${{ JUDGE }}"
+```
+
+## Instead
+```yaml .evalrig/targets.yaml
+judge_target: judge
+targets:
+  - {name: judge, provider: openai, model: gpt-4o}
+```
+
+## Why
+Only the first targets file that is found is read. One without targets hides all others.
+"#;
+    DUPLICATE_TARGET = "duplicate-target", Blocking, Target, r#"Two targets of one file have the same name.
+
+## Example
+```yaml .evalrig/targets.yaml
+targets:
+  - {name: default, provider: mock, response: Hello}
+  - {name: default, provider: claude-cli}
+```
+
+## Instead
+```yaml .evalrig/targets.yaml
+targets:
+  - {name: default, provider: mock, response: Hello}
+  - {name: claude, provider: claude-cli}
+```
+
+## Why
+A suite that names the target would run against either of them.
+"#;
+}
+
+/// The root of a targets file. `Ref("target")` is a mapping of [`super::COMMON`] and the fields of
+/// its provider.
+pub static ROOT: &[Field] = &[
+    Field::new(
+        "targets",
+        Shape::NonEmptyList(&Shape::Ref("target")),
+        "what suites can run against",
+    )
+    .required(),
+    Field::new(
+        "judge_target",
+        Shape::NonEmptyText,
+        "the target that judges where nothing nearer is named",
+    ),
+];
+
+/// What a targets file says.
+#[derive(Debug)]
+pub struct Targets {
+    path: Utf8PathBuf,
+    base: Base,
+    judge_target: Option<Template>,
+    references: Vec<Reference>,
+    pub(super) list: Vec<Named>,
+    pub(super) index: HashMap<String, usize>,
+    secrets: Secrets,
+}
+
+/// Why a name leads to no target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotFound {
+    /// The file has no such name.
+    Unknown(String),
+    Unset(Unset),
+    /// The names go in a circle, or over too many steps.
+    Endless,
+    /// The target is there but faulty, which has been reported.
+    Faulty,
+}
+
+impl Targets {
+    pub fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// Where relative paths of the file start.
+    pub fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// In the order of the file; also those of targets that are faulty.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|named| named.name.value.as_str())
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.index.contains_key(name)
+    }
+
+    /// The names, for readers of suites.
+    pub fn target_names(&self) -> TargetNames {
+        TargetNames::Known {
+            names: self.names().map(str::to_owned).collect(),
+            file: self.path.clone(),
+        }
+    }
+
+    /// The target that a name stands for, if that is the same whatever the variables are.
+    pub fn get(&self, name: &str) -> Option<&Target> {
+        self.find(name, &|_| None).ok()
+    }
+
+    /// The target that a name stands for, `use_target` followed.
+    pub fn find(
+        &self,
+        name: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<&Target, NotFound> {
+        let mut name = name.to_owned();
+        for _ in 0..=alias::STEPS {
+            let at = match self.index.get(&name) {
+                Some(at) => *at,
+                None => return Err(NotFound::Unknown(name)),
+            };
+            match &self.list[at].meaning {
+                Meaning::Target(target) => return Ok(target),
+                Meaning::Faulty => return Err(NotFound::Faulty),
+                Meaning::Alias(alias) => {
+                    name = alias.target.fill(variable).map_err(NotFound::Unset)?;
+                }
+            }
+        }
+        Err(NotFound::Endless)
+    }
+
+    /// The judge of cases whose target names none.
+    pub fn judge_target(&self) -> Option<&Template> {
+        self.judge_target.as_ref()
+    }
+
+    /// Variables that finding a target by this name needs and that are not set; those of the
+    /// target itself are [`Target::unset_variables`].
+    pub fn unset_on_the_way(
+        &self,
+        name: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Vec<Diagnostic> {
+        let mut name = name.to_owned();
+        for _ in 0..=alias::STEPS {
+            let Some(Meaning::Alias(alias)) =
+                self.index.get(&name).map(|at| &self.list[*at].meaning)
+            else {
+                break;
+            };
+            match alias.target.fill(variable) {
+                Ok(next) => name = next,
+                Err(_) => return unset(&alias.references, variable),
+            }
+        }
+        Vec::new()
+    }
+
+    /// Variables that the root `judge_target` needs and that are not set.
+    pub fn unset_of_judge(&self, variable: &dyn Fn(&str) -> Option<String>) -> Vec<Diagnostic> {
+        unset(&self.references, variable)
+    }
+
+    /// What the file spells out and nobody may see.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+}
+
+/// Reads a targets file. `None` when its text could not be parsed; otherwise what could be read,
+/// and whether it may be used is for the diagnostics to say. Variables are neither looked up nor
+/// missed: machines that only check a file have no keys.
+pub fn read_targets(
+    world: World<'_>,
+    sources: &mut Sources,
+    out: &mut Diagnostics,
+    path: &Utf8Path,
+    root: &Utf8Path,
+) -> Option<Targets> {
+    let source = read_source(world.files, sources, out, path)?;
+    let tree = parse_yaml(source, sources.get(source).shared_text(), out)?;
+    let base = Base::of(path, root);
+    let limits = Limits {
+        allow_outside_root: true,
+        env_files: EnvFiles::None,
+        targets: TargetNames::Unchecked,
+    };
+    let directory = base.directory().to_owned();
+    let mut reader = Reader::new(world, sources, out, &limits, root.to_owned(), directory);
+    reader.keep_references();
+    let mut targets = Targets {
+        path: path.to_owned(),
+        base,
+        judge_target: None,
+        references: Vec::new(),
+        list: Vec::new(),
+        index: HashMap::new(),
+        secrets: secrets_of(tree.root()),
+    };
+    read_root(&mut reader, tree.root(), &mut targets);
+    alias::check(&mut reader, &targets);
+    Some(targets)
+}
+
+fn read_root(reader: &mut Reader<'_>, node: Node<'_>, targets: &mut Targets) {
+    if !node.is_mapping() {
+        reader.report(wrong_type(
+            "a targets file",
+            node,
+            "a mapping with `targets`",
+        ));
+        return;
+    }
+    let bound = Bound::new(node, &[ROOT], reader.out());
+    bound.report_unknown(&[ROOT], reader.out());
+    if let Some(entry) = bound.get("judge_target") {
+        let text = reader.spanned_text(&entry);
+        targets.judge_target = text.map(|text| Template::new(text.value, text.span));
+        targets.references = reader.take_references();
+    }
+    match bound.get("targets") {
+        None => {
+            let help = match bound.misspelt("targets").and_then(Node::scalar_text) {
+                Some(written) => format!("rename `{written}` to `targets`"),
+                None => "add a list `targets`".to_owned(),
+            };
+            reader.report(missing_targets(
+                bound.head(),
+                "the file has no `targets`",
+                help,
+            ));
+        }
+        Some(entry) => read_list(reader, entry.value, targets),
+    }
+}
+
+fn read_list(reader: &mut Reader<'_>, list: Node<'_>, targets: &mut Targets) {
+    if !list.is_sequence() {
+        reader.report(
+            wrong_type("targets", list, "a list of targets")
+                .help("write each target as `- name: …` with its `provider`"),
+        );
+        return;
+    }
+    if list.items().len() == 0 {
+        let help = "add a target, such as `- {name: default, provider: claude-cli}`";
+        reader.report(missing_targets(
+            list.span(),
+            "`targets` is empty",
+            help.into(),
+        ));
+    }
+    for item in list.items() {
+        let Some(named) = read_entry(reader, item) else {
+            continue;
+        };
+        match targets.index.get(&named.name.value) {
+            Some(first) => {
+                let first = targets.list[*first].name.span;
+                reader.report(duplicate(&named, first));
+            }
+            None => {
+                let name = named.name.value.clone();
+                targets.index.insert(name, targets.list.len());
+                targets.list.push(named);
+            }
+        }
+    }
+}
+
+fn missing_targets(span: Span, message: &str, help: String) -> Diagnostic {
+    Diagnostic::new(&MISSING_TARGETS, span, message).help(help)
+}
+
+fn duplicate(named: &Named, first: Span) -> Diagnostic {
+    let message = format!("target `{}` is given twice", named.name.value);
+    Diagnostic::new(&DUPLICATE_TARGET, named.name.span, message)
+        .label("again here")
+        .related(first, "first given here")
+        .help("give each target a name of its own")
+}

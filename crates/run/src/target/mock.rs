@@ -1,0 +1,380 @@
+//! `mock`: answers that stand in the targets file.
+
+use evalrig_core::access::Template;
+use evalrig_core::model::{Number, Value};
+use evalrig_core::syntax::Node;
+use evalrig_core::syntax::fields::{Field, Shape};
+
+use super::common::FilesMode;
+use super::options::{Faulty, Options, Read};
+use super::provider::{Provider, Settings};
+use super::setting::Setting;
+
+pub static PROVIDER: Provider = Provider {
+    name: "mock",
+    fields: FIELDS,
+    retries: 0,
+    files: FilesMode::Inline,
+    doc: r#"Answers from the file itself: nothing is called and nothing is paid. For trying out suites, and for
+testing them.
+
+`pattern` is searched in the last user message, and the first entry that fits answers. A list of
+responses gives the first call of a case the first one, the next call the next; the last repeats.
+
+```yaml
+targets:
+  - name: default
+    provider: mock
+    response: Hello!
+```
+
+```yaml
+targets:
+  - name: default
+    provider: mock
+    responses:
+      - pattern: "(?i)csv"
+        response: "November was the best month."
+        tool_calls: [{tool: Skill, args: {skill: csv-analyzer}, output: done, duration_ms: 40}]
+        tokens: {input: 120, output: 35, cached: 20}
+        cost_usd: 0.002
+        duration_ms: 900
+      - {pattern: overload, error: the service is down}
+      - {pattern: slow, response: [first, second], delay_ms: 20}
+      - response: I don't understand.
+```
+"#,
+    read,
+};
+
+const COUNT: Shape = Shape::Integer {
+    min: 0,
+    max: u64::MAX,
+};
+
+const ANSWER: Shape = Shape::OneOf(&[Shape::Text, Shape::NonEmptyList(&Shape::Text)]);
+
+static FIELDS: &[Field] = &[
+    Field::new("response", ANSWER, "the answer to everything"),
+    Field::new(
+        "responses",
+        Shape::NonEmptyList(&Shape::Fields(RESPONSE)),
+        "answers by pattern; the first that fits is given",
+    ),
+];
+
+static RESPONSE: &[Field] = &[
+    Field::new(
+        "pattern",
+        Shape::Text,
+        "regular expression, searched in the last user message; default `.*`",
+    ),
+    Field::new(
+        "response",
+        ANSWER,
+        "the answer; of a list, the n-th call gets the n-th, and the last repeats",
+    ),
+    Field::new(
+        "tool_calls",
+        Shape::List(&Shape::Fields(TOOL_CALL)),
+        "tools that were called; default: none",
+    ),
+    Field::new(
+        "tokens",
+        Shape::Fields(TOKENS),
+        "tokens that were used; default: not reported",
+    ),
+    Field::new(
+        "cost_usd",
+        Shape::Number {
+            min: 0.0,
+            max: f64::MAX,
+        },
+        "what it cost; default: not reported",
+    ),
+    Field::new(
+        "duration_ms",
+        COUNT,
+        "reported duration; default: `delay_ms`, else 0",
+    ),
+    Field::new("delay_ms", COUNT, "how long to wait before answering"),
+    Field::new("error", Shape::Text, "fails the attempt with this text"),
+];
+
+static TOOL_CALL: &[Field] = &[
+    Field::new("tool", Shape::NonEmptyText, "name of the tool").required(),
+    Field::new("args", Shape::Any, "what it was called with"),
+    Field::new("output", Shape::Any, "what it gave back"),
+    Field::new("duration_ms", COUNT, "how long it took"),
+];
+
+static TOKENS: &[Field] = &[
+    Field::new("input", COUNT, "tokens of input").required(),
+    Field::new("output", COUNT, "tokens of output").required(),
+    Field::new("cached", COUNT, "tokens of input that were cached"),
+];
+
+/// At least one; the first whose pattern fits answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mock {
+    pub responses: Vec<Response>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    /// `None` fits everything.
+    pub pattern: Option<Template>,
+    pub answer: Answer,
+    pub tool_calls: Vec<MockCall>,
+    pub tokens: Option<Tokens>,
+    pub cost_usd: Option<Setting<Number>>,
+    pub duration_ms: Option<Setting<u64>>,
+    pub delay_ms: Option<Setting<u64>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// Never empty. The n-th call gets the n-th, and the last repeats.
+    Texts(Vec<Template>),
+    /// Only tools were called.
+    Nothing,
+    Error(Template),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct MockCall {
+    pub tool: Template,
+    /// Strings in it keep their references, as in `output`.
+    pub args: Option<Value>,
+    pub output: Option<Value>,
+    pub duration_ms: Option<Setting<u64>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tokens {
+    pub input: Setting<u64>,
+    pub output: Setting<u64>,
+    pub cached: Option<Setting<u64>>,
+}
+
+impl Settings for Mock {}
+
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+    let responses = match (options.get("response"), options.get("responses")) {
+        (None, None) => {
+            let help = "add `response`, or `responses` with a pattern each";
+            let message = "`mock` needs `response` or `responses`";
+            return Err(options.missing(options.fields.head(), message, help));
+        }
+        (Some(first), Some(second)) => {
+            let help = "make the first the last entry of `responses`";
+            return Err(options.conflict(&first, &second, help));
+        }
+        (Some(only), None) => vec![Response {
+            pattern: None,
+            answer: Answer::Texts(read_texts(options, only.value)?),
+            tool_calls: Vec::new(),
+            tokens: None,
+            cost_usd: None,
+            duration_ms: None,
+            delay_ms: None,
+        }],
+        (None, Some(list)) => {
+            let responses = options.list("responses", RESPONSE, read_response)?;
+            if responses.is_empty() {
+                let help = "add an entry such as `- {response: Hello}`";
+                return Err(options.missing(list.value.span(), "`responses` is empty", help));
+            }
+            responses
+        }
+    };
+    Ok(Box::new(Mock { responses }))
+}
+
+fn read_response(options: &mut Options<'_, '_, '_>) -> Read<Response> {
+    let pattern = options.text("pattern");
+    let answer = read_answer(options);
+    let tool_calls = options.list("tool_calls", TOOL_CALL, read_call);
+    let tokens = options.nested("tokens", TOKENS, read_tokens);
+    let cost_usd = options.amount("cost_usd");
+    let duration_ms = options.integer("duration_ms", 0, u64::MAX);
+    let delay_ms = options.integer("delay_ms", 0, u64::MAX);
+    Ok(Response {
+        pattern: pattern?,
+        answer: answer?,
+        tool_calls: tool_calls?,
+        tokens: tokens?,
+        cost_usd: cost_usd?,
+        duration_ms: duration_ms?,
+        delay_ms: delay_ms?,
+    })
+}
+
+fn read_answer(options: &mut Options<'_, '_, '_>) -> Read<Answer> {
+    match (options.get("response"), options.get("error")) {
+        (Some(first), Some(second)) => {
+            let help = "an attempt that fails has no answer: keep one of them";
+            Err(options.conflict(&first, &second, help))
+        }
+        (Some(response), None) => read_texts(options, response.value).map(Answer::Texts),
+        (None, Some(error)) => options.text_of("error", error.value).map(Answer::Error),
+        (None, None) if options.has("tool_calls") => Ok(Answer::Nothing),
+        (None, None) => {
+            let message = "an item of `responses` needs `response`, `tool_calls` or `error`";
+            let span = options.fields.head();
+            Err(options.missing(span, message, "add `response`"))
+        }
+    }
+}
+
+/// One text, or a list of them.
+fn read_texts<'t>(options: &mut Options<'_, '_, 't>, node: Node<'t>) -> Read<Vec<Template>> {
+    if !node.is_sequence() {
+        return Ok(vec![options.text_of("response", node)?]);
+    }
+    if node.items().len() == 0 {
+        let help = "give at least one answer";
+        return Err(options.missing(node.span(), "`response` is empty", help));
+    }
+    options.texts("response")
+}
+
+fn read_call(options: &mut Options<'_, '_, '_>) -> Read<MockCall> {
+    let tool = options.required_text("tool");
+    let duration_ms = options.integer("duration_ms", 0, u64::MAX);
+    let args = options.get("args");
+    let args = args.map(|entry| options.reader.value("args", entry.value));
+    let output = options.get("output");
+    let output = output.map(|entry| options.reader.value("output", entry.value));
+    Ok(MockCall {
+        tool: tool?,
+        args,
+        output,
+        duration_ms: duration_ms?,
+    })
+}
+
+fn read_tokens(options: &mut Options<'_, '_, '_>) -> Read<Tokens> {
+    let input = required_count(options, "input");
+    let output = required_count(options, "output");
+    let cached = options.integer("cached", 0, u64::MAX);
+    Ok(Tokens {
+        input: input?,
+        output: output?,
+        cached: cached?,
+    })
+}
+
+fn required_count(options: &mut Options<'_, '_, '_>, name: &str) -> Read<Setting<u64>> {
+    options.require(name)?;
+    options.integer(name, 0, u64::MAX)?.ok_or(Faulty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::testing::{faults, settings};
+
+    fn responses(list: &str) -> Vec<Response> {
+        settings::<Mock>(&format!("provider: mock, responses: {list}")).responses
+    }
+
+    fn texts(answer: &Answer) -> Vec<&str> {
+        match answer {
+            Answer::Texts(texts) => texts.iter().map(Template::raw).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_single_response_fits_everything() {
+        let mock: Mock = settings("provider: mock, response: \"Hi ${{ WHO }}\"");
+        assert_eq!(mock.responses.len(), 1);
+        assert_eq!(mock.responses[0].pattern, None);
+        assert_eq!(texts(&mock.responses[0].answer), ["Hi ${{ WHO }}"]);
+    }
+
+    #[test]
+    fn an_entry_has_all_that_a_transcript_can_have() {
+        let read = responses(
+            "[{pattern: a, response: [x, y], tool_calls: [{tool: T, args: {k: 1}, output: [2]}], \
+             tokens: {input: 1, output: 2}, cost_usd: 0.1, duration_ms: 5, delay_ms: 0}]",
+        );
+        let first = &read[0];
+        assert_eq!(texts(&first.answer), ["x", "y"]);
+        assert_eq!(
+            first.tool_calls[0].output,
+            Some(Value::List(vec![2u64.into()]))
+        );
+        assert_eq!(first.tool_calls[0].duration_ms, None);
+        assert_eq!(first.tokens.as_ref().unwrap().output, Setting::Given(2));
+        assert_eq!(
+            first.cost_usd.as_ref().unwrap().given().unwrap().text(),
+            "0.1"
+        );
+    }
+
+    #[test]
+    fn errors_and_calls_alone_are_answers() {
+        let read = responses("[{error: down}, {tool_calls: [{tool: T}]}, {response: \"\"}]");
+        assert!(matches!(read[0].answer, Answer::Error(_)));
+        assert_eq!(read[1].answer, Answer::Nothing);
+        assert_eq!(texts(&read[2].answer), [""]);
+    }
+
+    #[test]
+    fn faults_have_names_and_places() {
+        for (options, message) in [
+            ("", "`mock` needs `response` or `responses`"),
+            (
+                ", response: x, responses: [{response: y}]",
+                "`response` and `responses` exclude each other",
+            ),
+            (", responses: []", "`responses` is empty"),
+            (
+                ", responses: x",
+                "`responses` takes a list of mappings, found a string",
+            ),
+            (
+                ", responses: [x]",
+                "an item of `responses` is a mapping, found a string",
+            ),
+            (
+                ", responses: [{pattern: x}]",
+                "an item of `responses` needs `response`, `tool_calls` or `error`",
+            ),
+            (
+                ", responses: [{response: x, error: y}]",
+                "`response` and `error` exclude each other",
+            ),
+            (", response: []", "`response` is empty"),
+            (", response: 3", "`response` takes a string, found a number"),
+            (
+                ", response: [x, 3]",
+                "an item of `response` is a string, found a number",
+            ),
+            (
+                ", responses: [{response: x, tool_calls: [{args: {}}]}]",
+                "`tool_calls` needs `tool`",
+            ),
+            (
+                ", responses: [{response: x, tokens: {input: 1}}]",
+                "`tokens` needs `output`",
+            ),
+            (
+                ", responses: [{response: x, cost_usd: -1}]",
+                "`cost_usd` takes a number of at least 0, found -1",
+            ),
+            (
+                ", responses: [{response: x, patern: y}]",
+                "unknown field `patern`",
+            ),
+        ] {
+            assert_eq!(
+                faults(&format!("provider: mock{options}")),
+                [message],
+                "{options}"
+            );
+        }
+    }
+}

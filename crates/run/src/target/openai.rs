@@ -1,0 +1,129 @@
+//! `openai`: every service that speaks chat completions.
+
+use evalrig_core::access::Template;
+use evalrig_core::syntax::fields::{Field, Shape};
+
+use super::common::FilesMode;
+use super::options::{Options, Read};
+use super::provider::{Provider, Settings};
+use super::secret::Secret;
+
+pub static PROVIDER: Provider = Provider {
+    name: "openai",
+    fields: FIELDS,
+    retries: 2,
+    files: FilesMode::Inline,
+    doc: r#"Sends the messages to `{base_url}/chat/completions`. With another `base_url` this is Gemini,
+OpenRouter, Ollama, vLLM and most other services.
+
+```yaml
+targets:
+  - name: default
+    provider: openai
+    model: gpt-4o
+    config: {temperature: 0}
+    price: {input: 2.5, output: 10, cached: 1.25}
+```
+
+```yaml
+judge_target: judge
+targets:
+  - name: judge
+    provider: openai
+    base_url: http://localhost:8080/v1
+    api_key: "${{ JUDGE_KEY }}"
+    model: qwen3
+    headers: {X-Team: evals}
+    max_concurrency: 4
+```
+"#,
+    read,
+};
+
+/// Where requests go when nobody says.
+pub const BASE_URL: &str = "https://api.openai.com/v1";
+
+/// Holds the key when the target has none.
+pub const KEY_VARIABLE: &str = "OPENAI_API_KEY";
+
+static FIELDS: &[Field] = &[
+    Field::new(
+        "base_url",
+        Shape::NonEmptyText,
+        "address of the service; default `https://api.openai.com/v1`",
+    )
+    .also(&["endpoint"]),
+    Field::new(
+        "api_key",
+        Shape::Text,
+        "from a variable, please; default: the variable `OPENAI_API_KEY`",
+    ),
+    Field::new("model", Shape::NonEmptyText, "which model answers").required(),
+    Field::new(
+        "headers",
+        Shape::MapOf(&Shape::Text),
+        "added to every request",
+    ),
+];
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenAi {
+    /// `None` is [`BASE_URL`].
+    pub base_url: Option<Template>,
+    /// `None` is the value of [`KEY_VARIABLE`].
+    pub api_key: Option<Secret>,
+    pub model: Template,
+    pub headers: Vec<(String, Secret)>,
+}
+
+impl Settings for OpenAi {
+    fn model(&self) -> Option<&Template> {
+        Some(&self.model)
+    }
+}
+
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+    let base_url = options.optional_text("base_url");
+    let api_key = options.api_key(KEY_VARIABLE);
+    let model = options.required_text("model");
+    let headers = options.named_texts("headers");
+    Ok(Box::new(OpenAi {
+        base_url: base_url?,
+        api_key: api_key?,
+        model: model?,
+        headers: headers?,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::testing::{faults, settings};
+
+    #[test]
+    fn an_endpoint_is_a_base_url() {
+        let read: OpenAi = settings("provider: openai, endpoint: \"http://x\", model: m");
+        assert_eq!(read.base_url.as_ref().unwrap().raw(), "http://x");
+        assert_eq!(Settings::model(&read).unwrap().raw(), "m");
+        assert_eq!(read.api_key, None);
+    }
+
+    #[test]
+    fn headers_keep_their_order_and_their_references() {
+        let read: OpenAi =
+            settings("provider: openai, model: m, headers: {B: \"${{ X }}\", A: plain}");
+        let headers: Vec<_> = read
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.0.raw()))
+            .collect();
+        assert_eq!(headers, [("B", "${{ X }}"), ("A", "plain")]);
+    }
+
+    #[test]
+    fn a_model_is_needed() {
+        assert_eq!(faults("provider: openai"), ["`openai` needs `model`"]);
+        let found = faults("provider: openai, model: m, base_url: \"\"");
+        assert_eq!(found, ["`base_url` is empty"]);
+    }
+}

@@ -1,0 +1,158 @@
+//! `replay`: answers of an earlier run.
+
+use evalrig_core::access::{Template, wrong_type};
+use evalrig_core::assertion::INVALID_OPTION;
+use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::syntax::fields::{Field, Shape, shorten};
+use evalrig_core::syntax::{Node, Scalar};
+
+use super::common::FilesMode;
+use super::options::{Faulty, Options, Read};
+use super::provider::{Provider, Settings};
+use super::setting::Setting;
+
+pub static PROVIDER: Provider = Provider {
+    name: "replay",
+    fields: FIELDS,
+    retries: 0,
+    files: FilesMode::Inline,
+    doc: r#"Calls nothing: takes what was recorded, so that checks can be changed and graded again for free.
+`from` is a results file, or a `.co/evals` directory of which `run` chooses the run.
+
+```yaml
+targets:
+  - name: last-week
+    provider: replay
+    from: results/2025-11-03.jsonl
+    source_target: claude
+```
+
+```yaml
+targets:
+  - name: default
+    provider: replay
+    from: .co/evals
+    run: 12
+```
+"#,
+    read,
+};
+
+const LATEST: &str = "latest";
+
+static FIELDS: &[Field] = &[
+    Field::new(
+        "from",
+        Shape::NonEmptyText,
+        "results file (JSONL), or a `.co/evals` directory",
+    )
+    .required(),
+    Field::new(
+        "run",
+        Shape::OneOf(&[
+            Shape::Choice(&[LATEST]),
+            Shape::Integer {
+                min: 1,
+                max: u64::MAX,
+            },
+        ]),
+        "number of the run in a `.co/evals` directory; default `latest`",
+    ),
+    Field::new(
+        "source_target",
+        Shape::NonEmptyText,
+        "takes only answers of this target; default: any",
+    ),
+];
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replay {
+    pub from: Template,
+    pub run: Setting<Run>,
+    pub source_target: Option<Template>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    Latest,
+    /// From 1.
+    Number(u64),
+}
+
+impl Settings for Replay {}
+
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+    let from = options.required_path("from");
+    let run = match options.get("run") {
+        Some(entry) => read_run(options, entry.value),
+        None => Ok(Setting::Given(Run::Latest)),
+    };
+    let source_target = options.optional_text("source_target");
+    Ok(Box::new(Replay {
+        from: from?,
+        run: run?,
+        source_target: source_target?,
+    }))
+}
+
+fn read_run<'t>(options: &mut Options<'_, '_, 't>, node: Node<'t>) -> Read<Setting<Run>> {
+    const WANTS: &str = "`latest` or the number of a run";
+    match node.scalar() {
+        Some(Scalar::Str(LATEST)) => Ok(Setting::Given(Run::Latest)),
+        Some(Scalar::Int(_) | Scalar::Float(_)) => {
+            let number = options.integer_of("run", node, 1, u64::MAX)?;
+            Ok(number.map(Run::Number))
+        }
+        Some(Scalar::Str(text)) => match options.text_of("run", node)? {
+            template if template.has_references() => Ok(Setting::Reference(template)),
+            _ => {
+                let message = format!("`run` cannot be `{}`", shorten(text));
+                let help = format!("it takes {WANTS}");
+                let diagnostic = Diagnostic::new(&INVALID_OPTION, node.span(), message);
+                options.report(diagnostic.help(help));
+                Err(Faulty)
+            }
+        },
+        _ => {
+            options.report(wrong_type("run", node, WANTS));
+            Err(Faulty)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::testing::{faults, settings};
+
+    #[test]
+    fn a_run_is_the_latest_or_a_number() {
+        let run = |text: &str| settings::<Replay>(&format!("provider: replay, from: x{text}")).run;
+        assert_eq!(run(""), Setting::Given(Run::Latest));
+        assert_eq!(run(", run: latest"), Setting::Given(Run::Latest));
+        assert_eq!(run(", run: 7"), Setting::Given(Run::Number(7)));
+        assert!(matches!(
+            run(", run: \"${{ RUN }}\""),
+            Setting::Reference(_)
+        ));
+    }
+
+    #[test]
+    fn faults_have_names() {
+        for (options, message) in [
+            ("run: 1", "`replay` needs `from`"),
+            ("from: \"\"", "the path is blank"),
+            (
+                "from: x, run: 0",
+                "`run` takes an integer of at least 1, found 0",
+            ),
+            ("from: x, run: newest", "`run` cannot be `newest`"),
+            (
+                "from: x, run: true",
+                "`run` takes `latest` or the number of a run, found a boolean",
+            ),
+        ] {
+            assert_eq!(faults(&format!("provider: replay, {options}")), [message]);
+        }
+    }
+}

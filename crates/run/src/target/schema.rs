@@ -1,0 +1,68 @@
+//! The JSON Schema of targets files, built from the tables of the providers.
+
+use evalrig_core::model::Value;
+use evalrig_core::schema::{Document, Draft, Object, Variant, Writer, choose};
+use evalrig_core::syntax::fields::Shape;
+
+use super::common::COMMON;
+use super::file::ROOT;
+use super::{PROVIDERS, Provider};
+
+/// A target that stands for another one has no provider.
+pub fn schema(draft: Draft) -> Value {
+    let writer = Writer::new(draft);
+    let variants: Vec<Variant> = PROVIDERS
+        .iter()
+        .map(|provider| Variant {
+            names: vec![provider.name.to_owned()],
+            schema: Object::new(writer, &[provider.fields]).finish(),
+        })
+        .collect();
+    let target = choose("provider", &variants, None).into_iter().fold(
+        Object::new(writer, &[COMMON])
+            .title("Target")
+            .description("Something that answers: an agent, a model, a mock, a recorded run.")
+            .need(&["provider", "use_target"]),
+        Object::rule,
+    );
+    let names: &'static [&'static str] = provider_names();
+    Document::new(
+        draft,
+        "targets.yaml",
+        "What the suites of a repository run against.",
+    )
+    .define("target", target.finish())
+    .define("provider", writer.shape(&Shape::Choice(names)))
+    .finish(&Object::new(writer, &[ROOT]).finish())
+}
+
+fn provider_names() -> &'static [&'static str] {
+    static NAMES: std::sync::OnceLock<Vec<&'static str>> = std::sync::OnceLock::new();
+    NAMES.get_or_init(|| {
+        PROVIDERS
+            .iter()
+            .map(|provider: &&Provider| provider.name)
+            .collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evalrig_core::model::JsonStyle;
+
+    #[test]
+    fn every_field_of_every_provider_is_described() {
+        for draft in [Draft::D2020, Draft::D07] {
+            let text = schema(draft).to_json(JsonStyle::Compact);
+            let tables = PROVIDERS.iter().map(|provider| provider.fields);
+            for field in tables.chain([COMMON, ROOT]).flatten() {
+                assert!(
+                    text.contains(&format!("\"{}\":", field.name)),
+                    "{}",
+                    field.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Values of a targets file that nobody may see (`FORMAT.md` 9.5).
+
+use std::fmt;
+
+use evalrig_core::access::{Secrets, Template};
+use evalrig_core::declare_codes;
+use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::syntax::{Node, Scalar};
+
+declare_codes! {
+    LITERAL_SECRET = "literal-secret", Warning, Target, r#"A key is written out in the targets file.
+
+## Example
+```yaml .evalrig/targets.yaml
+targets:
+  - name: default
+    provider: openai
+    model: gpt-4o
+    api_key: not-a-real-key
+```
+
+## Instead
+```yaml .evalrig/targets.yaml
+targets:
+  - name: default
+    provider: openai
+    model: gpt-4o
+    api_key: "${{ OPENAI_API_KEY }}"
+```
+
+## Why
+Targets files are kept in git, and a key in git is a key that everybody has. Variables come from the
+environment or from a `.env` file, which git can ignore.
+"#;
+}
+
+/// A text that debug output does not show.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub Template);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(***)")
+    }
+}
+
+/// A key that does not come from a variable. An empty one opens no door.
+pub(super) fn literal_secret(key: &Template, variable: &str) -> Option<Diagnostic> {
+    if key.has_references() || key.raw().is_empty() {
+        return None;
+    }
+    let message = "`api_key` is written out in the file";
+    let help = format!("set a variable and write `api_key: \"${{{{ {variable} }}}}\"`");
+    Some(Diagnostic::new(&LITERAL_SECRET, key.span(), message).help(help))
+}
+
+const SECRET_WORDS: &[&str] = &["token", "secret", "password", "authorization"];
+
+/// Everything written out in the file that must be shown as `***`, also where the file is faulty:
+/// diagnostics draw its lines. Aliases are not descended into, so no file makes this long.
+pub(super) fn secrets_of(root: Node<'_>) -> Secrets {
+    let mut secrets = Secrets::default();
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if node.is_alias() {
+            continue;
+        }
+        open.extend(node.items());
+        for (key, value) in node.written_entries() {
+            notice(&mut secrets, key.scalar_text().unwrap_or(""), value);
+            open.push(value);
+        }
+    }
+    secrets
+}
+
+fn notice(secrets: &mut Secrets, key: &str, value: Node<'_>) {
+    match key {
+        "api_key" => add(secrets, value),
+        "headers" => {
+            for (_, header) in value.written_entries() {
+                add(secrets, header);
+            }
+        }
+        // `max_tokens: 16000000` is a number and no secret.
+        _ if matches!(value.scalar(), Some(Scalar::Str(_))) && is_secret_name(key) => {
+            add(secrets, value);
+        }
+        _ => {}
+    }
+}
+
+fn is_secret_name(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|word| key.contains(word))
+}
+
+fn add(secrets: &mut Secrets, value: Node<'_>) {
+    let Some(text) = value.scalar_text() else {
+        return;
+    };
+    // The name of a variable is no secret; its value is noticed when it is looked up.
+    if !Template::new(text, value.span()).has_references() {
+        secrets.add(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::target::testing::read;
+
+    #[test]
+    fn literal_keys_are_warned_about_without_being_named() {
+        let read = read(
+            "targets:\n- {name: a, provider: anthropic, model: m, api_key: sk-ant-12345678}\n\
+             - {name: b, provider: azure, deployment: d, endpoint: e, api_key: \"\"}\n\
+             - {name: c, provider: openai, model: m, api_key: \"${{ K }}\"}\n",
+        );
+        assert_eq!(read.names(), ["literal-secret"]);
+        let found = &read.out[0];
+        assert_eq!(read.sources.text_of(found.span), "sk-ant-12345678");
+        assert_eq!(
+            found.help.as_deref(),
+            Some("set a variable and write `api_key: \"${{ ANTHROPIC_API_KEY }}\"`")
+        );
+        assert!(!found.message.contains("12345678"));
+        assert!(!format!("{:?}", read.targets).contains("12345678"));
+    }
+
+    #[test]
+    fn what_the_file_spells_out_is_redacted_wherever_it_stands() {
+        let read = read(
+            "x-key: &key key-from-anchor\nx-headers: &headers {X-Any: header-value}\ntargets:\n\
+             - {name: a, provider: vscode, api_key: *key, headers: *headers}\n\
+             - {name: b, provider: cli, command: x, env: {API_TOKEN: token-value, HOME: /home/me12}}\n\
+             - {name: c, provider: openai, model: m, api_key: \"${{ SOME_VARIABLE }}\"}\n",
+        );
+        let secrets = read.targets.unwrap().secrets().clone();
+        let shown = secrets
+            .redact("key-from-anchor header-value token-value /home/me12 ${{ SOME_VARIABLE }}");
+        assert_eq!(shown, "*** *** *** /home/me12 ${{ SOME_VARIABLE }}");
+    }
+}

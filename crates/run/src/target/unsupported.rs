@@ -1,0 +1,149 @@
+//! Providers that evalrig does not have, and what to write instead.
+
+use evalrig_core::access::list_words;
+use evalrig_core::declare_codes;
+use evalrig_core::diagnostic::{Diagnostic, did_you_mean};
+use evalrig_core::source::Span;
+use evalrig_core::syntax::fields::shorten;
+
+use super::PROVIDERS;
+
+declare_codes! {
+    UNSUPPORTED_PROVIDER = "unsupported-provider", Blocking, Target, r#"A target names a provider that evalrig does not have.
+
+## Example
+```yaml .evalrig/targets.yaml
+targets:
+  - name: default
+    provider: openrouter
+    model: qwen/qwen3-coder
+    api_key: "${{ OPENROUTER_API_KEY }}"
+```
+
+## Instead
+```yaml .evalrig/targets.yaml
+targets:
+  - name: default
+    provider: openai
+    base_url: https://openrouter.ai/api/v1
+    model: qwen/qwen3-coder
+    api_key: "${{ OPENROUTER_API_KEY }}"
+```
+
+## Why
+Most services speak the chat completions of `openai` under another address, and any program can be
+run with `cli`. Running something else in place of a provider would measure the wrong thing.
+"#;
+}
+
+/// Services that answer `POST …/chat/completions`.
+const CHAT_SERVICES: &[&str] = &[
+    "cerebras",
+    "deepseek",
+    "fireworks",
+    "gemini",
+    "github-models",
+    "google",
+    "google-gemini",
+    "grok",
+    "groq",
+    "litellm",
+    "llamacpp",
+    "lmstudio",
+    "mistral",
+    "moonshot",
+    "ollama",
+    "openrouter",
+    "perplexity",
+    "together",
+    "togetherai",
+    "vllm",
+    "xai",
+];
+
+/// What other tools call our providers.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("azure-openai", "azure"),
+    ("claude", "claude-cli"),
+    ("claude-code", "claude-cli"),
+    ("claude-sdk", "claude-cli"),
+    ("codex", "codex-cli"),
+    ("command", "cli"),
+    ("script", "cli"),
+];
+
+pub(super) fn unsupported_provider(written: &str, span: Span) -> Diagnostic {
+    let message = format!("provider `{}` is not supported", shorten(written));
+    Diagnostic::new(&UNSUPPORTED_PROVIDER, span, message).help(help_for(written))
+}
+
+/// Which options a target takes depends on its provider, so it has to stand in the file.
+pub(super) fn provider_from_variable(span: Span) -> Diagnostic {
+    let message = "`provider` cannot come from a variable";
+    Diagnostic::new(&UNSUPPORTED_PROVIDER, span, message)
+        .help("write one target per provider and choose with `use_target: \"${{ NAME }}\"`")
+}
+
+fn help_for(written: &str) -> String {
+    let name = written.to_ascii_lowercase().replace('_', "-");
+    let names = PROVIDERS.iter().map(|provider| provider.name);
+    if names.clone().any(|known| known == name) {
+        return format!("write `{name}`");
+    }
+    if CHAT_SERVICES.contains(&name.as_str()) {
+        return "it speaks chat completions: write `provider: openai` with its `base_url`".into();
+    }
+    if let Some((_, ours)) = OTHER_NAMES.iter().find(|(other, _)| *other == name) {
+        return format!("write `{ours}`");
+    }
+    match did_you_mean(&name, names.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let names: Vec<_> = names.collect();
+            format!(
+                "write {}; any program can be run with `cli`",
+                list_words(&names)
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::testing::read;
+
+    #[test]
+    fn each_stranger_gets_the_advice_that_fits() {
+        for (written, help) in [
+            (
+                "gemini",
+                "it speaks chat completions: write `provider: openai` with its `base_url`",
+            ),
+            ("azure_openai", "write `azure`"),
+            ("codex", "write `codex-cli`"),
+            ("claude_cli", "write `claude-cli`"),
+            ("OpenAI", "write `openai`"),
+            ("antropic", "did you mean `anthropic`?"),
+        ] {
+            assert_eq!(help_for(written), help, "{written}");
+        }
+        assert!(help_for("vscode").ends_with("; any program can be run with `cli`"));
+    }
+
+    #[test]
+    fn options_of_a_stranger_are_not_judged_but_common_ones_are() {
+        let read = read("targets: [{name: a, provider: vscode, whatever: 1, retries: 99}]\n");
+        assert_eq!(read.names(), ["unsupported-provider", "out-of-range"]);
+        assert_eq!(read.sources.text_of(read.out[0].span), "vscode");
+        let targets = read.targets.unwrap();
+        assert_eq!(targets.names().collect::<Vec<_>>(), ["a"]);
+        assert!(targets.get("a").is_none());
+    }
+
+    #[test]
+    fn a_provider_is_written_out() {
+        let read = read("targets: [{name: a, provider: \"${{ PROVIDER }}\"}]\n");
+        assert_eq!(read.messages(), ["`provider` cannot come from a variable"]);
+    }
+}

@@ -1,0 +1,47 @@
+//! The doc of every code of this crate: its example reports exactly that code, its "instead" nothing.
+
+use camino::Utf8PathBuf;
+use evalrig_core::access::World;
+use evalrig_core::diagnostic::{Diagnostics, Doc, DocFile};
+use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_run::target::read_targets;
+
+/// Reads the first file of a part as a targets file; the names of what is reported.
+fn names(files: &[DocFile]) -> Vec<&'static str> {
+    let root = Utf8PathBuf::from("/p");
+    let mut memory = MemoryFiles::new();
+    for file in files {
+        memory.insert(root.join(&file.path), file.text.clone().into_bytes());
+    }
+    let environment = Variables::default();
+    let world = World {
+        files: &memory,
+        environment: &environment,
+        working_directory: &root,
+    };
+    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+    let path = root.join(&files[0].path);
+    read_targets(world, &mut sources, &mut out, &path, &root);
+    out.iter().map(|found| found.code.name).collect()
+}
+
+#[test]
+fn every_example_reports_its_code_and_every_instead_is_clean() {
+    for code in evalrig_run::codes() {
+        let doc = Doc::parse(code.doc).unwrap_or_else(|| panic!("`{}` lacks a part", code.name));
+        assert!(!doc.what.is_empty() && !doc.why.is_empty(), "{}", code.name);
+        for file in doc.example.iter().chain(&doc.instead) {
+            assert_eq!(file.path, ".evalrig/targets.yaml", "{}", code.name);
+        }
+        assert_eq!(names(&doc.example), [code.name]);
+        assert_eq!(names(&doc.instead), Vec::<&str>::new(), "{}", code.name);
+    }
+}
+
+#[test]
+fn names_are_unique_in_both_crates() {
+    let mut seen = std::collections::BTreeSet::new();
+    for code in evalrig_run::codes().chain(evalrig_core::diagnostic::all_codes()) {
+        assert!(seen.insert(code.name), "`{}` is declared twice", code.name);
+    }
+}
