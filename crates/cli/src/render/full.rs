@@ -448,8 +448,7 @@ warning[broken]: m
         let fault = Diagnostic::new(&BROKEN, b, evil)
             .label(evil)
             .related(fixture.find(file, "a", 0), evil)
-            .help(evil)
-            .fix(Fix::replace(format!("not {evil}"), b, ""));
+            .help(evil);
         fixture.report(fault);
         let expected = "\
 warning[broken]: ␛[31m�2J��
@@ -460,8 +459,7 @@ warning[broken]: ␛[31m�2J��
   | |
   | ␛[31m�2J��
   |
-  = help: ␛[31m�2J��
-  = help: not ␛[31m�2J��";
+  = help: ␛[31m�2J��";
         assert_eq!(drawn(&fixture), expected);
     }
 
