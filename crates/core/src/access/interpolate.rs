@@ -125,13 +125,16 @@ impl Reader<'_> {
         text: &'t str,
         vars: Vars,
     ) -> Cow<'t, str> {
-        // Nearly no text has braces, and one byte is found faster than two.
-        if !text.as_bytes().contains(&b'{') && !text.as_bytes().contains(&b'}') {
+        if self.vars.is_none() && !node.may_have_braces() {
             return Cow::Borrowed(text);
         }
         let templated = vars == Vars::Test && self.vars.is_some();
-        let has_braces = text.contains("{{") || (templated && text.contains("}}"));
-        if !has_braces || !(templated || text.contains("${{")) {
+        // Nearly no text has braces, and one byte is found faster than two.
+        let has_braces = text.as_bytes().contains(&b'{') && text.contains("{{");
+        if !has_braces && !(templated && text.contains("}}")) {
+            return Cow::Borrowed(text);
+        }
+        if !templated && !text.contains("${{") {
             return Cow::Borrowed(text);
         }
         if self.keeps_references() {

@@ -103,6 +103,31 @@ impl Diagnostics {
         self.kept.iter()
     }
 
+    /// Takes over what was reported about a part of a file: spans are moved, and the first test of
+    /// the part comes after `tests_before` others.
+    pub fn take_over(&mut self, part: Self, tests_before: u32, place: impl Fn(Span) -> Span) {
+        let (kept_errors, kept_warnings) = part.kept_counts();
+        for mut diagnostic in part.kept {
+            diagnostic.move_spans(&place);
+            diagnostic.test = diagnostic.test.map(|test| test + tests_before);
+            self.report(diagnostic);
+        }
+        // What the part counted but did not keep.
+        self.errors += part.errors - kept_errors;
+        self.warnings += part.warnings - kept_warnings;
+        self.dropped += part.dropped;
+    }
+
+    fn kept_counts(&self) -> (usize, usize) {
+        let of = |severity| {
+            self.kept
+                .iter()
+                .filter(|one| one.level.severity() == severity)
+                .count()
+        };
+        (of(Severity::Error), of(Severity::Warning))
+    }
+
     /// Takes everything over from another collection, whose levels are already final.
     pub fn absorb(&mut self, other: Self) {
         self.errors += other.errors;

@@ -42,6 +42,20 @@ impl Diagnostic {
         }
     }
 
+    /// Moves every place it names.
+    pub(super) fn move_spans(&mut self, place: &impl Fn(Span) -> Span) {
+        self.span = place(self.span);
+        for related in &mut self.related {
+            related.span = place(related.span);
+        }
+        if let Some(fix) = &mut self.fix {
+            fix.isolation = fix.isolation.map(place);
+            for edit in &mut fix.edits {
+                edit.span = place(edit.span);
+            }
+        }
+    }
+
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;

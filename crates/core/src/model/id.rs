@@ -12,7 +12,8 @@ pub struct TestId {
 impl TestId {
     pub fn new(text: impl Into<String>) -> Option<Self> {
         let text = text.into();
-        let fits = !text.trim().is_empty() && !text.contains(['\n', '\r', '\u{85}', '\u{2028}']);
+        let is_simple = !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
+        let fits = is_simple || is_one_line(&text);
         fits.then_some(Self { text, number: None })
     }
 
@@ -36,4 +37,8 @@ impl fmt::Display for TestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+fn is_one_line(text: &str) -> bool {
+    !text.trim().is_empty() && !text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'])
 }

@@ -17,7 +17,7 @@ use crate::syntax::fields::{CONFLICTING_FIELDS, shorten};
 use crate::syntax::{Node, Scalar, Tree};
 
 use super::dialect::foreign_file;
-use super::identity::{DUPLICATE_ID, INVALID_ID, IdPlace, duplicate_id};
+use super::identity::{INVALID_ID, IdPlace};
 use super::input::{EMPTY_INPUT, MISSING_INPUT, file_ref};
 use super::load::{Header, Loader};
 use super::suite::{derived_name, legal_name};
@@ -309,13 +309,7 @@ impl Loader<'_, '_> {
             ),
             Some(node) => (self.written_id(node)?, node.span()),
         };
-        if let Some(first) = self
-            .ids
-            .register(&id, &IdPlace::Span(span), self.reader.sources)
-        {
-            self.reader.report(duplicate_id(&id, first, span));
-            debug_assert_eq!(DUPLICATE_ID.level, Level::Blocking);
-        }
+        self.register_at(&id, &IdPlace::Span(span), span);
         Some(id)
     }
 

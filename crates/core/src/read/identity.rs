@@ -176,6 +176,19 @@ pub(super) enum IdPlace {
     },
 }
 
+/// An id on a line of a part of a file.
+#[derive(Debug)]
+pub(super) struct LineId {
+    pub(super) id: TestId,
+    pub(super) position: Position,
+    /// The byte of the file at which the line begins.
+    pub(super) line_offset: u64,
+    /// The bytes of the line at which the id stands.
+    pub(super) range: (u32, u32),
+    /// The test's position in the part.
+    pub(super) test: u32,
+}
+
 /// Every id so far as a keyed hash, and where it stands in one word: a million ids must not cost
 /// their texts.
 #[derive(Debug, Default)]

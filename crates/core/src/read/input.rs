@@ -157,7 +157,10 @@ pub(super) fn read_test_input(
                 reader.report(files_with_messages(files.key.span()));
             }
             let own = read_message_input(reader, &entry, &mut calls)?;
-            messages.extend(own);
+            match messages.is_empty() {
+                true => messages = own,
+                false => messages.extend(own),
+            }
             if files.is_some() {
                 return None;
             }

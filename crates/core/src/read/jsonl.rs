@@ -1,15 +1,17 @@
 //! Tests from JSONL, a line at a time.
 
+use std::io::{self, BufRead};
 use std::sync::Arc;
 
 use camino::Utf8Path;
 
 use crate::diagnostic::Diagnostic;
-use crate::source::{Position, SourceId, Span};
+use crate::source::{Position, Span};
 use crate::syntax::codes::{INVALID_ENCODING, LINE_TOO_LONG, control_character};
 use crate::syntax::fields::WRONG_TYPE;
-use crate::syntax::{JsonLines, Line, explain_json};
+use crate::syntax::{JsonLines, Line, explain_json, unreadable};
 
+use super::jsonl_parts::is_large;
 use super::level::Level;
 use super::load::Loader;
 use super::test::{IdPlaceMaker, Standing};
@@ -17,56 +19,77 @@ use super::test::{IdPlaceMaker, Standing};
 impl Loader<'_, '_> {
     /// Every line of a JSONL file. `place` is where the file was named.
     pub(super) fn read_jsonl_tests(&mut self, path: &Utf8Path, level: &Level<'_>, place: Span) {
-        let input = match self.reader.world.files.open(path) {
-            Ok(input) => input,
-            Err(error) => {
-                self.import_failed = true;
-                self.reader
-                    .report(crate::syntax::unreadable(place, path, &error));
-                return;
-            }
-        };
         let shared: Arc<Utf8Path> = path.to_owned().into();
-        // Spans of a line carry a reserved id, which becomes the line's excerpt if it is kept.
-        let mut source = self.reader.sources.reserve(shared.clone());
-        let mut lines = JsonLines::new(input, source);
         let inner = self.plain_level(Some(level));
+        let files = self.reader.world.files;
+        let read = files.open(path).and_then(|input| {
+            let size = files.size(path).unwrap_or(0);
+            if !self.sink.keeps_tests() && is_large(size) {
+                return self.check_jsonl_parts(input, &inner, &shared);
+            }
+            let source = self.reader.sources.reserve(shared.clone());
+            let mut failure = None;
+            self.read_lines_until(JsonLines::new(input, source), &inner, &shared, &mut failure);
+            failure.map_or(Ok(()), Err)
+        });
+        if let Err(error) = read {
+            self.import_failed = true;
+            self.reader.report(unreadable(place, path, &error));
+        }
+    }
+
+    /// Lines that are in memory, where reading cannot fail.
+    pub(super) fn read_lines<R: BufRead>(
+        &mut self,
+        lines: JsonLines<R>,
+        level: &Level<'_>,
+        path: &Arc<Utf8Path>,
+    ) -> R {
+        self.read_lines_until(lines, level, path, &mut None)
+    }
+
+    fn read_lines_until<R: BufRead>(
+        &mut self,
+        mut lines: JsonLines<R>,
+        level: &Level<'_>,
+        path: &Arc<Utf8Path>,
+        failure: &mut Option<io::Error>,
+    ) -> R {
         loop {
             let line = match lines.advance() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
                 Err(error) => {
-                    self.import_failed = true;
-                    self.reader
-                        .report(crate::syntax::unreadable(place, path, &error));
+                    *failure = Some(error);
                     break;
                 }
             };
             let before = self.reader.out.len();
-            self.read_line(&lines, line, source, &inner, &shared);
+            self.read_line(&lines, line, level, path);
             if self.sink.keeps_tests() || self.reader.out.len() > before {
+                // Spans of a line carry a reserved id, which becomes the line's excerpt now.
                 let first = Position {
                     line: lines.number(),
                     column: 1,
                 };
+                let tree = lines.tree();
                 self.reader
                     .sources
-                    .fill(source, lines.tree().text(), first, lines.offset());
-                source = self.reader.sources.reserve(shared.clone());
-                lines.set_source(source);
+                    .fill(tree.source(), tree.text(), first, lines.offset());
+                lines.set_source(self.reader.sources.reserve(path.clone()));
             }
         }
+        lines.into_inner()
     }
 
-    fn read_line(
+    fn read_line<R: BufRead>(
         &mut self,
-        lines: &JsonLines,
+        lines: &JsonLines<R>,
         line: Line,
-        source: SourceId,
         level: &Level<'_>,
         path: &Arc<Utf8Path>,
     ) {
-        let text = lines.tree().text();
+        let (text, source) = (lines.tree().text(), lines.tree().source());
         match line {
             Line::Value => {
                 let root = lines.tree().root();
@@ -74,6 +97,7 @@ impl Loader<'_, '_> {
                     let standing = Standing::Passing(IdPlaceMaker {
                         path: path.clone(),
                         line: lines.number(),
+                        offset: lines.offset(),
                     });
                     self.read_test(root, level, &standing);
                     return;

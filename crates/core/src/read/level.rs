@@ -45,8 +45,10 @@ impl<'p> Level<'p> {
 
     /// The settings of the nearest file that has them.
     pub(super) fn execution(&self) -> Execution {
-        self.chain().fold(Execution::default(), |found, level| {
-            found.or(&level.execution)
-        })
+        self.chain()
+            .filter(|level| !level.execution.is_empty())
+            .fold(Execution::default(), |found, level| {
+                found.or(&level.execution)
+            })
     }
 }

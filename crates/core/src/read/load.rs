@@ -10,7 +10,7 @@ use crate::model::{Execution, Map, Suite, Test, Verdicts};
 use crate::source::{EntryKind, SourceId, Sources, Span};
 use crate::syntax::{Tree, parse_json, parse_yaml, read_source};
 
-use super::identity::Ids;
+use super::identity::{Ids, LineId};
 use super::level::Level;
 use super::{evals_json, sidecar, suite};
 
@@ -160,19 +160,7 @@ pub fn load(
         request.root.to_owned(),
         directory,
     );
-    let mut loader = Loader {
-        reader,
-        sink,
-        origin: request.origin,
-        ids: Ids::default(),
-        position: 0,
-        imported: HashSet::new(),
-        chain: Vec::new(),
-        import_failed: false,
-        root_metadata: Map::new(),
-        root_trials: None,
-        is_targets_file: false,
-    };
+    let mut loader = Loader::new(reader, sink, request.origin);
     let header = loader.load_main(request.path);
     Loaded {
         header,
@@ -220,7 +208,7 @@ pub(super) struct Loader<'w, 's> {
     pub(super) reader: Reader<'w>,
     pub(super) sink: &'s mut dyn Sink,
     pub(super) origin: Origin,
-    pub(super) ids: Ids,
+    pub(super) ids: IdBook,
     /// Of the last test read; the next one is one higher.
     pub(super) position: u32,
     pub(super) imported: HashSet<Utf8PathBuf>,
@@ -233,7 +221,32 @@ pub(super) struct Loader<'w, 's> {
     pub(super) is_targets_file: bool,
 }
 
-impl Loader<'_, '_> {
+/// The ids that were met.
+#[derive(Debug)]
+pub(super) enum IdBook {
+    /// Of the whole suite.
+    Whole(Ids),
+    /// Of a part of a file; whoever puts the parts together compares them.
+    Part(Vec<LineId>),
+}
+
+impl<'w, 's> Loader<'w, 's> {
+    pub(super) fn new(reader: Reader<'w>, sink: &'s mut dyn Sink, origin: Origin) -> Self {
+        Self {
+            reader,
+            sink,
+            origin,
+            ids: IdBook::Whole(Ids::default()),
+            position: 0,
+            imported: HashSet::new(),
+            chain: Vec::new(),
+            import_failed: false,
+            root_metadata: Map::new(),
+            root_trials: None,
+            is_targets_file: false,
+        }
+    }
+
     fn load_main(&mut self, path: &Utf8Path) -> Option<Header> {
         self.chain.push(path.to_owned());
         self.imported.insert(path.to_owned());

@@ -10,6 +10,7 @@ mod identity;
 mod import;
 mod input;
 mod jsonl;
+mod jsonl_parts;
 mod level;
 mod load;
 mod message;

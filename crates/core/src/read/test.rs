@@ -9,17 +9,17 @@ use crate::assertion::{
     read_items, read_list,
 };
 use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
-use crate::model::{Expected, Skip, Test};
-use crate::source::Span;
+use crate::model::{Expected, Skip, Test, TestId};
+use crate::source::{Position, Span};
 use crate::syntax::fields::{Bound, Field, Shape, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field};
 use crate::syntax::{Node, Scalar};
 
 use super::execution::{MOST_TRIALS, ReadExecution, read_execution, read_trials};
 use super::expected::read_expected;
-use super::identity::{IdPlace, duplicate_id, read_id};
+use super::identity::{IdPlace, LineId, duplicate_id, read_id};
 use super::input::read_test_input;
 use super::level::Level;
-use super::load::Loader;
+use super::load::{IdBook, Loader};
 use super::metadata::{merge, read_metadata};
 
 declare_codes! {
@@ -154,6 +154,8 @@ pub(super) enum Standing {
 pub(super) struct IdPlaceMaker {
     pub(super) path: Arc<camino::Utf8Path>,
     pub(super) line: u32,
+    /// The byte of the file at which the line begins.
+    pub(super) offset: u64,
 }
 
 impl Loader<'_, '_> {
@@ -229,28 +231,46 @@ impl Loader<'_, '_> {
         })
     }
 
-    fn register_id(
+    /// Remembers an id, and reports its second use.
+    pub(super) fn register_id(
         &mut self,
-        id: &crate::model::TestId,
+        id: &TestId,
         span: Span,
         node: Node<'_>,
         standing: &Standing,
     ) {
-        let place = match standing {
-            Standing::Kept => IdPlace::Span(span),
-            Standing::Passing(maker) => {
-                let before = &node.tree_text()[..span.start as usize];
-                let column = before.chars().count() as u32 + 1;
-                IdPlace::Line {
-                    path: maker.path.clone(),
-                    position: crate::source::Position {
-                        line: maker.line,
-                        column,
-                    },
-                }
+        let position = |line| {
+            let before = &node.tree_text()[..span.start as usize];
+            Position {
+                line,
+                column: before.chars().count() as u32 + 1,
             }
         };
-        if let Some(first) = self.ids.register(id, &place, self.reader.sources) {
+        let place = match (&mut self.ids, standing) {
+            (IdBook::Part(ids), Standing::Passing(maker)) => {
+                ids.push(LineId {
+                    id: id.clone(),
+                    position: position(maker.line),
+                    line_offset: maker.offset,
+                    range: (span.start, span.end),
+                    test: self.position,
+                });
+                return;
+            }
+            (_, Standing::Kept) => IdPlace::Span(span),
+            (_, Standing::Passing(maker)) => IdPlace::Line {
+                path: maker.path.clone(),
+                position: position(maker.line),
+            },
+        };
+        self.register_at(id, &place, span);
+    }
+
+    pub(super) fn register_at(&mut self, id: &TestId, place: &IdPlace, span: Span) {
+        let IdBook::Whole(ids) = &mut self.ids else {
+            return;
+        };
+        if let Some(first) = ids.register(id, place, self.reader.sources) {
             self.reader.report(duplicate_id(id, first, span));
         }
     }
@@ -275,6 +295,7 @@ impl Loader<'_, '_> {
         }
         if let Some(entry) = bound.get("assert") {
             match read_list(reader, "assert", entry.value, 0) {
+                Some(own) if list.is_empty() => list = own,
                 Some(own) => list.extend(own),
                 None => faulty = true,
             }

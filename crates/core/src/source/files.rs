@@ -21,7 +21,7 @@ pub struct Entry {
 }
 
 /// Read access to a tree of files. All paths are absolute.
-pub trait Files {
+pub trait Files: Sync {
     /// What a path leads to, links followed; `None` when there is nothing.
     fn kind(&self, path: &Utf8Path) -> Option<EntryKind>;
 
@@ -40,6 +40,6 @@ pub trait Files {
 }
 
 /// The variables of the process.
-pub trait Environment {
+pub trait Environment: Sync {
     fn variable(&self, name: &str) -> Option<String>;
 }

@@ -9,5 +9,5 @@ mod span;
 pub use files::{Entry, EntryKind, Environment, Files};
 pub use line_index::{LineIndex, Position};
 pub use memory::{MemoryFiles, Variables};
-pub use sources::{Source, Sources};
+pub use sources::{Shift, Source, Sources};
 pub use span::{SourceId, Span, Spanned};

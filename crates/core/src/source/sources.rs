@@ -65,11 +65,55 @@ impl Source {
 #[derive(Debug, Default)]
 pub struct Sources {
     list: Vec<Source>,
+    /// The number of the first one.
+    base: u32,
+}
+
+/// Where sources came to stand that were appended to others.
+#[derive(Debug, Clone, Copy)]
+pub struct Shift {
+    base: u32,
+    by: u32,
+}
+
+impl Shift {
+    /// The same place after appending. Places before the appended sources stay.
+    pub fn of(self, span: Span) -> Span {
+        match span.source.0 < self.base {
+            true => span,
+            false => Span {
+                source: SourceId(span.source.0 + self.by),
+                ..span
+            },
+        }
+    }
 }
 
 impl Sources {
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sources that will be appended to a collection that has `base` already.
+    pub fn numbered_from(base: u32) -> Self {
+        Self {
+            list: Vec::new(),
+            base,
+        }
+    }
+
+    pub fn count(&self) -> u32 {
+        self.base + self.list.len() as u32
+    }
+
+    /// Takes over sources that were numbered behind these, or behind fewer of these.
+    pub fn append(&mut self, other: Self) -> Shift {
+        let shift = Shift {
+            base: other.base,
+            by: self.count() - other.base,
+        };
+        self.list.extend(other.list);
+        shift
     }
 
     /// `offset` is how many bytes of the file were dropped in front (a byte order mark).
@@ -109,7 +153,7 @@ impl Sources {
 
     /// Gives a reserved source its text and its place in the file.
     pub fn fill(&mut self, id: SourceId, text: &str, first: Position, offset: u64) {
-        let source = &mut self.list[id.0 as usize];
+        let source = &mut self.list[(id.0 - self.base) as usize];
         source.text = Arc::new(text.to_owned());
         source.first_line = first.line;
         source.first_column = first.column;
@@ -118,7 +162,7 @@ impl Sources {
     }
 
     pub fn get(&self, id: SourceId) -> &Source {
-        &self.list[id.0 as usize]
+        &self.list[(id.0 - self.base) as usize]
     }
 
     pub fn text_of(&self, span: Span) -> &str {
@@ -136,7 +180,7 @@ impl Sources {
     }
 
     fn push(&mut self, source: Source) -> SourceId {
-        let id = SourceId(self.list.len() as u32);
+        let id = SourceId(self.count());
         self.list.push(source);
         id
     }
@@ -145,6 +189,19 @@ impl Sources {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn appended_sources_are_found_at_their_shifted_places() {
+        let mut all = Sources::new();
+        all.add_file("/a".into(), "a".to_owned(), 0);
+        let mut part = Sources::numbered_from(all.count());
+        let id = part.add_file("/b".into(), "bcd".to_owned(), 0);
+        all.add_file("/c".into(), "c".to_owned(), 0);
+        let shift = all.append(part);
+        assert_eq!(all.text_of(shift.of(Span::new(id, 1, 3))), "cd");
+        let kept = Span::new(SourceId(0), 0, 1);
+        assert_eq!(shift.of(kept), kept);
+    }
 
     #[test]
     fn an_excerpt_reports_places_of_its_file() {

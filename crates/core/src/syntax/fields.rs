@@ -230,14 +230,27 @@ pub struct Field {
 
 /// The length and the first seven bytes of a name in one word: nearly all names that differ,
 /// differ here, and one comparison tells.
+#[inline]
 pub(super) const fn pack(name: &[u8]) -> u64 {
-    let mut word = name.len() as u64;
-    let mut at = 0;
-    while at < 7 && at < name.len() {
-        word = word << 8 | name[at] as u64;
-        at += 1;
+    let length = (name.len() as u64) << 56;
+    match name {
+        [a, b, c, d, e, f, g, ..] => length | u64::from_le_bytes([*a, *b, *c, *d, *e, *f, *g, 0]),
+        [a, b, c, d, rest @ ..] => {
+            let word = u32::from_le_bytes([*a, *b, *c, *d]) as u64;
+            length | word | few(rest) << 32
+        }
+        rest => length | few(rest),
     }
-    word
+}
+
+/// At most three bytes.
+const fn few(bytes: &[u8]) -> u64 {
+    match bytes {
+        [a] => *a as u64,
+        [a, b] => *a as u64 | (*b as u64) << 8,
+        [a, b, c] => *a as u64 | (*b as u64) << 8 | (*c as u64) << 16,
+        _ => 0,
+    }
 }
 
 impl Field {

@@ -6,11 +6,15 @@
 
 use std::sync::Arc;
 
+use memchr::{memchr, memmem};
+use smallvec::SmallVec;
+
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{SourceId, Span};
 
+use super::fields::pack;
 use super::tree::{CoreTag, NodeData, NodeId, ScalarStyle, Shape, TextIn, Tree};
-use super::yaml::duplicate_keys;
+use super::yaml::{FEW_KEYS, duplicate_keys};
 use super::{DEPTH_LIMIT, codes, encoding};
 
 /// Why a text is not JSON, and the byte at which that shows.
@@ -35,12 +39,16 @@ pub enum JsonErrorKind {
 pub(super) fn parse_into(tree: &mut Tree) -> Result<(), Vec<JsonError>> {
     tree.clear_nodes();
     let text = tree.text.clone();
+    // Braces may also hide behind an escape.
+    let bytes = text.as_bytes();
+    tree.has_braces = memmem::find(bytes, b"{{").is_some() || memchr(b'\\', bytes).is_some();
     let mut parser = Json {
         text: &text,
         bytes: text.as_bytes(),
         at: 0,
         tree,
         faults: Vec::new(),
+        names: SmallVec::new(),
     };
     if let Err(error) = parser.document() {
         parser.faults.push(error);
@@ -102,19 +110,23 @@ struct Json<'a> {
     at: usize,
     tree: &'a mut Tree,
     faults: Vec<JsonError>,
+    /// The keys of the open mappings, innermost last: packed name and node.
+    names: SmallVec<[(u64, NodeId); 32]>,
 }
 
 struct Open {
     node: NodeId,
     pending_from: usize,
+    /// Where its keys begin in the list of packed names.
+    names_from: usize,
     is_mapping: bool,
 }
 
 impl Json<'_> {
     /// Iterative, so that no input can exhaust the stack.
     fn document(&mut self) -> Result<(), JsonError> {
-        let mut open: Vec<Open> = Vec::new();
-        let mut pending: Vec<NodeId> = Vec::with_capacity(32);
+        let mut open: SmallVec<[Open; 16]> = SmallVec::new();
+        let mut pending: SmallVec<[NodeId; 64]> = SmallVec::new();
         self.skip_blanks();
         loop {
             // Here a value must begin.
@@ -131,13 +143,14 @@ impl Json<'_> {
                     open.push(Open {
                         node,
                         pending_from: pending.len(),
+                        names_from: self.names.len(),
                         is_mapping,
                     });
                     self.skip_blanks();
                     let end = if is_mapping { b'}' } else { b']' };
                     if self.peek() != Some(end) {
                         if is_mapping {
-                            pending.push(self.key()?);
+                            pending.push(self.key(self.names.len())?);
                         }
                         continue;
                     }
@@ -158,8 +171,8 @@ impl Json<'_> {
     /// A value is complete: closes collections and moves on to the next value. True at the end.
     fn after_value(
         &mut self,
-        open: &mut Vec<Open>,
-        pending: &mut Vec<NodeId>,
+        open: &mut SmallVec<[Open; 16]>,
+        pending: &mut SmallVec<[NodeId; 64]>,
     ) -> Result<bool, JsonError> {
         loop {
             self.skip_blanks();
@@ -177,7 +190,8 @@ impl Json<'_> {
                         return Err(self.syntax("a comma before the closing bracket"));
                     }
                     if is_mapping {
-                        pending.push(self.key()?);
+                        let names_from = inner.names_from;
+                        pending.push(self.key(names_from)?);
                     }
                     return Ok(false);
                 }
@@ -204,47 +218,50 @@ impl Json<'_> {
         self.add(shape, TextIn::Source, start, 0, 0)
     }
 
-    fn end_collection(&mut self, open: &Open, pending: &mut Vec<NodeId>) {
+    fn end_collection(&mut self, open: &Open, pending: &mut SmallVec<[NodeId; 64]>) {
         let first = self.tree.children.len();
         self.tree
             .children
-            .extend(pending.drain(open.pending_from..));
+            .extend_from_slice(&pending[open.pending_from..]);
+        pending.truncate(open.pending_from);
         let count = self.tree.children.len() - first;
         let data = &mut self.tree.nodes[open.node as usize];
         data.first = first as u32;
         data.count = count as u32;
         data.end = self.at as u32;
-        if open.is_mapping && count > 2 {
-            self.check_keys(first, count);
+        if open.is_mapping && count > 2 * FEW_KEYS {
+            let entries = &self.tree.children[first..first + count];
+            // The first few have been compared as they came; nodes are numbered in order.
+            let compared = entries[2 * FEW_KEYS];
+            let found = duplicate_keys(self.tree, entries);
+            for (earlier, later) in found.into_iter().filter(|(_, later)| *later > compared) {
+                self.report_duplicate(earlier, later);
+            }
         }
+        self.names.truncate(open.names_from);
     }
 
-    fn check_keys(&mut self, first: usize, count: usize) {
-        let keys: smallvec::SmallVec<[NodeId; 16]> = self.tree.children[first..first + count]
-            .iter()
-            .step_by(2)
-            .copied()
-            .collect();
-        let place = |id: NodeId| {
-            let data = &self.tree.nodes[id as usize];
-            (data.start, data.end)
-        };
-        let found = duplicate_keys(self.tree, &keys);
-        self.faults
-            .extend(found.into_iter().map(|(earlier, later)| JsonError {
-                at: place(later).0,
-                kind: JsonErrorKind::DuplicateKey {
-                    first: place(earlier),
-                    second: place(later),
-                },
-            }));
-    }
-
-    fn key(&mut self) -> Result<NodeId, JsonError> {
+    /// A key and its colon. It is compared with the other keys of its mapping, which begin at
+    /// `names_from`.
+    fn key(&mut self, names_from: usize) -> Result<NodeId, JsonError> {
         if self.peek() != Some(b'"') {
             return Err(self.syntax("expected a key in double quotes"));
         }
         let key = self.string()?;
+        let name = pack(self.tree.scalar_text(key).as_bytes());
+        let is_equal = |known: &&(u64, NodeId)| {
+            known.0 == name && self.tree.scalar_text(known.1) == self.tree.scalar_text(key)
+        };
+        // A mapping with very many keys is checked at its end, by hashing.
+        let few = self.names.len() - names_from <= FEW_KEYS;
+        let earlier = self.names[names_from..]
+            .iter()
+            .filter(|_| few)
+            .find(is_equal);
+        if let Some((_, earlier)) = earlier.copied() {
+            self.report_duplicate(earlier, key);
+        }
+        self.names.push((name, key));
         self.skip_blanks();
         if self.peek() != Some(b':') {
             return Err(self.syntax("expected `:` behind the key"));
@@ -252,6 +269,16 @@ impl Json<'_> {
         self.at += 1;
         self.skip_blanks();
         Ok(key)
+    }
+
+    fn report_duplicate(&mut self, earlier: NodeId, later: NodeId) {
+        let place = |id: NodeId| {
+            let data = &self.tree.nodes[id as usize];
+            (data.start, data.end)
+        };
+        let (first, second) = (place(earlier), place(later));
+        let kind = JsonErrorKind::DuplicateKey { first, second };
+        self.faults.push(JsonError { at: second.0, kind });
     }
 
     fn scalar(&mut self) -> Result<NodeId, JsonError> {
@@ -588,6 +615,18 @@ mod tests {
                 ..
             }
         ));
+    }
+
+    #[test]
+    fn duplicates_among_many_keys_are_each_reported_once() {
+        let keys: Vec<String> = (0..40)
+            .map(|n| format!("\"key-{}\": {n}", n % 30))
+            .collect();
+        let text = format!("{{{}}}", keys.join(", "));
+        let faults = parse(&text).map(|_| ()).unwrap_err();
+        assert_eq!(faults.len(), 10);
+        let early = format!("{{\"a\": 1, \"a\": 2, {}}}", keys[..30].join(", "));
+        assert_eq!(parse(&early).map(|_| ()).unwrap_err().len(), 1);
     }
 
     proptest::proptest! {

@@ -3,6 +3,8 @@
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
+use memchr::memchr;
+
 use crate::source::SourceId;
 
 use super::encoding::find_control;
@@ -29,15 +31,15 @@ pub enum Line {
 }
 
 /// Reads lines one after another into the same tree.
-pub struct JsonLines {
-    input: Box<dyn BufRead>,
+pub struct JsonLines<R> {
+    input: R,
     tree: Tree,
     number: u32,
     next_offset: u64,
     offset: u64,
 }
 
-impl std::fmt::Debug for JsonLines {
+impl<R> std::fmt::Debug for JsonLines<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("JsonLines")
             .field("line", &self.number)
@@ -45,16 +47,21 @@ impl std::fmt::Debug for JsonLines {
     }
 }
 
-impl JsonLines {
+impl<R: BufRead> JsonLines<R> {
     /// `source` is the id that spans of the current line carry.
-    pub fn new(input: Box<dyn BufRead>, source: SourceId) -> Self {
+    pub fn new(input: R, source: SourceId) -> Self {
+        Self::resumed(input, source, 0, 0)
+    }
+
+    /// Goes on in the middle of a file, behind so many lines and bytes.
+    pub fn resumed(input: R, source: SourceId, lines: u32, offset: u64) -> Self {
         let tree = Tree::new(source, Arc::default());
         Self {
             input,
             tree,
-            number: 0,
-            next_offset: 0,
-            offset: 0,
+            number: lines,
+            next_offset: offset,
+            offset,
         }
     }
 
@@ -81,6 +88,11 @@ impl JsonLines {
         }
     }
 
+    /// What the lines were read from.
+    pub fn into_inner(self) -> R {
+        self.input
+    }
+
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -99,11 +111,27 @@ impl JsonLines {
         self.tree.source = source;
     }
 
+    /// Up to and with the next line feed, but no more than a line may have, and one byte.
+    fn read_bytes(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        loop {
+            let buffer = self.input.fill_buf()?;
+            let room = (LINE_LIMIT + 1 - bytes.len()).min(buffer.len());
+            let (used, done) = match memchr(b'\n', &buffer[..room]) {
+                Some(at) => (at + 1, true),
+                None => (room, room == 0),
+            };
+            bytes.extend_from_slice(&buffer[..used]);
+            self.input.consume(used);
+            if done {
+                return Ok(bytes.len());
+            }
+        }
+    }
+
     fn read_line(&mut self) -> io::Result<Option<Result<(), Line>>> {
         let mut bytes = std::mem::take(Arc::make_mut(&mut self.tree.text)).into_bytes();
         bytes.clear();
-        let mut limited = io::Read::take(&mut self.input, LINE_LIMIT as u64 + 1);
-        let taken = limited.read_until(b'\n', &mut bytes)?;
+        let taken = self.read_bytes(&mut bytes)?;
         if taken == 0 {
             return Ok(None);
         }
@@ -113,7 +141,7 @@ impl JsonLines {
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
         } else if taken > LINE_LIMIT {
-            self.skip_rest_of_line()?;
+            self.next_offset += self.input.skip_until(b'\n')? as u64;
             return Ok(Some(Err(Line::TooLong)));
         }
         if self.number == 1 && bytes.starts_with(b"\xef\xbb\xbf") {
@@ -131,25 +159,6 @@ impl JsonLines {
             }
         }
     }
-
-    /// Drops what is left of a line that is too long, a buffer at a time.
-    fn skip_rest_of_line(&mut self) -> io::Result<()> {
-        loop {
-            let buffer = self.input.fill_buf()?;
-            if buffer.is_empty() {
-                return Ok(());
-            }
-            let (used, done) = match buffer.iter().position(|byte| *byte == b'\n') {
-                Some(at) => (at + 1, true),
-                None => (buffer.len(), false),
-            };
-            self.input.consume(used);
-            self.next_offset += used as u64;
-            if done {
-                return Ok(());
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -158,9 +167,9 @@ mod tests {
     use crate::source::Sources;
     use std::io::Cursor;
 
-    fn lines(bytes: impl Into<Vec<u8>>) -> JsonLines {
+    fn lines(bytes: impl Into<Vec<u8>>) -> JsonLines<Cursor<Vec<u8>>> {
         let source = Sources::new().add_file("/d.jsonl".into(), String::new(), 0);
-        JsonLines::new(Box::new(Cursor::new(bytes.into())), source)
+        JsonLines::new(Cursor::new(bytes.into()), source)
     }
 
     #[test]

@@ -25,7 +25,15 @@ impl Scalar<'_> {
     }
 }
 
+#[inline]
 pub(super) fn resolve(text: &str, style: ScalarStyle, tag: CoreTag) -> Scalar<'_> {
+    if tag == CoreTag::None && matches!(style, ScalarStyle::Quoted | ScalarStyle::Block) {
+        return Scalar::Str(text);
+    }
+    resolve_tagged(text, style, tag)
+}
+
+fn resolve_tagged(text: &str, style: ScalarStyle, tag: CoreTag) -> Scalar<'_> {
     match (tag, style) {
         (CoreTag::Str, _) => Scalar::Str(text),
         (CoreTag::None, ScalarStyle::Missing) => Scalar::Null,

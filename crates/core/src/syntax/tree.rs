@@ -73,6 +73,8 @@ pub struct Tree {
     pub(super) root: NodeId,
     /// Some mapping has a plain `<<`; without one nobody needs to look for it.
     pub(super) has_merges: bool,
+    /// Some scalar may hold `{{`.
+    pub(super) has_braces: bool,
 }
 
 impl Tree {
@@ -85,6 +87,7 @@ impl Tree {
             pool: String::new(),
             root: 0,
             has_merges: false,
+            has_braces: true,
         }
     }
 
@@ -232,7 +235,17 @@ impl<'t> Node<'t> {
 
     #[inline]
     pub fn is_null(self) -> bool {
-        matches!(self.scalar(), Some(Scalar::Null))
+        match (self.data().shape, self.data().tag) {
+            (Shape::Scalar(ScalarStyle::Quoted | ScalarStyle::Block), CoreTag::None) => false,
+            (Shape::Scalar(_), _) => matches!(self.scalar(), Some(Scalar::Null)),
+            _ => false,
+        }
+    }
+
+    /// Whether any scalar of the tree may hold `{{`; most trees hold none.
+    #[inline]
+    pub(crate) fn may_have_braces(self) -> bool {
+        self.tree.has_braces
     }
 
     /// The items of a sequence; none for other kinds.

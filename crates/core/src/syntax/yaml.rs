@@ -18,7 +18,7 @@ const ALIAS_NODES: u64 = 1_000_000;
 /// Bytes that aliases may add: a long text behind many aliases is a bomb with few nodes.
 const ALIAS_BYTES: u64 = 64 * 1024 * 1024;
 /// Below this many keys comparing each with each is faster than hashing.
-const FEW_KEYS: usize = 12;
+pub(super) const FEW_KEYS: usize = 12;
 
 /// `None` when the text holds no tree at all; then the reason has been reported.
 pub fn parse_yaml(source: SourceId, text: Arc<String>, out: &mut Diagnostics) -> Option<Tree> {
@@ -410,21 +410,15 @@ impl<'a> Builder<'a> {
     }
 
     fn check_keys(&mut self, first: u32, count: u32) {
-        let keys: Vec<NodeId> = self.tree.children[first as usize..(first + count) as usize]
-            .iter()
-            .step_by(2)
-            .copied()
-            .collect();
-        for key in &keys {
-            if !matches!(
-                self.tree.nodes[self.tree.follow(*key) as usize].shape,
-                Shape::Scalar(_)
-            ) {
+        let entries = &self.tree.children[first as usize..(first + count) as usize];
+        for key in entries.iter().step_by(2) {
+            let shape = self.tree.nodes[self.tree.follow(*key) as usize].shape;
+            if !matches!(shape, Shape::Scalar(_)) {
                 self.out
                     .report(codes::collection_as_key(self.tree.span_of(*key)));
             }
         }
-        for (earlier, later) in duplicate_keys(&self.tree, &keys) {
+        for (earlier, later) in duplicate_keys(&self.tree, entries) {
             let name = self.tree.scalar_text(self.tree.follow(later));
             let (first, second) = (self.tree.span_of(earlier), self.tree.span_of(later));
             self.out.report(codes::duplicate_key(name, first, second));
@@ -445,12 +439,13 @@ fn byte_range(mark: &Mark) -> (u32, u32) {
     (range.start as u32, range.end as u32)
 }
 
-/// Pairs of keys with the same text: the first use and each later one.
-pub(super) fn duplicate_keys(tree: &Tree, keys: &[NodeId]) -> Vec<(NodeId, NodeId)> {
-    if keys.len() <= FEW_KEYS {
-        duplicates_of_few(tree, keys)
+/// Pairs of keys with the same text: the first use and each later one. `entries` are keys and
+/// values in turn.
+pub(super) fn duplicate_keys(tree: &Tree, entries: &[NodeId]) -> Vec<(NodeId, NodeId)> {
+    if entries.len() <= 2 * FEW_KEYS {
+        duplicates_of_few(tree, entries)
     } else {
-        duplicates_of_many(tree, keys)
+        duplicates_of_many(tree, entries)
     }
 }
 
@@ -460,26 +455,31 @@ fn key_text(tree: &Tree, key: NodeId) -> Option<&str> {
     is_scalar.then(|| tree.scalar_text(key))
 }
 
-fn duplicates_of_few(tree: &Tree, keys: &[NodeId]) -> Vec<(NodeId, NodeId)> {
+fn duplicates_of_few(tree: &Tree, entries: &[NodeId]) -> Vec<(NodeId, NodeId)> {
     let mut found = Vec::new();
     let mut packed = [0; FEW_KEYS];
-    for (at, key) in keys.iter().enumerate() {
+    for (at, key) in entries.iter().step_by(2).enumerate() {
         let Some(name) = key_text(tree, *key) else {
             continue;
         };
-        packed[at] = pack(name.as_bytes());
-        let earlier = (0..at).find(|known| {
-            packed[*known] == packed[at] && key_text(tree, keys[*known]) == Some(name)
-        });
-        found.extend(earlier.map(|earlier| (keys[earlier], *key)));
+        let word = pack(name.as_bytes());
+        let is_equal = |known: &usize| {
+            packed[*known] == word && key_text(tree, entries[2 * known]) == Some(name)
+        };
+        found.extend(
+            (0..at)
+                .find(is_equal)
+                .map(|earlier| (entries[2 * earlier], *key)),
+        );
+        packed[at] = word;
     }
     found
 }
 
-fn duplicates_of_many(tree: &Tree, keys: &[NodeId]) -> Vec<(NodeId, NodeId)> {
+fn duplicates_of_many(tree: &Tree, entries: &[NodeId]) -> Vec<(NodeId, NodeId)> {
     let mut found = Vec::new();
-    let mut known = HashMap::with_capacity(keys.len());
-    for key in keys {
+    let mut known = HashMap::with_capacity(entries.len() / 2);
+    for key in entries.iter().step_by(2) {
         let Some(name) = key_text(tree, *key) else {
             continue;
         };

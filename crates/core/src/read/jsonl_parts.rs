@@ -1,0 +1,344 @@
+//! Large JSONL files, several parts at a time. Parts are taken over in the order of the file, so
+//! the result is that of reading line by line.
+
+use std::io::{self, BufRead, Cursor, Read};
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread;
+
+use camino::Utf8Path;
+
+use crate::access::{Reader, Secrets};
+use crate::diagnostic::Diagnostics;
+use crate::source::{Position, Sources, Span};
+use crate::syntax::{JsonLines, LINE_LIMIT};
+
+use super::identity::{IdPlace, LineId, duplicate_id};
+use super::level::Level;
+use super::load::{Forget, IdBook, Loader};
+
+/// Enough lines that handing them over costs nothing; in tests, a few.
+const PART: usize = if cfg!(test) { 300 } else { 2 * 1024 * 1024 };
+/// More threads than this would only wait for the disk.
+const MOST_THREADS: usize = 8;
+
+/// Whole lines of a file.
+struct Part {
+    bytes: Vec<u8>,
+    /// Lines of the file before this part.
+    lines_before: u32,
+    offset: u64,
+}
+
+/// What was found in a part.
+struct Checked {
+    part: Part,
+    out: Diagnostics,
+    sources: Sources,
+    ids: Vec<LineId>,
+    tests: u32,
+    import_failed: bool,
+    secrets: Secrets,
+}
+
+/// Whether a file is worth the threads.
+pub(super) fn is_large(size: u64) -> bool {
+    size > 2 * PART as u64 && threads() > 1
+}
+
+fn threads() -> usize {
+    thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(MOST_THREADS)
+}
+
+impl Loader<'_, '_> {
+    /// Checks every line; tests are not kept.
+    pub(super) fn check_jsonl_parts(
+        &mut self,
+        mut input: Box<dyn BufRead>,
+        level: &Level<'_>,
+        path: &Arc<Utf8Path>,
+    ) -> io::Result<()> {
+        let mut parts = Parts {
+            input: &mut *input,
+            lines: 0,
+            offset: 0,
+        };
+        let mut ready = parts.take(threads())?;
+        while !ready.is_empty() {
+            let worker = Worker::of(self, level, path);
+            let (checked, next) = thread::scope(|scope| {
+                let running: Vec<_> = ready
+                    .drain(..)
+                    .map(|part| scope.spawn(|| worker.check(part)))
+                    .collect();
+                // The disk works while the threads do.
+                let next = parts.take(threads());
+                let checked: Vec<Checked> = running
+                    .into_iter()
+                    .map(|thread| {
+                        thread
+                            .join()
+                            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                    })
+                    .collect();
+                (checked, next)
+            });
+            for part in checked {
+                self.take_over(part, path);
+            }
+            ready = next?;
+        }
+        Ok(())
+    }
+
+    fn take_over(&mut self, checked: Checked, path: &Arc<Utf8Path>) {
+        let shift = self.reader.sources.append(checked.sources);
+        self.reader
+            .out
+            .take_over(checked.out, self.position, |span| shift.of(span));
+        for one in &checked.ids {
+            self.register_line_id(one, &checked.part, path);
+        }
+        self.position += checked.tests;
+        self.import_failed |= checked.import_failed;
+        self.reader.secrets.absorb(checked.secrets);
+    }
+
+    fn register_line_id(&mut self, one: &LineId, part: &Part, path: &Arc<Utf8Path>) {
+        let place = IdPlace::Line {
+            path: path.clone(),
+            position: one.position,
+        };
+        let IdBook::Whole(ids) = &mut self.ids else {
+            return;
+        };
+        let Some(first) = ids.register(&one.id, &place, self.reader.sources) else {
+            return;
+        };
+        let from = (one.line_offset - part.offset) as usize;
+        let line = part.bytes[from..]
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        let text = String::from_utf8_lossy(line);
+        let begin = Position {
+            line: one.position.line,
+            column: 1,
+        };
+        let source = self
+            .reader
+            .sources
+            .add_excerpt(path.clone(), &text, begin, one.line_offset);
+        let span = Span::new(source, one.range.0, one.range.1);
+        self.reader.out.enter_test(self.position + one.test);
+        self.reader.out.report(duplicate_id(&one.id, first, span));
+        self.reader.out.leave_test();
+    }
+}
+
+/// Everything that reading a part needs of the load it belongs to.
+struct Worker<'a> {
+    level: &'a Level<'a>,
+    path: &'a Arc<Utf8Path>,
+    world: crate::access::World<'a>,
+    limits: &'a crate::access::Limits,
+    root: camino::Utf8PathBuf,
+    main_directory: camino::Utf8PathBuf,
+    directory: camino::Utf8PathBuf,
+    origin: super::load::Origin,
+    root_metadata: crate::model::Map,
+    root_trials: Option<u32>,
+    sources_before: u32,
+}
+
+impl<'a> Worker<'a> {
+    fn of(loader: &Loader<'a, '_>, level: &'a Level<'a>, path: &'a Arc<Utf8Path>) -> Self {
+        Self {
+            level,
+            path,
+            world: loader.reader.world,
+            limits: loader.reader.limits,
+            root: loader.reader.root.clone(),
+            main_directory: loader.reader.main_directory.clone(),
+            directory: loader.reader.directory.clone(),
+            origin: loader.origin,
+            root_metadata: loader.root_metadata.clone(),
+            root_trials: loader.root_trials,
+            sources_before: loader.reader.sources.count(),
+        }
+    }
+
+    fn check(&self, part: Part) -> Checked {
+        // New sources are numbered behind those that the level's own spans may point into.
+        let mut sources = Sources::numbered_from(self.sources_before);
+        let mut out = Diagnostics::new();
+        let mut reader = Reader::new(
+            self.world,
+            &mut sources,
+            &mut out,
+            self.limits,
+            self.root.clone(),
+            self.main_directory.clone(),
+        );
+        reader.directory = self.directory.clone();
+        let mut forget = Forget;
+        let mut loader = Loader {
+            ids: IdBook::Part(Vec::new()),
+            root_metadata: self.root_metadata.clone(),
+            root_trials: self.root_trials,
+            ..Loader::new(reader, &mut forget, self.origin)
+        };
+        let source = loader.reader.sources.reserve(self.path.clone());
+        // The lines are lent to the reader and come back with what was found in them.
+        let bytes = Cursor::new(part.bytes);
+        let lines = JsonLines::resumed(bytes, source, part.lines_before, part.offset);
+        let bytes = loader.read_lines(lines, self.level, self.path).into_inner();
+        let ids = match loader.ids {
+            IdBook::Part(ids) => ids,
+            IdBook::Whole(_) => Vec::new(),
+        };
+        let (tests, import_failed) = (loader.position, loader.import_failed);
+        let secrets = loader.reader.take_secrets();
+        let part = Part { bytes, ..part };
+        Checked {
+            part,
+            out,
+            sources,
+            ids,
+            tests,
+            import_failed,
+            secrets,
+        }
+    }
+}
+
+/// Cuts a stream into parts that end with a line.
+struct Parts<'i> {
+    input: &'i mut dyn BufRead,
+    lines: u32,
+    offset: u64,
+}
+
+impl Parts<'_> {
+    fn take(&mut self, count: usize) -> io::Result<Vec<Part>> {
+        let mut parts = Vec::with_capacity(count);
+        while parts.len() < count {
+            match self.next()? {
+                Some(part) => parts.push(part),
+                None => break,
+            }
+        }
+        Ok(parts)
+    }
+
+    fn next(&mut self) -> io::Result<Option<Part>> {
+        let mut bytes = Vec::with_capacity(PART + PART / 8);
+        (&mut *self.input)
+            .take(PART as u64)
+            .read_to_end(&mut bytes)?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let mut skipped = 0;
+        if bytes.last() != Some(&b'\n') {
+            let limit = LINE_LIMIT as u64 + 1;
+            let more = (&mut *self.input)
+                .take(limit)
+                .read_until(b'\n', &mut bytes)?;
+            if more as u64 == limit && bytes.last() != Some(&b'\n') {
+                // The reader of the part sees a line that is too long, and needs no more of it.
+                skipped = self.input.skip_until(b'\n')? as u64;
+            }
+        }
+        let part = Part {
+            lines_before: self.lines,
+            offset: self.offset,
+            bytes,
+        };
+        self.lines += part.bytes.iter().filter(|byte| **byte == b'\n').count() as u32;
+        self.lines += u32::from(skipped > 0);
+        self.offset += part.bytes.len() as u64 + skipped;
+        Ok(Some(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::access::{Limits, World};
+    use crate::diagnostic::Diagnostics;
+    use crate::read::{Collect, Forget, Origin, Request, Sink, load};
+    use crate::source::{MemoryFiles, Sources, Variables};
+
+    /// Every diagnostic as a line of text, and the number of tests.
+    fn found(files: &MemoryFiles, sink: &mut dyn Sink) -> (Vec<String>, usize, usize) {
+        let environment = Variables::default();
+        let limits = Limits::default();
+        let world = World {
+            files,
+            environment: &environment,
+            working_directory: "/p".into(),
+        };
+        let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+        let path = "/p/d.jsonl".into();
+        let request = Request {
+            world,
+            limits: &limits,
+            path,
+            origin: Origin::Named,
+            root: "/p".into(),
+        };
+        let loaded = load(&request, &mut sources, &mut out, sink);
+        let mut lines: Vec<String> = out
+            .iter()
+            .map(|one| {
+                let place = sources.position(one.span);
+                let related: Vec<_> = one
+                    .related
+                    .iter()
+                    .map(|related| {
+                        (
+                            sources.position(related.span),
+                            sources.text_of(related.span),
+                        )
+                    })
+                    .collect();
+                let text = sources.text_of(one.span);
+                let offset = sources.get(one.span.source).offset();
+                format!(
+                    "{place:?} {} {} {text} {offset} {:?} {related:?}",
+                    one.code.name, one.message, one.test
+                )
+            })
+            .collect();
+        lines.sort();
+        (lines, loaded.tests, out.errors())
+    }
+
+    #[test]
+    fn parts_give_the_same_as_lines() {
+        let mut text = String::from("\u{feff}");
+        for n in 0..400 {
+            let line = match n % 23 {
+                3 => "\n".to_owned(),
+                5 => "{\"id\": \"again\", \"criteria\": \"c\", \"input\": \"é\"}\n".to_owned(),
+                7 => "{\"id\": 1,}\n".to_owned(),
+                11 => format!("{{\"input\": \"ü\", \"critera\": \"x\", \"id\": \"t{n}\"}}\r\n"),
+                13 => "[1]\n".to_owned(),
+                17 => format!(
+                    "{{\"id\": \"f{n}\", \"criteria\": \"c\", \"input\": \"i\", \"input_files\": [\"no.md\"]}}\n"
+                ),
+                _ => format!("{{\"id\": \"t{n}\", \"criteria\": \"c\", \"input\": \"i\"}}\n"),
+            };
+            text.push_str(&line);
+        }
+        let sidecar = "name: d\nassert:\n  - {type: llm-judge}\n";
+        let files = MemoryFiles::new()
+            .with("/p/d.jsonl", text)
+            .with("/p/d.yaml", sidecar);
+        let by_line = found(&files, &mut Collect::default());
+        assert!(by_line.0.len() > 40 && by_line.1 > 300, "{by_line:#?}");
+        assert_eq!(found(&files, &mut Forget), by_line);
+    }
+}
