@@ -100,6 +100,13 @@ fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
     }
 }
 
+/// Why a text is no pattern, in one line; `None` when it is one. The rules are those of `regex`.
+pub fn pattern_fault(text: &str) -> Option<String> {
+    Pattern::new(text, Flags::default())
+        .err()
+        .map(|fault| fault.reason)
+}
+
 fn unknown_flag(entry: &Entry<'_>, text: &str, at: usize) -> Diagnostic {
     let place = character_at(text, at);
     let message = format!("`{}` is no flag of a pattern", &text[place.clone()]);

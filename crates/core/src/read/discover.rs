@@ -1,5 +1,7 @@
 //! Which files are suites (`FORMAT.md` 2.1).
 
+use std::collections::HashSet;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -54,6 +56,7 @@ impl Found {
         arguments: &[String],
     ) -> Result<Vec<Self>, Discovery> {
         let mut found: Vec<Self> = Vec::new();
+        let mut known: HashSet<Utf8PathBuf> = HashSet::new();
         let mut removed: Vec<GlobMatcher> = Vec::new();
         let here = vec![".".to_owned()];
         let positive = arguments.iter().any(|argument| !argument.starts_with('!'));
@@ -64,7 +67,7 @@ impl Found {
                 continue;
             }
             for one in expand(files, working_directory, argument)? {
-                if !found.iter().any(|known| known.path == one.path) {
+                if known.insert(one.path.clone()) {
                     found.push(one);
                 }
             }

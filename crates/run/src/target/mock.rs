@@ -1,6 +1,8 @@
 //! `mock`: answers that stand in the targets file.
 
 use evalrig_core::access::Template;
+use evalrig_core::assertion::{INVALID_REGEX, pattern_fault};
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{Number, Value};
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
@@ -192,7 +194,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
 }
 
 fn read_response(options: &mut Options<'_, '_, '_>) -> Read<Response> {
-    let pattern = options.text("pattern");
+    let pattern = read_pattern(options);
     let answer = read_answer(options);
     let tool_calls = options.list("tool_calls", TOOL_CALL, read_call);
     let tokens = options.nested("tokens", TOKENS, read_tokens);
@@ -270,10 +272,27 @@ fn required_count(options: &mut Options<'_, '_, '_>, name: &str) -> Read<Setting
     options.integer(name, 0, u64::MAX)?.ok_or(Faulty)
 }
 
+/// A pattern that comes from a variable is checked when it is used.
+fn read_pattern(options: &mut Options<'_, '_, '_>) -> Read<Option<Template>> {
+    let pattern = options.text("pattern")?;
+    let fault = pattern
+        .as_ref()
+        .and_then(Template::fixed)
+        .and_then(|text| pattern_fault(&text));
+    match (fault, &pattern) {
+        (Some(reason), Some(pattern)) => {
+            let message = format!("the pattern does not compile: {reason}");
+            options.report(Diagnostic::new(&INVALID_REGEX, pattern.span(), message));
+            Err(Faulty)
+        }
+        _ => Ok(pattern),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::testing::{faults, settings};
+    use crate::target::testing::{self, faults, settings};
 
     fn responses(list: &str) -> Vec<Response> {
         settings::<Mock>(&format!("provider: mock, responses: {list}")).responses
@@ -376,5 +395,16 @@ mod tests {
                 "{options}"
             );
         }
+    }
+
+    #[test]
+    fn a_pattern_must_compile_unless_a_variable_holds_it() {
+        let names = |pattern: &str| {
+            let entry = format!(", responses: [{{pattern: \"{pattern}\", response: x}}]");
+            testing::read(&format!("targets: [{{name: a, provider: mock{entry}}}]")).names()
+        };
+        assert_eq!(names("a("), ["invalid-regex"]);
+        assert_eq!(names("(?<!x)a"), Vec::<&str>::new());
+        assert_eq!(names("${{ PATTERN }}("), Vec::<&str>::new());
     }
 }
