@@ -216,7 +216,7 @@ mod tests {
         let options = Value::from(assertions[0].check.options());
         assert_eq!(
             options.to_json(JsonStyle::Compact),
-            r#"{"file":".evalrig/judges/tone.sh","timeoutSeconds":60}"#
+            r#"{"timeout_seconds":60}"#
         );
     }
 

@@ -203,11 +203,11 @@ mod tests {
     #[test]
     fn a_score_holds_until_the_next_one() {
         let item = "{id: tone, score_ranges: {8: Warm, 0: Cold, 3: Cool}}";
-        let ranges = r#""scoreRanges":[{"low":0,"high":2,"outcome":"Cold"},{"low":3,"high":7,"outcome":"Cool"},{"low":8,"high":10,"outcome":"Warm"}]"#;
+        let ranges = r#""score_ranges":[{"score_range":[0,2],"outcome":"Cold"},{"score_range":[3,7],"outcome":"Cool"},{"score_range":[8,10],"outcome":"Warm"}]"#;
         assert!(shown(item).contains(ranges));
         let item = "{score_ranges: [{score_range: [0, 4], expected_outcome: Cold}, \
                     {score_range: [6, 10], description: Warm}]}";
-        let ranges = r#""scoreRanges":[{"low":0,"high":4,"outcome":"Cold"},{"low":6,"high":10,"outcome":"Warm"}]"#;
+        let ranges = r#""score_ranges":[{"score_range":[0,4],"outcome":"Cold"},{"score_range":[6,10],"outcome":"Warm"}]"#;
         assert!(shown(item).contains(ranges));
     }
 

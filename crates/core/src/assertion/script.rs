@@ -295,7 +295,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// The shape of `show --format json`.
+    /// The options in canonical form.
     pub(super) fn options(&self) -> Map {
         let mut map = Map::new();
         match &self.command {
@@ -304,12 +304,13 @@ impl Script {
                 map.insert("script", words);
             }
             Command::Shell(text) => map.insert("script", text.as_str()),
-            Command::Found { shown, .. } => map.insert("file", shown.as_str()),
+            // The type's name leads there again.
+            Command::Found { .. } => {}
         }
         if let Cwd::Written { text, .. } = &self.place.cwd {
             map.insert("cwd", text.as_str());
         }
-        map.insert("timeoutSeconds", Value::from(self.place.timeout_seconds));
+        map.insert("timeout_seconds", Value::from(self.place.timeout_seconds));
         map
     }
 

@@ -246,37 +246,10 @@ fn option_value(key: &str, value: &Value) -> Value {
         return value.clone();
     };
     let items = items.iter().enumerate().map(|(at, item)| match item {
-        Value::Map(item) if key == "rubrics" => short_item(written_ranges(item), at + 1),
-        Value::Map(item) => written_ranges(item).into(),
+        Value::Map(item) if key == "rubrics" => short_item(item.clone(), at + 1),
         other => other.clone(),
     });
     Value::List(items.collect())
-}
-
-/// `scoreRanges: [{low, high, outcome}]` → `score_ranges: [{score_range: [low, high], outcome}]`.
-fn written_ranges(item: &Map) -> Map {
-    item.iter()
-        .map(|(key, value)| match (key, value) {
-            ("scoreRanges", Value::List(ranges)) => {
-                let ranges = ranges.iter().map(written_range).collect();
-                ("score_ranges".to_owned(), Value::List(ranges))
-            }
-            _ => (key.to_owned(), value.clone()),
-        })
-        .collect()
-}
-
-fn written_range(range: &Value) -> Value {
-    let Some(map) = range.as_map() else {
-        return range.clone();
-    };
-    let (Some(low), Some(high)) = (map.get("low"), map.get("high")) else {
-        return range.clone();
-    };
-    let mut written = Map::new();
-    written.insert("score_range", vec![low.clone(), high.clone()]);
-    written.insert_some("outcome", map.get("outcome").cloned());
-    written.into()
 }
 
 /// A rubric item without its defaults; a bare text where only the outcome is left.

@@ -128,7 +128,7 @@ impl RubricItem {
         map.insert("required", self.required.to_value());
         if !self.ranges.is_empty() {
             let ranges: Vec<Value> = self.ranges.iter().map(ScoreRange::to_value).collect();
-            map.insert("scoreRanges", ranges);
+            map.insert("score_ranges", ranges);
         }
         if self.operator != Operator::default() {
             map.insert("operator", self.operator.word());
@@ -140,8 +140,10 @@ impl RubricItem {
 impl ScoreRange {
     fn to_value(&self) -> Value {
         let mut map = Map::new();
-        map.insert("low", u32::from(self.low));
-        map.insert("high", u32::from(self.high));
+        map.insert(
+            "score_range",
+            vec![u32::from(self.low), u32::from(self.high)],
+        );
         map.insert("outcome", self.outcome.as_str());
         map.into()
     }
