@@ -11,6 +11,9 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
+/// Title of the options that every command takes.
+const GLOBAL: &str = "Options of every command";
+
 /// Agent evaluations kept as files in git.
 #[derive(Debug, Parser)]
 #[command(name = "evalrig", version, styles = STYLES, after_help = exit::HELP)]
@@ -30,13 +33,13 @@ pub struct Cli {
 #[derive(Debug, Clone, Args)]
 pub struct Global {
     /// Say less: no report when all is well.
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub quiet: bool,
     /// Say more: notes too.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub verbose: bool,
     /// When to use colours.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
     pub color: When,
 }
 
@@ -49,7 +52,7 @@ pub enum When {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write a small suite that runs at once.
+    /// Write a small suite and a mock target that answers it.
     #[command(after_help = "Example: evalrig init evals/greeting")]
     Init(Init),
     /// Read suites, imports, targets and evals.json, and report every mistake at its line.
@@ -104,7 +107,7 @@ pub struct Init {
 pub struct Validate {
     /// Files, directories or patterns; `!PATTERN` takes away [default: the current directory].
     pub paths: Vec<String>,
-    /// How to show what was found: full, concise, json, github or sarif.
+    /// How to show what was found.
     #[arg(long, value_name = "FORMAT", default_value = "full", value_parser = clap::builder::PossibleValuesParser::new(crate::render::format_names()))]
     pub format: String,
     /// Treat warnings and conformance errors as errors that stop everything.

@@ -6,6 +6,7 @@ use anstream::{AutoStream, ColorChoice};
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::access::{EnvFiles, Limits, TargetNames, World};
 use evalrig_core::read::{Discovery, Found, repository_root};
+use evalrig_core::source::{EntryKind, Files};
 
 use crate::args::{Global, Loading, When};
 use crate::disk::{Disk, ProcessEnvironment};
@@ -54,6 +55,27 @@ impl Context {
             },
             targets: TargetNames::Unchecked,
         }
+    }
+
+    /// Options that name a place are worth nothing when the place is not there, and silence about
+    /// it would look like success.
+    pub fn check(&self, loading: &Loading) -> Result<(), Exit> {
+        let wanted = [
+            ("--root", &loading.root, EntryKind::Directory, "a directory"),
+            ("--env-file", &loading.env_file, EntryKind::File, "a file"),
+        ];
+        for (option, given, kind, noun) in wanted {
+            let Some(path) = given else { continue };
+            let found = Disk.kind(&self.absolute(path));
+            if found != Some(kind) {
+                complain(&match found {
+                    None => format!("{option}: `{path}` does not exist"),
+                    Some(_) => format!("{option}: `{path}` is not {noun}"),
+                });
+                return Err(Exit::CouldNotStart);
+            }
+        }
+        Ok(())
     }
 
     /// The repository root of a suite.

@@ -22,15 +22,17 @@ fn kind(file_type: FileType) -> EntryKind {
     }
 }
 
-/// Pipes and devices could be endless, or wait for ever.
+/// Pipes and devices could be endless, or wait for ever. Asked before opening, because to open a
+/// pipe is to wait for its writer; and after, because the name may stand for another file by then.
 fn regular(path: &Utf8Path) -> io::Result<File> {
+    let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
+    if !fs::metadata(path)?.is_file() {
+        return Err(irregular());
+    }
     let file = File::open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "not a regular file",
-        )),
+        false => Err(irregular()),
     }
 }
 

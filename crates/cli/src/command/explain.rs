@@ -56,7 +56,8 @@ fn topics() -> Vec<Topic> {
 }
 
 fn named(name: &str) -> Vec<Topic> {
-    let name = name.trim().to_lowercase();
+    // Type names may be written with `_`; nobody should have to know where else.
+    let name = name.trim().to_lowercase().replace('_', "-");
     let mut found: Vec<Topic> = Vec::new();
     found.extend(kind_named(&name).map(Topic::Assertion));
     found.extend(provider_named(&name).map(Topic::Provider));
@@ -106,16 +107,16 @@ impl Topic {
             Self::Assertion(kind) => {
                 let also = match kind.aliases {
                     [] => String::new(),
-                    names => format!("Also written {}.\n\n", quoted(names)),
+                    names => format!(" Also written {}.", quoted(names)),
                 };
                 let own = options("Options", kind.fields);
                 let common = options("Options of every assertion", COMMON_FIELDS);
-                format!("# {name}\n\nAssertion type. {also}{doc}\n\n{own}{common}")
+                format!("# {name}\n\nAssertion type.{also}\n\n{doc}\n\n{own}{common}")
             }
             Self::Provider(provider) => {
                 let own = options("Options", provider.fields);
                 let common = options("Options of every target", TARGET_FIELDS);
-                format!("# {name}\n\nTarget provider. {doc}\n\n{own}{common}")
+                format!("# {name}\n\nTarget provider.\n\n{doc}\n\n{own}{common}")
             }
         }
     }
@@ -143,7 +144,7 @@ fn options(title: &str, fields: &[Field]) -> String {
     }
     let mut text = format!("## {title}\n\n");
     for field in fields {
-        let mark = if field.required { "*" } else { "" };
+        let mark = if field.required { " (required)" } else { "" };
         let also = match field.also {
             [] => String::new(),
             names => format!(" (also {})", quoted(names)),

@@ -1,4 +1,4 @@
-//! `init`: a small suite that runs at once.
+//! `init`: a small suite, and a mock target that answers it.
 
 use std::fs;
 use std::io::Write;
@@ -15,6 +15,10 @@ const TARGETS: &str = include_str!("../../templates/targets.yaml");
 pub fn run(context: &Context, args: &Init) -> Result<Exit, Exit> {
     let shown = args.directory.as_deref().unwrap_or(".");
     let directory = context.absolute(shown);
+    if directory.exists() && !directory.is_dir() {
+        complain(&format!("`{shown}` is not a directory"));
+        return Err(Exit::CouldNotStart);
+    }
     let files = [("EVAL.yaml", SUITE), (".evalrig/targets.yaml", TARGETS)];
     let existing = files.iter().find(|(name, _)| directory.join(name).exists());
     if let Some((name, _)) = existing {
@@ -50,16 +54,17 @@ fn create(path: &Utf8Path, content: &str) -> std::io::Result<()> {
 }
 
 fn next_steps(directory: &str) -> String {
-    let here = match directory {
-        "." => String::new(),
-        directory => format!(" {directory}"),
+    let suite = joined(directory, "EVAL.yaml");
+    let targets = joined(directory, ".evalrig/targets.yaml");
+    let validate = match directory {
+        "." => "evalrig validate".to_owned(),
+        directory => format!("evalrig validate {directory}"),
     };
+    let show = format!("evalrig show {suite}");
+    let (files, commands) = (targets.chars().count(), show.chars().count());
     format!(
-        "wrote {suite}    three tests, ready to be changed\n\
-         wrote {targets}    a mock target that answers them\n\n\
-         next:\n  evalrig validate{here}    checks every line\n  \
-         evalrig show {suite}    prints what was understood\n",
-        suite = joined(directory, "EVAL.yaml"),
-        targets = joined(directory, ".evalrig/targets.yaml"),
+        "wrote {suite:<files$}  three tests, ready to be changed\n\
+         wrote {targets}  a mock target that answers them\n\n\
+         next:\n  {validate:<commands$}  checks every line\n  {show}  prints what was understood\n",
     )
 }

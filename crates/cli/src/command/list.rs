@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use camino::Utf8Path;
 use evalrig_core::assertion::Placed;
 use evalrig_core::model::{JsonStyle, Map, Suite, Test, Value};
 use evalrig_core::read::{Found, Origin};
@@ -13,6 +14,7 @@ use crate::context::{Context, print};
 use crate::exit::Exit;
 
 pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
+    context.check(&args.loading)?;
     let found = context.discover(&args.paths)?;
     let mut suites = Vec::new();
     let mut exit = Exit::Well;
@@ -38,15 +40,30 @@ pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
     Ok(exit)
 }
 
-fn shown(context: &Context, one: &Found) -> String {
-    one.path
-        .strip_prefix(&context.working_directory)
-        .unwrap_or(&one.path)
+fn shown(context: &Context, path: &Utf8Path) -> String {
+    path.strip_prefix(&context.working_directory)
+        .unwrap_or(path)
         .to_string()
 }
 
 fn line_of(sources: &Sources, test: &Test) -> u32 {
     sources.position(test.span).line
+}
+
+/// The file a test is written in, when it is not the suite's own.
+fn file_of<'s>(one: &Found, sources: &'s Sources, test: &Test) -> Option<&'s Utf8Path> {
+    let path = sources.get(test.span.source).path();
+    (path != one.path).then_some(path)
+}
+
+/// `8`, or `cases/more.yaml:8`, seen from the suite's directory.
+fn place_of(one: &Found, sources: &Sources, test: &Test) -> String {
+    let line = line_of(sources, test);
+    let directory = one.path.parent().unwrap_or(&one.path);
+    match file_of(one, sources, test) {
+        Some(file) => format!("{}:{line}", file.strip_prefix(directory).unwrap_or(file)),
+        None => line.to_string(),
+    }
 }
 
 fn tags(test: &Test) -> Vec<String> {
@@ -88,13 +105,23 @@ fn skills(assertions: &[Placed], found: &mut BTreeSet<String>) {
 fn as_text(context: &Context, one: &Found, loaded: &LoadedSuite) -> String {
     let Suite { name, tests, .. } = &loaded.suite;
     let noun = if tests.len() == 1 { "test" } else { "tests" };
-    let mut text = format!("{} ({name}, {} {noun})\n", shown(context, one), tests.len());
+    let mut text = format!(
+        "{} ({name}, {} {noun})\n",
+        shown(context, &one.path),
+        tests.len()
+    );
     let widest = tests
         .iter()
         .map(|test| test.id.as_str().chars().count())
         .max()
         .unwrap_or(0);
-    for test in tests {
+    let places: Vec<String> = tests
+        .iter()
+        .map(|test| place_of(one, &loaded.sources, test))
+        .collect();
+    let column = places.iter().map(|place| place.chars().count()).max();
+    let column = column.unwrap_or(0).clamp(4, 48) + 2;
+    for (test, place) in tests.iter().zip(places) {
         let mut kinds = Vec::new();
         types(&test.assertions, &mut kinds);
         let tags = tags(test);
@@ -108,11 +135,10 @@ fn as_text(context: &Context, one: &Found, loaded: &LoadedSuite) -> String {
         } else {
             ""
         };
-        let line = line_of(&loaded.sources, test);
         let id = test.id.as_str();
         let pad = " ".repeat(widest.min(48).saturating_sub(id.chars().count()));
         text.push_str(&format!(
-            "{line:>6}  {id}{pad}  {}{tags}{skip}\n",
+            "{place:>column$}  {id}{pad}  {}{tags}{skip}\n",
             kinds.join(", ")
         ));
     }
@@ -124,13 +150,13 @@ fn as_json(context: &Context, suites: &[(&Found, LoadedSuite)]) -> String {
         .iter()
         .map(|(one, loaded)| {
             let mut map = Map::new();
-            map.insert("file", shown(context, one));
+            map.insert("file", shown(context, &one.path));
             map.insert("name", loaded.suite.name.as_str());
             let tests: Vec<Value> = loaded
                 .suite
                 .tests
                 .iter()
-                .map(|test| test_json(&loaded.sources, test))
+                .map(|test| test_json(context, one, &loaded.sources, test))
                 .collect();
             map.insert("tests", tests);
             map.into()
@@ -145,13 +171,16 @@ fn as_json(context: &Context, suites: &[(&Found, LoadedSuite)]) -> String {
         .fold(text, |text, (_, loaded)| loaded.secrets.redact(&text))
 }
 
-fn test_json(sources: &Sources, test: &Test) -> Value {
+fn test_json(context: &Context, one: &Found, sources: &Sources, test: &Test) -> Value {
     let mut kinds = Vec::new();
     types(&test.assertions, &mut kinds);
     let mut names = BTreeSet::new();
     skills(&test.assertions, &mut names);
     let mut map = Map::new();
     map.insert("id", test.id.as_str());
+    if let Some(file) = file_of(one, sources, test) {
+        map.insert("file", shown(context, file));
+    }
     map.insert("line", line_of(sources, test));
     map.insert("tags", tags(test));
     map.insert("assertions", kinds);

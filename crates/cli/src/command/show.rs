@@ -4,7 +4,7 @@ use evalrig_core::access::Secrets;
 use evalrig_core::export;
 use evalrig_core::model::{JsonStyle, Value};
 use evalrig_core::read::{Found, Origin};
-use evalrig_core::source::Files;
+use evalrig_core::source::{EntryKind, Files};
 use evalrig_core::syntax::{EmitStyle, to_yaml};
 
 use crate::args::{Show, YamlOrJson};
@@ -16,10 +16,18 @@ use crate::exit::Exit;
 pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
     let (file, id) = split(context, &args.file);
     let path = context.absolute(file);
-    if Disk.kind(&path).is_none() {
-        complain(&format!("`{file}` does not exist"));
+    let refusal = match Disk.kind(&path) {
+        None => Some(format!("`{file}` does not exist")),
+        Some(EntryKind::Directory) => Some(format!(
+            "`{file}` is a directory; `evalrig list {file}` names the suites in it"
+        )),
+        Some(_) => None,
+    };
+    if let Some(refusal) = refusal {
+        complain(&refusal);
         return Err(Exit::CouldNotStart);
     }
+    context.check(&args.loading)?;
     let one = Found {
         path,
         origin: Origin::Named,

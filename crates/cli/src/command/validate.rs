@@ -18,6 +18,7 @@ use crate::fix;
 use crate::render::{self, Findings, format_named};
 
 pub fn run(context: &Context, args: &Validate) -> Result<Exit, Exit> {
+    context.check(&args.loading)?;
     let found = context.discover(&args.paths)?;
     let mut check = Check::run(context, args, &found)?;
     let mut fixed = 0;

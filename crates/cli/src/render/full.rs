@@ -49,7 +49,11 @@ impl Full {
     fn verdict(self, findings: &Findings) -> String {
         let errors = summary::count(findings.errors, "error");
         let warnings = summary::count(findings.warnings, "warning");
-        let extent = summary::extent(findings);
+        // A suite that could not be read has no number of tests.
+        let extent = match findings.tests {
+            0 => format!("in {}", summary::count(findings.files, "file")),
+            _ => summary::extent(findings),
+        };
         match (findings.errors, findings.warnings) {
             (0, 0) => format!(
                 "{}: {}, {}",
@@ -241,7 +245,6 @@ fn fill_in(drawn: &str, places: &[String]) -> String {
 mod tests {
     use super::super::fixture::{BROKEN, DUPLICATE, Fixture, REMARK, duplicate};
     use super::*;
-    use evalrig_core::diagnostic::Fix;
     use evalrig_core::source::Position;
 
     const PLAIN: Full = Full {
