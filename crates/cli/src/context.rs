@@ -107,6 +107,9 @@ impl Context {
                         format!("`{path}` is no suite: it must end in .yaml, .yml, .jsonl or .json")
                     }
                     Discovery::Pattern(pattern) => format!("`{pattern}` is not a pattern"),
+                    Discovery::Unreadable(path) => {
+                        format!("the directory `{path}` cannot be read; take it away with `!`")
+                    }
                 });
                 Err(Exit::CouldNotStart)
             }
@@ -144,7 +147,18 @@ pub fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "evalrig: {message}");
 }
 
-/// Writes to standard output. A reader that went away is not an error of ours.
-pub fn print(text: &str) {
-    let _ = io::stdout().write_all(text.as_bytes());
+/// Writes to standard output.
+pub fn print(text: &str) -> Result<(), Exit> {
+    written(io::stdout().write_all(text.as_bytes()))
+}
+
+/// A reader that went away is not an error of ours; a full disk is.
+pub fn written(outcome: io::Result<()>) -> Result<(), Exit> {
+    match outcome {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            complain(&format!("cannot write to standard output: {error}"));
+            Err(Exit::CouldNotStart)
+        }
+        _ => Ok(()),
+    }
 }

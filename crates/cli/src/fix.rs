@@ -145,7 +145,7 @@ impl Repaired {
     }
 
     /// Prints what would change.
-    pub fn show(&self, context: &Context) -> Exit {
+    pub fn show(&self, context: &Context) -> Result<Exit, Exit> {
         for (path, bytes) in &self.overlay.texts {
             let before = Disk.read(path, u64::MAX).unwrap_or_default();
             let shown = path
@@ -157,11 +157,11 @@ impl Repaired {
                 &String::from_utf8_lossy(bytes),
                 context.look().color,
             );
-            print(&self.check.secrets.redact(&diff));
+            print(&self.check.secrets.redact(&diff))?;
         }
-        match self.overlay.texts.is_empty() {
-            true => Exit::Well,
-            false => Exit::No,
+        match self.overlay.texts.is_empty() && self.check.out.errors() == 0 {
+            true => Ok(Exit::Well),
+            false => Ok(Exit::No),
         }
     }
 }

@@ -9,6 +9,6 @@ use crate::exit::Exit;
 pub fn run(args: &Completions) -> Result<Exit, Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "evalrig", &mut script);
-    print(&String::from_utf8_lossy(&script));
+    print(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Well)
 }

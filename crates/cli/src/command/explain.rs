@@ -38,7 +38,7 @@ pub fn run(_: &Context, args: &Explain) -> Result<Exit, Exit> {
             }
         }
     };
-    print(&text);
+    print(&text)?;
     Ok(Exit::Well)
 }
 

@@ -34,7 +34,7 @@ pub fn run(context: &Context, args: &Init) -> Result<Exit, Exit> {
             return Err(Exit::CouldNotStart);
         }
     }
-    print(&next_steps(shown));
+    print(&next_steps(shown))?;
     Ok(Exit::Well)
 }
 

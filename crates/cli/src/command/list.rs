@@ -36,7 +36,7 @@ pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
             .collect(),
         TextOrJson::Json => as_json(context, &suites),
     };
-    print(&text);
+    print(&text)?;
     Ok(exit)
 }
 

@@ -18,6 +18,6 @@ pub fn run(args: &Schema) -> Result<Exit, Exit> {
         SchemaKind::Results => schema::results(draft),
         SchemaKind::Targets => evalrig_run::target::schema(draft),
     };
-    print(&(value.to_json(JsonStyle::Pretty) + "\n"));
+    print(&(value.to_json(JsonStyle::Pretty) + "\n"))?;
     Ok(Exit::Well)
 }

@@ -68,7 +68,7 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
     print(&match args.format {
         YamlOrJson::Yaml => to_yaml(&value, &EmitStyle::default()),
         YamlOrJson::Json => value.to_json(JsonStyle::Pretty) + "\n",
-    });
+    })?;
     Ok(Exit::Well)
 }
 

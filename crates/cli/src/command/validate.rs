@@ -11,7 +11,7 @@ use evalrig_core::source::{EntryKind, Files, Sources, Span};
 use evalrig_run::target::{find_targets_file, read_targets};
 
 use crate::args::Validate;
-use crate::context::{Context, complain};
+use crate::context::{Context, complain, written};
 use crate::disk::Disk;
 use crate::exit::Exit;
 use crate::fix;
@@ -25,14 +25,14 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, Exit> {
     if args.fix {
         let outcome = fix::repair(context, args, &found, check)?;
         if args.diff {
-            return Ok(outcome.show(context));
+            return outcome.show(context);
         }
         fixed = outcome.fixed;
         check = outcome.write()?;
     }
     let errors = check.out.errors();
     if !(context.global.quiet && check.out.is_empty()) {
-        check.show(context, &args.format);
+        check.show(context, &args.format)?;
     }
     if fixed > 0 && !context.global.quiet {
         let noun = if fixed == 1 { "place" } else { "places" };
@@ -131,7 +131,7 @@ impl Check {
         }
     }
 
-    fn show(self, context: &Context, format: &str) {
+    fn show(self, context: &Context, format: &str) -> Result<(), Exit> {
         let (errors, warnings, dropped) =
             (self.out.errors(), self.out.warnings(), self.out.dropped());
         let mut diagnostics: Vec<Diagnostic> = self.out.into_vec();
@@ -151,11 +151,13 @@ impl Check {
             secrets: &self.secrets,
         };
         let mut out = BufWriter::new(io::stdout().lock());
-        if let Some(format) = format_named(format, context.look()) {
-            // A reader that went away wants no more of the report.
-            let _ = format
-                .render(&findings, &mut out)
-                .and_then(|()| out.flush());
+        match format_named(format, context.look()) {
+            Some(format) => written(
+                format
+                    .render(&findings, &mut out)
+                    .and_then(|()| out.flush()),
+            ),
+            None => Ok(()),
         }
     }
 }

@@ -96,7 +96,7 @@ static DIALECTS: &[Dialect] = &[
         },
     },
     Dialect {
-        tool: "agentv 5",
+        tool: "a file of agentv 5",
         help: "rewrite `vars.input` as `input`",
         detect: |root| {
             if root.some_test_has(&["input", "input_messages"]) {
@@ -108,7 +108,7 @@ static DIALECTS: &[Dialect] = &[
         },
     },
     Dialect {
-        tool: "promptfoo",
+        tool: "a file of promptfoo",
         help: "there is no conversion",
         detect: |root| {
             if root.some_test_has(&["input", "input_messages"]) {
@@ -125,7 +125,7 @@ static DIALECTS: &[Dialect] = &[
         },
     },
     Dialect {
-        tool: "inspect (Hugging Face)",
+        tool: "a file of inspect (Hugging Face)",
         help: "there is no conversion",
         detect: |root| {
             root.item_key("tasks", &["field_spec", "solvers", "scorers"])
@@ -133,7 +133,7 @@ static DIALECTS: &[Dialect] = &[
         },
     },
     Dialect {
-        tool: "skillgrade",
+        tool: "a file of skillgrade",
         help: "there is no conversion",
         detect: |root| {
             root.item_key("tasks", &["instruction"])
@@ -141,7 +141,7 @@ static DIALECTS: &[Dialect] = &[
         },
     },
     Dialect {
-        tool: "waza",
+        tool: "a file of waza",
         help: "there is no conversion",
         detect: |root| {
             root.list("tasks")?;
@@ -150,7 +150,7 @@ static DIALECTS: &[Dialect] = &[
         },
     },
     Dialect {
-        tool: "skival",
+        tool: "a file of skival",
         help: "there is no conversion",
         detect: |root| {
             root.item_key("evals", &["variants", "verify", "file"])
@@ -158,7 +158,7 @@ static DIALECTS: &[Dialect] = &[
         },
     },
     Dialect {
-        tool: "assay",
+        tool: "a file of assay",
         help: "there is no conversion",
         detect: |root| {
             let fits = root.has("suite") && root.has("model") && root.some_test_has(&["expected"]);
@@ -166,7 +166,7 @@ static DIALECTS: &[Dialect] = &[
         },
     },
     Dialect {
-        tool: "agentv before 0.19",
+        tool: "a file of agentv before 0.19",
         help: "rename `testcases` to `tests` by hand and check each field",
         detect: |root| root.has("testcases").then(|| vec!["testcases"]),
     },
@@ -203,10 +203,7 @@ pub(super) fn foreign_file(
         Origin::Named => (Level::Blocking, ""),
         Origin::Found => (Level::Warning, "; skipped"),
     };
-    let message = format!(
-        "this is a file of {tool}: it has {}{end}",
-        keys.join(" and ")
-    );
+    let message = format!("this is {tool}: it has {}{end}", keys.join(" and "));
     Diagnostic::new(&FOREIGN_DIALECT, place, message)
         .level(level)
         .help(help)

@@ -26,6 +26,8 @@ pub enum Discovery {
     Ending(String),
     /// A pattern that cannot be read.
     Pattern(String),
+    /// A directory that may not be looked into: a suite in it would silently not be checked.
+    Unreadable(Utf8PathBuf),
 }
 
 /// Deeper trees are not walked; no project has one.
@@ -63,7 +65,10 @@ impl Found {
         let rest = if positive { &[][..] } else { &here[..] };
         for argument in rest.iter().chain(arguments) {
             if let Some(pattern) = argument.strip_prefix('!') {
+                // A directory that is taken away goes with all that is in it.
+                let below = format!("{}/**", pattern.trim_end_matches('/'));
                 removed.push(matcher(working_directory, pattern)?);
+                removed.push(matcher(working_directory, &below)?);
                 continue;
             }
             for one in expand(files, working_directory, argument)? {
@@ -86,7 +91,7 @@ fn expand(
     match files.kind(&path) {
         Some(EntryKind::Directory) => {
             let mut found = Vec::new();
-            walk(files, &path, &mut found, 0);
+            walk(files, &path, &mut found, 0)?;
             Ok(found)
         }
         Some(_) if has_suite_ending(&path) => Ok(vec![Found {
@@ -122,7 +127,7 @@ fn expand_pattern(
     let mut found = Vec::new();
     for (path, kind) in paths {
         match kind {
-            EntryKind::Directory => walk(files, &path, &mut found, 0),
+            EntryKind::Directory => walk(files, &path, &mut found, 0)?,
             _ if has_suite_ending(&path) => found.push(Found {
                 path,
                 origin: Origin::Named,
@@ -171,16 +176,22 @@ fn match_below(
 }
 
 /// Suites below a directory, in byte order of names.
-fn walk(files: &dyn Files, directory: &Utf8Path, found: &mut Vec<Found>, depth: usize) {
-    let entries = files.list(directory).unwrap_or_default();
+fn walk(
+    files: &dyn Files,
+    directory: &Utf8Path,
+    found: &mut Vec<Found>,
+    depth: usize,
+) -> Result<(), Discovery> {
+    let unreadable = |_| Discovery::Unreadable(directory.to_owned());
+    let entries = files.list(directory).map_err(unreadable)?;
     if depth > DEEPEST || entries.iter().any(|entry| entry.name == "CACHEDIR.TAG") {
-        return;
+        return Ok(());
     }
     for entry in entries {
         let path = directory.join(&entry.name);
         match entry.kind {
             EntryKind::Directory if !entry.is_link && !is_hidden(&entry.name) => {
-                walk(files, &path, found, depth + 1);
+                walk(files, &path, found, depth + 1)?;
             }
             EntryKind::File if is_suite_name(&entry.name) => {
                 found.push(Found {
@@ -191,6 +202,7 @@ fn walk(files: &dyn Files, directory: &Utf8Path, found: &mut Vec<Found>, depth: 
             _ => {}
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -233,6 +245,7 @@ mod tests {
             paths(&tree(), &[".", "!**/evals.json"]),
             ["/p/a/x.eval.yml", "/p/b/EVAL.yaml"]
         );
+        assert_eq!(paths(&tree(), &[".", "!a"]), ["/p/b/EVAL.yaml"]);
         assert_eq!(paths(&tree(), &["b/EVAL.yaml", "b"]), ["/p/b/EVAL.yaml"]);
         assert_eq!(paths(&tree(), &["a/notes.yaml"]), ["/p/a/notes.yaml"]);
     }

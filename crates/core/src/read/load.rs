@@ -134,9 +134,14 @@ impl Sink for Collect {
     }
 }
 
-/// The nearest ancestor of a suite file that holds `.git`, else the file's directory.
+/// The nearest ancestor of a suite file that holds `.git`, else the file's directory; for
+/// evals.json the skill's, because its paths start there.
 pub fn repository_root(files: &dyn crate::source::Files, suite: &Utf8Path) -> Utf8PathBuf {
-    let directory = suite.parent().unwrap_or(suite);
+    let is_json = suite
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    let skill = is_json.then(|| evals_json::skill_root(suite));
+    let directory = skill.as_deref().or(suite.parent()).unwrap_or(suite);
     directory
         .ancestors()
         .find(|ancestor| files.kind(&ancestor.join(".git")).is_some())

@@ -61,7 +61,8 @@ pub fn read_source(
 
 /// A file that the system does not give out. `place` is the file itself, or what names it.
 pub fn unreadable(place: Span, path: &Utf8Path, error: &io::Error) -> Diagnostic {
-    let message = format!("`{path}` cannot be read: {error}");
+    let name = path.file_name().unwrap_or(path.as_str());
+    let message = format!("`{name}` cannot be read: {error}");
     Diagnostic::new(&UNREADABLE_FILE, place, message)
 }
 
