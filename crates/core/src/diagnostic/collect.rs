@@ -77,6 +77,23 @@ impl Diagnostics {
         }
     }
 
+    /// No further diagnostic will be kept.
+    pub fn is_full(&self) -> bool {
+        self.kept.len() >= KEPT
+    }
+
+    /// A fault that nobody will see in detail: only its level counts.
+    pub fn count_unkept(&mut self, level: Level) {
+        let level = if self.strict { level.strict() } else { level };
+        self.count(level);
+        self.dropped += 1;
+    }
+
+    /// How many are kept so far.
+    pub fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
     pub fn errors(&self) -> usize {
         self.errors
     }

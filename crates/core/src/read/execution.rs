@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::access::{Reader, wrong_type};
 use crate::assertion::{Assertion, read_list};
 use crate::model::Execution;
-use crate::syntax::fields::{Bound, DEPRECATED_FIELD, Entry, Field, Shape, unknown_field};
+use crate::syntax::fields::{
+    Bound, DEPRECATED_FIELD, Entry, Field, Shape, UNKNOWN_FIELD, unknown_field,
+};
 use crate::syntax::{Node, edit};
 
 /// The most trials of one test.
@@ -131,6 +133,10 @@ fn old_trials(
 /// Settings that are options of the command line here.
 fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
     for (key, _) in bound.unknown() {
+        if reader.out.is_full() {
+            reader.out.count_unkept(UNKNOWN_FIELD.level);
+            continue;
+        }
         let diagnostic = unknown_field(key, &[EXECUTION_FIELDS]);
         let option = match key.scalar_text().unwrap_or("") {
             "workers" => Some("--workers N"),

@@ -64,9 +64,9 @@ impl Loader<'_, '_> {
                     break;
                 }
             };
-            let before = self.reader.out.len();
+            let before = self.reader.out.kept();
             self.read_line(&lines, line, level, path);
-            if self.sink.keeps_tests() || self.reader.out.len() > before {
+            if self.sink.keeps_tests() || self.reader.out.kept() > before {
                 // Spans of a line carry a reserved id, which becomes the line's excerpt now.
                 let first = Position {
                     line: lines.number(),

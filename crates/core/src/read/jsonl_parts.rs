@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostics;
 use crate::source::{Position, Sources, Span};
 use crate::syntax::{JsonLines, LINE_LIMIT};
 
-use super::identity::{IdPlace, LineId, duplicate_id};
+use super::identity::{DUPLICATE_ID, IdPlace, LineId, duplicate_id};
 use super::level::Level;
 use super::load::{Forget, IdBook, Loader};
 
@@ -114,9 +114,14 @@ impl Loader<'_, '_> {
         let IdBook::Whole(ids) = &mut self.ids else {
             return;
         };
+        let is_full = self.reader.out.is_full();
         let Some(first) = ids.register(&one.id, &place, self.reader.sources) else {
             return;
         };
+        if is_full {
+            self.reader.out.count_unkept(DUPLICATE_ID.level);
+            return;
+        }
         let from = (one.line_offset - part.offset) as usize;
         let line = part.bytes[from..]
             .split(|byte| *byte == b'\n')

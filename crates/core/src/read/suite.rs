@@ -8,8 +8,8 @@ use crate::diagnostic::{Diagnostic, Fix, Level as Grade, declare_codes};
 use crate::model::{Execution, Map, Number, Value, Verdicts};
 use crate::source::{SourceId, Span};
 use crate::syntax::fields::{
-    Bound, CONFLICTING_FIELDS, DEPRECATED_FIELD, Entry, Field, Shape, UNSUPPORTED_FEATURE, shorten,
-    unknown_field,
+    Bound, CONFLICTING_FIELDS, DEPRECATED_FIELD, Entry, Field, Shape, UNKNOWN_FIELD,
+    UNSUPPORTED_FEATURE, shorten, unknown_field,
 };
 use crate::syntax::{Node, Scalar, edit};
 
@@ -459,6 +459,10 @@ pub(super) fn read_level<'p>(
 
 pub(super) fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
     for (key, _) in bound.unknown() {
+        if reader.out.is_full() {
+            reader.out.count_unkept(UNKNOWN_FIELD.level);
+            continue;
+        }
         let name = key.scalar_text().unwrap_or("");
         reader.report(match name {
             "workspace" | "preprocessors" | "depends_on" => Diagnostic::new(

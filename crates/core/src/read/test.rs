@@ -11,7 +11,9 @@ use crate::assertion::{
 use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
 use crate::model::{Expected, Skip, Test, TestId};
 use crate::source::{Position, Span};
-use crate::syntax::fields::{Bound, Field, Shape, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field};
+use crate::syntax::fields::{
+    Bound, Field, Shape, UNKNOWN_FIELD, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field,
+};
 use crate::syntax::{Node, Scalar};
 
 use super::execution::{MOST_TRIALS, ReadExecution, read_execution, read_trials};
@@ -493,6 +495,10 @@ fn is_yes_or_no(text: &str) -> bool {
 
 fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
     for (key, value) in bound.unknown() {
+        if reader.out.is_full() {
+            reader.out.count_unkept(UNKNOWN_FIELD.level);
+            continue;
+        }
         let name = key.scalar_text().unwrap_or("");
         let unsupported = |level: Grade, help: &str| {
             Diagnostic::new(

@@ -31,7 +31,8 @@ pub fn merge_into(bound: &Bound<'_>, gone: &str, keep: &str, value: &str) -> Opt
 /// Moves the entry `key` of a mapping into the mapping under `home`, which is made if need be.
 pub fn move_into(bound: &Bound<'_>, key: &str, home: &str) -> Option<Fix> {
     let entry = bound.get(key)?;
-    if !is_written_in(bound, &entry) {
+    // A home without a value is a key all the same.
+    if !is_written_in(bound, &entry) || bound.is_repeated(entry.field) || bound.was_null(home) {
         return None;
     }
     let title = format!("move `{key}` into `{home}`");

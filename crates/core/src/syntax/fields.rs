@@ -352,7 +352,11 @@ impl<'t> Bound<'t> {
             return;
         }
         if field.old.contains(&name) {
-            out.report(deprecated_key(key, field.name));
+            let mut diagnostic = deprecated_key(key, field.name);
+            if self.is_repeated(field) {
+                diagnostic.fix = None;
+            }
+            out.report(diagnostic);
         }
         if value.is_null() && !matches!(field.shape, Shape::Any) {
             out.report(null_field(key.span(), name));
@@ -360,6 +364,13 @@ impl<'t> Bound<'t> {
             return;
         }
         self.known.push(Entry { field, key, value });
+    }
+
+    /// Several keys stand for the field: to rename or move one of them would make a duplicate.
+    pub(super) fn is_repeated(&self, field: &Field) -> bool {
+        let spelled = |key: Node<'_>| key.scalar_text().is_some_and(|name| field.is_called(name));
+        let mut keys = self.node.written_entries().filter(|(key, _)| spelled(*key));
+        keys.nth(1).is_some()
     }
 
     /// The entry of a field, by its canonical name.
@@ -410,6 +421,10 @@ impl<'t> Bound<'t> {
 
     pub fn report_unknown(&self, tables: &[&'static [Field]], out: &mut Diagnostics) {
         for (key, _) in self.unknown() {
+            if out.is_full() {
+                out.count_unkept(UNKNOWN_FIELD.level);
+                continue;
+            }
             out.report(unknown_field(key, tables));
         }
     }

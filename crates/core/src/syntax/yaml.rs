@@ -1,7 +1,7 @@
 //! YAML events → tree. The only place, with `yaml_error`, that knows which parser we use.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle as Style, Span as Mark, StructureStyle, Tag};
@@ -19,6 +19,10 @@ const ALIAS_NODES: u64 = 1_000_000;
 const ALIAS_BYTES: u64 = 64 * 1024 * 1024;
 /// Below this many keys comparing each with each is faster than hashing.
 pub(super) const FEW_KEYS: usize = 12;
+
+/// Comparing every unknown alias with every anchor would take the square of the file's length.
+const MOST_SUGGESTIONS: usize = 100;
+const NEAREST_ANCHORS: usize = 1000;
 
 /// `None` when the text holds no tree at all; then the reason has been reported.
 pub fn parse_yaml(source: SourceId, text: Arc<String>, out: &mut Diagnostics) -> Option<Tree> {
@@ -106,7 +110,7 @@ struct Builder<'a> {
     frames: Vec<Frame>,
     /// Children of the open collections, innermost last.
     pending: Vec<NodeId>,
-    anchors: HashMap<usize, Anchor>,
+    anchors: BTreeMap<usize, Anchor>,
     open_anchors: Vec<(NodeId, usize)>,
     grown: Size,
     added_by_aliases: Size,
@@ -126,7 +130,7 @@ impl<'a> Builder<'a> {
             out,
             frames: Vec::new(),
             pending: Vec::new(),
-            anchors: HashMap::new(),
+            anchors: BTreeMap::new(),
             open_anchors: Vec::new(),
             grown: Size::default(),
             added_by_aliases: Size::default(),
@@ -347,8 +351,12 @@ impl<'a> Builder<'a> {
     }
 
     fn unresolved_alias(&mut self, name: &str, start: u32, end: u32) {
-        let known = self.anchors.values().map(|anchor| anchor.name.as_str());
-        let help = match did_you_mean(name, known) {
+        let nearest = match self.out.len() < MOST_SUGGESTIONS {
+            true => NEAREST_ANCHORS,
+            false => 0,
+        };
+        let known = self.anchors.values().rev().take(nearest);
+        let help = match did_you_mean(name, known.map(|anchor| anchor.name.as_str())) {
             Some(near) => format!("did you mean `*{near}`?"),
             None => {
                 format!("define it first with `&{name}`, or quote the text if the `*` is meant")

@@ -1,0 +1,281 @@
+//! `measure [--gate] PROGRAMS FILES` runs evalrig and its baselines in turn and prints what each
+//! costs beside what it may cost. Only ratios within one run mean anything: machines differ and
+//! are shared. Without `--gate` the exit code does not depend on the figures.
+//!
+//! A cost is the CPU time of the process, the least of several runs. Each run hangs under a
+//! `measure --once` of its own, because the system adds up CPU time and memory over all children
+//! that a process ever had.
+
+#![expect(clippy::print_stdout, reason = "a table is what this program is for")]
+
+use std::io::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+
+fn main() -> Result<ExitCode> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["--once", program, arguments @ ..] => once(program, arguments),
+        ["--gate", programs, files] => Bench::new(programs, files).run().map(Verdict::gate),
+        [programs, files] => Bench::new(programs, files).run().map(|_| ExitCode::SUCCESS),
+        _ => Err(Error::other("usage: measure [--gate] PROGRAMS FILES")),
+    }
+}
+
+/// Runs one command and prints its CPU time in microseconds and its peak memory in KiB.
+fn once(program: &str, arguments: &[&str]) -> Result<ExitCode> {
+    let status = Command::new(program)
+        .args(arguments)
+        .stdout(Stdio::null())
+        .status()?;
+    if !status.success() {
+        return Err(Error::other(format!("`{program}` ended with {status}")));
+    }
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let time = usage.user_time() + usage.system_time();
+    println!("{} {}", time.num_microseconds(), usage.max_rss());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What one command costs at best.
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    micros: f64,
+    peak_kib: f64,
+}
+
+/// Whether every figure so far is within its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Within,
+    Over,
+}
+
+impl Verdict {
+    fn gate(self) -> ExitCode {
+        match self {
+            Self::Within => ExitCode::SUCCESS,
+            Self::Over => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// What a row may reach.
+#[derive(Debug, Clone, Copy, Default)]
+struct Limits {
+    ratio: Option<f64>,
+    peak_mb: Option<f64>,
+}
+
+struct Bench {
+    programs: PathBuf,
+    files: PathBuf,
+    verdict: Verdict,
+}
+
+impl Bench {
+    fn new(programs: &str, files: &str) -> Self {
+        Self {
+            programs: programs.into(),
+            files: files.into(),
+            verdict: Verdict::Within,
+        }
+    }
+
+    fn run(mut self) -> Result<Verdict> {
+        println!(
+            "{:<44} {:>10} {:>7} {:>7} {:>9} {:>7}",
+            "what", "CPU ms", "ratio", "limit", "peak MB", "limit"
+        );
+        self.yaml()?;
+        self.start()?;
+        self.jsonl()?;
+        self.growth()?;
+        Ok(self.verdict)
+    }
+
+    fn yaml(&mut self) -> Result<()> {
+        let file = self.file("10000/EVAL.yaml");
+        let costs = compare(
+            12,
+            &[
+                self.command("raw_tree", &["raw", &file]),
+                self.command("raw_tree", &["core", &file]),
+                self.command("evalrig", &["validate", &file]),
+            ],
+        )?;
+        let base = costs[0];
+        self.row(
+            "YAML, 10 000 tests: the raw parser's tree",
+            base,
+            base,
+            Limits::default(),
+        );
+        self.row("  evalrig's tree of it", costs[1], base, Limits::default());
+        let limits = Limits {
+            ratio: Some(1.6),
+            peak_mb: Some(150.0),
+        };
+        self.row("  evalrig validate", costs[2], base, limits);
+        Ok(())
+    }
+
+    fn start(&mut self) -> Result<()> {
+        let costs = compare(
+            60,
+            &[
+                self.command("empty", &[]),
+                self.command("evalrig", &["--version"]),
+            ],
+        )?;
+        self.row("an empty program", costs[0], costs[0], Limits::default());
+        let limits = Limits {
+            ratio: Some(3.0),
+            peak_mb: None,
+        };
+        self.row("  evalrig --version", costs[1], costs[0], limits);
+        Ok(())
+    }
+
+    /// Half the throughput is twice the time.
+    fn jsonl(&mut self) -> Result<()> {
+        let (few, many) = (self.file("few.jsonl"), self.file("many.jsonl"));
+        let costs = compare(
+            4,
+            &[
+                self.command("serde_lines", &[&many]),
+                self.command("evalrig", &["validate", &many]),
+                self.command("evalrig", &["validate", &few]),
+            ],
+        )?;
+        let base = costs[0];
+        let limits = Limits {
+            ratio: Some(2.0),
+            peak_mb: Some(200.0),
+        };
+        self.row(
+            "JSONL, 1 000 000 lines: serde_json, typed",
+            base,
+            base,
+            Limits::default(),
+        );
+        self.row("  evalrig validate", costs[1], base, limits);
+        self.row(
+            "  evalrig validate, 100 000 lines",
+            costs[2],
+            base,
+            Limits::default(),
+        );
+        Ok(())
+    }
+
+    /// The cost of a test must not depend on how many others there are.
+    fn growth(&mut self) -> Result<()> {
+        const SIZES: [(&str, f64); 3] = [("1000", 1e3), ("10000", 1e4), ("30000", 3e4)];
+        const MOST: f64 = 0.10;
+        let files = SIZES.map(|(name, _)| self.file(&format!("{name}/EVAL.yaml")));
+        let commands: Vec<_> = files
+            .iter()
+            .map(|file| self.command("evalrig", &["validate", file]))
+            .collect();
+        let costs = compare(8, &commands)?;
+        let each: Vec<f64> = costs
+            .iter()
+            .zip(SIZES)
+            .map(|(cost, (_, count))| cost.micros / count)
+            .collect();
+        println!(
+            "\n{:<44} {:>10} {:>9} {:>7}",
+            "growth", "µs / test", "deviation", "limit"
+        );
+        for ((name, _), micros) in SIZES.iter().zip(&each) {
+            let deviation = micros / each[1] - 1.0;
+            let verdict = self.judge(deviation.abs() <= MOST);
+            println!(
+                "{:<44} {micros:>10.2} {:>8.1}% {:>6.0}% {verdict}",
+                format!("  evalrig validate, {name} tests"),
+                deviation * 100.0,
+                MOST * 100.0,
+            );
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, what: &str, cost: Cost, base: Cost, limits: Limits) {
+        let ratio = cost.micros / base.micros;
+        let peak_mb = cost.peak_kib * 1024.0 / 1e6;
+        let is_within = limits.ratio.is_none_or(|most| ratio <= most)
+            && limits.peak_mb.is_none_or(|most| peak_mb <= most);
+        let verdict = match (limits.ratio, limits.peak_mb) {
+            (None, None) => "",
+            _ => self.judge(is_within),
+        };
+        println!(
+            "{what:<44} {:>10.2} {ratio:>7.2} {:>7} {peak_mb:>9.1} {:>7} {verdict}",
+            cost.micros / 1000.0,
+            limits
+                .ratio
+                .map_or(String::new(), |most| format!("{most:.2}")),
+            limits
+                .peak_mb
+                .map_or(String::new(), |most| format!("{most:.0}")),
+        );
+    }
+
+    fn judge(&mut self, is_within: bool) -> &'static str {
+        if is_within {
+            return "PASS";
+        }
+        self.verdict = Verdict::Over;
+        "over"
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.files.join(name).to_string_lossy().into_owned()
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Vec<String> {
+        let program = self.programs.join(Path::new(program));
+        let mut command = vec![program.to_string_lossy().into_owned()];
+        command.extend(arguments.iter().map(ToString::to_string));
+        command
+    }
+}
+
+/// Runs the commands in turn, round after round, so that a busy moment of the machine hits all of
+/// them alike; keeps the least CPU time and the highest peak of each.
+fn compare(rounds: usize, commands: &[Vec<String>]) -> Result<Vec<Cost>> {
+    let unknown = Cost {
+        micros: f64::INFINITY,
+        peak_kib: 0.0,
+    };
+    let mut costs = vec![unknown; commands.len()];
+    for _ in 0..rounds {
+        for (cost, command) in costs.iter_mut().zip(commands) {
+            let run = measured(command)?;
+            cost.micros = cost.micros.min(run.micros);
+            cost.peak_kib = cost.peak_kib.max(run.peak_kib);
+        }
+    }
+    Ok(costs)
+}
+
+fn measured(command: &[String]) -> Result<Cost> {
+    let output = Command::new(std::env::current_exe()?)
+        .arg("--once")
+        .args(command)
+        .stderr(Stdio::inherit())
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut figures = text.split_whitespace().map(str::parse::<f64>);
+    match (figures.next(), figures.next()) {
+        (Some(Ok(micros)), Some(Ok(peak_kib))) if output.status.success() => {
+            Ok(Cost { micros, peak_kib })
+        }
+        _ => Err(Error::other(format!("`{}` failed", command.join(" ")))),
+    }
+}

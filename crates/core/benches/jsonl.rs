@@ -1,0 +1,63 @@
+//! JSONL: the lines alone, and the whole way to checked tests.
+
+use std::io::Cursor;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use evalrig_core::access::{Limits, World};
+use evalrig_core::diagnostic::Diagnostics;
+use evalrig_core::read::{Forget, Origin, Request, load};
+use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_core::syntax::{JsonLines, Line};
+
+#[path = "../../../bench/src/text.rs"]
+#[expect(dead_code, reason = "the other formats have their own benchmarks")]
+mod text;
+
+const TESTS: usize = 10_000;
+
+fn jsonl(criterion: &mut Criterion) {
+    let mut bytes = Vec::new();
+    text::jsonl(TESTS, &mut bytes).expect("memory takes everything");
+    let mut group = criterion.benchmark_group("jsonl");
+    group.throughput(Throughput::Bytes(bytes.len() as u64));
+
+    let source = Sources::new().add_file("/p/d.jsonl".into(), String::new(), 0);
+    group.bench_function("lines", |bencher| {
+        bencher.iter(|| {
+            let mut lines = JsonLines::new(Box::new(Cursor::new(bytes.clone())), source);
+            let mut count = 0;
+            while let Ok(Some(Line::Value)) = lines.advance() {
+                count += 1;
+            }
+            assert_eq!(count, TESTS);
+        });
+    });
+
+    let files = MemoryFiles::new()
+        .with("/p/d.jsonl", bytes.clone())
+        .with("/p/d.yaml", "name: d\n");
+    let environment = Variables::default();
+    let limits = Limits::default();
+    let request = Request {
+        world: World {
+            files: &files,
+            environment: &environment,
+            working_directory: "/p".into(),
+        },
+        limits: &limits,
+        path: "/p/d.jsonl".into(),
+        origin: Origin::Named,
+        root: "/p".into(),
+    };
+    group.bench_function("validate", |bencher| {
+        bencher.iter(|| {
+            let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+            let loaded = load(&request, &mut sources, &mut out, &mut Forget);
+            assert_eq!((loaded.tests, out.len()), (TESTS, 0));
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, jsonl);
+criterion_main!(benches);

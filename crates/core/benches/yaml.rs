@@ -1,0 +1,56 @@
+//! YAML: the tree alone, and the whole way to a checked suite.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use evalrig_core::access::{Limits, World};
+use evalrig_core::diagnostic::Diagnostics;
+use evalrig_core::read::{Forget, Origin, Request, load};
+use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_core::syntax::parse_yaml;
+
+#[path = "../../../bench/src/text.rs"]
+#[expect(dead_code, reason = "the other formats have their own benchmarks")]
+mod text;
+
+const TESTS: usize = 1000;
+
+fn yaml(criterion: &mut Criterion) {
+    let mut bytes = Vec::new();
+    text::yaml(TESTS, &mut bytes).expect("memory takes everything");
+    let mut group = criterion.benchmark_group("yaml");
+    group.throughput(Throughput::Bytes(bytes.len() as u64));
+
+    let shared = Arc::new(String::from_utf8(bytes.clone()).expect("generated as UTF-8"));
+    let source = Sources::new().add_file("/p/EVAL.yaml".into(), String::new(), 0);
+    group.bench_function("tree", |bencher| {
+        bencher.iter(|| parse_yaml(source, black_box(&shared).clone(), &mut Diagnostics::new()));
+    });
+
+    let files = MemoryFiles::new().with("/p/EVAL.yaml", bytes);
+    let environment = Variables::default();
+    let limits = Limits::default();
+    let request = Request {
+        world: World {
+            files: &files,
+            environment: &environment,
+            working_directory: "/p".into(),
+        },
+        limits: &limits,
+        path: "/p/EVAL.yaml".into(),
+        origin: Origin::Named,
+        root: "/p".into(),
+    };
+    group.bench_function("validate", |bencher| {
+        bencher.iter(|| {
+            let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+            let loaded = load(&request, &mut sources, &mut out, &mut Forget);
+            assert_eq!((loaded.tests, out.len()), (TESTS, 0));
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, yaml);
+criterion_main!(benches);
