@@ -117,31 +117,32 @@ pub(crate) enum Vars {
 
 impl Reader<'_> {
     /// The text of a scalar with everything replaced, or as it is where references are kept.
-    /// `field` names the place in messages.
+    /// `field` names the place in messages. `None` when something could not be replaced, which has
+    /// been reported: a text with a hole in it would only cause faults that follow from it.
     pub(crate) fn interpolate<'t>(
         &mut self,
         field: &str,
         node: Node<'t>,
         text: &'t str,
         vars: Vars,
-    ) -> Cow<'t, str> {
+    ) -> Option<Cow<'t, str>> {
         if self.vars.is_none() && !node.may_have_braces() {
-            return Cow::Borrowed(text);
+            return Some(Cow::Borrowed(text));
         }
         let templated = vars == Vars::Test && self.vars.is_some();
         // Nearly no text has braces, and one byte is found faster than two.
         let has_braces = text.as_bytes().contains(&b'{') && text.contains("{{");
         if !has_braces && !(templated && text.contains("}}")) {
-            return Cow::Borrowed(text);
+            return Some(Cow::Borrowed(text));
         }
         if !templated && !text.contains("${{") {
-            return Cow::Borrowed(text);
+            return Some(Cow::Borrowed(text));
         }
         if self.keeps_references() {
             self.keep_references_of(field, node, text);
-            return Cow::Borrowed(text);
+            return Some(Cow::Borrowed(text));
         }
-        Cow::Owned(self.replace(field, node, text, templated))
+        self.replace(field, node, text, templated).map(Cow::Owned)
     }
 
     /// Notes the references of a text that stays as it is.
@@ -164,13 +165,21 @@ impl Reader<'_> {
         }
     }
 
-    fn replace(&mut self, field: &str, node: Node<'_>, text: &str, templated: bool) -> String {
+    fn replace(
+        &mut self,
+        field: &str,
+        node: Node<'_>,
+        text: &str,
+        templated: bool,
+    ) -> Option<String> {
         let mut result = String::with_capacity(text.len());
+        let mut complete = true;
         let mut at = 0;
         while at < text.len() {
             let rest = &text[at..];
             if let Some((_, length)) = piece_at(rest) {
-                self.environment_reference(field, node, at, &rest[..length], &mut result);
+                let reference = &rest[..length];
+                complete &= self.environment_reference(field, node, at, reference, &mut result);
                 at += length;
             } else if templated && (rest.starts_with("{{{{") || rest.starts_with("}}}}")) {
                 result.push_str(&rest[..2]);
@@ -179,8 +188,9 @@ impl Reader<'_> {
                 let length = inside.find("}}").map_or(rest.len(), |end| end + 4);
                 let range = at..at + length;
                 let inner = inside.get(..length.saturating_sub(4)).unwrap_or(inside);
-                if let Some(value) = self.test_variable(node, range, inner) {
-                    result.push_str(&as_text(&value));
+                match self.test_variable(node, range, inner) {
+                    Some(value) => result.push_str(&as_text(&value)),
+                    None => complete = false,
                 }
                 at += length;
             } else {
@@ -189,10 +199,10 @@ impl Reader<'_> {
                 at += next;
             }
         }
-        result
+        complete.then_some(result)
     }
 
-    /// What `${{ NAME }}` at byte `at` of the text stands for.
+    /// Adds what `${{ NAME }}` at byte `at` of the text stands for; false when it is not set.
     pub(super) fn environment_reference(
         &mut self,
         field: &str,
@@ -200,21 +210,33 @@ impl Reader<'_> {
         at: usize,
         reference: &str,
         result: &mut String,
-    ) {
+    ) -> bool {
         let span = node.text_span(at..at + reference.len());
         match piece_at(reference) {
             Some((Piece::Escape, _)) => result.push_str("${{"),
-            Some((Piece::Variable(name), _)) => self.insert_variable(field, name, span, result),
+            Some((Piece::Variable(name), _)) => {
+                return self.insert_variable(field, name, span, result);
+            }
             Some((Piece::Stray, _)) | None => {
                 result.push_str(reference);
                 self.report(not_a_variable(span));
             }
         }
+        true
     }
 
-    fn insert_variable(&mut self, field: &str, name: &str, span: Span, result: &mut String) {
+    fn insert_variable(
+        &mut self,
+        field: &str,
+        name: &str,
+        span: Span,
+        result: &mut String,
+    ) -> bool {
         match self.variable(name) {
-            Some(value) => result.push_str(&value),
+            Some(value) => {
+                result.push_str(&value);
+                true
+            }
             None => {
                 let reference = Reference {
                     name: name.to_owned(),
@@ -222,6 +244,7 @@ impl Reader<'_> {
                     span,
                 };
                 self.report(reference.missing(Level::Blocking));
+                false
             }
         }
     }

@@ -25,12 +25,12 @@ impl Reader<'_> {
 
     pub fn text_of<'t>(&mut self, name: &str, node: Node<'t>) -> Option<Cow<'t, str>> {
         let text = self.plain_text(name, node)?;
-        Some(self.interpolate(name, node, text, Vars::Environment))
+        self.interpolate(name, node, text, Vars::Environment)
     }
 
     pub fn templated_of<'t>(&mut self, name: &str, node: Node<'t>) -> Option<Cow<'t, str>> {
         let text = self.plain_text(name, node)?;
-        Some(self.interpolate(name, node, text, Vars::Test))
+        self.interpolate(name, node, text, Vars::Test)
     }
 
     pub fn owned_text(&mut self, entry: &Entry<'_>) -> Option<String> {
@@ -247,7 +247,8 @@ impl Reader<'_> {
                 {
                     return value;
                 }
-                Value::String(self.interpolate(name, node, text, vars).into_owned())
+                let text = self.interpolate(name, node, text, vars);
+                Value::String(text.unwrap_or_default().into_owned())
             }
         }
     }
@@ -279,13 +280,11 @@ impl Reader<'_> {
         if inner.contains("}}") {
             return None;
         }
-        Some(
-            self.interpolate(name, node, node.scalar_text()?, Vars::Environment)
-                .into_owned(),
-        )
+        self.interpolate(name, node, node.scalar_text()?, Vars::Environment)
+            .map(Cow::into_owned)
     }
 
-    fn only_a_reference(
+    pub(crate) fn only_a_reference(
         &mut self,
         name: &str,
         node: Node<'_>,

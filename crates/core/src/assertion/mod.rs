@@ -51,7 +51,7 @@ pub(crate) use codes::ZERO_WEIGHT;
 pub use codes::{INVALID_OPTION, MISSING_OPTION};
 pub use options::Options;
 pub use read::COMMON as COMMON_FIELDS;
-pub(crate) use read::{place_in_test, read_list};
+pub(crate) use read::{place_in_test, read_entries};
 pub use regex::{INVALID_REGEX, pattern_fault};
 pub use rubric_items::ITEM_FIELDS;
 pub(crate) use rubric_items::read_items;

@@ -62,26 +62,47 @@ pub static COMMON: &[Field] = &[
     ),
 ];
 
-/// Every entry of a list; a faulty one is reported and left out.
+/// What became of a list of assertions.
+#[derive(Debug, Default)]
+pub(crate) struct ReadList {
+    /// In the author's order; faulty entries have been reported and are left out.
+    pub(crate) sound: Vec<Arc<Assertion>>,
+    pub(crate) is_complete: bool,
+}
+
+/// Every entry of a list; `None` when one is faulty.
 pub(crate) fn read_list(
     reader: &mut Reader<'_>,
     name: &str,
     list: Node<'_>,
     depth: usize,
 ) -> Option<Vec<Arc<Assertion>>> {
+    let found = read_entries(reader, name, list, depth);
+    found.is_complete.then_some(found.sound)
+}
+
+/// Every sound entry of a list: faults that show only in a test are looked for in these too.
+pub(crate) fn read_entries(
+    reader: &mut Reader<'_>,
+    name: &str,
+    list: Node<'_>,
+    depth: usize,
+) -> ReadList {
     if !list.is_sequence() {
         reader.report(wrong_type(name, list, "a list of assertions"));
-        return None;
+        return ReadList::default();
     }
-    let mut entries = Vec::with_capacity(list.items().len());
-    let mut complete = true;
+    let mut found = ReadList {
+        sound: Vec::with_capacity(list.items().len()),
+        is_complete: true,
+    };
     for item in list.items() {
         match read_entry(reader, item, depth) {
-            Some(entry) => entries.push(entry),
-            None => complete = false,
+            Some(entry) => found.sound.push(entry),
+            None => found.is_complete = false,
         }
     }
-    complete.then_some(entries)
+    found
 }
 
 fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> Option<Arc<Assertion>> {
@@ -235,8 +256,10 @@ pub(super) fn read_weight(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> Op
         entry.value.scalar(),
         Some(Scalar::Int(_) | Scalar::Float(_))
     );
+    let before = reader.out.len();
     let weight = reader.any_number(name, entry.value).and_then(Weight::new);
-    if weight.is_none() {
+    // A variable that is not set has been reported already.
+    if weight.is_none() && reader.out.len() == before {
         let diagnostic = match is_number {
             true => Diagnostic::new(
                 &INVALID_WEIGHT,
@@ -327,9 +350,23 @@ pub(super) fn read_gate(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> Opti
         Some(Scalar::Bool(false)) => return Some(Required::No),
         _ => {}
     }
+    let before = reader.out.len();
+    if let Some(Scalar::Str(text)) = entry.value.scalar()
+        && let Some(Scalar::Bool(gate)) =
+            reader.only_a_reference(entry.field.name, entry.value, text)
+    {
+        return Some(match gate {
+            true => Required::Pass,
+            false => Required::No,
+        });
+    }
     let number = reader.any_number(entry.field.name, entry.value);
     if let Some(number) = number.filter(|n| n.value() > 0.0 && n.value() <= 1.0) {
         return Some(Required::AtLeast(number));
+    }
+    // A variable that is not set has been reported already.
+    if reader.out.len() > before {
+        return None;
     }
     let message = "`required` takes true, false, or a number greater than 0 and at most 1";
     reader.report(Diagnostic::new(

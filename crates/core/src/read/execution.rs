@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::access::{Reader, wrong_type};
-use crate::assertion::{Assertion, read_list};
+use crate::assertion::{Assertion, read_entries};
 use crate::model::Execution;
 use crate::syntax::fields::{
     Bound, DEPRECATED_FIELD, Entry, Field, Shape, UNKNOWN_FIELD, unknown_field,
@@ -91,10 +91,9 @@ pub(super) fn read_execution(
         found.execution.timeout_seconds = seconds.map(|seconds| seconds as u32);
     }
     if let Some(list) = bound.get("assert") {
-        match read_list(reader, "assert", list.value, 0) {
-            Some(assertions) => found.assertions = assertions,
-            None => found.faulty = true,
-        }
+        let list = read_entries(reader, "assert", list.value, 0);
+        found.assertions = list.sound;
+        found.faulty |= !list.is_complete;
     }
     if let Some(skip) = bound.get("skip_defaults") {
         found.skip_defaults = reader.boolean(&skip).unwrap_or(false);
@@ -113,7 +112,14 @@ fn old_trials(
     outer: &Bound<'_>,
 ) -> Option<u32> {
     let count: Node<'_> = match entry.value.is_mapping() {
-        true => entry.value.get("count")?,
+        true => match entry.value.get("count") {
+            Some(count) => count,
+            None => {
+                let wants = "an integer, or a mapping with `count`";
+                reader.report(wrong_type("trials", entry.value, wants));
+                return None;
+            }
+        },
         false => entry.value,
     };
     let trials = reader.integer_of("trials", count, 1, MOST_TRIALS)? as u32;

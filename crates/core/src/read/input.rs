@@ -200,7 +200,8 @@ fn inherited(
     let mut messages = Vec::new();
     for level in levels.into_iter().rev() {
         match level.input_node {
-            Some(node) if reader.vars.is_some() => {
+            // Calls are numbered per test, so those of all levels have to be counted together.
+            Some(node) if reader.vars.is_some() || has_calls(&level.input) => {
                 let before = std::mem::replace(&mut reader.directory, level.directory.clone());
                 messages.extend(read_input_node(reader, node, calls).unwrap_or_default());
                 reader.directory = before;
@@ -209,6 +210,12 @@ fn inherited(
         }
     }
     messages
+}
+
+fn has_calls(messages: &[Message]) -> bool {
+    messages
+        .iter()
+        .any(|message| !message.tool_calls.is_empty() || message.tool_call_id.is_some())
 }
 
 /// Root `input`, without test variables.
@@ -280,8 +287,9 @@ fn string_input(
             });
             if let Some((list, directory)) = inherited {
                 let before = std::mem::replace(&mut reader.directory, directory.clone());
-                content = file_blocks(reader, list)?;
+                let blocks = file_blocks(reader, list);
                 reader.directory = before;
+                content = blocks?;
             }
         }
     }
@@ -318,7 +326,7 @@ fn file_blocks(reader: &mut Reader<'_>, list: Node<'_>) -> Option<Vec<Block>> {
         .map(|item| {
             let value = match item.scalar() {
                 Some(Scalar::Str(text)) => reader
-                    .interpolate("input_files", item, text, Vars::Test)
+                    .interpolate("input_files", item, text, Vars::Test)?
                     .into_owned(),
                 _ => {
                     reader.report(wrong_type("an item of input_files", item, "a path"));

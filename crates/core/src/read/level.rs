@@ -16,6 +16,8 @@ pub(super) struct Level<'p> {
     pub(super) directory: Utf8PathBuf,
     /// `assert`, then `execution.assert`.
     pub(super) assertions: Vec<Arc<Assertion>>,
+    /// Some of them are missing because they are wrong, which has been reported.
+    pub(super) faulty: bool,
     /// Root `input`, read without test variables.
     pub(super) input: Vec<Message>,
     /// The same, to be read again for a test that has variables.
@@ -31,6 +33,7 @@ impl<'p> Level<'p> {
             parent,
             directory,
             assertions: Vec::new(),
+            faulty: false,
             input: Vec::new(),
             input_node: None,
             input_files: None,

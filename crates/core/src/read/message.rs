@@ -155,7 +155,7 @@ tests:
     input:
       - role: user
         content:
-          - {type: text, text: Hi}
+          - {type: text}
 ```
 
 ## Instead

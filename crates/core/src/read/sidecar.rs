@@ -143,7 +143,7 @@ fn load_with(loader: &mut Loader<'_, '_>, path: &Utf8Path, sidecar: &Utf8Path) -
         return None;
     }
     if let Some(tests) = tests_entry(root)
-        && !points_to(tests, sidecar, path)
+        && !points_to(tests, sidecar, path, &loader.reader.root)
     {
         let message = "this file is the sidecar of a JSONL file, and has tests of its own";
         let span = crate::access::short_span(tests);
@@ -175,7 +175,7 @@ pub(super) fn partner_of(
 }
 
 /// Whether `tests` is the path of the JSONL file beside the sidecar.
-fn points_to(tests: Node<'_>, sidecar: &Utf8Path, jsonl: &Utf8Path) -> bool {
+fn points_to(tests: Node<'_>, sidecar: &Utf8Path, jsonl: &Utf8Path, root: &Utf8Path) -> bool {
     let single = match tests.is_sequence() {
         true if tests.items().len() == 1 => tests.items().next(),
         true => None,
@@ -185,6 +185,9 @@ fn points_to(tests: Node<'_>, sidecar: &Utf8Path, jsonl: &Utf8Path) -> bool {
         return false;
     };
     let text = text.strip_prefix("file://").unwrap_or(text);
-    let directory = sidecar.parent().unwrap_or(sidecar);
-    without_dots(&directory.join(text)) == jsonl
+    let named = match text.strip_prefix('/') {
+        Some(rest) => root.join(rest),
+        None => sidecar.parent().unwrap_or(sidecar).join(text),
+    };
+    without_dots(&named) == jsonl
 }

@@ -2,8 +2,8 @@
 
 use camino::Utf8Path;
 
-use crate::access::{Reader, out_of_range, type_of, wrong_type};
-use crate::assertion::read_list;
+use crate::access::{Reader, type_of, wrong_type};
+use crate::assertion::read_entries;
 use crate::diagnostic::{Diagnostic, Fix, Level as Grade, declare_codes};
 use crate::model::{Execution, Map, Number, Value, Verdicts};
 use crate::source::{SourceId, Span};
@@ -435,14 +435,21 @@ pub(super) fn read_level<'p>(
     let mut level = loader.plain_level(parent);
     let reader = &mut loader.reader;
     if let Some(entry) = bound.get("assert") {
-        level.assertions = read_list(reader, "assert", entry.value, 0).unwrap_or_default();
+        let found = read_entries(reader, "assert", entry.value, 0);
+        level.assertions = found.sound;
+        level.faulty = !found.is_complete;
     }
     let mut trials = None;
     if let Some(entry) = bound.get("execution") {
         let found = read_execution(reader, &entry, bound);
         level.execution = found.execution;
         level.assertions.extend(found.assertions);
+        level.faulty |= found.faulty;
         trials = found.trials;
+        if let Some((key, _)) = written_in(Some(entry), "skip_defaults") {
+            let message = "only a test takes `skip_defaults`; here it has no effect";
+            reader.report(Diagnostic::new(&UNKNOWN_FIELD, key, message).help("remove it"));
+        }
     }
     if let Some(entry) = bound.get("target") {
         move_to_execution(reader, bound, &entry, &mut level.execution);
@@ -705,7 +712,10 @@ fn read_verdicts(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Verdicts {
     if fail.value() != 0.0
         && let Some(entry) = bound.get("fail")
     {
-        reader.report(out_of_range("fail", entry.value, "only 0"));
+        let message = "`fail` is accepted only as 0";
+        let span = crate::access::short_span(entry.value);
+        let help = "remove it: every score below `borderline` fails";
+        reader.report(Diagnostic::new(&INVALID_THRESHOLDS, span, message).help(help));
     }
     let shown = format!("pass {pass}, borderline {borderline}");
     Verdicts::new(pass, borderline).unwrap_or_else(|| {

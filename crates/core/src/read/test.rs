@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::access::{Reader, short_span, wrong_type};
 use crate::assertion::{
     Assertion, TestView, ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, place_in_test,
-    read_items, read_list,
+    read_entries, read_items,
 };
 use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
 use crate::model::{Expected, Skip, Test, TestId};
@@ -14,7 +14,7 @@ use crate::source::{Position, Span};
 use crate::syntax::fields::{
     Bound, Field, Shape, UNKNOWN_FIELD, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field,
 };
-use crate::syntax::{Node, Scalar};
+use crate::syntax::{Node, Scalar, resolve_plain};
 
 use super::execution::{MOST_TRIALS, ReadExecution, read_execution, read_trials};
 use super::expected::read_expected;
@@ -206,6 +206,7 @@ impl Loader<'_, '_> {
         let facts = Facts {
             criteria: &criteria,
             expected: expected_output.as_ref().and_then(Option::as_ref),
+            faulty: criteria.state == CriteriaState::Faulty || expected_output.is_none(),
         };
         let assertions = self.assertions(&bound, above, &execution, &facts)?;
         let (id, _) = id?;
@@ -296,10 +297,11 @@ impl Loader<'_, '_> {
             }
         }
         if let Some(entry) = bound.get("assert") {
-            match read_list(reader, "assert", entry.value, 0) {
-                Some(own) if list.is_empty() => list = own,
-                Some(own) => list.extend(own),
-                None => faulty = true,
+            let own = read_entries(reader, "assert", entry.value, 0);
+            faulty |= !own.is_complete;
+            match list.is_empty() {
+                true => list = own.sound,
+                false => list.extend(own.sound),
             }
         }
         list.extend(execution.assertions.iter().cloned());
@@ -307,17 +309,22 @@ impl Loader<'_, '_> {
         if faulty {
             // What was written may have been all there is to grade, so only criteria are missed.
             self.report_criteria(bound, facts.criteria, false);
+            self.report_faults(bound, &list, facts);
             return None;
         }
         let is_empty = list.is_empty();
-        self.report_criteria(bound, facts.criteria, is_empty);
+        let faults_above = above.is_some_and(|above| above.chain().any(|level| level.faulty));
+        self.report_criteria(bound, facts.criteria, is_empty && !faults_above);
         if let (true, Some(text)) = (is_empty, &facts.criteria.text) {
             list.push(Arc::new(assertion_from_criteria(
                 text.trim().to_owned(),
                 facts.criteria.span,
             )));
         }
-        self.check_list(bound, &list, facts);
+        self.report_faults(bound, &list, facts);
+        if !faults_above {
+            self.report_zero_weight(bound, &list);
+        }
         Some(list)
     }
 
@@ -339,7 +346,11 @@ impl Loader<'_, '_> {
             .report(Diagnostic::new(code, criteria.span, message).help(help));
     }
 
-    fn check_list(&mut self, bound: &Bound<'_>, list: &[Arc<Assertion>], facts: &Facts<'_>) {
+    /// Faults that assertions have in this test, unless they only follow from another.
+    fn report_faults(&mut self, bound: &Bound<'_>, list: &[Arc<Assertion>], facts: &Facts<'_>) {
+        if facts.faulty {
+            return;
+        }
         let view = TestView {
             criteria: facts.criteria.text.as_deref(),
             expected_output: facts.expected,
@@ -350,6 +361,9 @@ impl Loader<'_, '_> {
                 self.reader.report(fault);
             }
         }
+    }
+
+    fn report_zero_weight(&mut self, bound: &Bound<'_>, list: &[Arc<Assertion>]) {
         if !list.is_empty()
             && list
                 .iter()
@@ -368,6 +382,8 @@ impl Loader<'_, '_> {
 struct Facts<'a> {
     criteria: &'a Criteria,
     expected: Option<&'a Expected>,
+    /// One of them is wrong, which has been reported.
+    faulty: bool,
 }
 
 /// Adds the lists of the files above, nearest first. A trigger for a skill that the test has its
@@ -473,9 +489,17 @@ fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
             reader.boolean(&entry);
             None
         }
-        Some(Scalar::Str(_)) => Some(Skip {
-            reason: Some(reader.owned_text(&entry)?),
-        }),
+        Some(Scalar::Str(_)) => {
+            let reason = reader.owned_text(&entry)?;
+            // What a variable stands for may be a boolean (`FORMAT.md` 6.1).
+            match resolve_plain(reason.trim()) {
+                Scalar::Bool(false) => None,
+                Scalar::Bool(true) => Some(Skip { reason: None }),
+                _ => Some(Skip {
+                    reason: Some(reason),
+                }),
+            }
+        }
         _ => {
             reader.report(wrong_type(
                 "skip",

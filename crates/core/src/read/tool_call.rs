@@ -128,15 +128,18 @@ fn read_tool_call(reader: &mut Reader<'_>, node: Node<'_>, calls: &mut Calls) ->
         Some(entry) => Some(reader.owned_text(&entry)?),
         None => None,
     };
+    // Known even if the call is faulty, so that its answer is not called dangling.
+    calls.ids.extend(written.clone());
     let (name, arguments) = match bound.get("function") {
         Some(entry) => read_function(reader, &entry)?,
         None => read_old_form(reader, &bound)?,
     };
     let id = written.unwrap_or_else(|| {
         calls.numbered += 1;
-        format!("call_{}", calls.numbered)
+        let id = format!("call_{}", calls.numbered);
+        calls.ids.push(id.clone());
+        id
     });
-    calls.ids.push(id.clone());
     Some(ToolCall {
         id,
         name,

@@ -305,6 +305,15 @@ pub(super) fn collection_as_key(span: Span) -> Diagnostic {
     .help("put quotes round a text that begins with `{` or `[`")
 }
 
+pub(super) fn not_mergeable(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        &super::fields::WRONG_TYPE,
+        span,
+        "`<<` merges a mapping or a list of mappings",
+    )
+    .help("put quotes round `<<` if it is a key of yours")
+}
+
 pub(super) fn duplicate_key(name: &str, first: Span, second: Span) -> Diagnostic {
     Diagnostic::new(
         &DUPLICATE_KEY,

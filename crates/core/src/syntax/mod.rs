@@ -10,6 +10,7 @@ mod json;
 mod json_value;
 mod jsonl;
 mod load;
+mod merge;
 mod scalar;
 mod tree;
 mod yaml;

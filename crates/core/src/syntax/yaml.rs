@@ -11,7 +11,7 @@ use crate::source::{SourceId, Span};
 
 use super::fields::pack;
 use super::tree::{CoreTag, NodeData, NodeId, ScalarStyle, Shape, TextIn, Tree};
-use super::{codes, encoding, yaml_error};
+use super::{codes, encoding, merge, yaml_error};
 
 /// Nodes that aliases may add to a file (`FORMAT.md` 2.6).
 const ALIAS_NODES: u64 = 1_000_000;
@@ -54,6 +54,9 @@ pub fn parse_yaml(source: SourceId, text: Arc<String>, out: &mut Diagnostics) ->
                 return None;
             }
         }
+    }
+    if builder.is_broken {
+        return None;
     }
     let (tree, has_root) = builder.finish();
     if has_root {
@@ -116,6 +119,8 @@ struct Builder<'a> {
     added_by_aliases: Size,
     documents: usize,
     has_root: bool,
+    /// Something in the tree stands for what could not be read.
+    is_broken: bool,
     last_end: u32,
 }
 
@@ -136,6 +141,7 @@ impl<'a> Builder<'a> {
             added_by_aliases: Size::default(),
             documents: 0,
             has_root: false,
+            is_broken: false,
             last_end: 0,
         }
     }
@@ -366,6 +372,7 @@ impl<'a> Builder<'a> {
         let span = self.span(start, end);
         self.out
             .report(Diagnostic::new(&codes::YAML_SYNTAX, span, message).help(help));
+        self.is_broken = true;
         self.add_null(start, end);
     }
 
@@ -430,6 +437,11 @@ impl<'a> Builder<'a> {
             let name = self.tree.scalar_text(self.tree.follow(later));
             let (first, second) = (self.tree.span_of(earlier), self.tree.span_of(later));
             self.out.report(codes::duplicate_key(name, first, second));
+        }
+        let pairs = first as usize..(first + count) as usize;
+        for wrong in merge::not_mergeable(&self.tree, &self.tree.children[pairs]) {
+            let span = self.tree.span_of(wrong);
+            self.out.report(codes::not_mergeable(span));
         }
     }
 

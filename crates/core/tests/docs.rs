@@ -1,0 +1,185 @@
+//! The docs that `explain` prints: every example of a code reports exactly that code, every
+//! "instead" nothing, and every example of an assertion type loads clean.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use evalrig_core::assertion::KINDS;
+use evalrig_core::diagnostic::{Code, Doc, DocFile, all_codes};
+use support::{Outcome, Project, show};
+
+/// Codes whose example cannot be a file in a doc, and why. `limits.rs` has a test for each.
+const ONLY_TOLD: &[(&str, &str)] = &[
+    ("attachment-too-large", "the attached file has over 10 MiB"),
+    ("import-depth", "it takes eighteen files"),
+    (
+        "duplicate-suite-name",
+        "it takes two suites of one invocation",
+    ),
+    ("description-too-long", "the text has 2049 characters"),
+    ("invalid-encoding", "Markdown is UTF-8"),
+    (
+        "control-character",
+        "the character would stand in our source",
+    ),
+    ("file-too-large", "the file has over 32 MiB"),
+    ("line-too-long", "the line has over 16 MiB"),
+    ("too-deep", "129 brackets help nobody"),
+    ("alias-limit", "the nested aliases fill a page"),
+    ("unreadable-file", "the file system has to fail"),
+];
+
+fn load(files: &[DocFile]) -> Outcome {
+    let (main, others) = files.split_first().expect("a part has a file");
+    let mut project = Project::named(&main.path, main.text.as_str());
+    for file in others {
+        project = project.with(&file.path, file.text.as_str());
+    }
+    project.with_targets_of_file().load()
+}
+
+fn doc_of(code: &Code) -> Doc {
+    Doc::parse(code.doc).unwrap_or_else(|| panic!("the doc of `{}` lacks a part", code.name))
+}
+
+#[test]
+fn every_code_has_a_doc_of_four_parts() {
+    for code in all_codes() {
+        let doc = doc_of(code);
+        assert!(!doc.what.is_empty(), "`{}` says nothing", code.name);
+        assert!(!doc.why.is_empty(), "`{}` gives no reason", code.name);
+    }
+}
+
+#[test]
+fn every_example_reports_exactly_its_code() {
+    let mut faults = String::new();
+    for code in all_codes() {
+        let doc = doc_of(code);
+        if doc.example.is_empty() {
+            continue;
+        }
+        let outcome = load(&doc.example);
+        let names: BTreeSet<&str> = outcome.names().into_iter().collect();
+        if names != BTreeSet::from([code.name]) {
+            faults += &format!("`{}` reports:\n{}\n", code.name, show(&outcome.seen));
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn every_instead_is_clean() {
+    let mut faults = String::new();
+    for code in all_codes() {
+        let doc = doc_of(code);
+        if doc.instead.is_empty() {
+            continue;
+        }
+        let outcome = load(&doc.instead);
+        if !outcome.seen.is_empty() || outcome.suite.is_none() {
+            faults += &format!("`{}` reports:\n{}\n", code.name, show(&outcome.seen));
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn codes_without_an_example_file_are_listed_and_tested_in_limits() {
+    let told: BTreeSet<&str> = all_codes()
+        .filter(|code| doc_of(code).example.is_empty() || doc_of(code).instead.is_empty())
+        .map(|code| code.name)
+        .collect();
+    let listed: BTreeSet<&str> = ONLY_TOLD.iter().map(|(name, _)| *name).collect();
+    assert_eq!(told, listed);
+    let limits = include_str!("limits.rs");
+    for (name, reason) in ONLY_TOLD {
+        assert!(!reason.is_empty(), "`{name}` is listed without a reason");
+        assert!(
+            limits.contains(&format!("\"{name}\"")),
+            "`limits.rs` lacks `{name}`"
+        );
+    }
+}
+
+#[test]
+fn names_are_kebab_case_and_unique() {
+    let mut seen = BTreeSet::new();
+    for code in all_codes() {
+        let is_kebab = code.name.split('-').all(|word| {
+            !word.is_empty()
+                && word
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        });
+        assert!(is_kebab, "`{}`", code.name);
+        assert!(seen.insert(code.name), "`{}` is declared twice", code.name);
+    }
+}
+
+/// The ```` ```yaml ```` fences of a doc.
+fn yaml_fences(doc: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut lines = doc.lines();
+    while let Some(line) = lines.next() {
+        if line.trim_end() == "```yaml" {
+            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            found.push(body.join("\n"));
+        }
+    }
+    found
+}
+
+/// A whole suite stays; a fragment becomes a part of a test.
+fn as_suite(fragment: &str) -> String {
+    if fragment.lines().any(|line| line.starts_with("tests:")) {
+        return fragment.to_owned();
+    }
+    let mut suite = "name: demo\ntests:\n  - id: a\n".to_owned();
+    for (key, value) in [("criteria", "Fits"), ("input", "Hi")] {
+        if !fragment
+            .lines()
+            .any(|line| line.starts_with(&format!("{key}:")))
+        {
+            suite += &format!("    {key}: {value}\n");
+        }
+    }
+    for line in fragment.lines() {
+        suite += &format!("    {line}\n");
+    }
+    suite
+}
+
+#[test]
+fn every_example_of_an_assertion_type_is_clean() {
+    let mut faults = String::new();
+    for kind in KINDS {
+        let fences = yaml_fences(kind.doc);
+        assert!(
+            !fences.is_empty(),
+            "the doc of `{}` has no example",
+            kind.name
+        );
+        for fence in fences {
+            let outcome = Project::new(&as_suite(&fence)).load();
+            if !outcome.seen.is_empty() {
+                faults += &format!("`{}`\n{fence}\n{}\n", kind.name, show(&outcome.seen));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn every_example_of_an_assertion_type_uses_the_type() {
+    for kind in KINDS {
+        for fence in yaml_fences(kind.doc) {
+            assert!(
+                fence.contains(&format!("type: {}", kind.name)),
+                "the doc of `{}` shows:\n{fence}",
+                kind.name
+            );
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! Sizes, depths, encodings and failing files (`FORMAT.md` 2.6): what cannot stand in a check file.
+
+mod support;
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::access::{Limits, World};
+use evalrig_core::diagnostic::{Diagnostics, Level};
+use evalrig_core::read::{Origin, Request, duplicate_suite_name, load_suite};
+use evalrig_core::source::{Entry, EntryKind, Files, MemoryFiles, Sources, Variables};
+use support::{Project, Seen};
+
+const SUITE: &str = r"name: demo
+tests:
+  - {id: a, criteria: Greets, input: Hi}
+";
+const MIB: usize = 1024 * 1024;
+
+#[track_caller]
+fn assert_only(project: &Project, name: &str, level: Level, line: u32) -> Seen {
+    let outcome = project.load();
+    let seen = outcome.only();
+    assert_eq!(
+        (seen.code.name, seen.level, seen.line),
+        (name, level, line),
+        "{seen}"
+    );
+    seen.clone()
+}
+
+/// A suite whose only test has this assertion.
+fn with_assertion(assertion: &str) -> Project {
+    Project::new(&format!(
+        r"name: demo
+tests:
+  - id: a
+    criteria: Greets
+    input: Hi
+    assert:
+      - {assertion}
+"
+    ))
+}
+
+fn utf16(text: &str, mark: [u8; 2], bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    mark.into_iter()
+        .chain(text.encode_utf16().flat_map(bytes))
+        .collect()
+}
+
+// Encodings.
+
+#[test]
+fn one_byte_order_mark_is_dropped() {
+    let text = format!("\u{feff}{SUITE}");
+    let suite = Project::named("EVAL.yaml", text.as_str()).load().clean();
+    assert_eq!(suite.name, "demo");
+}
+
+#[test]
+fn columns_do_not_count_the_byte_order_mark() {
+    let project = Project::named(
+        "EVAL.yaml",
+        "\u{feff}nam: demo\ntests:\n  - {id: a, criteria: x, input: y}\n",
+    );
+    let places: Vec<(u32, u32)> = project
+        .load()
+        .seen
+        .iter()
+        .map(|s| (s.line, s.column))
+        .collect();
+    assert!(places.iter().all(|place| *place == (1, 1)), "{places:?}");
+}
+
+#[test]
+fn utf_16_and_utf_32_are_refused_by_their_marks() {
+    let little = utf16(SUITE, [0xff, 0xfe], u16::to_le_bytes);
+    let big = utf16(SUITE, [0xfe, 0xff], u16::to_be_bytes);
+    let mut wide = vec![0xff, 0xfe, 0, 0];
+    wide.extend(SUITE.chars().flat_map(|c| u32::from(c).to_le_bytes()));
+    let mut wide_big = vec![0, 0, 0xfe, 0xff];
+    wide_big.extend(SUITE.chars().flat_map(|c| u32::from(c).to_be_bytes()));
+    for (name, bytes) in [
+        ("UTF-16", little),
+        ("UTF-16", big),
+        ("UTF-32", wide),
+        ("UTF-32", wide_big),
+    ] {
+        let project = Project::named("EVAL.yaml", bytes);
+        let seen = assert_only(&project, "invalid-encoding", Level::Blocking, 1);
+        assert!(seen.message.contains(name), "{seen}");
+    }
+}
+
+#[test]
+fn an_invalid_byte_is_named_by_offset_and_line() {
+    let mut bytes = SUITE.as_bytes().to_vec();
+    let at = SUITE.find("Greets").unwrap();
+    bytes[at] = 0xe9;
+    let project = Project::named("EVAL.yaml", bytes);
+    let seen = assert_only(&project, "invalid-encoding", Level::Blocking, 3);
+    assert!(seen.message.contains(&format!("{at}")), "{seen}");
+    assert!(seen.message.contains('3'), "{seen}");
+}
+
+#[test]
+fn an_invalid_byte_of_jsonl_is_named_by_its_offset_in_the_file() {
+    let first = "{\"id\": \"a\", \"criteria\": \"Greets\", \"input\": \"Hi\"}\n";
+    let mut bytes = first.as_bytes().to_vec();
+    bytes.extend(b"{\"id\": \"\xff\"}\n");
+    let project = Project::new("name: demo\ntests: cases.jsonl\n").with("cases.jsonl", bytes);
+    let seen = assert_only(&project, "invalid-encoding", Level::Blocking, 2);
+    let offset = first.len() + 8;
+    assert!(seen.message.contains(&offset.to_string()), "{seen}");
+}
+
+#[test]
+fn a_prompt_that_is_not_utf_8_blocks_only_the_run() {
+    let project = with_assertion("{type: llm-judge, prompt: ./judge.md}")
+        .with("judge.md", b"caf\xe9".to_vec());
+    assert_only(&project, "invalid-encoding", Level::BlocksRun, 7);
+}
+
+#[test]
+fn carriage_returns_are_fine() {
+    let suite = Project::new(&SUITE.replace('\n', "\r\n")).load().clean();
+    assert_eq!(suite.tests.len(), 1);
+}
+
+#[test]
+fn control_characters_are_refused_raw_and_fine_as_escapes() {
+    for character in [
+        '\0', '\u{1}', '\u{b}', '\u{c}', '\u{1b}', '\u{7f}', '\u{80}', '\u{9f}',
+    ] {
+        let project = Project::new(&SUITE.replace("Hi", &format!("\"H{character}i\"")));
+        let seen = assert_only(&project, "control-character", Level::Blocking, 3);
+        let code = format!("U+{:04X}", u32::from(character));
+        assert!(seen.message.contains(&code), "{seen}");
+    }
+    Project::new(&SUITE.replace("Hi", "\"a\\e\\0\\u007fb\""))
+        .load()
+        .clean();
+}
+
+#[test]
+fn tab_and_next_line_are_no_control_characters() {
+    Project::new(&SUITE.replace("Hi", "\"a\tb\u{85}c\""))
+        .load()
+        .clean();
+}
+
+#[test]
+fn control_characters_of_jsonl_are_found_on_their_line() {
+    let jsonl = "\n{\"id\": \"a\", \"criteria\": \"x\", \"input\": \"\u{7f}\"}\n";
+    let project = Project::new("name: demo\ntests: cases.jsonl\n").with("cases.jsonl", jsonl);
+    assert_only(&project, "control-character", Level::Blocking, 2);
+}
+
+// Sizes.
+
+#[test]
+fn a_yaml_file_may_have_32_mib_and_not_a_byte_more() {
+    let filler = 32 * MIB - SUITE.len();
+    let mut text = SUITE.to_owned();
+    text.push('#');
+    text.push_str(&"x".repeat(filler - 1));
+    Project::named("EVAL.yaml", text.as_str()).load().clean();
+    text.push('x');
+    let project = Project::named("EVAL.yaml", text);
+    assert_only(&project, "file-too-large", Level::Blocking, 1);
+}
+
+#[test]
+fn a_jsonl_line_may_have_16_mib_and_not_a_byte_more() {
+    let head = "{\"id\": \"a\", \"criteria\": \"x\", \"input\": \"";
+    let tail = "\"}";
+    let load = |length: usize| {
+        let fill = "x".repeat(length - head.len() - tail.len());
+        let jsonl = format!(
+            r#"{{"id": "b", "criteria": "x", "input": "y"}}
+{head}{fill}{tail}
+"#
+        );
+        Project::new("name: demo\ntests: cases.jsonl\n").with("cases.jsonl", jsonl)
+    };
+    assert_eq!(load(16 * MIB).load().clean().tests.len(), 2);
+    let seen = assert_only(&load(16 * MIB + 1), "line-too-long", Level::Blocking, 2);
+    assert_eq!(seen.path, "cases.jsonl");
+}
+
+#[test]
+fn jsonl_goes_on_behind_a_line_that_is_too_long() {
+    let jsonl = format!(
+        r#"{{"x": "{}"}}
+{{"id": "b", "criteria": "x", "input": "y"}}
+"#,
+        "x".repeat(16 * MIB)
+    );
+    let project = Project::new("name: demo\ntests: cases.jsonl\n").with("cases.jsonl", jsonl);
+    let suite = project.load().with_names(&["line-too-long"]);
+    assert_eq!(suite.tests.len(), 1);
+}
+
+#[test]
+fn attachments_may_have_10_mib_and_prompts_1_mib() {
+    let attached = |size: usize| {
+        Project::new(
+            r"name: demo
+tests:
+  - {id: a, criteria: x, input: y, input_files: [x.md]}
+",
+        )
+        .with("x.md", vec![b'x'; size])
+    };
+    attached(10 * MIB).load().clean();
+    assert_only(
+        &attached(10 * MIB + 1),
+        "attachment-too-large",
+        Level::BlocksRun,
+        3,
+    );
+    let prompt = |size: usize| {
+        with_assertion("{type: llm-judge, prompt: ./judge.md}").with("judge.md", vec![b'x'; size])
+    };
+    prompt(MIB).load().clean();
+    assert_only(
+        &prompt(MIB + 1),
+        "attachment-too-large",
+        Level::BlocksRun,
+        7,
+    );
+}
+
+#[test]
+fn a_description_may_have_2048_characters_however_many_bytes() {
+    let suite = |length: usize| {
+        Project::new(&format!(
+            r"name: demo
+description: {}
+tests:
+  - {{id: a, criteria: x, input: y}}
+",
+            "é".repeat(length)
+        ))
+    };
+    suite(2048).load().clean();
+    assert_only(&suite(2049), "description-too-long", Level::Error, 2);
+}
+
+// Depths.
+
+/// A suite with metadata that is nested this deep; the root and `metadata` are two levels.
+fn nested(depth: usize) -> Project {
+    let inner = depth - 2;
+    Project::new(&format!(
+        r"name: demo
+metadata:
+  x: {}{}
+tests:
+  - {{id: a, criteria: x, input: y}}
+",
+        "[".repeat(inner),
+        "]".repeat(inner)
+    ))
+}
+
+#[test]
+fn values_may_be_nested_128_deep() {
+    nested(128).load().clean();
+    assert_only(&nested(129), "too-deep", Level::Blocking, 3);
+    assert_only(&nested(50_000), "too-deep", Level::Blocking, 3);
+}
+
+#[test]
+fn json_lines_may_be_nested_128_deep() {
+    let load = |depth: usize| {
+        let inner = depth - 2;
+        let jsonl = format!(
+            "{{\"id\": \"a\", \"criteria\": \"x\", \"input\": \"y\", \"metadata\": {{\"x\": {}{}}}}}\n",
+            "[".repeat(inner),
+            "]".repeat(inner)
+        );
+        Project::new("name: demo\ntests: cases.jsonl\n").with("cases.jsonl", jsonl)
+    };
+    load(128).load().clean();
+    assert_only(&load(129), "too-deep", Level::Blocking, 1);
+    assert_only(&load(50_000), "too-deep", Level::Blocking, 1);
+}
+
+#[test]
+fn aliases_that_multiply_are_stopped() {
+    let mut text = "name: demo\nx-0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..=7 {
+        let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
+        text += &format!("x-{level}: &a{level} [{aliases}]\n");
+    }
+    text += r"metadata: {x: *a7}
+tests:
+  - {id: a, criteria: x, input: y}
+";
+    let outcome = Project::new(&text).load();
+    let seen = outcome.only();
+    assert_eq!(
+        (seen.code.name, seen.level),
+        ("alias-limit", Level::Blocking)
+    );
+}
+
+#[test]
+fn aliases_below_the_limit_are_fine() {
+    let items = vec!["x"; 1000].join(", ");
+    let aliases = vec!["*a"; 100].join(", ");
+    let text = format!(
+        r"name: demo
+metadata: {{a: &a [{items}], b: [{aliases}]}}
+tests:
+  - {{id: a, criteria: x, input: y}}
+"
+    );
+    Project::new(&text).load().clean();
+}
+
+#[test]
+fn aliases_of_long_texts_are_stopped_too() {
+    let text = format!(
+        r"name: demo
+x-a: &a {}
+metadata: {{b: [{}]}}
+tests:
+  - {{id: a, criteria: x, input: y}}
+",
+        "x".repeat(MIB),
+        vec!["*a"; 200].join(", ")
+    );
+    let outcome = Project::new(&text).load();
+    assert_eq!(outcome.only().code.name, "alias-limit");
+}
+
+#[test]
+fn an_alias_that_contains_itself_is_refused() {
+    let text = r"name: demo
+metadata: &m
+  - a
+  - [*m]
+tests:
+  - {id: a, criteria: x, input: y}
+";
+    assert_only(&Project::new(text), "alias-cycle", Level::Blocking, 4);
+}
+
+/// Composites around one check.
+fn composites(depth: usize) -> Project {
+    let mut assertion = "{type: contains, value: x}".to_owned();
+    for _ in 0..depth {
+        assertion = format!("{{type: composite, assert: [{assertion}]}}");
+    }
+    with_assertion(&assertion)
+}
+
+#[test]
+fn composites_may_be_nested_8_deep() {
+    composites(8).load().clean();
+    assert_only(&composites(9), "composite-depth", Level::Blocking, 7);
+    assert_only(&composites(40), "composite-depth", Level::Blocking, 7);
+}
+
+/// `EVAL.yaml` and this many files that each import the next.
+fn chain(length: usize) -> Project {
+    let mut project = Project::new("name: demo\ntests: [f1.yaml]\n");
+    for at in 1..length {
+        project = project.with(
+            &format!("f{at}.yaml"),
+            format!("tests: [f{}.yaml]\n", at + 1),
+        );
+    }
+    project.with(
+        &format!("f{length}.yaml"),
+        "- {id: a, criteria: x, input: y}\n",
+    )
+}
+
+#[test]
+fn imports_may_be_16_levels_deep() {
+    assert_eq!(chain(16).load().clean().tests.len(), 1);
+    let seen = assert_only(&chain(17), "import-depth", Level::Blocking, 1);
+    assert_eq!(seen.path, "f16.yaml");
+}
+
+// Names of suites.
+
+#[test]
+fn two_suites_of_one_name_are_noticed() {
+    let mut sources = Sources::new();
+    let first = sources.add_file("/p/a.yaml".into(), "name: review\n".into(), 0);
+    let second = sources.add_file("/p/b.yaml".into(), "name: review\n".into(), 0);
+    let span = |source| evalrig_core::source::Span::new(source, 6, 12);
+    let found = duplicate_suite_name("review", span(first), span(second));
+    assert_eq!(
+        (found.code.name, found.level),
+        ("duplicate-suite-name", Level::Warning)
+    );
+    assert_eq!(found.span.source, second);
+    assert_eq!(found.related[0].span.source, first);
+}
+
+// Files that cannot be read.
+
+/// Files of which one cannot be opened.
+struct Locked {
+    files: MemoryFiles,
+    path: Utf8PathBuf,
+}
+
+impl Locked {
+    fn check(&self, path: &Utf8Path) -> io::Result<()> {
+        match path == self.path {
+            true => Err(io::Error::from(io::ErrorKind::PermissionDenied)),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Files for Locked {
+    fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
+        self.files.kind(path)
+    }
+
+    fn size(&self, path: &Utf8Path) -> io::Result<u64> {
+        self.files.size(path)
+    }
+
+    fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.check(path)?;
+        self.files.read(path, limit)
+    }
+
+    fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
+        self.check(path)?;
+        self.files.open(path)
+    }
+
+    fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
+        self.files.canonicalize(path)
+    }
+
+    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<Entry>> {
+        self.files.list(directory)
+    }
+}
+
+fn names_with_locked(locked: &str) -> Vec<&'static str> {
+    let files = Locked {
+        files: MemoryFiles::new()
+            .with("/p/EVAL.yaml", "name: demo\ntests: [a.yaml, b.jsonl]\n")
+            .with("/p/a.yaml", "- {id: a, criteria: x, input: y}\n")
+            .with(
+                "/p/b.jsonl",
+                "{\"id\": \"b\", \"criteria\": \"x\", \"input\": \"y\"}\n",
+            ),
+        path: locked.into(),
+    };
+    let environment = Variables::default();
+    let limits = Limits::default();
+    let request = Request {
+        world: World {
+            files: &files,
+            environment: &environment,
+            working_directory: "/p".into(),
+        },
+        limits: &limits,
+        path: "/p/EVAL.yaml".into(),
+        origin: Origin::Named,
+        root: "/p".into(),
+    };
+    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+    let _ = load_suite(&request, &mut sources, &mut out);
+    out.iter().map(|found| found.code.name).collect()
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_reported_once() {
+    for locked in ["/p/EVAL.yaml", "/p/a.yaml", "/p/b.jsonl"] {
+        assert_eq!(names_with_locked(locked), ["unreadable-file"], "{locked}");
+    }
+    assert_eq!(names_with_locked("/p/other"), Vec::<&str>::new());
+}
+
+// Many faults.
+
+#[test]
+fn a_damaged_file_keeps_a_bounded_number_of_diagnostics() {
+    let jsonl = "{\n".repeat(20_000);
+    let project = Project::new("name: demo\ntests: cases.jsonl\n").with("cases.jsonl", jsonl);
+    let seen = project.load().seen;
+    assert_eq!(seen.len(), 10_000);
+    assert!(seen.iter().all(|seen| seen.code.name == "json-syntax"));
+}
