@@ -2,7 +2,8 @@
 //! costs beside what it may cost. Only ratios within one run mean anything: machines differ and
 //! are shared. Without `--gate` the exit code does not depend on the figures.
 //!
-//! A cost is the CPU time of the process, the least of several runs. Each run hangs under a
+//! A cost is the CPU time of the process, the least of several runs; a throughput is compared by
+//! the time that passes, because both cores may work for it. Each run hangs under a
 //! `measure --once` of its own, because the system adds up CPU time and memory over all children
 //! that a process ever had.
 
@@ -11,6 +12,7 @@
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -26,8 +28,10 @@ fn main() -> Result<ExitCode> {
     }
 }
 
-/// Runs one command and prints its CPU time in microseconds and its peak memory in KiB.
+/// Runs one command and prints its CPU time and the time that passed, in microseconds, and its
+/// peak memory in KiB.
 fn once(program: &str, arguments: &[&str]) -> Result<ExitCode> {
+    let start = Instant::now();
     let status = Command::new(program)
         .args(arguments)
         .stdout(Stdio::null())
@@ -35,9 +39,10 @@ fn once(program: &str, arguments: &[&str]) -> Result<ExitCode> {
     if !status.success() {
         return Err(Error::other(format!("`{program}` ended with {status}")));
     }
+    let passed = start.elapsed().as_micros();
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let time = usage.user_time() + usage.system_time();
-    println!("{} {}", time.num_microseconds(), usage.max_rss());
+    println!("{} {passed} {}", time.num_microseconds(), usage.max_rss());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -45,7 +50,18 @@ fn once(program: &str, arguments: &[&str]) -> Result<ExitCode> {
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     micros: f64,
+    passed: f64,
     peak_kib: f64,
+}
+
+impl Cost {
+    /// The same with the time that passed in place of the CPU time.
+    fn by_the_clock(self) -> Self {
+        Self {
+            micros: self.passed,
+            ..self
+        }
+    }
 }
 
 /// Whether every figure so far is within its limit.
@@ -163,7 +179,28 @@ impl Bench {
             base,
             Limits::default(),
         );
-        self.row("  evalrig validate", costs[1], base, limits);
+        self.row(
+            "  evalrig validate",
+            costs[1],
+            base,
+            Limits {
+                ratio: None,
+                ..limits
+            },
+        );
+        let (clock, clock_base) = (costs[1].by_the_clock(), base.by_the_clock());
+        self.row(
+            "  the same by the clock: serde_json",
+            clock_base,
+            clock_base,
+            Limits::default(),
+        );
+        self.row(
+            "  the same by the clock: evalrig validate",
+            clock,
+            clock_base,
+            limits,
+        );
         self.row(
             "  evalrig validate, 100 000 lines",
             costs[2],
@@ -251,6 +288,7 @@ impl Bench {
 fn compare(rounds: usize, commands: &[Vec<String>]) -> Result<Vec<Cost>> {
     let unknown = Cost {
         micros: f64::INFINITY,
+        passed: f64::INFINITY,
         peak_kib: 0.0,
     };
     let mut costs = vec![unknown; commands.len()];
@@ -258,6 +296,7 @@ fn compare(rounds: usize, commands: &[Vec<String>]) -> Result<Vec<Cost>> {
         for (cost, command) in costs.iter_mut().zip(commands) {
             let run = measured(command)?;
             cost.micros = cost.micros.min(run.micros);
+            cost.passed = cost.passed.min(run.passed);
             cost.peak_kib = cost.peak_kib.max(run.peak_kib);
         }
     }
@@ -272,9 +311,13 @@ fn measured(command: &[String]) -> Result<Cost> {
         .output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let mut figures = text.split_whitespace().map(str::parse::<f64>);
-    match (figures.next(), figures.next()) {
-        (Some(Ok(micros)), Some(Ok(peak_kib))) if output.status.success() => {
-            Ok(Cost { micros, peak_kib })
+    match (figures.next(), figures.next(), figures.next()) {
+        (Some(Ok(micros)), Some(Ok(passed)), Some(Ok(peak_kib))) if output.status.success() => {
+            Ok(Cost {
+                micros,
+                passed,
+                peak_kib,
+            })
         }
         _ => Err(Error::other(format!("`{}` failed", command.join(" ")))),
     }

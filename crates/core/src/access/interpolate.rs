@@ -126,7 +126,7 @@ impl Reader<'_> {
         text: &'t str,
         vars: Vars,
     ) -> Option<Cow<'t, str>> {
-        if self.vars.is_none() && !node.may_have_braces() {
+        if self.plain_texts || (self.vars.is_none() && !node.may_have_braces()) {
             return Some(Cow::Borrowed(text));
         }
         let templated = vars == Vars::Test && self.vars.is_some();

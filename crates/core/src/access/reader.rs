@@ -65,6 +65,8 @@ pub struct Reader<'w> {
     pub(crate) main_directory: Utf8PathBuf,
     /// The directory of the file that is being read now: where relative paths start.
     pub(crate) directory: Utf8PathBuf,
+    /// Texts stay as they are: the file belongs to a format without variables.
+    pub(crate) plain_texts: bool,
     /// Variables of the test that is being read, if it has any.
     pub(crate) vars: Option<Map>,
     pub(crate) secrets: Secrets,
@@ -92,6 +94,7 @@ impl<'w> Reader<'w> {
             root,
             directory: main_directory.clone(),
             main_directory,
+            plain_texts: false,
             vars: None,
             secrets: Secrets::default(),
             references: References::default(),

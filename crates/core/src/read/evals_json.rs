@@ -108,6 +108,8 @@ pub(super) fn load(
         loader.reader.report(diagnostic);
         return None;
     };
+    // Text stays byte for byte what it was (`FORMAT.md` 15).
+    loader.reader.plain_texts = true;
     let skill_root = skill_root(path);
     let written_skill = root.is_mapping().then(|| root.get("skill_name")).flatten();
     let skill = match written_skill {
@@ -484,6 +486,8 @@ fn read_expected(reader: &mut Reader<'_>, entry: Node<'_>) -> Option<Expected> {
         .filter(|node| !node.is_null())?;
     Some(match reader.value("expected_output", node) {
         Value::String(text) => Expected::Text(text),
+        Value::Number(number) => Expected::Text(number.text().to_owned()),
+        Value::Bool(value) => Expected::Text(value.to_string()),
         value => Expected::Structured(value),
     })
 }
