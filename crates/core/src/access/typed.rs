@@ -43,6 +43,9 @@ impl Reader<'_> {
     }
 
     fn plain_text<'t>(&mut self, name: &str, node: Node<'t>) -> Option<&'t str> {
+        if let Some(text) = node.quoted_text() {
+            return Some(text);
+        }
         match node.scalar() {
             Some(Scalar::Str(text)) => Some(text),
             Some(_) if node.scalar_style() == Some(ScalarStyle::Plain) => {

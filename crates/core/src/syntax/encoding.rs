@@ -77,6 +77,14 @@ pub(super) fn find_control(text: &str) -> Option<(usize, char)> {
     None
 }
 
+/// As [`find_control`], for a single line: nearly none holds anything below a blank.
+pub(super) fn find_control_in_line(text: &str) -> Option<(usize, char)> {
+    let suspicious = text.as_bytes().iter().fold(false, |found, byte| {
+        found | (*byte < 0x20) | (*byte == 0x7f) | (*byte == 0xc2)
+    });
+    suspicious.then(|| find_control(text)).flatten()
+}
+
 fn control_in(text: &str, start: usize, length: usize) -> Option<(usize, char)> {
     let bytes = text.as_bytes();
     (start..start + length).find_map(|at| match bytes[at] {

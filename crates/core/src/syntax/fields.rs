@@ -233,17 +233,17 @@ pub struct Field {
 #[inline]
 pub(super) const fn pack(name: &[u8]) -> u64 {
     let length = (name.len() as u64) << 56;
-    match name {
-        [a, b, c, d, e, f, g, ..] => length | u64::from_le_bytes([*a, *b, *c, *d, *e, *f, *g, 0]),
-        [a, b, c, d, rest @ ..] => {
-            let word = u32::from_le_bytes([*a, *b, *c, *d]) as u64;
-            length | word | few(rest) << 32
-        }
-        rest => length | few(rest),
+    if let Some(first) = name.first_chunk::<8>() {
+        return length | u64::from_le_bytes(*first) & 0x00ff_ffff_ffff_ffff;
+    }
+    match name.split_first_chunk::<4>() {
+        Some((first, rest)) => length | u32::from_le_bytes(*first) as u64 | few(rest) << 32,
+        None => length | few(name),
     }
 }
 
 /// At most three bytes.
+#[inline]
 const fn few(bytes: &[u8]) -> u64 {
     match bytes {
         [a] => *a as u64,

@@ -4,10 +4,9 @@
 //! halve the speed of large JSONL files), knows every place, sees duplicate keys and keeps the
 //! number's source text.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use memchr::{memchr, memmem};
-use smallvec::SmallVec;
+use memchr::memmem;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{SourceId, Span};
@@ -39,25 +38,35 @@ pub enum JsonErrorKind {
 pub(super) fn parse_into(tree: &mut Tree) -> Result<(), Vec<JsonError>> {
     tree.clear_nodes();
     let text = tree.text.clone();
-    // Braces may also hide behind an escape.
-    let bytes = text.as_bytes();
-    tree.has_braces = memmem::find(bytes, b"{{").is_some() || memchr(b'\\', bytes).is_some();
+    tree.has_braces = BRACES.find(text.as_bytes()).is_some();
+    let mut scratch = std::mem::take(&mut tree.scratch);
+    scratch.clear();
     let mut parser = Json {
         text: &text,
         bytes: text.as_bytes(),
         at: 0,
         tree,
         faults: Vec::new(),
-        names: SmallVec::new(),
+        scratch,
     };
     if let Err(error) = parser.document() {
         parser.faults.push(error);
     }
-    match parser.faults {
-        faults if faults.is_empty() => Ok(()),
-        faults => Err(faults),
+    let Json {
+        tree,
+        scratch,
+        faults,
+        ..
+    } = parser;
+    tree.scratch = scratch;
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(faults),
     }
 }
+
+/// Built once: preparing the search costs more than searching a line.
+static BRACES: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("{{"));
 
 /// A whole JSON file. `None` when it holds no tree; every fault has been reported.
 pub fn parse_json(source: SourceId, text: Arc<String>, out: &mut Diagnostics) -> Option<Tree> {
@@ -110,10 +119,28 @@ struct Json<'a> {
     at: usize,
     tree: &'a mut Tree,
     faults: Vec<JsonError>,
-    /// The keys of the open mappings, innermost last: packed name and node.
-    names: SmallVec<[(u64, NodeId); 32]>,
+    scratch: Scratch,
 }
 
+/// Lists that parsing needs and that are used again for the next line.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    open: Vec<Open>,
+    /// Children of the open collections, innermost last.
+    pending: Vec<NodeId>,
+    /// The keys of the open mappings, innermost last: packed name and node.
+    names: Vec<(u64, NodeId)>,
+}
+
+impl Scratch {
+    fn clear(&mut self) {
+        self.open.clear();
+        self.pending.clear();
+        self.names.clear();
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
 struct Open {
     node: NodeId,
     pending_from: usize,
@@ -125,58 +152,57 @@ struct Open {
 impl Json<'_> {
     /// Iterative, so that no input can exhaust the stack.
     fn document(&mut self) -> Result<(), JsonError> {
-        let mut open: SmallVec<[Open; 16]> = SmallVec::new();
-        let mut pending: SmallVec<[NodeId; 64]> = SmallVec::new();
         self.skip_blanks();
         loop {
             // Here a value must begin.
             match self.peek() {
                 Some(bracket @ (b'{' | b'[')) => {
-                    if open.len() >= DEPTH_LIMIT {
-                        return Err(self.error(JsonErrorKind::TooDeep));
-                    }
                     let is_mapping = bracket == b'{';
-                    let node = self.begin_collection(is_mapping);
-                    if !open.is_empty() {
-                        pending.push(node);
-                    }
-                    open.push(Open {
-                        node,
-                        pending_from: pending.len(),
-                        names_from: self.names.len(),
-                        is_mapping,
-                    });
+                    self.open(is_mapping)?;
                     self.skip_blanks();
                     let end = if is_mapping { b'}' } else { b']' };
                     if self.peek() != Some(end) {
                         if is_mapping {
-                            pending.push(self.key(self.names.len())?);
+                            self.key(self.scratch.names.len())?;
                         }
                         continue;
                     }
                 }
                 _ => {
                     let node = self.scalar()?;
-                    if !open.is_empty() {
-                        pending.push(node);
+                    if !self.scratch.open.is_empty() {
+                        self.scratch.pending.push(node);
                     }
                 }
             }
-            if self.after_value(&mut open, &mut pending)? {
+            if self.after_value()? {
                 return Ok(());
             }
         }
     }
 
+    fn open(&mut self, is_mapping: bool) -> Result<(), JsonError> {
+        if self.scratch.open.len() >= DEPTH_LIMIT {
+            return Err(self.error(JsonErrorKind::TooDeep));
+        }
+        let node = self.begin_collection(is_mapping);
+        if !self.scratch.open.is_empty() {
+            self.scratch.pending.push(node);
+        }
+        self.scratch.open.push(Open {
+            node,
+            pending_from: self.scratch.pending.len(),
+            names_from: self.scratch.names.len(),
+            is_mapping,
+        });
+        Ok(())
+    }
+
     /// A value is complete: closes collections and moves on to the next value. True at the end.
-    fn after_value(
-        &mut self,
-        open: &mut SmallVec<[Open; 16]>,
-        pending: &mut SmallVec<[NodeId; 64]>,
-    ) -> Result<bool, JsonError> {
+    fn after_value(&mut self) -> Result<bool, JsonError> {
         loop {
             self.skip_blanks();
-            let Some(inner) = open.last() else {
+            let Some(inner) = self.scratch.open.last().copied() else {
                 return match self.peek() {
                     None => Ok(true),
                     Some(_) => Err(self.syntax("there is text behind the JSON value")),
@@ -190,15 +216,13 @@ impl Json<'_> {
                         return Err(self.syntax("a comma before the closing bracket"));
                     }
                     if is_mapping {
-                        let names_from = inner.names_from;
-                        pending.push(self.key(names_from)?);
+                        self.key(inner.names_from)?;
                     }
                     return Ok(false);
                 }
                 (Some(b'}'), true) | (Some(b']'), false) => {
                     self.at += 1;
-                    self.end_collection(inner, pending);
-                    open.pop();
+                    self.end_collection(inner);
                 }
                 (None, true) => return Err(self.syntax("the text ends inside `{…}`")),
                 (None, false) => return Err(self.syntax("the text ends inside `[…]`")),
@@ -218,12 +242,12 @@ impl Json<'_> {
         self.add(shape, TextIn::Source, start, 0, 0)
     }
 
-    fn end_collection(&mut self, open: &Open, pending: &mut SmallVec<[NodeId; 64]>) {
+    fn end_collection(&mut self, open: Open) {
+        self.scratch.open.pop();
         let first = self.tree.children.len();
-        self.tree
-            .children
-            .extend_from_slice(&pending[open.pending_from..]);
-        pending.truncate(open.pending_from);
+        let children = &self.scratch.pending[open.pending_from..];
+        self.tree.children.extend_from_slice(children);
+        self.scratch.pending.truncate(open.pending_from);
         let count = self.tree.children.len() - first;
         let data = &mut self.tree.nodes[open.node as usize];
         data.first = first as u32;
@@ -238,37 +262,54 @@ impl Json<'_> {
                 self.report_duplicate(earlier, later);
             }
         }
-        self.names.truncate(open.names_from);
+        self.scratch.names.truncate(open.names_from);
     }
 
     /// A key and its colon. It is compared with the other keys of its mapping, which begin at
     /// `names_from`.
-    fn key(&mut self, names_from: usize) -> Result<NodeId, JsonError> {
+    fn key(&mut self, names_from: usize) -> Result<(), JsonError> {
         if self.peek() != Some(b'"') {
             return Err(self.syntax("expected a key in double quotes"));
         }
         let key = self.string()?;
-        let name = pack(self.tree.scalar_text(key).as_bytes());
-        let is_equal = |known: &&(u64, NodeId)| {
-            known.0 == name && self.tree.scalar_text(known.1) == self.tree.scalar_text(key)
-        };
+        let name = pack(self.key_bytes(key));
+        let earlier = &self.scratch.names[names_from..];
         // A mapping with very many keys is checked at its end, by hashing.
-        let few = self.names.len() - names_from <= FEW_KEYS;
-        let earlier = self.names[names_from..]
-            .iter()
-            .filter(|_| few)
-            .find(is_equal);
-        if let Some((_, earlier)) = earlier.copied() {
-            self.report_duplicate(earlier, key);
+        if earlier.len() <= FEW_KEYS && earlier.iter().any(|(known, _)| *known == name) {
+            self.compare_key(names_from, key);
         }
-        self.names.push((name, key));
+        self.scratch.names.push((name, key));
+        self.scratch.pending.push(key);
         self.skip_blanks();
         if self.peek() != Some(b':') {
             return Err(self.syntax("expected `:` behind the key"));
         }
         self.at += 1;
         self.skip_blanks();
-        Ok(key)
+        Ok(())
+    }
+
+    #[inline]
+    fn key_bytes(&self, key: NodeId) -> &[u8] {
+        let data = &self.tree.nodes[key as usize];
+        let range = data.first as usize..(data.first + data.count) as usize;
+        match data.text_in {
+            TextIn::Source => &self.bytes[range],
+            TextIn::Pool => &self.tree.pool.as_bytes()[range],
+        }
+    }
+
+    /// Names that begin alike may be equal.
+    #[cold]
+    fn compare_key(&mut self, names_from: usize, key: NodeId) {
+        let is_equal = |known: &&(u64, NodeId)| self.key_bytes(known.1) == self.key_bytes(key);
+        let earlier = self.scratch.names[names_from..]
+            .iter()
+            .find(is_equal)
+            .copied();
+        if let Some((_, earlier)) = earlier {
+            self.report_duplicate(earlier, key);
+        }
     }
 
     fn report_duplicate(&mut self, earlier: NodeId, later: NodeId) {
@@ -445,6 +486,7 @@ impl Json<'_> {
         match char::from_u32(code) {
             Some(character) => {
                 self.at += 6;
+                self.tree.has_braces |= character == '{';
                 Ok(character)
             }
             None => Err(self.syntax("half of a surrogate pair")),
@@ -488,12 +530,15 @@ impl Json<'_> {
         id
     }
 
+    #[inline]
     fn skip_blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        // Most tokens follow each other directly or after one blank.
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
         }
     }
 
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -521,8 +566,8 @@ fn plain_length(bytes: &[u8]) -> usize {
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let has_zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
     let mut at = 0;
-    while let Some(chunk) = bytes.get(at..at + 8) {
-        let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
+    while let Some(chunk) = bytes[at..].first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
         let quote = has_zero(word ^ (ONES * u64::from(b'"')));
         let backslash = has_zero(word ^ (ONES * u64::from(b'\\')));
         let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;

@@ -7,7 +7,7 @@ use memchr::memchr;
 
 use crate::source::SourceId;
 
-use super::encoding::find_control;
+use super::encoding::find_control_in_line;
 use super::json::{JsonError, parse_into};
 use super::tree::Tree;
 
@@ -78,7 +78,7 @@ impl<R: BufRead> JsonLines<R> {
             if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
                 continue;
             }
-            if let Some((at, character)) = find_control(text) {
+            if let Some((at, character)) = find_control_in_line(text) {
                 return Ok(Some(Line::Control { at, character }));
             }
             return Ok(Some(match parse_into(&mut self.tree) {

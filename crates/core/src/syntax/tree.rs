@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::source::{SourceId, Span};
 
+use super::json::Scratch;
 use super::scalar::{Scalar, resolve};
 
 pub(super) type NodeId = u32;
@@ -75,6 +76,7 @@ pub struct Tree {
     pub(super) has_merges: bool,
     /// Some scalar may hold `{{`.
     pub(super) has_braces: bool,
+    pub(super) scratch: Scratch,
 }
 
 impl Tree {
@@ -88,6 +90,7 @@ impl Tree {
             root: 0,
             has_merges: false,
             has_braces: true,
+            scratch: Scratch::default(),
         }
     }
 
@@ -216,6 +219,20 @@ impl<'t> Node<'t> {
     pub fn scalar_style(self) -> Option<ScalarStyle> {
         match self.data().shape {
             Shape::Scalar(style) => Some(style),
+            _ => None,
+        }
+    }
+
+    /// The text of a quoted or block scalar, which can be nothing else: the common case, told at
+    /// once.
+    #[inline]
+    pub(crate) fn quoted_text(self) -> Option<&'t str> {
+        let id = self.tree.follow(self.id);
+        let data = &self.tree.nodes[id as usize];
+        match (data.shape, data.tag) {
+            (Shape::Scalar(ScalarStyle::Quoted | ScalarStyle::Block), CoreTag::None) => {
+                Some(self.tree.scalar_text(id))
+            }
             _ => None,
         }
     }
