@@ -1,1 +1,66 @@
-fn main() {}
+//! `cargo xtask`: what a contributor does besides `cargo test`.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use std::env;
+use std::process::ExitCode;
+
+use xtask::corpus::{Corpus, Table};
+use xtask::generate::{self, Evalrig};
+use xtask::workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  bless   write all generated files again
+  check   fail when a generated file is out of date
+  corpus  read the corpus of public suites and print what came of it
+";
+
+fn main() -> ExitCode {
+    match env::args().nth(1).as_deref() {
+        Some("bless") => report(bless()),
+        Some("check") => report(check()),
+        Some("corpus") => {
+            corpus();
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprint!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn report(done: Result<(), String>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn bless() -> Result<(), String> {
+    let files = generate::all(&Evalrig::ThroughCargo)?;
+    let written = generate::bless(workspace(), &files).map_err(|error| error.to_string())?;
+    println!("{} generated files, {written} changed", files.len());
+    Ok(())
+}
+
+fn check() -> Result<(), String> {
+    let files = generate::all(&Evalrig::ThroughCargo)?;
+    let stale = generate::stale(workspace(), &files);
+    if stale.is_empty() {
+        println!("{} generated files are fresh", files.len());
+        return Ok(());
+    }
+    Err(generate::complaint(&stale))
+}
+
+fn corpus() {
+    match Corpus::find() {
+        Some(corpus) => print!("{}", Table::of(&corpus)),
+        None => println!("{}", Corpus::ABSENT),
+    }
+}

@@ -7,9 +7,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::access::{EnvFiles, Limits, TargetNames, World};
 use evalrig_core::read::{Discovery, Found, repository_root};
 use evalrig_core::source::{EntryKind, Files};
+use evalrig_run::disk::{Disk, ProcessEnvironment};
 
 use crate::args::{Global, Loading, When};
-use crate::disk::{Disk, ProcessEnvironment};
 use crate::exit::Exit;
 use crate::render::Look;
 

@@ -3,7 +3,6 @@
 mod args;
 mod command;
 mod context;
-mod disk;
 mod exit;
 mod fix;
 mod render;

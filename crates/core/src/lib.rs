@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod export;
 pub mod model;
 pub mod read;
+pub mod repair;
 pub mod schema;
 pub mod source;
 pub mod syntax;

@@ -19,6 +19,8 @@ const ROOMS: &[(&str, &[&str])] = &[
         "assertion",
         &["source", "diagnostic", "model", "syntax", "access"],
     ),
+    // Reading again is the caller's: fixes know nothing of suites.
+    ("repair", &["source", "diagnostic", "syntax"]),
     (
         "read",
         &[

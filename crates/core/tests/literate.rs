@@ -7,6 +7,7 @@
 //! the code declares; a mark of `FORMAT.md` behind the name (`[file-not-found] E!`) says another.
 //! A fence ```` ```settings ```` says how the file is loaded. What is reported and what is expected
 //! must be the same, both ways.
+#![allow(clippy::print_stdout)]
 #![allow(
     clippy::disallowed_methods,
     reason = "the test looks into the folder of the checks"

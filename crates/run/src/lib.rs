@@ -1,5 +1,6 @@
 //! Plan in, record out. So far: what a suite runs against, read from a targets file.
 
+pub mod disk;
 pub mod target;
 
 use evalrig_core::diagnostic::Code;

@@ -6,11 +6,11 @@ use evalrig_core::model::{JsonStyle, Value};
 use evalrig_core::read::{Found, Origin};
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_core::syntax::{EmitStyle, to_yaml};
+use evalrig_run::disk::Disk;
 
 use crate::args::{Show, YamlOrJson};
 use crate::command::suite::load;
 use crate::context::{Context, complain, print};
-use crate::disk::Disk;
 use crate::exit::Exit;
 
 pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {

@@ -7,12 +7,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::access::{Limits, Secrets, TargetNames};
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Severity};
 use evalrig_core::read::{self, Forget, Found, Request};
+use evalrig_core::repair::{Reading, repair};
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
+use evalrig_run::disk::Disk;
 use evalrig_run::target::{find_targets_file, read_targets};
 
 use crate::args::Validate;
 use crate::context::{Context, complain, written};
-use crate::disk::Disk;
 use crate::exit::Exit;
 use crate::fix;
 use crate::render::{self, Findings, format_named};
@@ -23,12 +24,15 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, Exit> {
     let mut check = Check::run(context, args, &found)?;
     let mut fixed = 0;
     if args.fix {
-        let outcome = fix::repair(context, args, &found, check)?;
+        let repaired = repair(&Disk, check, |files| {
+            Check::run_on(context, args, &found, files)
+        })?;
         if args.diff {
-            return outcome.show(context);
+            return fix::show(context, &repaired);
         }
-        fixed = outcome.fixed;
-        check = outcome.write()?;
+        fixed = repaired.fixed;
+        fix::write(&repaired.files)?;
+        check = repaired.reading;
     }
     let errors = check.out.errors();
     if !(context.global.quiet && check.out.is_empty()) {
@@ -49,6 +53,16 @@ pub struct Check {
     pub secrets: Secrets,
     files: usize,
     tests: usize,
+}
+
+impl Reading for Check {
+    fn diagnostics(&self) -> &Diagnostics {
+        &self.out
+    }
+
+    fn sources(&self) -> &Sources {
+        &self.sources
+    }
 }
 
 impl Check {

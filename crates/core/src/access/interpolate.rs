@@ -132,7 +132,7 @@ impl Reader<'_> {
         let templated = vars == Vars::Test && self.vars.is_some();
         // Nearly no text has braces, and one byte is found faster than two.
         let has_braces = text.as_bytes().contains(&b'{') && text.contains("{{");
-        if !has_braces && !(templated && text.contains("}}")) {
+        if !(has_braces || templated && text.contains("}}")) {
             return Some(Cow::Borrowed(text));
         }
         if !templated && !text.contains("${{") {

@@ -431,7 +431,7 @@ pub(super) fn name_all(
         .map(|assertion| {
             let name = match &assertion.common.name {
                 Some(_) => own_name(&assertion),
-                None => free_name(&assertion.type_name, &mut taken, &mut repeats),
+                None => free_name(assertion.type_name.clone(), &mut taken, &mut repeats),
             };
             Placed { name, assertion }
         })
@@ -446,12 +446,12 @@ fn own_name(assertion: &Assertion) -> Cow<'static, str> {
 }
 
 fn free_name(
-    base: &Cow<'static, str>,
+    base: Cow<'static, str>,
     taken: &mut HashSet<String>,
     repeats: &mut HashMap<String, usize>,
 ) -> Cow<'static, str> {
     if taken.insert(base.to_string()) {
-        return base.clone();
+        return base;
     }
     let repeat = repeats.entry(base.to_string()).or_insert(1);
     loop {

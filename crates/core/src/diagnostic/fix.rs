@@ -3,14 +3,14 @@
 use crate::source::Span;
 
 /// Replaces the bytes of `span` by `text`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Edit {
     pub span: Span,
     pub text: String,
 }
 
 /// All edits of a fix are made together or not at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fix {
     pub title: String,
     pub edits: Vec<Edit>,

@@ -2,6 +2,8 @@
 
 mod code;
 mod collect;
+// The room and its one central type share a name.
+#[allow(clippy::module_inception)]
 mod diagnostic;
 mod doc;
 mod fix;

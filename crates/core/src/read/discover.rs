@@ -60,7 +60,7 @@ impl Found {
         let mut found: Vec<Self> = Vec::new();
         let mut known: HashSet<Utf8PathBuf> = HashSet::new();
         let mut removed: Vec<GlobMatcher> = Vec::new();
-        let here = vec![".".to_owned()];
+        let here = [".".to_owned()];
         let positive = arguments.iter().any(|argument| !argument.starts_with('!'));
         let rest = if positive { &[][..] } else { &here[..] };
         for argument in rest.iter().chain(arguments) {

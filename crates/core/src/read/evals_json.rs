@@ -316,7 +316,7 @@ impl Loader<'_, '_> {
     }
 
     fn written_id(&mut self, node: Node<'_>) -> Option<TestId> {
-        let id = match node.scalar() {
+        match node.scalar() {
             Some(Scalar::Int(text)) => match text.parse::<u64>() {
                 Ok(number) if number < 1 << 53 => Some(TestId::numeric(number)),
                 _ => TestId::new(text),
@@ -335,8 +335,7 @@ impl Loader<'_, '_> {
                     .report(wrong_type("id", node, "an integer or a string"));
                 None
             }
-        };
-        id
+        }
     }
 
     /// `Some(None)` when there is no trigger, `None` when it is wrong.

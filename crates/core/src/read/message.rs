@@ -511,7 +511,10 @@ fn is_image_data(text: &str) -> bool {
     let padding = bytes.iter().rev().take_while(|b| **b == b'=').count();
     let body = &bytes[..bytes.len() - padding];
     let is_base64 = |b: &u8| b.is_ascii_alphanumeric() || *b == b'+' || *b == b'/';
-    if bytes.len() < SHORTEST || bytes.len() % 4 != 0 || padding > 2 || !body.iter().all(is_base64)
+    if bytes.len() < SHORTEST
+        || !bytes.len().is_multiple_of(4)
+        || padding > 2
+        || !body.iter().all(is_base64)
     {
         return false;
     }

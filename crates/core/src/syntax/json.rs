@@ -392,16 +392,14 @@ impl Json<'_> {
         let start = self.at;
         self.at += 1;
         let content = self.at;
-        loop {
-            self.at += plain_length(&self.bytes[self.at..]);
-            match self.peek() {
-                Some(b'"') => break,
-                Some(b'\\') => return self.escaped_string(start, content),
-                Some(_) => return Err(self.syntax("a control character inside a text")),
-                None => {
-                    self.at = start;
-                    return Err(self.syntax("this quote is never closed"));
-                }
+        self.at += plain_length(&self.bytes[self.at..]);
+        match self.peek() {
+            Some(b'"') => {}
+            Some(b'\\') => return self.escaped_string(start, content),
+            Some(_) => return Err(self.syntax("a control character inside a text")),
+            None => {
+                self.at = start;
+                return Err(self.syntax("this quote is never closed"));
             }
         }
         let length = self.at - content;

@@ -1,0 +1,188 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'evalrig'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'evalrig' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Write a small suite and a mock target that answers it')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Read suites, imports, targets and evals.json, and report every mistake at its line')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'evalrig;init' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;validate' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to show what was found')
+            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file to check target names against')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Treat warnings and conformance errors as errors that stop everything')
+            [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Make safe fixes in place; comments and formatting are kept')
+            [CompletionResult]::new('--diff', '--diff', [CompletionResultType]::ParameterName, 'With --fix: only show the changes')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;explain' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;schema' {
+            [CompletionResult]::new('--draft', '--draft', [CompletionResultType]::ParameterName, 'Draft of JSON Schema')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;list' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;show' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;completions' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;man' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;help' {
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Write a small suite and a mock target that answers it')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Read suites, imports, targets and evals.json, and report every mistake at its line')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'evalrig;help;init' {
+            break
+        }
+        'evalrig;help;validate' {
+            break
+        }
+        'evalrig;help;explain' {
+            break
+        }
+        'evalrig;help;schema' {
+            break
+        }
+        'evalrig;help;list' {
+            break
+        }
+        'evalrig;help;show' {
+            break
+        }
+        'evalrig;help;completions' {
+            break
+        }
+        'evalrig;help;man' {
+            break
+        }
+        'evalrig;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

@@ -1,0 +1,164 @@
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[evalrig] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'evalrig'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'evalrig'= {
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand init 'Write a small suite and a mock target that answers it'
+            cand validate 'Read suites, imports, targets and evals.json, and report every mistake at its line'
+            cand explain 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index'
+            cand schema 'Print a JSON Schema for editors and other tools'
+            cand list 'List suites and their tests'
+            cand show 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
+            cand completions 'Print a completion script for a shell'
+            cand man 'Write man pages into a directory'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'evalrig;init'= {
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;validate'= {
+            cand --format 'How to show what was found'
+            cand --targets 'The targets file to check target names against'
+            cand --root 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]'
+            cand --env-file 'Take variables from this file instead of searching for `.env` files'
+            cand --color 'When to use colours'
+            cand --strict 'Treat warnings and conformance errors as errors that stop everything'
+            cand --fix 'Make safe fixes in place; comments and formatting are kept'
+            cand --diff 'With --fix: only show the changes'
+            cand --allow-outside-root 'Let paths lead out of the repository root'
+            cand --no-env-file 'Read no `.env` file'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;explain'= {
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;schema'= {
+            cand --draft 'Draft of JSON Schema'
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;list'= {
+            cand --format 'How to print it'
+            cand --root 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]'
+            cand --env-file 'Take variables from this file instead of searching for `.env` files'
+            cand --color 'When to use colours'
+            cand --allow-outside-root 'Let paths lead out of the repository root'
+            cand --no-env-file 'Read no `.env` file'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;show'= {
+            cand --format 'How to print it'
+            cand --root 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]'
+            cand --env-file 'Take variables from this file instead of searching for `.env` files'
+            cand --color 'When to use colours'
+            cand --allow-outside-root 'Let paths lead out of the repository root'
+            cand --no-env-file 'Read no `.env` file'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;completions'= {
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;man'= {
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;help'= {
+            cand init 'Write a small suite and a mock target that answers it'
+            cand validate 'Read suites, imports, targets and evals.json, and report every mistake at its line'
+            cand explain 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index'
+            cand schema 'Print a JSON Schema for editors and other tools'
+            cand list 'List suites and their tests'
+            cand show 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
+            cand completions 'Print a completion script for a shell'
+            cand man 'Write man pages into a directory'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'evalrig;help;init'= {
+        }
+        &'evalrig;help;validate'= {
+        }
+        &'evalrig;help;explain'= {
+        }
+        &'evalrig;help;schema'= {
+        }
+        &'evalrig;help;list'= {
+        }
+        &'evalrig;help;show'= {
+        }
+        &'evalrig;help;completions'= {
+        }
+        &'evalrig;help;man'= {
+        }
+        &'evalrig;help;help'= {
+        }
+    ]
+    $completions[$command]
+}

@@ -1,0 +1,128 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_evalrig_global_optspecs
+    string join \n q/quiet v/verbose color= h/help V/version
+end
+
+function __fish_evalrig_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_evalrig_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_evalrig_using_subcommand
+    set -l cmd (__fish_evalrig_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c evalrig -n "__fish_evalrig_needs_command" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_needs_command" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_needs_command" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_needs_command" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_needs_command" -s V -l version -d 'Print version'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "init" -d 'Write a small suite and a mock target that answers it'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "validate" -d 'Read suites, imports, targets and evals.json, and report every mistake at its line'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "explain" -d 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "list" -d 'List suites and their tests'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "man" -d 'Write man pages into a directory'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand init" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand init" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand init" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand init" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l format -d 'How to show what was found' -r -f -a "full\t''
+concise\t''
+json\t''
+github\t''
+sarif\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l targets -d 'The targets file to check target names against' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l root -d 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l env-file -d 'Take variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l strict -d 'Treat warnings and conformance errors as errors that stop everything'
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l fix -d 'Make safe fixes in place; comments and formatting are kept'
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l diff -d 'With --fix: only show the changes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l allow-outside-root -d 'Let paths lead out of the repository root'
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l no-env-file -d 'Read no `.env` file'
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand explain" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand explain" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand explain" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand explain" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l draft -d 'Draft of JSON Schema' -r -f -a "2020-12\t''
+07\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand list" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand list" -l root -d 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand list" -l env-file -d 'Take variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand list" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand list" -l allow-outside-root -d 'Let paths lead out of the repository root'
+complete -c evalrig -n "__fish_evalrig_using_subcommand list" -l no-env-file -d 'Read no `.env` file'
+complete -c evalrig -n "__fish_evalrig_using_subcommand list" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand list" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand list" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand show" -l format -d 'How to print it' -r -f -a "yaml\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand show" -l root -d 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand show" -l env-file -d 'Take variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand show" -l allow-outside-root -d 'Let paths lead out of the repository root'
+complete -c evalrig -n "__fish_evalrig_using_subcommand show" -l no-env-file -d 'Read no `.env` file'
+complete -c evalrig -n "__fish_evalrig_using_subcommand show" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand show" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand show" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand completions" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand completions" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand man" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show completions man help" -f -a "init" -d 'Write a small suite and a mock target that answers it'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show completions man help" -f -a "validate" -d 'Read suites, imports, targets and evals.json, and report every mistake at its line'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show completions man help" -f -a "explain" -d 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show completions man help" -f -a "list" -d 'List suites and their tests'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show completions man help" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show completions man help" -f -a "man" -d 'Write man pages into a directory'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

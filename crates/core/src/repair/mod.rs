@@ -1,0 +1,160 @@
+//! Fixes made in memory, round after round, until none is left. Nothing is written here, and a
+//! round that would leave more faults than before is taken back.
+
+mod choose;
+mod overlay;
+
+use std::collections::HashSet;
+
+use crate::diagnostic::{Diagnostics, Fix};
+use crate::source::{Files, Sources};
+
+pub use overlay::Overlay;
+
+use choose::choose;
+
+/// Fixes that depend on each other are made one after another; no file needs more rounds.
+const MOST_ROUNDS: usize = 100;
+
+/// What one reading of the files found.
+pub trait Reading {
+    fn diagnostics(&self) -> &Diagnostics;
+
+    /// What the diagnostics point into.
+    fn sources(&self) -> &Sources;
+}
+
+/// What the fixes came to.
+#[derive(Debug)]
+pub struct Repaired<'f, R> {
+    /// The files with the edits laid over them.
+    pub files: Overlay<'f>,
+    /// The reading of those.
+    pub reading: R,
+    /// How many fixes were made.
+    pub fixed: usize,
+}
+
+/// Makes every fix that `first`, a reading of `files`, suggests, and those that follow from them.
+/// `read` reads the same files again with edits laid over them.
+pub fn repair<'f, R: Reading, E>(
+    files: &'f dyn Files,
+    first: R,
+    read: impl Fn(&dyn Files) -> Result<R, E>,
+) -> Result<Repaired<'f, R>, E> {
+    let mut state = Repaired {
+        files: Overlay::new(files),
+        reading: first,
+        fixed: 0,
+    };
+    let mut refused: HashSet<Fix> = HashSet::new();
+    for _ in 0..MOST_ROUNDS {
+        let chosen: Vec<Fix> = choose(state.reading.diagnostics(), &refused)
+            .into_iter()
+            .cloned()
+            .collect();
+        if chosen.is_empty() {
+            break;
+        }
+        if let Some(next) = state.attempt(&chosen, &read)? {
+            state = next;
+            continue;
+        }
+        // Together they do harm: each has to show for itself that it does none.
+        for fix in chosen {
+            if let Some(next) = state.attempt(std::slice::from_ref(&fix), &read)? {
+                state = next;
+                break;
+            }
+            refused.insert(fix);
+        }
+    }
+    Ok(state)
+}
+
+impl<'f, R: Reading> Repaired<'f, R> {
+    /// The state after these fixes; `None` when the result would have more faults than before.
+    fn attempt<E>(
+        &self,
+        fixes: &[Fix],
+        read: &impl Fn(&dyn Files) -> Result<R, E>,
+    ) -> Result<Option<Self>, E> {
+        let Some(files) = self.files.with(self.reading.sources(), fixes) else {
+            return Ok(None);
+        };
+        let reading = read(&files)?;
+        let (before, after) = (self.reading.diagnostics(), reading.diagnostics());
+        let is_better = after.errors() <= before.errors() && after.len() <= before.len();
+        Ok(is_better.then(|| Self {
+            files,
+            reading,
+            fixed: self.fixed + fixes.len(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use crate::access::{Limits, World};
+    use crate::read::{Forget, Origin, Request, load};
+    use crate::source::{MemoryFiles, Variables};
+
+    struct Once(Diagnostics, Sources);
+
+    impl Reading for Once {
+        fn diagnostics(&self) -> &Diagnostics {
+            &self.0
+        }
+
+        fn sources(&self) -> &Sources {
+            &self.1
+        }
+    }
+
+    fn read(files: &dyn Files) -> Result<Once, Infallible> {
+        let mut once = Once(Diagnostics::new(), Sources::new());
+        let request = Request {
+            world: World {
+                files,
+                environment: &Variables::default(),
+                working_directory: "/p".into(),
+            },
+            limits: &Limits::default(),
+            path: "/p/EVAL.yaml".into(),
+            origin: Origin::Named,
+            root: "/p".into(),
+        };
+        load(&request, &mut once.1, &mut once.0, &mut Forget);
+        Ok(once)
+    }
+
+    fn repaired(text: &str) -> (String, usize) {
+        let files = MemoryFiles::new().with("/p/EVAL.yaml", text);
+        let Ok(first) = read(&files);
+        let Ok(done) = repair(&files, first, read);
+        let text = done.files.read("/p/EVAL.yaml".into(), u64::MAX).unwrap();
+        (String::from_utf8(text).unwrap(), done.fixed)
+    }
+
+    #[test]
+    fn fixes_that_touch_one_mapping_are_made_one_after_another() {
+        let (text, fixed) = repaired(
+            "name: a\nauthor: Me # kept\ntags: [x]\nevalcases:\n  - {id: a, expected_outcome: Greets, input: Hi}\n",
+        );
+        assert_eq!(fixed, 4);
+        assert!(text.contains("metadata:\n"), "{text}");
+        assert!(
+            text.contains("tests:\n  - {id: a, criteria: Greets"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_suite_without_faults_stays_byte_for_byte() {
+        let text = "# c\nname: a\ntests: [{id: a, criteria: Greets, input: Hi}]\n";
+        assert_eq!(repaired(text), (text.to_owned(), 0));
+    }
+}

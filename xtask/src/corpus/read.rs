@@ -1,0 +1,125 @@
+//! Reading one file of the corpus as `validate` and `show` do.
+
+use camino::Utf8Path;
+use evalrig_core::access::{EnvFiles, Limits, TargetNames, World};
+use evalrig_core::diagnostic::{Diagnostics, Level};
+use evalrig_core::export;
+use evalrig_core::model::{Suite, Value};
+use evalrig_core::read::{Origin, Request, load_suite};
+use evalrig_core::repair::Reading;
+use evalrig_core::source::{Files, Sources, Variables};
+use evalrig_run::target::{find_targets_file, read_targets};
+
+use super::CorpusFile;
+
+/// What came of one file.
+#[derive(Debug)]
+pub struct Read {
+    pub out: Diagnostics,
+    pub sources: Sources,
+    /// `None` when the file is refused or is no suite.
+    pub suite: Option<Suite>,
+}
+
+impl Reading for Read {
+    fn diagnostics(&self) -> &Diagnostics {
+        &self.out
+    }
+
+    fn sources(&self) -> &Sources {
+        &self.sources
+    }
+}
+
+/// Reads `path`, a file of the same repository as `file`. The environment is empty, so that the
+/// result is the same on every machine.
+pub fn read(file: &CorpusFile, path: &Utf8Path, files: &dyn Files) -> Read {
+    let environment = Variables::default();
+    let world = World {
+        files,
+        environment: &environment,
+        working_directory: &file.root,
+    };
+    let limits = Limits {
+        allow_outside_root: false,
+        env_files: EnvFiles::None,
+        targets: target_names(file, world),
+    };
+    let request = Request {
+        world,
+        limits: &limits,
+        path,
+        origin: Origin::Named,
+        root: &file.root,
+    };
+    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+    let loaded = load_suite(&request, &mut sources, &mut out);
+    let is_refused = out.iter().any(|one| one.level == Level::Blocking);
+    Read {
+        suite: loaded
+            .filter(|_| !is_refused)
+            .map(|(suite, _secrets)| suite),
+        out,
+        sources,
+    }
+}
+
+/// The repository's own targets; the faults of that file are not the suite's.
+fn target_names(file: &CorpusFile, world: World<'_>) -> TargetNames {
+    let Some(path) = find_targets_file(world.files, file.directory(), &file.root, &file.root)
+    else {
+        return TargetNames::NoFile;
+    };
+    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+    let targets = read_targets(world, &mut sources, &mut out, &path, &file.root);
+    targets.map_or(TargetNames::Unchecked, |targets| targets.target_names())
+}
+
+impl Read {
+    /// What `show --format json` prints, without the places: those move when a file is edited.
+    pub fn shown(&self, file: &CorpusFile, files: &dyn Files) -> Option<Value> {
+        let suite = self.suite.as_ref()?;
+        let context = self.context(file, files);
+        Some(without("source", export::suite_value(suite, &context)))
+    }
+
+    /// What `show --format yaml` prints, as data.
+    pub fn document(&self, file: &CorpusFile, files: &dyn Files) -> Option<Value> {
+        let suite = self.suite.as_ref()?;
+        let context = self.context(file, files);
+        Some(export::suite_document(suite, &context, file.directory()))
+    }
+
+    fn context<'a>(&'a self, file: &'a CorpusFile, files: &'a dyn Files) -> export::Context<'a> {
+        export::Context {
+            files,
+            sources: &self.sources,
+            root: &file.root,
+        }
+    }
+
+    /// Names of the diagnostics that fit, each as often as it was reported.
+    pub fn names(&self, fits: impl Fn(Level) -> bool) -> Vec<&'static str> {
+        let fitting = self.out.iter().filter(|one| fits(one.level));
+        fitting.map(|one| one.code.name).collect()
+    }
+}
+
+/// A shown suite whose tests lack one key.
+pub fn without(key: &str, mut shown: Value) -> Value {
+    if let Value::Map(root) = &mut shown
+        && let Some(Value::List(tests)) = root.get("tests").cloned()
+    {
+        let tests: Vec<Value> = tests
+            .into_iter()
+            .map(|mut test| {
+                if let Value::Map(fields) = &mut test {
+                    fields.remove(key);
+                }
+                test
+            })
+            .collect();
+        root.insert("tests", tests);
+    }
+    shown
+}

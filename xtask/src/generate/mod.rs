@@ -1,0 +1,107 @@
+//! Files that are made from the code and committed all the same: people read them where they
+//! cannot run the binary. A test fails when one is out of date.
+
+mod binary;
+mod reference;
+mod schema;
+
+use std::fs;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+pub use binary::Evalrig;
+
+/// Directories that hold generated files only; the commands of the binary decide which.
+const OWN: &[&str] = &["completions", "man"];
+
+/// A file as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generated {
+    /// From the directory of the workspace.
+    pub path: Utf8PathBuf,
+    pub text: String,
+}
+
+/// Everything that is generated.
+pub fn all(evalrig: &Evalrig) -> Result<Vec<Generated>, String> {
+    let mut files = schema::files();
+    files.extend(reference::files());
+    files.extend(binary::files(evalrig)?);
+    Ok(files)
+}
+
+/// Writes what differs and removes what is generated no more; how many that were.
+pub fn bless(workspace: &Utf8Path, files: &[Generated]) -> io::Result<usize> {
+    let changed = stale(workspace, files);
+    for path in &changed {
+        let place = workspace.join(path);
+        match files.iter().find(|file| file.path == *path) {
+            Some(file) => {
+                fs::create_dir_all(place.parent().unwrap_or(workspace))?;
+                fs::write(place, &file.text)?;
+            }
+            None => fs::remove_file(place)?,
+        }
+    }
+    Ok(changed.len())
+}
+
+/// The files that differ from what they should be, are missing, or should not be there.
+pub fn stale(workspace: &Utf8Path, files: &[Generated]) -> Vec<Utf8PathBuf> {
+    let differing = files
+        .iter()
+        .filter(|file| {
+            let found = fs::read_to_string(workspace.join(&file.path));
+            found.ok().as_deref() != Some(file.text.as_str())
+        })
+        .map(|file| file.path.clone());
+    let left_over = OWN
+        .iter()
+        .flat_map(|directory| names_in(&workspace.join(directory), directory))
+        .filter(|path| !files.iter().any(|file| file.path == *path));
+    differing.chain(left_over).collect()
+}
+
+fn names_in(place: &Utf8Path, directory: &str) -> Vec<Utf8PathBuf> {
+    let entries = place.read_dir_utf8().into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| Utf8Path::new(directory).join(entry.file_name()))
+        .collect();
+    names.sort();
+    names
+}
+
+/// What to say when files are out of date.
+pub fn complaint(stale: &[Utf8PathBuf]) -> String {
+    let mut text = String::from("generated files are out of date:\n");
+    for path in stale {
+        text.push_str(&format!("  {path}\n"));
+    }
+    text + "run `cargo xtask bless` and commit the result"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_files_are_named_and_blessing_makes_them_fresh() {
+        let directory = tempfile::tempdir().unwrap();
+        let workspace = Utf8Path::from_path(directory.path()).unwrap();
+        let file = |path: &str| Generated {
+            path: path.into(),
+            text: "new\n".to_owned(),
+        };
+        let files = [file("man/a.1"), file("schema/b.json")];
+        for (path, text) in [("man/a.1", "old\n"), ("man/gone.1", "")] {
+            fs::create_dir_all(workspace.join("man")).unwrap();
+            fs::write(workspace.join(path), text).unwrap();
+        }
+        let stale = stale(workspace, &files);
+        assert_eq!(stale, ["man/a.1", "schema/b.json", "man/gone.1"]);
+        assert!(complaint(&stale).contains("cargo xtask bless"));
+        assert_eq!(bless(workspace, &files).unwrap(), 3);
+        assert_eq!(super::stale(workspace, &files), [""; 0]);
+    }
+}
