@@ -176,10 +176,30 @@ pub(super) enum IdPlace {
     },
 }
 
+/// What is remembered of an id: a keyed hash, and bits of another one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    hash: u64,
+    check: u64,
+}
+
+/// Makes marks. Those of one load compare with each other.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Marker(RandomState);
+
+impl Marker {
+    pub(super) fn mark(&self, id: &TestId) -> Mark {
+        Mark {
+            hash: self.0.hash_one(id.as_str()),
+            check: second_hash(id.as_str()),
+        }
+    }
+}
+
 /// An id on a line of a part of a file.
 #[derive(Debug)]
 pub(super) struct LineId {
-    pub(super) id: TestId,
+    pub(super) mark: Mark,
     pub(super) position: Position,
     /// The byte of the file at which the line begins.
     pub(super) line_offset: u64,
@@ -194,7 +214,7 @@ pub(super) struct LineId {
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     seen: HashMap<u64, Packed, BuildHasherDefault<AlreadyHashed>>,
-    keys: RandomState,
+    marker: Marker,
     /// Places that are kept.
     places: Vec<Span>,
     /// Files whose lines are not kept.
@@ -203,7 +223,7 @@ pub(super) struct Ids {
 
 /// Where an id was used first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FirstUse {
+pub(super) enum FirstUse {
     /// An index of `places`.
     Kept(u32),
     /// A line of one of `files`.
@@ -250,31 +270,30 @@ impl Packed {
 }
 
 impl Ids {
-    /// Remembers an id; the span of its first use if there was one.
+    pub(super) fn marker(&self) -> &Marker {
+        &self.marker
+    }
+
+    /// Remembers an id; where it was used before, if it was.
     pub(super) fn register(
         &mut self,
-        id: &TestId,
+        mark: Mark,
         place: &IdPlace,
         sources: &mut Sources,
-    ) -> Option<Span> {
-        let hash = self.keys.hash_one(id.as_str());
-        let check = second_hash(id.as_str());
-        match self.seen.get(&hash) {
-            Some(known) if known.is_of(check) => {
-                let first = known.place();
-                Some(self.span_of(first, id, sources))
-            }
+    ) -> Option<FirstUse> {
+        match self.seen.get(&mark.hash) {
+            Some(known) if known.is_of(mark.check) => Some(known.place()),
             // Another text with the same hash: it cannot be remembered too.
             Some(_) => None,
             None => {
-                let first = self.first_use(id, place, sources);
-                self.seen.insert(hash, Packed::new(check, first));
+                let first = self.first_use(place, sources);
+                self.seen.insert(mark.hash, Packed::new(mark.check, first));
                 None
             }
         }
     }
 
-    fn first_use(&mut self, id: &TestId, place: &IdPlace, sources: &mut Sources) -> FirstUse {
+    fn first_use(&mut self, place: &IdPlace, sources: &mut Sources) -> FirstUse {
         match place {
             IdPlace::Span(span) => self.keep(*span),
             IdPlace::Line { path, position } => match self.file_number(path) {
@@ -284,7 +303,7 @@ impl Ids {
                     column: position.column,
                 },
                 None => {
-                    let span = excerpt(id, path.clone(), *position, sources);
+                    let span = excerpt("", path.clone(), *position, sources);
                     self.keep(span)
                 }
             },
@@ -306,21 +325,22 @@ impl Ids {
         u8::try_from(number).ok()
     }
 
-    fn span_of(&self, first: FirstUse, id: &TestId, sources: &mut Sources) -> Span {
+    /// The place of a first use, as something that can be shown.
+    pub(super) fn span_of(&self, first: FirstUse, id: &TestId, sources: &mut Sources) -> Span {
         match first {
             FirstUse::Kept(index) => self.places[index as usize],
             FirstUse::Line { file, line, column } => {
                 let path = self.files[usize::from(file)].clone();
-                excerpt(id, path, Position { line, column }, sources)
+                excerpt(id.as_str(), path, Position { line, column }, sources)
             }
         }
     }
 }
 
 /// The id as a source of its own, at its place in the file.
-fn excerpt(id: &TestId, path: Arc<Utf8Path>, first: Position, sources: &mut Sources) -> Span {
-    let source = sources.add_excerpt(path, id.as_str(), first, 0);
-    Span::new(source, 0, id.as_str().len() as u32)
+fn excerpt(id: &str, path: Arc<Utf8Path>, first: Position, sources: &mut Sources) -> Span {
+    let source = sources.add_excerpt(path, id, first, 0);
+    Span::new(source, 0, id.len() as u32)
 }
 
 /// Tells apart the rare texts whose first hash is equal.
@@ -396,8 +416,10 @@ mod tests {
             path: path.clone(),
             position: Position { line, column: 8 },
         };
-        assert_eq!(ids.register(&id, &at(3), &mut sources), None);
-        let first = ids.register(&id, &at(9), &mut sources).unwrap();
+        let mark = ids.marker().mark(&id);
+        assert_eq!(ids.register(mark, &at(3), &mut sources), None);
+        let first = ids.register(mark, &at(9), &mut sources).unwrap();
+        let first = ids.span_of(first, &id, &mut sources);
         assert_eq!(sources.position(first), Position { line: 3, column: 8 });
     }
 }

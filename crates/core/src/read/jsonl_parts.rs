@@ -10,10 +10,11 @@ use camino::Utf8Path;
 
 use crate::access::{Reader, Secrets};
 use crate::diagnostic::Diagnostics;
+use crate::model::{TestId, Value};
 use crate::source::{Position, Sources, Span};
-use crate::syntax::{JsonLines, LINE_LIMIT};
+use crate::syntax::{JsonLines, LINE_LIMIT, json_value};
 
-use super::identity::{DUPLICATE_ID, IdPlace, LineId, duplicate_id};
+use super::identity::{DUPLICATE_ID, IdPlace, LineId, Marker, duplicate_id};
 use super::level::Level;
 use super::load::{Forget, IdBook, Loader};
 
@@ -114,32 +115,39 @@ impl Loader<'_, '_> {
         let IdBook::Whole(ids) = &mut self.ids else {
             return;
         };
-        let is_full = self.reader.out.is_full();
-        let Some(first) = ids.register(&one.id, &place, self.reader.sources) else {
+        let Some(first) = ids.register(one.mark, &place, self.reader.sources) else {
             return;
         };
-        if is_full {
+        if self.reader.out.is_full() {
             self.reader.out.count_unkept(DUPLICATE_ID.level);
             return;
         }
         let from = (one.line_offset - part.offset) as usize;
-        let line = part.bytes[from..]
-            .split(|byte| *byte == b'\n')
-            .next()
-            .unwrap_or_default();
-        let text = String::from_utf8_lossy(line);
+        let line = part.bytes[from..].split(|byte| *byte == b'\n').next();
+        let text = String::from_utf8_lossy(line.unwrap_or_default());
+        let Some(id) = id_in(&text, one.range) else {
+            return;
+        };
+        let first = ids.span_of(first, &id, self.reader.sources);
         let begin = Position {
             line: one.position.line,
             column: 1,
         };
-        let source = self
-            .reader
-            .sources
-            .add_excerpt(path.clone(), &text, begin, one.line_offset);
+        let sources = &mut self.reader.sources;
+        let source = sources.add_excerpt(path.clone(), &text, begin, one.line_offset);
         let span = Span::new(source, one.range.0, one.range.1);
         self.reader.out.enter_test(self.position + one.test);
-        self.reader.out.report(duplicate_id(&one.id, first, span));
+        self.reader.out.report(duplicate_id(&id, first, span));
         self.reader.out.leave_test();
+    }
+}
+
+/// The id that stands at these bytes of a line, a JSON string or number.
+fn id_in(line: &str, range: (u32, u32)) -> Option<TestId> {
+    let token = line.get(range.0 as usize..range.1 as usize)?;
+    match json_value(token)? {
+        Value::String(text) => TestId::new(text),
+        _ => TestId::new(token),
     }
 }
 
@@ -156,6 +164,7 @@ struct Worker<'a> {
     root_metadata: crate::model::Map,
     root_trials: Option<u32>,
     sources_before: u32,
+    marker: Marker,
 }
 
 impl<'a> Worker<'a> {
@@ -172,6 +181,10 @@ impl<'a> Worker<'a> {
             root_metadata: loader.root_metadata.clone(),
             root_trials: loader.root_trials,
             sources_before: loader.reader.sources.count(),
+            marker: match &loader.ids {
+                IdBook::Whole(ids) => ids.marker().clone(),
+                IdBook::Part { marker, .. } => marker.clone(),
+            },
         }
     }
 
@@ -190,7 +203,10 @@ impl<'a> Worker<'a> {
         reader.directory = self.directory.clone();
         let mut forget = Forget;
         let mut loader = Loader {
-            ids: IdBook::Part(Vec::new()),
+            ids: IdBook::Part {
+                ids: Vec::new(),
+                marker: self.marker.clone(),
+            },
             root_metadata: self.root_metadata.clone(),
             root_trials: self.root_trials,
             ..Loader::new(reader, &mut forget, self.origin)
@@ -201,7 +217,7 @@ impl<'a> Worker<'a> {
         let lines = JsonLines::resumed(bytes, source, part.lines_before, part.offset);
         let bytes = loader.read_lines(lines, self.level, self.path).into_inner();
         let ids = match loader.ids {
-            IdBook::Part(ids) => ids,
+            IdBook::Part { ids, .. } => ids,
             IdBook::Whole(_) => Vec::new(),
         };
         let (tests, import_failed) = (loader.position, loader.import_failed);

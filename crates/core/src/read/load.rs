@@ -10,7 +10,7 @@ use crate::model::{Execution, Map, Suite, Test, Verdicts};
 use crate::source::{EntryKind, SourceId, Sources, Span};
 use crate::syntax::{Tree, parse_json, parse_yaml, read_source};
 
-use super::identity::{Ids, LineId};
+use super::identity::{Ids, LineId, Marker};
 use super::level::Level;
 use super::{evals_json, sidecar, suite};
 
@@ -232,7 +232,7 @@ pub(super) enum IdBook {
     /// Of the whole suite.
     Whole(Ids),
     /// Of a part of a file; whoever puts the parts together compares them.
-    Part(Vec<LineId>),
+    Part { ids: Vec<LineId>, marker: Marker },
 }
 
 impl<'w, 's> Loader<'w, 's> {

@@ -18,7 +18,7 @@ use crate::syntax::{Node, Scalar, resolve_plain};
 
 use super::execution::{MOST_TRIALS, ReadExecution, read_execution, read_trials};
 use super::expected::read_expected;
-use super::identity::{IdPlace, LineId, duplicate_id, read_id};
+use super::identity::{DUPLICATE_ID, IdPlace, LineId, duplicate_id, read_id};
 use super::input::read_test_input;
 use super::level::Level;
 use super::load::{IdBook, Loader};
@@ -250,9 +250,9 @@ impl Loader<'_, '_> {
             }
         };
         let place = match (&mut self.ids, standing) {
-            (IdBook::Part(ids), Standing::Passing(maker)) => {
+            (IdBook::Part { ids, marker }, Standing::Passing(maker)) => {
                 ids.push(LineId {
-                    id: id.clone(),
+                    mark: marker.mark(id),
                     position: position(maker.line),
                     line_offset: maker.offset,
                     range: (span.start, span.end),
@@ -273,9 +273,16 @@ impl Loader<'_, '_> {
         let IdBook::Whole(ids) = &mut self.ids else {
             return;
         };
-        if let Some(first) = ids.register(id, place, self.reader.sources) {
-            self.reader.report(duplicate_id(id, first, span));
+        let mark = ids.marker().mark(id);
+        let Some(first) = ids.register(mark, place, self.reader.sources) else {
+            return;
+        };
+        if self.reader.out.is_full() {
+            self.reader.out.count_unkept(DUPLICATE_ID.level);
+            return;
         }
+        let first = ids.span_of(first, id, self.reader.sources);
+        self.reader.report(duplicate_id(id, first, span));
     }
 
     /// The full ordered list; `None` when one of them is faulty, which has been reported.
