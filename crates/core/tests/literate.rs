@@ -16,10 +16,15 @@
 mod support;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use evalrig_core::access::TargetNames;
-use evalrig_core::diagnostic::{Level, all_codes, code_named};
+use evalrig_core::diagnostic::{Diagnostics, Level, all_codes, code_named};
+use evalrig_core::model::{JsonStyle, Number};
 use evalrig_core::read::Origin;
+use evalrig_core::schema::{self, Draft};
+use evalrig_core::source::Sources;
+use evalrig_core::syntax::{Node, Scalar, Tree, parse_yaml};
 use support::{Project, Seen};
 
 /// The check files; a test makes sure that none is forgotten.
@@ -257,6 +262,72 @@ fn every_case_reports_what_it_says_and_nothing_else() {
 
 {faults}"
     );
+}
+
+/// The suite file as a validator of JSON Schema sees it: aliases and `<<` written out.
+fn as_json(node: Node<'_>) -> serde_json::Value {
+    match node.scalar() {
+        Some(Scalar::Null) => serde_json::Value::Null,
+        Some(Scalar::Bool(value)) => value.into(),
+        Some(Scalar::Int(text) | Scalar::Float(text)) => match Number::parse(text) {
+            Some(number) => serde_json::from_str(number.text()).unwrap_or_else(|_| text.into()),
+            None => text.into(),
+        },
+        Some(Scalar::Str(text)) => text.into(),
+        None if node.is_sequence() => node.items().map(as_json).collect(),
+        None => node
+            .entries()
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.scalar_text()?.to_owned(), as_json(value))))
+            .collect(),
+    }
+}
+
+fn tree_of(text: &str) -> Option<Tree> {
+    let source = Sources::new().add_file("/p/EVAL.yaml".into(), text.to_owned(), 0);
+    parse_yaml(source, Arc::new(text.to_owned()), &mut Diagnostics::new())
+}
+
+#[test]
+fn a_suite_without_errors_is_accepted_by_the_schema() {
+    let validators = [Draft::D2020, Draft::D07].map(|draft| {
+        let text = schema::suite(draft).to_json(JsonStyle::Compact);
+        let value = serde_json::from_str(&text).expect("the schema is JSON");
+        jsonschema::validator_for(&value).expect("the schema is a schema")
+    });
+    let (mut count, mut refused) = (0, String::new());
+    for (file, markdown) in CHECKS {
+        for case in cases(file, markdown) {
+            let Some(project) = case
+                .project
+                .filter(|project| project.main.ends_with(".yaml"))
+            else {
+                continue;
+            };
+            let has_errors = case.expected.iter().any(|one| one.severity == "error");
+            let is_suite = project
+                .clone()
+                .with_targets_of_file()
+                .load()
+                .suite
+                .is_some();
+            let text = project.main_text().filter(|_| is_suite && !has_errors);
+            let Some(tree) = text.and_then(tree_of) else {
+                continue;
+            };
+            count += 1;
+            for error in validators.iter().flat_map(|schema| {
+                schema
+                    .iter_errors(&as_json(tree.root()))
+                    .map(|error| error.to_string())
+                    .collect::<Vec<_>>()
+            }) {
+                refused += &format!("{}: {error}\n", case.title);
+            }
+        }
+    }
+    assert!(count > 50, "only {count} suites");
+    assert_eq!(refused, "");
 }
 
 #[test]

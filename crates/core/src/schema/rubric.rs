@@ -10,7 +10,7 @@ use super::shape::Writer;
 pub(super) fn definitions(writer: Writer) -> Vec<(String, Value)> {
     let item = Object::new(writer, &[ITEM_FIELDS])
         .title("Rubric item")
-        .need(&["outcome", "score_ranges"])
+        .need(&["outcome", "description", "score_ranges"])
         .finish();
     let items = list_of(any_of(vec![
         of_type("string"),

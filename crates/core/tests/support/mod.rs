@@ -70,6 +70,12 @@ impl Project {
         }
     }
 
+    /// The text of the suite file itself.
+    pub fn main_text(&self) -> Option<&str> {
+        let (_, bytes) = self.files.iter().find(|(path, _)| *path == self.main)?;
+        std::str::from_utf8(bytes).ok()
+    }
+
     #[must_use]
     pub fn with(mut self, path: &str, content: impl Into<Vec<u8>>) -> Self {
         self.files.push((path.to_owned(), content.into()));
