@@ -289,3 +289,27 @@ mod unix {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_out_of_the_repository_is_refused_whether_or_not_the_file_exists() {
+    use std::os::unix::fs::symlink;
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("there.md"), "secret").unwrap();
+    let inside = outside.path().join("repository");
+    std::fs::create_dir_all(inside.join(".git")).unwrap();
+    symlink(outside.path(), inside.join("up")).unwrap();
+    let suite = "name: links\ntests:\n  \
+                 - {id: a, criteria: c, input: i, input_files: [up/there.md]}\n  \
+                 - {id: b, criteria: c, input: i, input_files: [up/absent.md]}\n  \
+                 - up/cases.yaml\n";
+    std::fs::write(inside.join("EVAL.yaml"), suite).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_evalrig"))
+        .args(["validate", "--format", "concise"])
+        .current_dir(&inside)
+        .output()
+        .unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(report.matches("path-outside-root").count(), 3, "{report}");
+    assert!(!report.contains("file-not-found"), "{report}");
+}

@@ -254,7 +254,7 @@ impl Reader<'_> {
         let existing = path
             .ancestors()
             .find_map(|ancestor| self.canonical(ancestor));
-        existing.is_none_or(|real| real.starts_with(&root) || root.starts_with(&real))
+        existing.is_none_or(|real| real.starts_with(&root))
     }
 
     fn canonical(&mut self, path: &Utf8Path) -> Option<Utf8PathBuf> {
