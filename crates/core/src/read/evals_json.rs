@@ -20,7 +20,7 @@ use super::dialect::foreign_file;
 use super::identity::{INVALID_ID, IdPlace};
 use super::input::{EMPTY_INPUT, MISSING_INPUT, file_ref};
 use super::load::{Header, Loader};
-use super::suite::{derived_name, legal_name};
+use super::name::{derived_name, legal_name};
 use super::test::NOTHING_TO_GRADE;
 
 declare_codes! {

@@ -15,10 +15,14 @@ mod level;
 mod load;
 mod message;
 mod metadata;
+mod name;
+mod old_place;
 mod sidecar;
 mod suite;
 mod test;
 mod tool_call;
+mod verdicts;
+mod version;
 
 pub use discover::{Discovery, Found, is_suite_name};
 pub use execution::EXECUTION_FIELDS;
@@ -42,9 +46,12 @@ pub const CODES: &[&[&crate::diagnostic::Code]] = &[
     input::CODES,
     message::CODES,
     metadata::CODES,
+    name::CODES,
     sidecar::CODES,
     suite::CODES,
     test::CODES,
     tool_call::CODES,
+    verdicts::CODES,
+    version::CODES,
     load::CODES,
 ];

@@ -11,7 +11,8 @@ use crate::syntax::fields::Bound;
 
 use super::dialect;
 use super::load::{Header, Loader, Origin};
-use super::suite::{ROOT_FIELDS, derived_name, read_header, tests_entry};
+use super::name::derived_name;
+use super::suite::{ROOT_FIELDS, read_header, tests_entry};
 
 declare_codes! {
     SIDECAR_HAS_TESTS = "sidecar-has-tests", Blocking, Shape, r#"The YAML file beside a JSONL file has tests of its own, so it is not clear which of them are the suite.

@@ -3,7 +3,7 @@
 use evalrig_core::access::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use super::common::FilesMode;
+use super::every_target::FilesMode;
 use super::options::{Options, Read};
 use super::provider::{Provider, Settings};
 use super::secret::Secret;

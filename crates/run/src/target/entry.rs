@@ -7,7 +7,7 @@ use evalrig_core::source::{Span, Spanned};
 use evalrig_core::syntax::fields::{Bound, Field, UNKNOWN_FIELD, is_free, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
-use super::common::{COMMON, Common, FilesMode, read_common};
+use super::every_target::{COMMON, Common, FilesMode, read_common};
 use super::options::{Faulty, Options, Read, entries_of};
 use super::provider::{Provider, Settings};
 use super::provider_named;

@@ -7,7 +7,7 @@ use evalrig_core::model::{Number, Value};
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use super::common::FilesMode;
+use super::every_target::FilesMode;
 use super::options::{Faulty, Options, Read};
 use super::provider::{Provider, Settings};
 use super::setting::Setting;

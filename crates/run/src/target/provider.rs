@@ -6,7 +6,7 @@ use std::fmt;
 use evalrig_core::access::Template;
 use evalrig_core::syntax::fields::Field;
 
-use super::common::FilesMode;
+use super::every_target::FilesMode;
 use super::options::{Options, Read};
 
 /// One kind of thing that answers.

@@ -6,7 +6,7 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::syntax::fields::{Field, Shape, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
-use super::common::FilesMode;
+use super::every_target::FilesMode;
 use super::options::{Faulty, Options, Read};
 use super::provider::{Provider, Settings};
 use super::setting::Setting;

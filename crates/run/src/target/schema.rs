@@ -4,7 +4,7 @@ use evalrig_core::model::Value;
 use evalrig_core::schema::{Document, Draft, Object, Variant, Writer, choose};
 use evalrig_core::syntax::fields::Shape;
 
-use super::common::COMMON;
+use super::every_target::COMMON;
 use super::file::ROOT;
 use super::{PROVIDERS, Provider};
 
