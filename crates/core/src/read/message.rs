@@ -1,14 +1,13 @@
-//! Messages and content blocks (`FORMAT.md` 3.3, 3.4).
+//! Messages (`FORMAT.md` 3.3).
 
 use crate::access::interpolate::Vars;
 use crate::access::{Reader, list_words, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
-use crate::model::{Block, FileRef, Image, Message, Role, ToolCall};
-use crate::source::Span;
+use crate::model::{Block, Message, Role, ToolCall};
 use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
 use crate::syntax::{Node, Scalar};
 
-use super::input::file_ref;
+use super::block::read_block;
 use super::tool_call::read_tool_calls;
 
 declare_codes! {
@@ -89,89 +88,6 @@ tests:
 
 ## Why
 Only the block says clearly that JSON text is sent.
-"#;
-    BARE_STRING_BLOCK = "bare-string-block", Warning, Shape, r#"A list of blocks holds a plain text. It is read as one `text` block.
-
-## Example
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Greets
-    input:
-      - {role: user, content: [Hi]}
-```
-
-## Instead
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Greets
-    input:
-      - {role: user, content: Hi}
-```
-
-## Why
-Other readers of the format refuse it.
-"#;
-    INVALID_BLOCK_TYPE = "invalid-block-type", Blocking, Shape, r#"A content block's type is not `text`, `file`, `image` or `json`.
-
-## Example
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Greets
-    input:
-      - role: user
-        content:
-          - {type: txt, value: Hi}
-```
-
-## Instead
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Greets
-    input:
-      - role: user
-        content:
-          - {type: text, value: Hi}
-```
-
-## Why
-Leaving the block out would ask the agent something else.
-"#;
-    MISSING_VALUE = "missing-value", Blocking, Shape, r#"A content block has no `value`.
-
-## Example
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Greets
-    input:
-      - role: user
-        content:
-          - {type: text}
-```
-
-## Instead
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Greets
-    input:
-      - role: user
-        content:
-          - {type: text, value: Hi}
-```
-
-## Why
-The value is what is sent.
 "#;
     MISSING_TOOL_CALL_ID = "missing-tool-call-id", Error, Conformance, r#"A `tool` message does not say which call it answers.
 
@@ -277,11 +193,6 @@ pub static MESSAGE_FIELDS: &[Field] = &[
         "on `tool` messages: the call that is answered",
     ),
     Field::new("name", Shape::Text, "on `tool` messages: the tool's name"),
-];
-
-pub static BLOCK_FIELDS: &[Field] = &[
-    Field::new("type", Shape::Choice(Block::TYPES), "what the block holds").required(),
-    Field::new("value", Shape::Any, "text, path, image or JSON value").required(),
 ];
 
 /// The calls made so far in one test: they number new ones and answer for `tool_call_id`.
@@ -427,122 +338,6 @@ fn content_blocks(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Bloc
     }
 }
 
-fn read_block(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Block> {
-    if let Some(Scalar::Str(_)) = node.scalar() {
-        let message = "a plain text in a list of blocks; it is read as a `text` block";
-        let diagnostic = Diagnostic::new(&BARE_STRING_BLOCK, short_span(node), message);
-        reader.report(diagnostic.help("write `{type: text, value: …}`"));
-        return Some(Block::Text(
-            reader.templated_of("content", node)?.into_owned(),
-        ));
-    }
-    if !node.is_mapping() {
-        reader.report(wrong_type(
-            "an item of content",
-            node,
-            "a block: a mapping with `type` and `value`",
-        ));
-        return None;
-    }
-    let bound = Bound::new(node, &[BLOCK_FIELDS], reader.out);
-    let kind = block_type(reader, &bound)?;
-    bound.report_unknown(&[BLOCK_FIELDS], reader.out);
-    let Some(value) = bound
-        .get("value")
-        .filter(|entry| kind == "json" || !entry.value.is_null())
-    else {
-        let message = format!("this `{kind}` block has no `value`");
-        let help = match bound.node.get(kind) {
-            Some(_) => format!("write `value` instead of `{kind}`"),
-            None => "add `value`".to_owned(),
-        };
-        reader.report(Diagnostic::new(&MISSING_VALUE, bound.head(), message).help(help));
-        return None;
-    };
-    if kind == "json" {
-        return Some(Block::Json(reader.value_with(
-            "value",
-            value.value,
-            Vars::Test,
-        )));
-    }
-    let text = reader.templated(&value)?.into_owned();
-    let span = value.value.span();
-    Some(match kind {
-        "file" => Block::File(file_ref(reader, text, span)),
-        "image" => Block::Image(read_image(reader, text, span)),
-        _ => Block::Text(text),
-    })
-}
-
-fn block_type(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<&'static str> {
-    let types = Block::TYPES;
-    let Some(entry) = bound.get("type") else {
-        let message = "this block has no `type`";
-        let diagnostic = Diagnostic::new(&INVALID_BLOCK_TYPE, bound.head(), message);
-        reader.report(diagnostic.help(format!("it is {}", list_words(types))));
-        return None;
-    };
-    let word = reader.text(&entry)?;
-    let found = types.iter().copied().find(|known| *known == word.as_ref());
-    if found.is_none() {
-        let help = match did_you_mean(&word, types.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it is {}", list_words(types)),
-        };
-        let message = format!("`{}` is not a block type", shorten(&word));
-        reader.report(Diagnostic::new(&INVALID_BLOCK_TYPE, entry.value.span(), message).help(help));
-    }
-    found
-}
-
-fn read_image(reader: &mut Reader<'_>, text: String, span: Span) -> Image {
-    if text.starts_with("data:") || is_image_data(&text) {
-        return Image::Data(text);
-    }
-    let FileRef { value, path } = file_ref(reader, text, span);
-    Image::Path(FileRef { value, path })
-}
-
-/// Base64 of a PNG, JPEG, GIF, WebP or BMP (`FORMAT.md` 3.4).
-fn is_image_data(text: &str) -> bool {
-    const SHORTEST: usize = 64;
-    let bytes: Vec<u8> = text.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
-    let padding = bytes.iter().rev().take_while(|b| **b == b'=').count();
-    let body = &bytes[..bytes.len() - padding];
-    let is_base64 = |b: &u8| b.is_ascii_alphanumeric() || *b == b'+' || *b == b'/';
-    if bytes.len() < SHORTEST
-        || !bytes.len().is_multiple_of(4)
-        || padding > 2
-        || !body.iter().all(is_base64)
-    {
-        return false;
-    }
-    let head = decode_base64(&body[..16]);
-    head.starts_with(b"\x89PNG\r\n\x1a\n")
-        || head.starts_with(b"\xff\xd8\xff")
-        || head.starts_with(b"GIF87a")
-        || head.starts_with(b"GIF89a")
-        || head.starts_with(b"BM")
-        || (head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP"))
-}
-
-fn decode_base64(text: &[u8]) -> Vec<u8> {
-    let digit = |byte: u8| match byte {
-        b'A'..=b'Z' => u32::from(byte - b'A'),
-        b'a'..=b'z' => u32::from(byte - b'a') + 26,
-        b'0'..=b'9' => u32::from(byte - b'0') + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    text.chunks_exact(4)
-        .flat_map(|four| {
-            let bits = four.iter().fold(0, |bits, byte| bits << 6 | digit(*byte));
-            [(bits >> 16) as u8, (bits >> 8) as u8, bits as u8]
-        })
-        .collect()
-}
-
 fn read_answered_call(
     reader: &mut Reader<'_>,
     bound: &Bound<'_>,
@@ -567,19 +362,4 @@ fn read_answered_call(
         );
     }
     Some(id)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_of_images_is_told_from_paths() {
-        let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-        assert!(is_image_data(png));
-        assert!(is_image_data(&png.replace("UgAA", "Ug\n AA")));
-        assert!(!is_image_data("images/screenshot.png"));
-        assert!(!is_image_data(&"a".repeat(64)));
-        assert!(!is_image_data(&png[..60]));
-    }
 }

@@ -1,9 +1,11 @@
 //! Node → model: the only room that knows sugar and old spellings. After this door there is one
 //! dialect.
 
+mod block;
 mod dialect;
 mod discover;
 mod evals_json;
+mod evals_json_entry;
 mod execution;
 mod expected;
 mod identity;
@@ -24,13 +26,14 @@ mod tool_call;
 mod verdicts;
 mod version;
 
+pub use block::BLOCK_FIELDS;
 pub use discover::{Discovery, Found, is_suite_name};
 pub use execution::EXECUTION_FIELDS;
 pub use load::{
     Collect, Forget, Header, Loaded, Origin, Request, Sink, duplicate_suite_name, load, load_suite,
     repository_root,
 };
-pub use message::{BLOCK_FIELDS, MESSAGE_FIELDS};
+pub use message::MESSAGE_FIELDS;
 pub use metadata::METADATA_FIELDS;
 pub use suite::ROOT_FIELDS;
 pub use test::TEST_FIELDS;
@@ -38,6 +41,7 @@ pub use tool_call::TOOL_CALL_FIELDS;
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&crate::diagnostic::Code]] = &[
+    block::CODES,
     dialect::CODES,
     evals_json::CODES,
     expected::CODES,
