@@ -6,7 +6,7 @@ mod overlay;
 
 use std::collections::HashSet;
 
-use crate::diagnostic::{Diagnostics, Fix};
+use crate::diagnostic::{Diagnostics, Family, Fix};
 use crate::source::{Files, Sources};
 
 pub use overlay::Overlay;
@@ -84,13 +84,24 @@ impl<'f, R: Reading> Repaired<'f, R> {
         };
         let reading = read(&files)?;
         let (before, after) = (self.reading.diagnostics(), reading.diagnostics());
-        let is_better = after.errors() <= before.errors() && after.len() <= before.len();
+        // A text that cannot be parsed has few diagnostics, so those weigh more than their number.
+        let is_better = after.errors() <= before.errors()
+            && after.len() <= before.len()
+            && broken(after) <= broken(before);
         Ok(is_better.then(|| Self {
             files,
             reading,
             fixed: self.fixed + fixes.len(),
         }))
     }
+}
+
+/// Faults that keep a text from being read at all.
+fn broken(diagnostics: &Diagnostics) -> usize {
+    diagnostics
+        .iter()
+        .filter(|one| one.code.family == Family::Syntax)
+        .count()
 }
 
 #[cfg(test)]

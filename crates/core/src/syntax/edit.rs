@@ -160,7 +160,10 @@ fn entry_text(entry: &Entry<'_>, key: &str, in_flow: bool) -> Option<String> {
     let name = same_quotes(entry.key, key);
     let node = entry.value;
     let source = node.source_text();
-    let is_line = !source.contains('\n') && node.scalar_style() != Some(ScalarStyle::Block);
+    // A block mapping or list on one line cannot follow a key there.
+    let is_compact = node.scalar_style().is_some() || node.is_flow();
+    let is_block = node.scalar_style() == Some(ScalarStyle::Block);
+    let is_line = is_compact && !is_block && !source.contains('\n');
     let is_plain = node.scalar_style() == Some(ScalarStyle::Plain);
     let breaks_flow = in_flow && is_plain && source.contains([',', '[', ']', '{', '}']);
     if is_line && !breaks_flow {
@@ -361,6 +364,8 @@ mod tests {
             "home: {a: [\"x\",\"y\"], z: 1}\n"
         );
         assert_eq!(moved("a: 1\nhome: {}\n").unwrap(), "home: {a: 1}\n");
+        let nested = "home:\n  a: {\"x\":null}\n  y: 1\n";
+        assert_eq!(moved("a:\n  x:\nhome:\n  y: 1\n").unwrap(), nested);
         assert_eq!(moved("b: &h {x: 1}\nhome: *h\na: 1\n"), None);
     }
 

@@ -194,6 +194,7 @@ impl<'a> Builder<'a> {
         };
         let (start, end) = match style {
             ScalarStyle::Block => self.block_scalar_range(start, end),
+            ScalarStyle::Missing => self.missing_value_range(start, end),
             _ => (start, end),
         };
         let is_merge = style == ScalarStyle::Plain && text == "<<";
@@ -236,6 +237,19 @@ impl<'a> Builder<'a> {
             .map_or(start as usize, |at| from + at);
         let content = &self.input[begin..(end as usize).max(begin)];
         (begin as u32, (begin + content.trim_end().len()) as u32)
+    }
+
+    /// A value that was left out stands behind the colon of its key.
+    fn missing_value_range(&self, start: u32, end: u32) -> (u32, u32) {
+        let rest = &self.input[self.last_end as usize..];
+        let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        match rest[blanks..].starts_with(':') {
+            true => {
+                let behind = self.last_end + blanks as u32 + 1;
+                (behind, behind)
+            }
+            false => (start, end),
+        }
     }
 
     fn open(

@@ -56,7 +56,7 @@ A suite that names the target would run against either of them.
 "#;
 }
 
-/// The root of a targets file. `Ref("target")` is a mapping of [`super::COMMON`] and the fields of
+/// The root of a targets file. `Ref("target")` is a mapping of [`super::TARGET_FIELDS`] and the fields of
 /// its provider.
 pub static ROOT: &[Field] = &[
     Field::new(
