@@ -366,6 +366,8 @@ mod tests {
         assert_eq!(moved("a: 1\nhome: {}\n").unwrap(), "home: {a: 1}\n");
         let nested = "home:\n  a: {\"x\":null}\n  y: 1\n";
         assert_eq!(moved("a:\n  x:\nhome:\n  y: 1\n").unwrap(), nested);
+        let items = "home:\n  a: [null,null] # c\nb: 1\n";
+        assert_eq!(moved("a:\n  -\n  # c\n  - # c\nb: 1\n").unwrap(), items);
         assert_eq!(moved("b: &h {x: 1}\nhome: *h\na: 1\n"), None);
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle as Style, Span as Mark, StructureStyle, Tag};
+use memchr::memchr;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::source::{SourceId, Span};
@@ -239,15 +240,22 @@ impl<'a> Builder<'a> {
         (begin as u32, (begin + content.trim_end().len()) as u32)
     }
 
-    /// A value that was left out stands behind the colon of its key.
+    /// A value that was left out stands behind the colon of its key, an item behind its dash.
     fn missing_value_range(&self, start: u32, end: u32) -> (u32, u32) {
-        let rest = &self.input[self.last_end as usize..];
-        let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        match rest[blanks..].starts_with(':') {
-            true => {
-                let behind = self.last_end + blanks as u32 + 1;
-                (behind, behind)
-            }
+        let Some(frame) = self.frames.last() else {
+            return (start, end);
+        };
+        let data = &self.tree.nodes[frame.node as usize];
+        let is_value = (self.pending.len() - frame.pending_from) % 2 == 1;
+        let mark = match data.shape {
+            Shape::Mapping { .. } if is_value => b':',
+            Shape::Sequence { flow: false } => b'-',
+            _ => return (start, end),
+        };
+        let from = self.last_end.max(data.start) as usize;
+        let at = from + blank_length(&self.input.as_bytes()[from..]);
+        match self.input.as_bytes().get(at) == Some(&mark) {
+            true => (at as u32 + 1, at as u32 + 1),
             false => (start, end),
         }
     }
@@ -465,6 +473,18 @@ impl<'a> Builder<'a> {
 
     fn finish(self) -> (Tree, bool) {
         (self.tree, self.has_root)
+    }
+}
+
+/// Blanks, line breaks and comments.
+fn blank_length(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        match bytes.get(at) {
+            Some(b' ' | b'\t' | b'\n' | b'\r') => at += 1,
+            Some(b'#') => at += memchr(b'\n', &bytes[at..]).unwrap_or(bytes.len() - at),
+            _ => return at,
+        }
     }
 }
 
