@@ -19,6 +19,9 @@ _evalrig() {
             evalrig,completions)
                 cmd="evalrig__subcmd__completions"
                 ;;
+            evalrig,convert)
+                cmd="evalrig__subcmd__convert"
+                ;;
             evalrig,explain)
                 cmd="evalrig__subcmd__explain"
                 ;;
@@ -45,6 +48,9 @@ _evalrig() {
                 ;;
             evalrig__subcmd__help,completions)
                 cmd="evalrig__subcmd__help__subcmd__completions"
+                ;;
+            evalrig__subcmd__help,convert)
+                cmd="evalrig__subcmd__help__subcmd__convert"
                 ;;
             evalrig__subcmd__help,explain)
                 cmd="evalrig__subcmd__help__subcmd__explain"
@@ -77,7 +83,7 @@ _evalrig() {
 
     case "${cmd}" in
         evalrig)
-            opts="-q -v -h -V --quiet --verbose --color --help --version init validate explain schema list show completions man help"
+            opts="-q -v -h -V --quiet --verbose --color --help --version init validate explain schema list show convert completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -112,6 +118,40 @@ _evalrig() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        evalrig__subcmd__convert)
+            opts="-o -q -v -h --output --stdout --force --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         evalrig__subcmd__explain)
             opts="-q -v -h --format --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -135,7 +175,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help)
-            opts="init validate explain schema list show completions man help"
+            opts="init validate explain schema list show convert completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -149,6 +189,20 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__convert)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

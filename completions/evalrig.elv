@@ -33,6 +33,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand schema 'Print a JSON Schema for editors and other tools'
             cand list 'List suites and their tests'
             cand show 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
+            cand convert 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages into a directory'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -112,6 +113,23 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'evalrig;convert'= {
+            cand -o 'Where to write the suite; `-` is standard output'
+            cand --output 'Where to write the suite; `-` is standard output'
+            cand --root 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]'
+            cand --env-file 'Take variables from this file instead of searching for `.env` files'
+            cand --color 'When to use colours'
+            cand --stdout 'Print the suite; its paths are written for a file in the current directory'
+            cand --force 'Replace a file that exists'
+            cand --allow-outside-root 'Let paths lead out of the repository root'
+            cand --no-env-file 'Read no `.env` file'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'evalrig;completions'= {
             cand --color 'When to use colours'
             cand -q 'Say less: no report when all is well'
@@ -137,6 +155,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand schema 'Print a JSON Schema for editors and other tools'
             cand list 'List suites and their tests'
             cand show 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
+            cand convert 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages into a directory'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -152,6 +171,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;help;list'= {
         }
         &'evalrig;help;show'= {
+        }
+        &'evalrig;help;convert'= {
         }
         &'evalrig;help;completions'= {
         }

@@ -71,6 +71,9 @@ pub enum Command {
     /// variables resolved.
     #[command(after_help = "Example: evalrig show evals/EVAL.yaml#greeting")]
     Show(Show),
+    /// Turn evals.json, an eval set or a list of triggers into an EVAL.yaml.
+    #[command(after_help = "Example: evalrig convert evals/evals.json -o EVAL.yaml")]
+    Convert(Convert),
     /// Print a completion script for a shell.
     #[command(after_help = "Example: evalrig completions zsh > ~/.zfunc/_evalrig")]
     Completions(Completions),
@@ -191,6 +194,29 @@ pub struct Show {
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: YamlOrJson,
+    #[command(flatten)]
+    pub loading: Loading,
+}
+
+#[derive(Debug, Args)]
+pub struct Convert {
+    /// An evals.json, an eval set or a list of triggers.
+    pub file: String,
+    /// Where to write the suite; `-` is standard output.
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        required_unless_present = "stdout",
+        conflicts_with = "stdout"
+    )]
+    pub output: Option<String>,
+    /// Print the suite; its paths are written for a file in the current directory.
+    #[arg(long)]
+    pub stdout: bool,
+    /// Replace a file that exists.
+    #[arg(long)]
+    pub force: bool,
     #[command(flatten)]
     pub loading: Loading,
 }

@@ -1,6 +1,7 @@
 //! One file per command; this one only hands over.
 
 mod completions;
+mod convert;
 mod explain;
 mod init;
 mod list;
@@ -28,6 +29,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Schema(args) => schema::run(&args),
         Command::List(args) => list::run(&context, &args),
         Command::Show(args) => show::run(&context, &args),
+        Command::Convert(args) => convert::run(&context, &args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&context, &args),
     };

@@ -11,7 +11,7 @@ use super::Context;
 use super::canonical_json::{id_value, skip_value};
 use super::rebase::Rebase;
 
-const STYLE: EmitStyle = EmitStyle {
+pub(super) const STYLE: EmitStyle = EmitStyle {
     compact_lists: false,
     line_breaks: LineBreaks::Literal,
 };
@@ -272,7 +272,7 @@ fn short_item(mut item: Map, position: usize) -> Value {
 }
 
 /// Variables have been replaced; a `${{` that is still there is meant literally (`FORMAT.md` 6.1).
-fn literal_references(value: Value) -> Value {
+pub(super) fn literal_references(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace("${{", "$${{")),
         Value::List(items) => Value::List(items.into_iter().map(literal_references).collect()),

@@ -2,6 +2,7 @@
 
 mod canonical_json;
 mod canonical_yaml;
+mod convert;
 mod hash;
 mod rebase;
 
@@ -11,6 +12,7 @@ use crate::source::{Files, Sources};
 
 pub use canonical_json::{suite_value, test_document, test_value};
 pub use canonical_yaml::{suite_document, suite_yaml, test_yaml};
+pub use convert::{converted_document, converted_yaml};
 pub use hash::test_hash;
 
 /// What the model points into.

@@ -135,7 +135,9 @@ fn read_item(
         });
         if let Some(text) = text {
             let mut found = RubricItem::from_text(text, position);
-            if let Some(Scalar::Str(id)) = item.get("id").and_then(Node::scalar) {
+            if let Some(Scalar::Str(id)) = item.get("id").and_then(Node::scalar)
+                && !id.trim().is_empty()
+            {
                 found.id = id.to_owned();
                 found.id_written = true;
             }
@@ -155,9 +157,11 @@ fn read_item(
 /// Ids of other tools need not be unique; ours must be.
 fn make_ids_unique(items: &mut [RubricItem]) {
     for at in 0..items.len() {
-        let repeats = items[..at].iter().any(|earlier| earlier.id == items[at].id);
-        if repeats {
-            items[at].id = format!("rubric-{}", at + 1);
+        let is_taken = |id: &str| items[..at].iter().any(|earlier| earlier.id == id);
+        if is_taken(&items[at].id) {
+            // The name of its place may be an earlier item's own; one of the next is free.
+            let mut names = (at + 1..).map(|number| format!("rubric-{number}"));
+            items[at].id = names.find(|name| !is_taken(name)).unwrap_or_default();
             items[at].id_written = false;
         }
     }

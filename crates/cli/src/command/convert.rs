@@ -1,0 +1,331 @@
+//! `convert`: an evals.json as a suite that people can read. The result is read again before it is
+//! written, and an existing file is replaced only when asked.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::access::Secrets;
+use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
+use evalrig_core::export;
+use evalrig_core::model::Suite;
+use evalrig_core::read::{Origin, Request, load_suite};
+use evalrig_core::repair::Overlay;
+use evalrig_core::source::{EntryKind, Files, Sources};
+use evalrig_run::disk::Disk;
+
+use crate::args::Convert;
+use crate::context::{Context, complain, print};
+use crate::exit::Exit;
+use crate::render::{self, Findings, format_named};
+
+const SUPPORTED: &str = "`convert` reads evals.json, eval sets and lists of triggers";
+
+pub fn run(context: &Context, args: &Convert) -> Result<Exit, Exit> {
+    context.check(&args.loading)?;
+    let source = source_path(context, &args.file).map_err(refuse)?;
+    let output = Output::new(context, args).map_err(refuse)?;
+    let first = Reading::of(context, args, &source, &Disk);
+    let Some(suite) = first.sound() else {
+        first.show(context);
+        if first.blocking() == 0 {
+            complain(&format!("`{}` is no suite", args.file));
+        }
+        return Err(Exit::CouldNotStart);
+    };
+    let place = output.place(context);
+    let directory = place.parent().unwrap_or(&place);
+    let root = context.root(&args.loading, &place);
+    let export = export::Context {
+        files: &Disk,
+        sources: &first.sources,
+        root: &root,
+    };
+    let text = export::converted_yaml(suite, &export, directory);
+    let mut files = Overlay::new(&Disk);
+    files.insert(place.clone(), text.clone().into_bytes());
+    let second = Reading::of(context, args, &place, &files);
+    first.show(context);
+    if second.sound().is_none() {
+        second.show(context);
+        return Err(refuse(format!(
+            "`{}` says something that no suite can say; nothing was written",
+            args.file
+        )));
+    }
+    output.write(context, suite, &text)?;
+    if !context.global.quiet {
+        tell_news(&first, &second, output.shown());
+    }
+    Ok(Exit::Well)
+}
+
+fn refuse(message: String) -> Exit {
+    complain(&message);
+    Exit::CouldNotStart
+}
+
+fn source_path(context: &Context, file: &str) -> Result<Utf8PathBuf, String> {
+    let path = context.absolute(file);
+    let parts: Vec<&str> = path.iter().collect();
+    let is_record = parts.windows(2).any(|two| two == [".co", "evals"]);
+    let kind = Disk.kind(&path);
+    if kind.is_none() {
+        return Err(format!("`{file}` does not exist"));
+    }
+    if is_record {
+        return Err(format!(
+            "`{file}` belongs to the `.co/evals` store, which cannot be converted yet; {SUPPORTED}"
+        ));
+    }
+    if kind == Some(EntryKind::Directory) {
+        return Err(format!("`{file}` is a directory; {SUPPORTED}"));
+    }
+    let ending = path.extension().map(str::to_ascii_lowercase);
+    match ending.as_deref() {
+        Some("json") => Ok(path),
+        Some("yaml" | "yml" | "jsonl") => Err(format!(
+            "`{file}` is no JSON file: {SUPPORTED}; `evalrig show {file}` prints a suite in the \
+             canonical form"
+        )),
+        _ => Err(format!("`{file}` does not end in .json; {SUPPORTED}")),
+    }
+}
+
+/// One file, read as a suite.
+struct Reading {
+    suite: Option<Suite>,
+    sources: Sources,
+    out: Diagnostics,
+    secrets: Secrets,
+}
+
+impl Reading {
+    fn of(context: &Context, args: &Convert, path: &Utf8Path, files: &dyn Files) -> Self {
+        let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+        let limits = context.limits(&args.loading);
+        let root = context.root(&args.loading, path);
+        let request = Request {
+            world: evalrig_core::access::World {
+                files,
+                ..context.world()
+            },
+            limits: &limits,
+            path,
+            origin: Origin::Named,
+            root: &root,
+        };
+        let (suite, secrets) = load_suite(&request, &mut sources, &mut out).unzip();
+        Self {
+            suite,
+            sources,
+            out,
+            secrets: secrets.unwrap_or_default(),
+        }
+    }
+
+    fn blocking(&self) -> usize {
+        let all = self.out.iter();
+        all.filter(|one| one.level == Level::Blocking).count()
+    }
+
+    /// The suite, unless something about it must be mended first.
+    fn sound(&self) -> Option<&Suite> {
+        self.suite.as_ref().filter(|_| self.blocking() == 0)
+    }
+
+    /// On standard error: the answer may go to standard output.
+    fn show(&self, context: &Context) {
+        let least = match (context.global.quiet, context.global.verbose) {
+            (true, _) => Severity::Error,
+            (_, true) => Severity::Note,
+            _ => Severity::Warning,
+        };
+        let all = self.out.iter();
+        let mut diagnostics: Vec<Diagnostic> = all
+            .filter(|one| one.level.severity() >= least)
+            .cloned()
+            .collect();
+        if diagnostics.is_empty() {
+            return;
+        }
+        render::sort(&mut diagnostics, &self.sources);
+        let findings = Findings {
+            sources: &self.sources,
+            diagnostics: &diagnostics,
+            errors: self.out.errors(),
+            warnings: self.out.warnings(),
+            dropped: self.out.dropped(),
+            files: 1,
+            tests: self.suite.as_ref().map_or(0, |suite| suite.tests.len()),
+            working_directory: &context.working_directory,
+            secrets: &self.secrets,
+        };
+        if let Some(format) = format_named("full", context.error_look()) {
+            let _ = format.render(&findings, &mut io::stderr().lock());
+        }
+    }
+
+    /// How often each error was found.
+    fn errors(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        let all = self.out.iter();
+        for one in all.filter(|one| one.level.severity() == Severity::Error) {
+            *counts.entry(one.code.name).or_default() += 1;
+        }
+        counts
+    }
+}
+
+/// A suite asks for more than an evals.json, such as criteria: the author should not be surprised.
+fn tell_news(first: &Reading, second: &Reading, shown: &str) {
+    let before = first.errors();
+    let news: Vec<String> = second
+        .errors()
+        .into_iter()
+        .filter(|(name, count)| before.get(name).is_none_or(|known| known < count))
+        .map(|(name, count)| format!("{name} ({count})"))
+        .collect();
+    if !news.is_empty() {
+        complain(&format!(
+            "`evalrig validate` will report more in {shown}: {}",
+            news.join(", ")
+        ));
+    }
+}
+
+enum Output {
+    Stdout,
+    File {
+        path: Utf8PathBuf,
+        shown: String,
+        replaces: Replaces,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Replaces {
+    Nothing,
+    Anything,
+}
+
+impl Output {
+    fn new(context: &Context, args: &Convert) -> Result<Self, String> {
+        let shown = match args.output.as_deref() {
+            None | Some("-") => return Ok(Self::Stdout),
+            Some(shown) => shown.to_owned(),
+        };
+        let path = context.absolute(&shown);
+        if Disk.kind(&path) == Some(EntryKind::Directory) {
+            let inside = format!("{}/EVAL.yaml", shown.trim_end_matches('/'));
+            return Err(format!("`{shown}` is a directory; write `-o {inside}`"));
+        }
+        let ending = path.extension().map(str::to_ascii_lowercase);
+        if !matches!(ending.as_deref(), Some("yaml" | "yml")) {
+            return Err(format!(
+                "`{shown}` would hold YAML and must end in .yaml or .yml"
+            ));
+        }
+        // A link that leads nowhere is something too.
+        if !args.force && path.symlink_metadata().is_ok() {
+            return Err(exists(&shown));
+        }
+        let replaces = match args.force {
+            true => Replaces::Anything,
+            false => Replaces::Nothing,
+        };
+        Ok(Self::File {
+            path,
+            shown,
+            replaces,
+        })
+    }
+
+    /// Where the suite will lie; its paths start there.
+    fn place(&self, context: &Context) -> Utf8PathBuf {
+        match self {
+            Self::Stdout => context.working_directory.join("EVAL.yaml"),
+            Self::File { path, .. } => path.clone(),
+        }
+    }
+
+    /// For messages.
+    fn shown(&self) -> &str {
+        match self {
+            Self::Stdout => "this suite",
+            Self::File { shown, .. } => shown,
+        }
+    }
+
+    fn write(&self, context: &Context, suite: &Suite, text: &str) -> Result<(), Exit> {
+        let Self::File {
+            path,
+            shown,
+            replaces,
+        } = self
+        else {
+            return print(text);
+        };
+        match write(path, text.as_bytes(), *replaces) {
+            Ok(()) if context.global.quiet => Ok(()),
+            Ok(()) => {
+                let count = suite.tests.len();
+                let noun = if count == 1 { "test" } else { "tests" };
+                print(&format!("wrote {shown} ({}, {count} {noun})\n", suite.name))
+            }
+            // The same kind is given for a parent that is no directory.
+            Err(error)
+                if error.kind() == io::ErrorKind::AlreadyExists
+                    && path.symlink_metadata().is_ok() =>
+            {
+                Err(refuse(exists(shown)))
+            }
+            Err(error) => Err(refuse(format!("cannot write `{shown}`: {error}"))),
+        }
+    }
+}
+
+fn exists(shown: &str) -> String {
+    format!("`{shown}` exists already; nothing was written (`--force` replaces it)")
+}
+
+/// By a temporary file beside it, so that a crash leaves the old file, the new one or none.
+fn write(path: &Utf8Path, bytes: &[u8], replaces: Replaces) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    // A link stays a link: the file behind it is what is replaced.
+    let path = path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned());
+    let name = path.file_name().unwrap_or("EVAL.yaml");
+    let temporary = path.with_file_name(format!(".{name}.evalrig-{}", std::process::id()));
+    let written = fs::File::create_new(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        if let Ok(existing) = fs::metadata(&path) {
+            file.set_permissions(existing.permissions())?;
+        }
+        file.sync_all()
+    });
+    let placed = written.and_then(|()| match replaces {
+        Replaces::Anything => fs::rename(&temporary, &path),
+        Replaces::Nothing => place_new(&temporary, &path),
+    });
+    if placed.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    placed
+}
+
+/// A second name fails where a file appeared in between; a rename would replace it.
+fn place_new(temporary: &Utf8Path, path: &Utf8Path) -> io::Result<()> {
+    match fs::hard_link(temporary, path) {
+        Ok(()) => {
+            // The suite is there; a name too many does not change that.
+            let _ = fs::remove_file(temporary);
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // Not every file system has second names.
+        Err(_) => fs::rename(temporary, path),
+    }
+}
