@@ -37,6 +37,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml')
+            [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -141,6 +142,32 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'evalrig;transpile' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Where to write [default: the suite''s directory]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Which files to make')
+            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'Who will read them; skill-creator calls the assertions `expectations`')
+            [CompletionResult]::new('--layout', '--layout', [CompletionResultType]::ParameterName, 'Files side by side, or one directory per skill')
+            [CompletionResult]::new('--no-skill', '--no-skill', [CompletionResultType]::ParameterName, 'Where tests without a trigger go: to the skill with most tests, or to a file of their own')
+            [CompletionResult]::new('--loss-report', '--loss-report', [CompletionResultType]::ParameterName, 'Write what is lost to this file, as JSON')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--stdout', '--stdout', [CompletionResultType]::ParameterName, 'Print instead of writing; only when there is exactly one file')
+            [CompletionResult]::new('--no-criteria', '--no-criteria', [CompletionResultType]::ParameterName, 'Leave `criteria` out of the assertions')
+            [CompletionResult]::new('--inline-prompts', '--inline-prompts', [CompletionResultType]::ParameterName, 'Write the text of prompt files in place of their paths')
+            [CompletionResult]::new('--deny-loss', '--deny-loss', [CompletionResultType]::ParameterName, 'Write nothing, and exit with 1, when something would be lost')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Replace files that evalrig did not write')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; exit with 1 when a file differs from what would be written')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'evalrig;completions' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
@@ -169,6 +196,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml')
+            [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -193,6 +221,9 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;help;convert' {
+            break
+        }
+        'evalrig;help;transpile' {
             break
         }
         'evalrig;help;completions' {

@@ -43,6 +43,9 @@ _evalrig() {
             evalrig,show)
                 cmd="evalrig__subcmd__show"
                 ;;
+            evalrig,transpile)
+                cmd="evalrig__subcmd__transpile"
+                ;;
             evalrig,validate)
                 cmd="evalrig__subcmd__validate"
                 ;;
@@ -73,6 +76,9 @@ _evalrig() {
             evalrig__subcmd__help,show)
                 cmd="evalrig__subcmd__help__subcmd__show"
                 ;;
+            evalrig__subcmd__help,transpile)
+                cmd="evalrig__subcmd__help__subcmd__transpile"
+                ;;
             evalrig__subcmd__help,validate)
                 cmd="evalrig__subcmd__help__subcmd__validate"
                 ;;
@@ -83,7 +89,7 @@ _evalrig() {
 
     case "${cmd}" in
         evalrig)
-            opts="-q -v -h -V --quiet --verbose --color --help --version init validate explain schema list show convert completions man help"
+            opts="-q -v -h -V --quiet --verbose --color --help --version init validate explain schema list show convert transpile completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -175,7 +181,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help)
-            opts="init validate explain schema list show convert completions man help"
+            opts="init validate explain schema list show convert transpile completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -314,6 +320,20 @@ _evalrig() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        evalrig__subcmd__help__subcmd__transpile)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         evalrig__subcmd__help__subcmd__validate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -425,6 +445,56 @@ _evalrig() {
             case "${prev}" in
                 --format)
                     COMPREPLY=($(compgen -W "yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__transpile)
+            opts="-q -v -h --out --stdout --format --for --layout --no-skill --no-criteria --inline-prompts --deny-loss --loss-report --force --check --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "evals eval-set both" -- "${cur}"))
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -W "issue-598 agentskills skill-creator" -- "${cur}"))
+                    return 0
+                    ;;
+                --layout)
+                    COMPREPLY=($(compgen -W "flat skill-dirs" -- "${cur}"))
+                    return 0
+                    ;;
+                --no-skill)
+                    COMPREPLY=($(compgen -W "dominant separate" -- "${cur}"))
+                    return 0
+                    ;;
+                --loss-report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --root)

@@ -34,6 +34,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand list 'List suites and their tests'
             cand show 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
             cand convert 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
+            cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages into a directory'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -130,6 +131,31 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'evalrig;transpile'= {
+            cand --out 'Where to write [default: the suite''s directory]'
+            cand --format 'Which files to make'
+            cand --for 'Who will read them; skill-creator calls the assertions `expectations`'
+            cand --layout 'Files side by side, or one directory per skill'
+            cand --no-skill 'Where tests without a trigger go: to the skill with most tests, or to a file of their own'
+            cand --loss-report 'Write what is lost to this file, as JSON'
+            cand --root 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]'
+            cand --env-file 'Take variables from this file instead of searching for `.env` files'
+            cand --color 'When to use colours'
+            cand --stdout 'Print instead of writing; only when there is exactly one file'
+            cand --no-criteria 'Leave `criteria` out of the assertions'
+            cand --inline-prompts 'Write the text of prompt files in place of their paths'
+            cand --deny-loss 'Write nothing, and exit with 1, when something would be lost'
+            cand --force 'Replace files that evalrig did not write'
+            cand --check 'Write nothing; exit with 1 when a file differs from what would be written'
+            cand --allow-outside-root 'Let paths lead out of the repository root'
+            cand --no-env-file 'Read no `.env` file'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'evalrig;completions'= {
             cand --color 'When to use colours'
             cand -q 'Say less: no report when all is well'
@@ -156,6 +182,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand list 'List suites and their tests'
             cand show 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
             cand convert 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
+            cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages into a directory'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -173,6 +200,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;help;show'= {
         }
         &'evalrig;help;convert'= {
+        }
+        &'evalrig;help;transpile'= {
         }
         &'evalrig;help;completions'= {
         }

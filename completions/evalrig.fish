@@ -38,6 +38,7 @@ complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "schema" -d 'Print a
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "list" -d 'List suites and their tests'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "convert" -d 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "man" -d 'Write man pages into a directory'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -119,6 +120,34 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l no-env-file 
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -s q -l quiet -d 'Say less: no report when all is well'
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -s v -l verbose -d 'Say more: notes too'
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l out -d 'Where to write [default: the suite\'s directory]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l format -d 'Which files to make' -r -f -a "evals\t''
+eval-set\t''
+both\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l for -d 'Who will read them; skill-creator calls the assertions `expectations`' -r -f -a "issue-598\t''
+agentskills\t''
+skill-creator\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l layout -d 'Files side by side, or one directory per skill' -r -f -a "flat\t''
+skill-dirs\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l no-skill -d 'Where tests without a trigger go: to the skill with most tests, or to a file of their own' -r -f -a "dominant\t''
+separate\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l loss-report -d 'Write what is lost to this file, as JSON' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l root -d 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l env-file -d 'Take variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l stdout -d 'Print instead of writing; only when there is exactly one file'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l no-criteria -d 'Leave `criteria` out of the assertions'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l inline-prompts -d 'Write the text of prompt files in place of their paths'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l deny-loss -d 'Write nothing, and exit with 1, when something would be lost'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l force -d 'Replace files that evalrig did not write'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l check -d 'Write nothing; exit with 1 when a file differs from what would be written'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l allow-outside-root -d 'Let paths lead out of the repository root'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l no-env-file -d 'Read no `.env` file'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s h -l help -d 'Print help'
 complete -c evalrig -n "__fish_evalrig_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -131,13 +160,14 @@ never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s q -l quiet -d 'Say less: no report when all is well'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s v -l verbose -d 'Say more: notes too'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s h -l help -d 'Print help'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert completions man help" -f -a "init" -d 'Write a small suite and a mock target that answers it'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert completions man help" -f -a "validate" -d 'Read suites, imports, targets and evals.json, and report every mistake at its line'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert completions man help" -f -a "explain" -d 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert completions man help" -f -a "list" -d 'List suites and their tests'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert completions man help" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert completions man help" -f -a "convert" -d 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert completions man help" -f -a "man" -d 'Write man pages into a directory'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "init" -d 'Write a small suite and a mock target that answers it'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "validate" -d 'Read suites, imports, targets and evals.json, and report every mistake at its line'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "explain" -d 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "list" -d 'List suites and their tests'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "convert" -d 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "man" -d 'Write man pages into a directory'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -116,12 +116,17 @@ impl Bench {
 
     fn yaml(&mut self) -> Result<()> {
         let file = self.file("10000/EVAL.yaml");
+        let out = self.file("transpiled");
         let costs = compare(
             12,
             &[
                 self.command("raw_tree", &["raw", &file]),
                 self.command("raw_tree", &["core", &file]),
                 self.command("evalrig", &["validate", &file]),
+                self.command(
+                    "evalrig",
+                    &["transpile", &file, "--out", &out, "--force", "--quiet"],
+                ),
             ],
         )?;
         let base = costs[0];
@@ -137,6 +142,16 @@ impl Bench {
             peak_mb: Some(150.0),
         };
         self.row("  evalrig validate", costs[2], base, limits);
+        let limits = Limits {
+            ratio: Some(1.5),
+            peak_mb: None,
+        };
+        self.row(
+            "  evalrig transpile, beside validate",
+            costs[3],
+            costs[2],
+            limits,
+        );
         Ok(())
     }
 

@@ -80,6 +80,11 @@ const BACKWARDS: &[(&str, &str, &str)] = &[
         "read",
         "gathers the codes of all rooms",
     ),
+    (
+        "diagnostic/registry.rs",
+        "export",
+        "gathers the codes of all rooms",
+    ),
     ("model/test.rs", "assertion", "a test holds its assertions"),
     (
         "access/typed.rs",

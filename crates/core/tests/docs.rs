@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use evalrig_core::assertion::KINDS;
-use evalrig_core::diagnostic::{Code, Doc, DocFile, all_codes};
+use evalrig_core::diagnostic::{Code, Doc, DocFile, Family, all_codes};
 use support::{Outcome, Project, show};
 
 /// Codes whose example cannot be a file in a doc, and why. `limits.rs` has a test for each.
@@ -30,13 +30,32 @@ const ONLY_TOLD: &[(&str, &str)] = &[
     ("unreadable-file", "the file system has to fail"),
 ];
 
+/// Codes that only show when a suite is transpiled, which `validate` does not do.
+const EXPORTED: &[&str] = &[
+    "conflicting-trigger-settings",
+    "conflicting-triggers",
+    "duplicate-query",
+    "id-moved",
+    "no-prompt",
+    "prompt-path-as-text",
+    "skill-name-collision",
+];
+
+fn is_exported(code: &Code) -> bool {
+    EXPORTED.contains(&code.name)
+}
+
 fn load(files: &[DocFile]) -> Outcome {
+    project(files).load()
+}
+
+fn project(files: &[DocFile]) -> Project {
     let (main, others) = files.split_first().expect("a part has a file");
     let mut project = Project::named(&main.path, main.text.as_str());
     for file in others {
         project = project.with(&file.path, file.text.as_str());
     }
-    project.with_targets_of_file().load()
+    project.with_targets_of_file()
 }
 
 fn doc_of(code: &Code) -> Doc {
@@ -57,7 +76,7 @@ fn every_example_reports_exactly_its_code() {
     let mut faults = String::new();
     for code in all_codes() {
         let doc = doc_of(code);
-        if doc.example.is_empty() {
+        if doc.example.is_empty() || is_exported(code) {
             continue;
         }
         let outcome = load(&doc.example);
@@ -67,6 +86,25 @@ fn every_example_reports_exactly_its_code() {
         }
     }
     assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn every_example_of_an_export_code_reports_it_when_transpiled() {
+    let family: BTreeSet<&str> = all_codes()
+        .filter(|code| code.family == Family::Export)
+        .map(|code| code.name)
+        .collect();
+    assert_eq!(family, BTreeSet::from_iter(EXPORTED.iter().copied()));
+    for code in all_codes().filter(|code| is_exported(code)) {
+        let doc = doc_of(code);
+        let made = project(&doc.example).transpile(|_| {});
+        assert!(made.loading.is_empty(), "{}", show(&made.loading));
+        assert_eq!(made.told_names(), [code.name]);
+        assert_eq!(made.files.is_empty(), code.level.blocks_transpile());
+        let made = project(&doc.instead).transpile(|_| {});
+        assert!(made.told.is_empty(), "{}", show(&made.told));
+        assert!(!made.files.is_empty(), "`{}`", code.name);
+    }
 }
 
 #[test]

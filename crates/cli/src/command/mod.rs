@@ -9,6 +9,7 @@ mod man;
 mod schema;
 mod show;
 mod suite;
+mod transpile;
 mod validate;
 
 pub use validate::Check;
@@ -30,6 +31,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::List(args) => list::run(&context, &args),
         Command::Show(args) => show::run(&context, &args),
         Command::Convert(args) => convert::run(&context, &args),
+        Command::Transpile(args) => transpile::run(&context, &args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&context, &args),
     };

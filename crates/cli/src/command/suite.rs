@@ -3,7 +3,7 @@
 use std::io;
 
 use evalrig_core::access::Secrets;
-use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level};
+use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
 use evalrig_core::model::Suite;
 use evalrig_core::read::{Found, Request, load_suite};
 use evalrig_core::source::Sources;
@@ -18,6 +18,8 @@ pub struct LoadedSuite {
     pub suite: Suite,
     pub sources: Sources,
     pub secrets: Secrets,
+    /// What was found besides; nothing in it blocks.
+    pub rest: Vec<Diagnostic>,
 }
 
 /// A suite without blocking faults; those are shown on standard error. `Ok(None)` when the file
@@ -43,34 +45,37 @@ pub fn load(
         .as_ref()
         .map(|(_, secrets)| secrets.clone())
         .unwrap_or_default();
-    let blocking: Vec<Diagnostic> = out
+    let (blocking, rest): (Vec<Diagnostic>, Vec<Diagnostic>) = out
         .into_vec()
         .into_iter()
-        .filter(|one| one.level == Level::Blocking)
-        .collect();
+        .partition(|one| one.level == Level::Blocking);
     if !blocking.is_empty() {
-        show_blocking(context, &sources, blocking, &secrets);
+        show(context, &sources, blocking, &secrets);
         return Err(Exit::CouldNotStart);
     }
     Ok(loaded.map(|(suite, secrets)| LoadedSuite {
         suite,
         sources,
         secrets,
+        rest,
     }))
 }
 
-fn show_blocking(
+/// Draws diagnostics on standard error.
+pub fn show(
     context: &Context,
     sources: &Sources,
     mut diagnostics: Vec<Diagnostic>,
     secrets: &Secrets,
 ) {
     render::sort(&mut diagnostics, sources);
+    let is_error = |one: &&Diagnostic| one.level.severity() == Severity::Error;
+    let errors = diagnostics.iter().filter(is_error).count();
     let findings = Findings {
         sources,
-        errors: diagnostics.len(),
+        errors,
         diagnostics: &diagnostics,
-        warnings: 0,
+        warnings: diagnostics.len() - errors,
         dropped: 0,
         files: 1,
         tests: 0,

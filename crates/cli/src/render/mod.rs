@@ -9,7 +9,7 @@ mod json;
 pub mod patch;
 mod sarif;
 mod summary;
-mod visible;
+pub mod visible;
 mod window;
 
 use std::borrow::Cow;

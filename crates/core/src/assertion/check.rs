@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::access::Prompt;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Expected, Map, Required, Value, Weight};
 use crate::source::Span;
@@ -86,6 +87,11 @@ pub trait Check: fmt::Debug + Send + Sync {
     }
 
     fn trigger(&self) -> Option<&Trigger> {
+        None
+    }
+
+    /// What a model is asked, where the author wrote it.
+    fn prompt(&self) -> Option<&Prompt> {
         None
     }
 

@@ -218,6 +218,13 @@ impl Check for LlmJudge {
             .collect()
     }
 
+    fn prompt(&self) -> Option<&Prompt> {
+        match &self.prompt {
+            Asked::Prompt(prompt) => Some(prompt),
+            Asked::Nothing | Asked::Unsupported => None,
+        }
+    }
+
     fn faults_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
         if !matches!(self.prompt, Asked::Nothing) || !self.items.list.is_empty() {
             return Vec::new();

@@ -9,6 +9,7 @@ pub fn all_codes() -> impl Iterator<Item = &'static Code> {
         crate::access::CODES,
         crate::assertion::CODES,
         crate::read::CODES,
+        crate::export::CODES,
     ]
     .into_iter()
     .flatten()

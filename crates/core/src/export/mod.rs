@@ -5,6 +5,7 @@ mod canonical_yaml;
 mod convert;
 mod hash;
 mod rebase;
+mod transpile;
 
 use camino::Utf8Path;
 
@@ -14,6 +15,20 @@ pub use canonical_json::{suite_value, test_document, test_value};
 pub use canonical_yaml::{suite_document, suite_yaml, test_yaml};
 pub use convert::{converted_document, converted_yaml};
 pub use hash::test_hash;
+pub use transpile::{
+    Audience, Criteria, Format, Layout, Loss, NoSkill, OutFile, Prompts, TranspileOptions,
+    Transpiled, transpile,
+};
+
+/// The codes of this room, file by file. `validate` reports none of them (`FORMAT.md` 16).
+pub const CODES: &[&[&crate::diagnostic::Code]] = &[
+    transpile::eval_set::CODES,
+    transpile::ids::CODES,
+    transpile::prompt::CODES,
+    transpile::sentence::CODES,
+    transpile::skills::CODES,
+    transpile::trigger::CODES,
+];
 
 /// What the model points into.
 #[derive(Clone, Copy)]

@@ -18,4 +18,5 @@ pub use number::Number;
 pub use rubric::{Operator, Required, RubricItem, ScoreRange, Weight};
 pub use suite::Suite;
 pub use test::{Skip, Test};
+pub(crate) use value::write_json_string;
 pub use value::{JsonStyle, Map, Value};

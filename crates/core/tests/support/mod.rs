@@ -5,8 +5,9 @@
 )]
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::{Limits, TargetNames, World};
+use evalrig_core::access::{Limits, Secrets, TargetNames, World};
 use evalrig_core::diagnostic::{Code, Diagnostic, Diagnostics, Level};
+use evalrig_core::export::{Context, Loss, OutFile, TranspileOptions, transpile};
 use evalrig_core::model::{JsonStyle, Suite, Test, Value};
 use evalrig_core::read::{Origin, Request, load_suite, repository_root};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
@@ -103,6 +104,46 @@ impl Project {
     }
 
     pub fn load(&self) -> Outcome {
+        let mut sources = Sources::new();
+        let (loaded, out) = self.read(&self.memory(), &mut sources);
+        let seen = looked_up(&sources, &out.into_vec());
+        let suite = loaded.map(|(suite, _)| suite);
+        Outcome { suite, seen }
+    }
+
+    /// Loads and transpiles with the default options, which `change` may change.
+    #[track_caller]
+    pub fn transpile(&self, change: impl FnOnce(&mut TranspileOptions<'_>)) -> Made {
+        let memory = self.memory();
+        let mut sources = Sources::new();
+        let (loaded, out) = self.read(&memory, &mut sources);
+        let loading = looked_up(&sources, &out.into_vec());
+        let Some((suite, secrets)) = loaded else {
+            panic!("the file is no suite:\n{}", show(&loading));
+        };
+        let path = Utf8Path::new(ROOT).join(&self.main);
+        let mut options = TranspileOptions::new(path.parent().unwrap_or(&path), &secrets);
+        change(&mut options);
+        let context = Context {
+            files: &memory,
+            sources: &sources,
+            root: ROOT.into(),
+        };
+        let done = transpile(&suite, &context, &options);
+        let lost = |loss: &Loss| Lost {
+            kind: loss.kind,
+            test: loss.test.to_string(),
+            line: sources.position(loss.span).line,
+        };
+        Made {
+            losses: done.losses.iter().map(lost).collect(),
+            told: looked_up(&sources, &done.diagnostics),
+            files: done.files,
+            loading,
+        }
+    }
+
+    fn memory(&self) -> MemoryFiles {
         let root = Utf8PathBuf::from(ROOT);
         let mut memory = MemoryFiles::new();
         if self.has_git {
@@ -111,11 +152,20 @@ impl Project {
         for (path, content) in &self.files {
             memory.insert(root.join(path), content.clone());
         }
+        memory
+    }
+
+    fn read(
+        &self,
+        memory: &MemoryFiles,
+        sources: &mut Sources,
+    ) -> (Option<(Suite, Secrets)>, Diagnostics) {
+        let root = Utf8PathBuf::from(ROOT);
         let path = root.join(&self.main);
-        let repository = repository_root(&memory, &path);
+        let repository = repository_root(memory, &path);
         let request = Request {
             world: World {
-                files: &memory,
+                files: memory,
                 environment: &self.variables,
                 working_directory: &root,
             },
@@ -124,19 +174,66 @@ impl Project {
             origin: self.origin,
             root: &repository,
         };
-        let mut sources = Sources::new();
         let mut out = match self.strict {
             true => Diagnostics::strict(),
             false => Diagnostics::new(),
         };
-        let suite = load_suite(&request, &mut sources, &mut out).map(|(suite, _)| suite);
-        let seen = out
-            .into_vec()
-            .iter()
-            .map(|found| look_up(&sources, found))
-            .collect();
-        Outcome { suite, seen }
+        let loaded = load_suite(&request, sources, &mut out);
+        (loaded, out)
     }
+}
+
+/// What came of transpiling.
+#[derive(Debug)]
+pub struct Made {
+    pub files: Vec<OutFile>,
+    pub losses: Vec<Lost>,
+    /// Reported while loading.
+    pub loading: Vec<Seen>,
+    /// Reported while transpiling.
+    pub told: Vec<Seen>,
+}
+
+/// One loss with its place looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    pub kind: &'static str,
+    pub test: String,
+    pub line: u32,
+}
+
+impl Made {
+    pub fn names(&self) -> Vec<&str> {
+        self.files.iter().map(|file| file.name.as_str()).collect()
+    }
+
+    pub fn told_names(&self) -> Vec<&'static str> {
+        self.told.iter().map(|seen| seen.code.name).collect()
+    }
+
+    #[track_caller]
+    pub fn text(&self, name: &str) -> &str {
+        let file = self.files.iter().find(|file| file.name == name);
+        let file = file.unwrap_or_else(|| panic!("no `{name}` among {:?}", self.names()));
+        &file.text
+    }
+
+    #[track_caller]
+    pub fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(self.text(name)).expect("what is written is JSON")
+    }
+
+    /// `kind test line` of each loss.
+    pub fn lost(&self) -> Vec<String> {
+        let lines = self.losses.iter();
+        lines
+            .map(|one| format!("{} {} {}", one.kind, one.test, one.line))
+            .collect()
+    }
+}
+
+fn looked_up(sources: &Sources, all: &[Diagnostic]) -> Vec<Seen> {
+    all.iter().map(|found| look_up(sources, found)).collect()
 }
 
 fn look_up(sources: &Sources, found: &Diagnostic) -> Seen {

@@ -1,0 +1,190 @@
+//! Puts files that were built in memory into a directory. Nothing is written before everything has
+//! been looked at; files of other hands stay unless the user insists; no link leads out.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::io::{self, Write};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::export::OutFile;
+use sha2::{Digest, Sha256};
+
+/// Name → SHA-256 of what evalrig last wrote there (`FORMAT.md` 12.6).
+pub const MANIFEST: &str = ".evalrig-transpile.json";
+
+/// More than any manifest of ours.
+const MANIFEST_LIMIT: u64 = 16 * 1024 * 1024;
+
+/// Whether files of other hands may be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Foreign {
+    Keep,
+    Replace,
+}
+
+/// What stands where a file is to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Missing,
+    Equal,
+    Differs,
+}
+
+/// Files and the directory they go to.
+#[derive(Debug)]
+pub struct Placement<'a> {
+    pub directory: Utf8PathBuf,
+    pub files: &'a [OutFile],
+    /// The suite itself, which is never replaced.
+    pub suite: &'a Utf8Path,
+}
+
+impl Placement<'_> {
+    pub fn path(&self, file: &OutFile) -> Utf8PathBuf {
+        self.directory.join(&file.name)
+    }
+
+    pub fn state(&self, file: &OutFile) -> State {
+        let path = self.path(file);
+        match fs::symlink_metadata(&path) {
+            Err(_) => State::Missing,
+            Ok(found) if found.is_file() && found.len() == file.text.len() as u64 => {
+                match fs::read(&path) {
+                    Ok(bytes) if bytes == file.text.as_bytes() => State::Equal,
+                    _ => State::Differs,
+                }
+            }
+            Ok(_) => State::Differs,
+        }
+    }
+
+    /// Why nothing may be written; `None` when all is well.
+    pub fn refusal(&self, foreign: Foreign) -> Option<String> {
+        let manifest = self.manifest();
+        for file in self.files {
+            if let Some(link) = self.directory_in_the_way(file) {
+                return Some(format!("`{link}` is a link or no directory"));
+            }
+            if self.state(file) != State::Differs {
+                continue;
+            }
+            let path = self.path(file);
+            if self.is_suite(&path) {
+                let advice = "choose another directory with `--out`";
+                return Some(format!("`{path}` is the suite itself; {advice}"));
+            }
+            if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+                return Some(format!("`{path}` is a directory"));
+            }
+            if foreign == Foreign::Keep && !is_ours(&path, manifest.get(&file.name)) {
+                return Some(format!(
+                    "`{path}` was not written by evalrig, or was changed since; pass `--force` \
+                     to replace it"
+                ));
+            }
+        }
+        None
+    }
+
+    fn is_suite(&self, path: &Utf8Path) -> bool {
+        match (path.canonicalize(), self.suite.canonicalize()) {
+            (Ok(path), Ok(suite)) => path == suite,
+            _ => false,
+        }
+    }
+
+    /// Below the chosen directory only real directories are entered.
+    fn directory_in_the_way(&self, file: &OutFile) -> Option<Utf8PathBuf> {
+        let below = Utf8Path::new(&file.name).parent()?;
+        let mut path = self.directory.clone();
+        for part in below.components() {
+            path.push(part.as_str());
+            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_dir()) {
+                return Some(path);
+            }
+        }
+        None
+    }
+
+    /// Writes what is not there yet. First every text beside its place, then all renames.
+    pub fn write(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.directory)?;
+        let mut staged = Staged::default();
+        let mut manifest = self.manifest();
+        for file in self.files {
+            manifest.insert(file.name.clone(), digest(file.text.as_bytes()));
+            if self.state(file) != State::Equal {
+                staged.add(self.path(file), file.text.as_bytes())?;
+            }
+        }
+        let mut text = serde_json::to_string_pretty(&manifest).map_err(io::Error::other)?;
+        text.push('\n');
+        // Last, so that it never speaks of a file that is not there.
+        staged.add(self.directory.join(MANIFEST), text.as_bytes())?;
+        staged.finish()
+    }
+
+    /// What cannot be read counts as nothing: then files are taken for those of others.
+    fn manifest(&self) -> BTreeMap<String, String> {
+        let path = self.directory.join(MANIFEST);
+        let is_sound = fs::symlink_metadata(&path)
+            .is_ok_and(|found| found.is_file() && found.len() <= MANIFEST_LIMIT);
+        let text = is_sound.then(|| fs::read(&path).ok()).flatten();
+        text.and_then(|text| serde_json::from_slice(&text).ok())
+            .unwrap_or_default()
+    }
+}
+
+/// A link is never ours, wherever it leads.
+fn is_ours(path: &Utf8Path, known: Option<&String>) -> bool {
+    let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    match (known, is_file) {
+        (Some(known), true) => fs::read(path).is_ok_and(|bytes| digest(&bytes) == *known),
+        _ => false,
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// One file by a temporary one and a rename, which replaces a link and not what it leads to.
+pub fn replace(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    let mut staged = Staged::default();
+    staged.add(path.to_owned(), bytes)?;
+    staged.finish()
+}
+
+/// Texts that lie beside their places. Those that do not get there are removed again.
+#[derive(Debug, Default)]
+struct Staged(VecDeque<(Utf8PathBuf, Utf8PathBuf)>);
+
+impl Staged {
+    fn add(&mut self, path: Utf8PathBuf, bytes: &[u8]) -> io::Result<()> {
+        let directory = path.parent().unwrap_or(Utf8Path::new("."));
+        fs::create_dir_all(directory)?;
+        let name = format!(".evalrig-{}-{}.tmp", std::process::id(), self.0.len());
+        let temporary = directory.join(name);
+        let mut file = fs::File::create_new(&temporary)?;
+        self.0.push_back((temporary, path));
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        while let Some((temporary, path)) = self.0.front() {
+            fs::rename(temporary, path)?;
+            self.0.pop_front();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        for (temporary, _) in &self.0 {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! `transpile` as a process: what it writes, what it refuses to write, and how it ends.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+const SUITE: &str = "name: demo
+tests:
+  - id: a
+    criteria: Reads the table
+    input: What is the mean of column b?
+    assert: [{type: trigger-judge, skill: csv}]
+  - id: b
+    criteria: Says the time
+    input: What time is it?
+    assert: [{type: trigger-judge, skill: csv, should_trigger: false}]
+";
+
+const MANIFEST: &str = ".evalrig-transpile.json";
+
+fn directory(suite: &str) -> TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::write(directory.path().join("EVAL.yaml"), suite).expect("a suite");
+    directory
+}
+
+fn run(directory: &Path, options: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_evalrig"))
+        .args(["transpile", "EVAL.yaml"])
+        .args(options)
+        .current_dir(directory)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the binary starts")
+}
+
+#[track_caller]
+fn ends_with(output: &Output, code: i32) -> String {
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{out}\n{err}");
+    format!("{out}{err}")
+}
+
+fn read(directory: &Path, name: &str) -> String {
+    fs::read_to_string(directory.join(name)).expect("the file is there")
+}
+
+/// Names below a directory, without the suite.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    names.retain(|name| name != "EVAL.yaml");
+    names.sort();
+    names
+}
+
+#[test]
+fn files_go_beside_the_suite_with_a_manifest() {
+    let place = directory(SUITE);
+    let said = ends_with(&run(place.path(), &[]), 0);
+    assert_eq!(said, "wrote evals.json\nwrote eval-set.json\n");
+    assert_eq!(
+        names(place.path()),
+        [MANIFEST, "eval-set.json", "evals.json"]
+    );
+    let manifest: serde_json::Value =
+        serde_json::from_str(&read(place.path(), MANIFEST)).expect("JSON");
+    for name in ["evals.json", "eval-set.json"] {
+        assert_eq!(manifest[name].as_str().map(str::len), Some(64));
+    }
+    let said = ends_with(&run(place.path(), &[]), 0);
+    assert_eq!(said, "unchanged evals.json\nunchanged eval-set.json\n");
+}
+
+#[test]
+fn what_evalrig_wrote_is_replaced_and_what_others_changed_is_not() {
+    let place = directory(SUITE);
+    ends_with(&run(place.path(), &[]), 0);
+    fs::write(place.path().join("EVAL.yaml"), SUITE.replace("mean", "sum")).expect("a suite");
+    ends_with(&run(place.path(), &[]), 0);
+    assert!(read(place.path(), "evals.json").contains("sum of column"));
+    fs::write(place.path().join("eval-set.json"), "[]\n").expect("a file");
+    fs::write(place.path().join("EVAL.yaml"), SUITE).expect("a suite");
+    let said = ends_with(&run(place.path(), &[]), 2);
+    assert!(
+        said.contains("eval-set.json` was not written by evalrig"),
+        "{said}"
+    );
+    assert!(
+        read(place.path(), "evals.json").contains("sum of column"),
+        "nothing is written"
+    );
+    ends_with(&run(place.path(), &["--force"]), 0);
+    assert!(read(place.path(), "eval-set.json").contains("mean of column"));
+}
+
+#[test]
+fn a_file_of_another_hand_stays() {
+    let place = directory(SUITE);
+    fs::write(place.path().join("evals.json"), "mine").expect("a file");
+    ends_with(&run(place.path(), &[]), 2);
+    assert_eq!(names(place.path()), ["evals.json"]);
+    assert_eq!(read(place.path(), "evals.json"), "mine");
+}
+
+#[test]
+fn check_writes_nothing() {
+    let place = directory(SUITE);
+    let said = ends_with(&run(place.path(), &["--check"]), 1);
+    assert_eq!(said, "evals.json is missing\neval-set.json is missing\n");
+    assert_eq!(names(place.path()), [""; 0]);
+    ends_with(&run(place.path(), &[]), 0);
+    ends_with(&run(place.path(), &["--check"]), 0);
+    let said = ends_with(&run(place.path(), &["--check", "--no-criteria"]), 1);
+    assert!(said.contains("evals.json differs\n"), "{said}");
+}
+
+#[test]
+fn stdout_takes_exactly_one_file() {
+    let place = directory(SUITE);
+    ends_with(&run(place.path(), &["--stdout"]), 2);
+    let output = run(place.path(), &["--stdout", "--format", "eval-set"]);
+    ends_with(&output, 0);
+    let set: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for item in set.as_array().expect("`run_eval.py` walks a list") {
+        assert!(item["query"].is_string() && item["should_trigger"].is_boolean());
+    }
+    assert_eq!(names(place.path()), [""; 0]);
+}
+
+#[test]
+fn a_denied_loss_writes_only_its_report() {
+    let lossy = SUITE.replace("skill: csv}", "skill: csv, weight: 2}");
+    let place = directory(&lossy);
+    let said = ends_with(
+        &run(place.path(), &["--deny-loss", "--loss-report", "loss.json"]),
+        1,
+    );
+    assert!(said.contains("EVAL.yaml:6: loss[weight]: "), "{said}");
+    assert_eq!(names(place.path()), ["loss.json"]);
+    let report: serde_json::Value =
+        serde_json::from_str(&read(place.path(), "loss.json")).expect("JSON");
+    assert_eq!(report[0]["kind"], "weight");
+    assert_eq!(report[0]["test"], "a");
+    assert_eq!(
+        report[0]["source"],
+        serde_json::json!({"file": "EVAL.yaml", "line": 6})
+    );
+    ends_with(&run(place.path(), &[]), 0);
+}
+
+#[test]
+fn faults_that_stop_the_work_are_shown_and_nothing_is_written() {
+    let place = directory(&SUITE.replace(
+        "[{type: trigger-judge, skill: csv}]",
+        "[{type: trigger-judge, skill: csv}, {type: trigger-judge, skill: csv, negate: true}]",
+    ));
+    let said = ends_with(&run(place.path(), &["--force"]), 2);
+    assert!(said.contains("error[conflicting-triggers]"), "{said}");
+    assert_eq!(names(place.path()), [""; 0]);
+}
+
+#[test]
+fn errors_of_conformance_are_warnings_here() {
+    let place = directory(&SUITE.replace("name: demo\n", ""));
+    let said = ends_with(&run(place.path(), &["--out", "new/dir"]), 0);
+    assert!(said.contains("warning[missing-name]"), "{said}");
+    assert_eq!(names(&place.path().join("new/dir")).len(), 3);
+}
+
+#[test]
+fn hostile_skill_names_stay_in_the_directory() {
+    let outer = tempfile::tempdir().expect("a directory");
+    let inner = outer.path().join("inner");
+    fs::create_dir(&inner).expect("a directory");
+    let suite = SUITE
+        .replace("skill: csv}", "skill: ../../x}")
+        .replace("skill: csv,", "skill: /tmp/y,");
+    fs::write(inner.join("EVAL.yaml"), suite).expect("a suite");
+    for layout in ["flat", "skill-dirs"] {
+        ends_with(&run(&inner, &["--layout", layout]), 0);
+    }
+    assert_eq!(names(outer.path()), ["inner"]);
+    assert!(inner.join("_._.._x/evals/evals.json").exists());
+    assert!(inner.join("_tmp_y.evals.json").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_do_not_lead_out_of_the_directory() {
+    use std::os::unix::fs::symlink;
+    let outside = tempfile::tempdir().expect("a directory");
+    let victim = outside.path().join("victim");
+    fs::write(&victim, "precious").expect("a file");
+    let place = directory(SUITE);
+    symlink(&victim, place.path().join("evals.json")).expect("a link");
+    ends_with(&run(place.path(), &[]), 2);
+    ends_with(&run(place.path(), &["--force"]), 0);
+    assert_eq!(fs::read_to_string(&victim).expect("a file"), "precious");
+    assert!(read(place.path(), "evals.json").starts_with('{'));
+    symlink(outside.path(), place.path().join("csv")).expect("a link");
+    let said = ends_with(
+        &run(place.path(), &["--layout", "skill-dirs", "--force"]),
+        2,
+    );
+    assert!(said.contains("is a link or no directory"), "{said}");
+    assert_eq!(names(outside.path()), ["victim"]);
+}
+
+#[test]
+fn the_committed_example_is_what_transpile_writes() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/transpile");
+    assert_eq!(ends_with(&run(&example, &["--check"]), 0), "");
+}

@@ -1,0 +1,49 @@
+//! `evals.json`: one skill, its entries, its settings (`FORMAT.md` 12.6).
+
+use crate::model::{JsonStyle, Value};
+
+use super::entry::Entry;
+use super::json_text::{Object, list};
+use super::skills::Group;
+use super::{Audience, OutFile};
+
+pub(super) fn file(group: &Group, entries: &[Entry], audience: Audience) -> OutFile {
+    let mut text = String::new();
+    let mut root = Object::open(&mut text, 0);
+    root.text("skill_name", &group.skill_name);
+    list(
+        root.key("evals"),
+        1,
+        group.members.iter(),
+        |out, (at, should_trigger)| {
+            let entry = &entries[*at];
+            let mut object = Object::open(out, 2);
+            object.plain("id", &entry.id.to_string());
+            object.text("prompt", &entry.prompt);
+            if let Some(expected) = &entry.expected_output {
+                object.text("expected_output", expected);
+            }
+            if !entry.files.is_empty() {
+                object.row("files", &entry.files);
+            }
+            if let Some(should_trigger) = should_trigger {
+                object.boolean("should_trigger", *should_trigger);
+            }
+            object.lines(audience.list_key(), &entry.assertions);
+            object.close();
+        },
+    );
+    if !group.metadata.is_empty() {
+        let mut metadata = Object::open(root.key("metadata"), 1);
+        for (name, value) in group.metadata.iter() {
+            metadata.plain(name, &Value::to_json(value, JsonStyle::Compact));
+        }
+        metadata.close();
+    }
+    root.close();
+    text.push('\n');
+    OutFile {
+        name: group.evals_name.clone(),
+        text,
+    }
+}

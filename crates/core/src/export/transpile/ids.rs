@@ -1,0 +1,95 @@
+//! The numbers that stand for test ids (`FORMAT.md` 12.2). Never two alike.
+
+use std::collections::HashMap;
+
+use crate::diagnostic::{Diagnostic, declare_codes};
+
+use super::Job;
+
+declare_codes! {
+    ID_MOVED = "id-moved", Warning, Export, r#"The position of a test, which should become its number in evals.json, is taken by another test. The next free number stands for it.
+
+## Example
+```yaml
+name: demo
+tests:
+  - {id: greeting, criteria: Greets, input: Hi}
+  - {id: 1, criteria: Says goodbye, input: Bye}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - {id: 1, criteria: Greets, input: Hi}
+  - {id: 2, criteria: Says goodbye, input: Bye}
+```
+
+## Why
+Entries of evals.json are told apart by number. Whoever looks for a test by its position finds another one.
+"#;
+}
+
+/// One number per test, in the order of the suite.
+pub(super) fn assign(job: &mut Job<'_>) -> Vec<u64> {
+    let tests = &job.suite.tests;
+    let mut taken = Taken::default();
+    for number in tests.iter().filter_map(|test| test.id.number()) {
+        taken.take_from(number);
+    }
+    let mut ids = Vec::with_capacity(tests.len());
+    for test in tests {
+        let position = u64::from(test.position);
+        let id = match test.id.number() {
+            Some(number) => number,
+            None => taken.take_from(position),
+        };
+        if test.id.number().is_none() && id != position {
+            let message = format!(
+                "test `{}` becomes number {id}, because {position} is taken",
+                test.id
+            );
+            let place = job.head(test);
+            job.report(Diagnostic::new(&ID_MOVED, place, message).help("give every test a number"));
+        }
+        ids.push(id);
+    }
+    ids
+}
+
+/// Numbers in use, each pointing to where a free one may be, so that long runs are skipped.
+#[derive(Debug, Default)]
+struct Taken(HashMap<u64, u64>);
+
+impl Taken {
+    /// The first free number from here on; it is taken then.
+    fn take_from(&mut self, start: u64) -> u64 {
+        let mut passed = Vec::new();
+        let mut free = start;
+        while let Some(next) = self.0.get(&free) {
+            passed.push(free);
+            free = *next;
+        }
+        let next = free.saturating_add(1);
+        for number in passed {
+            self.0.insert(number, next);
+        }
+        self.0.insert(free, next);
+        free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_use_are_passed_over() {
+        let mut taken = Taken::default();
+        assert_eq!(taken.take_from(1), 1);
+        assert_eq!(taken.take_from(2), 2);
+        assert_eq!(taken.take_from(1), 3);
+        assert_eq!(taken.take_from(2), 4);
+        assert_eq!(taken.take_from(9), 9);
+    }
+}

@@ -1,0 +1,258 @@
+//! What evals.json cannot say (`FORMAT.md` 12.7), each with its place.
+
+use camino::Utf8Path;
+
+use crate::access::{Prompt, without_dots};
+use crate::assertion::Assertion;
+use crate::model::{Block, Expected, Image, Map, Role, Test, TestId, Value};
+use crate::source::Span;
+
+use super::prompt::last_user_message;
+use super::sentence::{is_copy, written_criteria};
+use super::{Criteria, Job, Prompts};
+
+/// Something that the written files leave out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    pub kind: &'static str,
+    pub test: TestId,
+    pub message: String,
+    pub span: Span,
+}
+
+/// Notes everything that is lost of one test.
+pub(super) fn note(job: &mut Job<'_>, test: &Test, expected: Option<&str>) {
+    let mut book = Book {
+        test,
+        prompts: job.options.prompts,
+        losses: std::mem::take(&mut job.done.losses),
+    };
+    book.messages();
+    book.settings();
+    book.relative_paths(job);
+    if job.options.criteria == Criteria::Omitted
+        && written_criteria(test).is_some()
+        && !is_copy(job, test, expected)
+    {
+        book.of_test("criteria-omitted", "`criteria` is left out");
+    }
+    for placed in &test.assertions {
+        book.assertion(&placed.assertion);
+    }
+    job.done.losses = book.losses;
+}
+
+struct Book<'t> {
+    test: &'t Test,
+    prompts: Prompts,
+    losses: Vec<Loss>,
+}
+
+impl Book<'_> {
+    fn add(&mut self, kind: &'static str, span: Span, message: impl Into<String>) {
+        self.losses.push(Loss {
+            kind,
+            test: self.test.id.clone(),
+            message: message.into(),
+            span,
+        });
+    }
+
+    fn of_test(&mut self, kind: &'static str, message: impl Into<String>) {
+        self.add(kind, self.test.span.at_start(), message);
+    }
+
+    fn messages(&mut self) {
+        let input = &self.test.input;
+        let is_system = |role: Role| role == Role::System;
+        if input.iter().any(|message| is_system(message.role)) {
+            self.of_test("system-message", "the system message is left out");
+        }
+        let last = last_user_message(input);
+        let mut others = input.iter().enumerate();
+        if others.any(|(at, message)| Some(at) != last && !is_system(message.role)) {
+            let message = "only the last user message goes out, without the turns round it";
+            self.of_test("earlier-turns", message);
+        }
+        let mut blocks = input.iter().flat_map(|message| &message.content);
+        if blocks.any(|block| matches!(block, Block::Image(Image::Data(_)))) {
+            self.of_test("image-data", "an image that is no file is left out");
+        }
+        if let Some(Expected::Messages(messages)) = &self.test.expected_output {
+            let is_plain = matches!(
+                messages.as_slice(),
+                [only] if only.role == Role::Assistant && only.tool_calls.is_empty()
+            );
+            if !is_plain {
+                let message = "of the expected messages only the last answer's text goes out";
+                self.of_test("expected-messages", message);
+            }
+        }
+    }
+
+    fn settings(&mut self) {
+        let test = self.test;
+        if let Some(target) = &test.execution.target {
+            self.of_test("target", format!("target `{target}` is left out"));
+        }
+        if let Some(seconds) = test.execution.timeout_seconds {
+            let message = format!("the timeout of {seconds} seconds is left out");
+            self.of_test("timeout", message);
+        }
+        if test.note.is_some() {
+            self.of_test("note", "`note` is left out");
+        }
+        if test.conversation_id.is_some() {
+            self.of_test("conversation", "`conversation_id` is left out");
+        }
+        if test.trials != 1 {
+            self.of_test("trials", format!("`trials: {}` is left out", test.trials));
+        }
+        if test.skip.is_some() {
+            self.of_test("skip", "`skip` is left out: the entry will be run");
+        }
+    }
+
+    /// Paths go out as written. Those of a test from another directory start there, and nothing
+    /// in the file says so.
+    fn relative_paths(&mut self, job: &Job<'_>) {
+        let source = job.context.sources.get(self.test.span.source).path();
+        if source.parent() == Some(job.options.directory) {
+            return;
+        }
+        let files = self.test.input.iter().flat_map(|message| &message.content);
+        let lost: Vec<&str> = files
+            .filter_map(Block::file)
+            .filter(|file| is_relative(&file.value))
+            .filter(|file| {
+                let from_here = without_dots(&job.options.directory.join(&file.value));
+                file.path.as_ref() != Some(&from_here)
+            })
+            .map(|file| file.value.as_str())
+            .collect();
+        for path in lost {
+            let from = source.parent().unwrap_or(Utf8Path::new(""));
+            let from = from.strip_prefix(job.context.root).unwrap_or(from);
+            let message = format!("`{path}` goes out as written, but starts at `{from}`");
+            self.of_test("relative-base", message);
+        }
+    }
+
+    fn assertion(&mut self, assertion: &Assertion) {
+        let common = &assertion.common;
+        let kind = assertion.type_name.as_ref();
+        let members = assertion.check.members();
+        if !common.weight.is_one() {
+            let message = format!("weight {} of `{kind}` is left out", common.weight.number());
+            self.add("weight", common.head, message);
+        }
+        if common.required.is_gate() {
+            let message = format!("that `{kind}` is required is left out");
+            self.add("required", common.required_at, message);
+        }
+        if common.negate && assertion.check.trigger().is_none() {
+            let message = format!("the negation of `{kind}` goes out as words only");
+            self.add("negation", common.head, message);
+        }
+        if kind == "composite" {
+            let message = "the members go out one by one, without their aggregation";
+            self.add("composite", common.head, message);
+        }
+        self.options(assertion, kind);
+        for member in members {
+            self.assertion(&member.assertion);
+        }
+    }
+
+    /// What only one type has. Reading the options costs, so most types are not asked.
+    fn options(&mut self, assertion: &Assertion, kind: &str) {
+        let head = assertion.common.head;
+        match kind {
+            "rubrics" | "llm-judge" => self.judge(assertion),
+            "tool-trajectory" => self.trajectory(&assertion.check.options(), head),
+            "token-usage" | "execution-metrics" => {
+                self.add(
+                    "limits",
+                    head,
+                    format!("the numbers of `{kind}` are left out"),
+                );
+            }
+            "code-judge" => self.add("code-judge", head, "the script goes out as its name only"),
+            _ if crate::assertion::kind_named(kind).is_none() => {
+                let message = format!("the script of `{kind}` goes out as its name only");
+                self.add("code-judge", head, message);
+            }
+            _ => {}
+        }
+    }
+
+    fn judge(&mut self, assertion: &Assertion) {
+        let head = assertion.common.head;
+        let options = assertion.check.options();
+        if let Some(target) = options.get("target").and_then(Value::as_str) {
+            self.add("target", head, format!("judge `{target}` is left out"));
+        }
+        let written = match (assertion.check.prompt(), self.prompts) {
+            (
+                Some(Prompt::File {
+                    file: Some(file), ..
+                }),
+                Prompts::Inlined,
+            ) => Some(&**file.text),
+            (prompt, _) => prompt.map(Prompt::written),
+        };
+        if written.is_some_and(|text| text.contains("{{")) {
+            let message = "nobody fills in the `{{ }}` of this prompt";
+            self.add("template-variables", head, message);
+        }
+        let items = options.get("rubrics").and_then(Value::as_list);
+        let items = items.unwrap_or_default().iter().filter_map(Value::as_map);
+        for item in items {
+            self.item(item, head);
+        }
+    }
+
+    fn item(&mut self, item: &Map, head: Span) {
+        let id = item.get("id").and_then(Value::as_str).unwrap_or("");
+        if matches!(item.get("weight"), Some(Value::Number(weight)) if weight.value() != 1.0) {
+            self.add(
+                "weight",
+                head,
+                format!("the weight of item `{id}` is left out"),
+            );
+        }
+        if item
+            .get("required")
+            .is_some_and(|gate| *gate != Value::Bool(false))
+        {
+            let message = format!("that item `{id}` is required is left out");
+            self.add("required", head, message);
+        }
+        if item.get("score_ranges").is_some() {
+            let message = format!("the score ranges of item `{id}` are left out");
+            self.add("score-ranges", head, message);
+        }
+        if item.get("operator").is_some() {
+            let message = format!("that item `{id}` only must not be contradicted is left out");
+            self.add("negation", head, message);
+        }
+    }
+
+    fn trajectory(&mut self, options: &Map, head: Span) {
+        let mode = options.get("mode").and_then(Value::as_str).unwrap_or("");
+        if mode != "in_order" {
+            let message = format!("mode `{mode}` goes out as if it were `in_order`");
+            self.add("trajectory-order", head, message);
+        }
+        let calls = options.get("expected").and_then(Value::as_list);
+        let mut calls = calls.unwrap_or_default().iter().filter_map(Value::as_map);
+        if calls.any(|call| call.get("args").is_some() || call.get("max_duration_ms").is_some()) {
+            let message = "of the expected calls only the tools go out";
+            self.add("trajectory-args", head, message);
+        }
+    }
+}
+
+fn is_relative(path: &str) -> bool {
+    !path.starts_with('/') && !path.contains("://")
+}

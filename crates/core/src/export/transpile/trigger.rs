@@ -1,0 +1,112 @@
+//! Which skills a test wants used or left alone (`FORMAT.md` 12.3).
+
+use crate::assertion::{Assertion, Placed};
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::Test;
+
+use super::Job;
+
+declare_codes! {
+    CONFLICTING_TRIGGERS = "conflicting-triggers", BlocksTranspile, Export, r#"A test wants a skill to be used and to be left alone.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Analyses the table
+    input: What is the mean of column b?
+    assert:
+      - {type: trigger-judge, skill: csv-analyzer}
+      - {type: trigger-judge, skill: csv-analyzer, should_trigger: false}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Analyses the table
+    input: What is the mean of column b?
+    assert:
+      - {type: trigger-judge, skill: csv-analyzer}
+```
+
+## Why
+An entry of evals.json has one `should_trigger`, and no agent can pass both.
+"#;
+}
+
+/// One skill of one test.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) skill: &'a str,
+    /// The effective value.
+    pub(super) should_trigger: bool,
+    pub(super) assertion: &'a Assertion,
+}
+
+/// The triggers of every test, each skill once.
+pub(super) fn find<'a>(job: &mut Job<'a>) -> Vec<Vec<Wanted<'a>>> {
+    let tests = &job.suite.tests;
+    tests.iter().map(|test| of_test(job, test)).collect()
+}
+
+fn of_test<'a>(job: &mut Job<'a>, test: &'a Test) -> Vec<Wanted<'a>> {
+    let (mut own, mut inherited) = (Vec::new(), Vec::new());
+    for placed in &test.assertions {
+        let list = match is_own(test, placed) {
+            true => &mut own,
+            false => &mut inherited,
+        };
+        collect(&placed.assertion, list);
+    }
+    let mut found = Vec::with_capacity(own.len());
+    merge(job, test, own, &mut found);
+    // Root triggers only speak for skills that the test itself says nothing about.
+    inherited.retain(|one: &Wanted<'_>| found.iter().all(|own| own.skill != one.skill));
+    let mut above = Vec::with_capacity(inherited.len());
+    merge(job, test, inherited, &mut above);
+    found.append(&mut above);
+    found
+}
+
+/// What is written inside the test's own mapping.
+fn is_own(test: &Test, placed: &Placed) -> bool {
+    let span = placed.assertion.common.span;
+    span.source == test.span.source && test.span.start <= span.start && span.end <= test.span.end
+}
+
+/// Members of composites are found too. Only its own `negate` flips a trigger.
+fn collect<'a>(assertion: &'a Assertion, found: &mut Vec<Wanted<'a>>) {
+    if let Some(trigger) = assertion.check.trigger() {
+        found.push(Wanted {
+            skill: &trigger.skill,
+            should_trigger: trigger.should_trigger != assertion.common.negate,
+            assertion,
+        });
+    }
+    for member in assertion.check.members() {
+        collect(&member.assertion, found);
+    }
+}
+
+fn merge<'a>(job: &mut Job<'a>, test: &Test, all: Vec<Wanted<'a>>, found: &mut Vec<Wanted<'a>>) {
+    for one in all {
+        let Some(first) = found.iter().find(|first| first.skill == one.skill) else {
+            found.push(one);
+            continue;
+        };
+        if first.should_trigger != one.should_trigger {
+            let message = format!(
+                "test `{}` wants `{}` both used and left alone",
+                test.id, one.skill
+            );
+            let place = one.assertion.common.head;
+            let diagnostic = Diagnostic::new(&CONFLICTING_TRIGGERS, place, message)
+                .related(first.assertion.common.head, "the other one")
+                .help("keep one of the two");
+            job.report(diagnostic);
+        }
+    }
+}
