@@ -59,7 +59,10 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
         loaded: &loaded,
         losses: &done.losses,
     };
-    finish(args, &placement, &report)
+    let exit = finish(args, &placement, &report);
+    // The process ends now; giving back a large suite piece by piece would only take time.
+    std::mem::forget((loaded, done));
+    exit
 }
 
 fn transpiled(

@@ -15,7 +15,8 @@ use super::tree::{Node, ScalarStyle};
 pub fn merge_into(bound: &Bound<'_>, gone: &str, keep: &str, value: &str) -> Option<Fix> {
     let kept = bound.get(keep)?;
     let removed = bound.get(gone)?;
-    if kept.value.is_alias() || !is_written_in(bound, &kept) {
+    let is_repeated = bound.is_repeated(kept.field) || bound.is_repeated(removed.field);
+    if kept.value.is_alias() || is_repeated || !is_written_in(bound, &kept) {
         return None;
     }
     let edits = vec![
@@ -69,8 +70,10 @@ pub fn move_out(
 ) -> Option<Fix> {
     let entry = inner.get(key)?;
     let home_entry = outer.get(home)?;
-    if inner.node.is_alias() || !is_written_in(outer, &home_entry) || !is_written_in(inner, &entry)
-    {
+    // One key that is written twice would be moved once.
+    let is_repeated = inner.is_repeated(entry.field) || outer.is_repeated(home_entry.field);
+    let is_written = is_written_in(outer, &home_entry) && is_written_in(inner, &entry);
+    if inner.node.is_alias() || is_repeated || !is_written {
         return None;
     }
     let title = format!("move `{key}` out of `{home}`");
