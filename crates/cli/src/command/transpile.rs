@@ -232,9 +232,15 @@ impl Report<'_> {
                 }
             }
         }
-        let mut text = String::new();
+        let mut text = String::with_capacity(lines.len() * 100);
+        let mut file = (None, String::new());
         for (loss, others) in lines {
-            let (file, line) = self.place(loss.span);
+            // Losses of one file follow each other.
+            if file.0 != Some(loss.span.source) {
+                file = (Some(loss.span.source), self.place(loss.span).0);
+            }
+            let line = self.loaded.sources.position(loss.span).line;
+            let file = &file.1;
             let others = match others {
                 0 => String::new(),
                 1 => " and 1 other".to_owned(),
@@ -246,7 +252,7 @@ impl Report<'_> {
                 loss.kind, loss.message, loss.test
             );
         }
-        let text = visible::paragraph(&self.loaded.secrets.redact(&text)).to_string();
+        let text = visible::paragraph(&self.loaded.secrets.redact(&text));
         let _ = io::stderr().write_all(text.as_bytes());
     }
 

@@ -29,6 +29,13 @@ fn picture(c: char) -> char {
 
 /// Keeps line breaks and tabs.
 pub fn paragraph(text: &str) -> String {
+    // Nearly every text is plain, and long lists of them are shown.
+    if text
+        .bytes()
+        .all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t'))
+    {
+        return text.to_owned();
+    }
     text.replace("\r\n", "\n")
         .chars()
         .map(|c| match c {
