@@ -198,6 +198,10 @@ fn read_old_form(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<(String, 
 
 /// The old form as `function: {…}` on one line; what the tool gave back is kept under `x-output`.
 fn canonical_form(bound: &Bound<'_>, tool: &Entry<'_>, input: Option<&Entry<'_>>) -> Option<Fix> {
+    // A key that is there without a value would be there twice.
+    if bound.was_null("function") || bound.node.get("x-output").is_some() {
+        return None;
+    }
     let mut function = crate::model::Map::new();
     function.insert("name", tool.value.scalar_text()?);
     if let Some(input) = input {

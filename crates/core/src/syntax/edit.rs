@@ -52,7 +52,9 @@ pub fn move_into(bound: &Bound<'_>, key: &str, home: &str) -> Option<Fix> {
         return Some(Fix::new(title, vec![edit]).isolated(bound.span()));
     };
     let mapping = home_entry.value;
-    if mapping.is_alias() || !mapping.is_mapping() || !is_written_in(bound, &home_entry) {
+    let is_open = mapping.is_mapping() && !mapping.is_alias() && is_written_in(bound, &home_entry);
+    // Also a key without a value would be there twice.
+    if !is_open || mapping.get(key).is_some() {
         return None;
     }
     let inner = entry_text(&entry, key, mapping.is_flow())?;
@@ -73,7 +75,7 @@ pub fn move_out(
     // One key that is written twice would be moved once.
     let is_repeated = inner.is_repeated(entry.field) || outer.is_repeated(home_entry.field);
     let is_written = is_written_in(outer, &home_entry) && is_written_in(inner, &entry);
-    if inner.node.is_alias() || is_repeated || !is_written {
+    if inner.node.is_alias() || is_repeated || !is_written || outer.was_null(key) {
         return None;
     }
     let title = format!("move `{key}` out of `{home}`");
@@ -372,6 +374,7 @@ mod tests {
         let items = "home:\n  a: [null,null] # c\nb: 1\n";
         assert_eq!(moved("a:\n  -\n  # c\n  - # c\nb: 1\n").unwrap(), items);
         assert_eq!(moved("b: &h {x: 1}\nhome: *h\na: 1\n"), None);
+        assert_eq!(moved("a: 1\nhome: {a: }\n"), None);
     }
 
     #[test]
