@@ -5,10 +5,13 @@
 pub mod access;
 pub mod assertion;
 pub mod diagnostic;
+pub mod evidence;
 pub mod export;
 pub mod model;
+pub mod plan;
 pub mod read;
 pub mod repair;
 pub mod schema;
+pub mod score;
 pub mod source;
 pub mod syntax;

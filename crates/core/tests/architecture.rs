@@ -15,10 +15,24 @@ const ROOMS: &[(&str, &[&str])] = &[
     // Of the model only `Value` and `Number`.
     ("syntax", &["source", "diagnostic", "model"]),
     ("access", &["source", "diagnostic", "model", "syntax"]),
+    // Of access only judge prompts, of the syntax only JSON.
     (
-        "assertion",
+        "evidence",
         &["source", "diagnostic", "model", "syntax", "access"],
     ),
+    (
+        "assertion",
+        &[
+            "source",
+            "diagnostic",
+            "model",
+            "syntax",
+            "access",
+            "evidence",
+        ],
+    ),
+    ("score", &["source", "model", "assertion"]),
+    ("plan", &["source", "model"]),
     // Reading again is the caller's: fixes know nothing of suites.
     ("repair", &["source", "diagnostic", "syntax"]),
     (
@@ -40,6 +54,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "model",
             "syntax",
             "access",
+            "evidence",
             "assertion",
         ],
     ),

@@ -71,6 +71,11 @@ impl Reader<'_> {
         value
     }
 
+    /// Every variable of the `.env` files, for those who look them up later.
+    pub fn env_file_values(&mut self) -> HashMap<String, String> {
+        self.env_table().values.clone()
+    }
+
     fn env_table(&mut self) -> &EnvTable {
         if self.env_table.is_none() {
             let mut table = EnvTable::default();

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::model::{JsonStyle, Value};
+
 /// Shorter values would blot out ordinary words.
 const SHORTEST: usize = 8;
 
@@ -30,12 +32,14 @@ impl Secrets {
     }
 
     pub fn add(&mut self, value: &str) {
-        if value.len() >= SHORTEST && !self.values.iter().any(|known| known == value) {
-            self.values.push(value.to_owned());
-            // A secret that contains another one must go first, or a tail of it would stay.
-            self.values
-                .sort_by_key(|known| std::cmp::Reverse(known.len()));
+        if value.len() < SHORTEST || self.values.iter().any(|known| known == value) {
+            return;
         }
+        self.values.push(value.to_owned());
+        self.values.extend(json_spellings(value));
+        // A secret that contains another one must go first, or a tail of it would stay.
+        self.values
+            .sort_by_key(|known| std::cmp::Reverse(known.len()));
     }
 
     pub fn absorb(&mut self, other: Self) {
@@ -52,6 +56,15 @@ impl Secrets {
         self.values
             .iter()
             .fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    }
+
+    /// Like [`Self::redact`], and a text without secrets costs no copy.
+    pub fn redact_in_place(&self, text: &mut String) {
+        for secret in &self.values {
+            if text.contains(secret.as_str()) {
+                *text = text.replace(secret, "***");
+            }
+        }
     }
 
     /// Like [`Self::redact`], but every other byte and every line break stays where it is, so
@@ -76,9 +89,49 @@ impl Secrets {
     }
 }
 
+/// How a value looks inside JSON text, where that differs: answers and arguments of tools are
+/// often JSON. Some writers escape everything beyond ASCII.
+fn json_spellings(value: &str) -> Vec<String> {
+    let quoted = Value::from(value).to_json(JsonStyle::Compact);
+    let short = quoted[1..quoted.len() - 1].to_owned();
+    let mut ascii = String::with_capacity(short.len());
+    for c in short.chars() {
+        match c.is_ascii() {
+            true => ascii.push(c),
+            false => {
+                let units = c.encode_utf16(&mut [0; 2]).to_vec();
+                ascii.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for spelling in [short, ascii] {
+        if spelling != value && !found.contains(&spelling) {
+            found.push(spelling);
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_is_found_inside_json_text() {
+        let mut secrets = Secrets::default();
+        secrets.add("pa\"ss\nwörd");
+        for text in [
+            "a pa\"ss\nwörd b",
+            r#"a pa\"ss\nwörd b"#,
+            r#"a pa\"ss\nw\u00f6rd b"#,
+        ] {
+            assert_eq!(secrets.redact(text), "a *** b");
+            let mut text = text.to_owned();
+            secrets.redact_in_place(&mut text);
+            assert_eq!(text, "a *** b");
+        }
+    }
 
     #[test]
     fn secret_names_are_recognised_and_short_values_are_not_blotted_out() {

@@ -2,7 +2,7 @@
 
 use crate::access::{list_words, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
-use crate::model::{Map, Number, Value, Weight};
+use crate::model::{AssertionGrade, Grade, Map, Number, Value, Weight};
 use crate::source::Span;
 use crate::syntax::Node;
 use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten, unknown_field};
@@ -198,10 +198,31 @@ impl Aggregator {
     }
 }
 
+/// The required members of a safety gate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Guards<'a> {
+    /// Places in the list of members.
+    pub(super) required: &'a [usize],
+    pub(super) threshold: f64,
+    written: &'a Number,
+}
+
+impl Guards<'_> {
+    /// The sentence for a member that is too low.
+    pub(super) fn miss(&self, member: &AssertionGrade) -> String {
+        let score = match &member.grade {
+            Grade::Graded(marks) => marks.score.rounded(),
+            _ => 0.0,
+        };
+        let (name, least) = (&member.name, self.written);
+        format!("Safety gate: '{name}' scored {score}, below {least}")
+    }
+}
+
 /// An aggregator and the weights that it gives its members.
 #[derive(Debug)]
 pub(super) struct Aggregation {
-    aggregator: Aggregator,
+    pub(super) aggregator: Aggregator,
     /// One per member, or none at all; `None` where the member keeps its own.
     weights: Vec<Option<Weight>>,
     /// Where the weights are written.
@@ -209,6 +230,26 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
+    pub(super) fn word(&self) -> &'static str {
+        self.aggregator.word()
+    }
+
+    /// The members that must reach a threshold before the others are graded.
+    pub(super) fn guards(&self) -> Option<Guards<'_>> {
+        match &self.aggregator {
+            Aggregator::SafetyGate {
+                required,
+                threshold,
+                ..
+            } => Some(Guards {
+                required,
+                threshold: threshold.value(),
+                written: threshold,
+            }),
+            _ => None,
+        }
+    }
+
     fn plain(aggregator: Aggregator) -> Self {
         Self {
             aggregator,

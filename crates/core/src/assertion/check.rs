@@ -10,6 +10,7 @@ use crate::model::{Expected, Map, Required, Value, Weight};
 use crate::source::Span;
 use crate::syntax::fields::Field;
 
+use super::grading::{Step, Subject};
 use super::options::Options;
 
 /// What a type makes of keys that it does not know.
@@ -68,6 +69,10 @@ pub trait Check: fmt::Debug + Send + Sync {
 
     /// What it asserts, in the words of `FORMAT.md` 12.5.
     fn sentences(&self, common: &Common) -> Vec<String>;
+
+    /// Looks at the evidence and concludes, or says what it has to ask first. Negation and the
+    /// assertion's own gate are not its business.
+    fn grade(&self, subject: &Subject<'_>) -> Step;
 
     /// Faults that show only in the test it is applied to. `span` is the assertion's own place.
     fn faults_in(&self, test: &TestView<'_>, span: Span) -> Vec<Diagnostic> {

@@ -6,6 +6,7 @@ use crate::source::Span;
 use crate::syntax::fields::{Field, shorten};
 
 use super::check::{Check, Common, Kind, Strays};
+use super::grading::{Step, Subject};
 use super::options::Options;
 use super::read::{COMMON, unsupported_in_run};
 use super::script::{self, CWD, Script, TIMEOUT, read_command, read_place};
@@ -155,6 +156,10 @@ impl Check for CodeJudge {
             Some(description) => format!("{called}: {description}"),
             None => called,
         }]
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        self.script.grade(subject)
     }
 }
 

@@ -1,16 +1,19 @@
 //! One compared field of a `field-accuracy`.
 
+use std::borrow::Cow;
+
 use crate::access::{Reader, short_span, wrong_type};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Map, Number, Value, Weight};
+use crate::model::{Fault, Map, Number, Value, Weight};
 use crate::source::Span;
 use crate::syntax::Node;
 use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
 
 use super::codes::INVALID_OPTION;
 use super::date::DateFormat;
+use super::excerpt::{excerpt, json_excerpt};
 use super::field_accuracy::INVALID_EXPECTED;
-use super::field_match::{Matching, Misfit, Scale, Wanted};
+use super::field_match::{Matching, Misfit, Scale, Wanted, text_of};
 use super::field_path::FieldPath;
 use super::optional::{optional, require_in};
 use super::place::span_in;
@@ -125,6 +128,65 @@ impl Compared {
         map.insert("required", self.presence == Presence::Required);
         map.insert("weight", self.weight.number().clone());
         map.into()
+    }
+}
+
+/// What became of a field, with its sentence.
+pub(super) struct FieldFinding {
+    pub(super) holds: bool,
+    pub(super) text: String,
+}
+
+impl Compared {
+    /// `None` when the field is left out: nothing is expected of it. `reference` holds the expected
+    /// values that were not written here.
+    pub(super) fn check(
+        &self,
+        output: &Value,
+        reference: Option<&Value>,
+    ) -> Result<Option<FieldFinding>, Fault> {
+        let path = excerpt(self.path.text());
+        let actual = self.path.look_up(output);
+        let found = |holds, text| Ok(Some(FieldFinding { holds, text }));
+        let (wanted, actual) = match (self.wanted(reference)?, actual) {
+            (None, _) if self.presence == Presence::Optional => return Ok(None),
+            (_, None) => return found(false, format!("{path}: missing")),
+            (None, Some(actual)) => {
+                return found(true, format!("{path}: {}", excerpt(&text_of(actual))));
+            }
+            (Some(wanted), Some(actual)) => (wanted, actual),
+        };
+        match self.matching.accepts(&wanted, actual)? {
+            true => found(true, format!("{path}: {}", excerpt(&text_of(actual)))),
+            false => {
+                let (expected, got) = told_apart(&wanted.value, actual);
+                found(false, format!("{path}: expected {expected}, got {got}"))
+            }
+        }
+    }
+
+    /// The expected value: its own, else that of the test.
+    fn wanted(&self, reference: Option<&Value>) -> Result<Option<Cow<'_, Wanted>>, Fault> {
+        if let Some(wanted) = &self.expected {
+            return Ok(Some(Cow::Borrowed(wanted)));
+        }
+        let Some(value) = reference.and_then(|value| self.path.look_up(value)) else {
+            return Ok(None);
+        };
+        // Suites whose values do not fit are refused; this is for those who grade without reading.
+        let wanted = self.matching.want(value).map_err(|misfit| {
+            Fault::not_measured(&format!("{}: {}", self.path.text(), misfit.reason()))
+        })?;
+        Ok(Some(Cow::Owned(wanted)))
+    }
+}
+
+/// Both values as text; as JSON where the texts look alike and only the kinds differ.
+fn told_apart(expected: &Value, actual: &Value) -> (String, String) {
+    let text = |value| excerpt(&text_of(value)).into_owned();
+    match (text(expected), text(actual)) {
+        (a, b) if a == b => (json_excerpt(expected), json_excerpt(actual)),
+        texts => texts,
     }
 }
 

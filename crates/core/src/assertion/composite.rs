@@ -10,6 +10,8 @@ use crate::syntax::fields::{CONFLICTING_FIELDS, Entry, Field, Shape, unknown_fie
 use super::aggregator::{self, Aggregation, read_aggregation};
 use super::check::{Assertion, Check, Common, Kind, Placed, Strays, TestView};
 use super::codes::{MISSING_OPTION, ZERO_WEIGHT};
+use super::composite_grade;
+use super::grading::{Step, Subject};
 use super::options::Options;
 use super::read::{COMMON, name_all, read_fraction, read_list};
 
@@ -264,6 +266,10 @@ impl Check for Composite {
 
     fn members(&self) -> &[Placed] {
         &self.members
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        composite_grade::grade(subject, &self.members, &self.aggregation)
     }
 }
 

@@ -1,10 +1,9 @@
 //! `contains`: the output has a text in it.
 
-use crate::model::Map;
-
-use super::check::{Check, Common, Kind, Strays};
+use super::check::{Check, Kind, Strays};
 use super::needle;
 use super::options::Options;
+use super::substring::{Case, Substring};
 
 pub(super) static KIND: Kind = Kind {
     name: "contains",
@@ -24,24 +23,8 @@ assert:
 };
 
 fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    Some(Box::new(Contains {
+    Some(Box::new(Substring {
         value: needle::one(options)?,
+        case: Case::Counts,
     }))
-}
-
-#[derive(Debug)]
-struct Contains {
-    value: String,
-}
-
-impl Check for Contains {
-    fn options(&self) -> Map {
-        let mut map = Map::new();
-        map.insert("value", self.value.as_str());
-        map
-    }
-
-    fn sentences(&self, _: &Common) -> Vec<String> {
-        vec![format!("Output contains '{}'", self.value)]
-    }
 }

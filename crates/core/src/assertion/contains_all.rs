@@ -1,10 +1,9 @@
 //! `contains-all`: the output has each of several texts in it.
 
-use crate::model::Map;
-
-use super::check::{Check, Common, Kind, Strays};
+use super::check::{Check, Kind, Strays};
 use super::needle;
 use super::options::Options;
+use super::substring::{Case, Share, Substrings};
 
 pub(super) static KIND: Kind = Kind {
     name: "contains-all",
@@ -25,26 +24,9 @@ assert:
 };
 
 fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    Some(Box::new(ContainsAll {
+    Some(Box::new(Substrings {
         values: needle::several(options)?,
+        share: Share::All,
+        case: Case::Counts,
     }))
-}
-
-#[derive(Debug)]
-struct ContainsAll {
-    /// Never empty.
-    values: Vec<String>,
-}
-
-impl Check for ContainsAll {
-    fn options(&self) -> Map {
-        let mut map = Map::new();
-        map.insert("value", self.values.clone());
-        map
-    }
-
-    fn sentences(&self, _: &Common) -> Vec<String> {
-        let values = needle::quoted(&self.values);
-        vec![format!("Output contains all of: {values}")]
-    }
 }

@@ -1,9 +1,11 @@
 //! `cost`: the answer stayed within a budget.
 
-use crate::model::{Map, Number};
+use crate::model::Map;
 use crate::syntax::fields::{Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
+use super::grading::{Step, Subject};
+use super::metric::{Limit, Metric, all_within};
 use super::options::Options;
 
 static FIELDS: &[Field] = &[Field::new(
@@ -36,31 +38,75 @@ assert:
 fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
     let entry = options.require("budget")?;
     Some(Box::new(Cost {
-        budget: options.reader.number(&entry, 0.0, f64::INFINITY)?,
+        budget: Limit {
+            metric: Metric::Cost,
+            most: options.reader.number(&entry, 0.0, f64::INFINITY)?,
+        },
     }))
 }
 
 #[derive(Debug)]
 struct Cost {
-    /// US dollars, inclusive.
-    budget: Number,
+    /// In US dollars.
+    budget: Limit,
 }
 
 impl Check for Cost {
     fn options(&self) -> Map {
         let mut map = Map::new();
-        map.insert("budget", self.budget.clone());
+        map.insert("budget", self.budget.most.clone());
         map
     }
 
     fn sentences(&self, _: &Common) -> Vec<String> {
-        vec![format!("Cost under ${}", self.budget)]
+        vec![format!("Cost under ${}", self.budget.most)]
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let found = self.budget.check(subject.evidence.transcript);
+        all_within([found]).map_or_else(Step::from, Step::from)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::read;
+    use super::super::trial::Trial;
+    use crate::model::Transcript;
+
+    fn trial(budget: &str, cost_usd: Option<f64>) -> Trial {
+        let transcript = Transcript {
+            cost_usd,
+            ..Transcript::of_text("ok")
+        };
+        Trial::new(&format!("- {{type: cost, budget: {budget}}}"), transcript)
+    }
+
+    #[test]
+    fn the_budget_is_inclusive_and_shown_as_written() {
+        for (budget, cost, score, text) in [
+            ("0.10", 0.03, 1.0, "cost 0.03 USD <= 0.10 USD"),
+            ("0.10", 0.10, 1.0, "cost 0.10 USD <= 0.10 USD"),
+            ("0.10", 0.12, 0.0, "cost 0.12 USD > 0.10 USD"),
+            ("0.30", 0.1 + 0.2, 1.0, "cost 0.30 USD <= 0.30 USD"),
+            ("0.10", 0.100_01, 0.0, "cost 0.10001 USD > 0.10 USD"),
+            ("1", 0.000_4, 1.0, "cost 0.0004 USD <= 1 USD"),
+            ("0", 0.0, 1.0, "cost 0.00 USD <= 0 USD"),
+        ] {
+            let found = trial(budget, Some(cost)).marks();
+            assert_eq!(found.score.value(), score, "{text}");
+            let texts = [found.hits, found.misses].concat();
+            assert_eq!(texts, [text]);
+        }
+    }
+
+    #[test]
+    fn an_unknown_cost_is_not_measured() {
+        for cost in [None, Some(f64::NAN), Some(f64::INFINITY)] {
+            let fault = trial("0.10", cost).fault();
+            assert_eq!(fault.message, "not measured: cost");
+        }
+    }
 
     #[test]
     fn the_number_goes_out_as_written() {

@@ -11,6 +11,7 @@ use crate::syntax::fields::{Field, shorten};
 use super::KINDS;
 use super::check::{Check, Common};
 use super::code_judge::{Stray, take_strays};
+use super::grading::{Step, Subject};
 use super::options::Options;
 use super::script::{self, CWD, Command, Language, Script, TIMEOUT, read_command, read_place};
 
@@ -177,6 +178,10 @@ impl Check for Custom {
             (None, Some(name)) => name.clone(),
             (None, None) => self.type_name.clone(),
         }]
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        self.script.grade(subject)
     }
 }
 

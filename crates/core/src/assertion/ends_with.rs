@@ -1,9 +1,11 @@
 //! `ends-with`: the output ends with a text.
 
-use crate::model::Map;
+use crate::model::{Map, Marks};
 use crate::syntax::fields::{Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
+use super::excerpt::excerpt;
+use super::grading::{Step, Subject};
 use super::options::Options;
 use super::starts_with;
 
@@ -51,5 +53,16 @@ impl Check for EndsWith {
 
     fn sentences(&self, _: &Common) -> Vec<String> {
         vec![format!("Output ends with '{}'", self.value)]
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let answer = &subject.evidence.transcript.answer;
+        let value = excerpt(&self.value);
+        Marks::when(
+            answer.trim().ends_with(self.value.trim()),
+            || format!("Output ends with '{value}'"),
+            || format!("Output does not end with '{value}'"),
+        )
+        .into()
     }
 }

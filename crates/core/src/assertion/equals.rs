@@ -1,9 +1,11 @@
 //! `equals`: the output is one text and nothing else.
 
-use crate::model::Map;
+use crate::model::{Map, Marks};
 use crate::syntax::fields::{Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
+use super::excerpt::excerpt;
+use super::grading::{Step, Subject};
 use super::needle;
 use super::options::Options;
 
@@ -48,11 +50,52 @@ impl Check for Equals {
     fn sentences(&self, _: &Common) -> Vec<String> {
         vec![format!("Output exactly equals: {}", self.value)]
     }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let answer = &subject.evidence.transcript.answer;
+        let value = excerpt(&self.value);
+        Marks::when(
+            answer.trim() == self.value.trim(),
+            || format!("Output exactly equals: {value}"),
+            || format!("Output differs from: {value}"),
+        )
+        .into()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::read;
+    use super::super::trial::marks;
+
+    #[test]
+    fn only_white_space_round_the_output_is_ignored() {
+        let hit = ["Output exactly equals: 42"];
+        let miss = ["Output differs from: 42"];
+        for (output, holds) in [
+            (" 42\n", true),
+            ("42.", false),
+            ("", false),
+            ("4 2", false),
+            ("\u{2003}42", true),
+        ] {
+            let found = marks("{type: equals, value: '42'}", output);
+            assert_eq!(found.score.value(), f64::from(u8::from(holds)), "{output}");
+            match holds {
+                true => assert_eq!(found.hits, hit),
+                false => assert_eq!(found.misses, miss),
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_value_is_cut_where_it_is_quoted() {
+        let found = marks(&format!("{{type: equals, value: {}}}", "x".repeat(300)), "");
+        assert_eq!(
+            found.misses,
+            [format!("Output differs from: {}…", "x".repeat(200))]
+        );
+    }
 
     #[test]
     fn a_number_is_compared_as_its_source_text() {

@@ -2,10 +2,12 @@
 
 use crate::access::Reader;
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Map, Number};
+use crate::model::{Call, Fault, Map, Number, Transcript};
 use crate::syntax::fields::{Bound, Entry, Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
+use super::grading::{Step, Subject};
+use super::metric::{Finding, Limit, Metric, all_within, rounded};
 use super::needle::EMPTY_VALUE;
 use super::optional::optional;
 use super::options::Options;
@@ -45,6 +47,9 @@ const COUNT: Shape = Shape::Integer {
     min: 0,
     max: u64::MAX,
 };
+
+/// Ratios are quotients of floats; this much is rounding (`FORMAT.md` 8).
+const TOLERANCE: f64 = 1e-9;
 
 const FRACTION: Shape = Shape::Number { min: 0.0, max: 1.0 };
 
@@ -106,65 +111,31 @@ assert:
     read,
 };
 
-/// Something that a target reports and that can be limited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Metric {
-    ToolCalls,
-    LlmCalls,
-    Tokens,
-    InputTokens,
-    OutputTokens,
-    Duration,
-    Cost,
-}
+/// The options and what each of them limits, in the order of the format.
+const LIMITS: [(&str, Metric); 7] = [
+    ("max_tool_calls", Metric::ToolCalls),
+    ("max_llm_calls", Metric::LlmCalls),
+    ("max_tokens", Metric::Tokens),
+    ("max_input_tokens", Metric::InputTokens),
+    ("max_output_tokens", Metric::OutputTokens),
+    ("max_duration_ms", Metric::Duration),
+    ("max_cost_usd", Metric::Cost),
+];
 
-impl Metric {
-    const ALL: [Self; 7] = [
-        Self::ToolCalls,
-        Self::LlmCalls,
-        Self::Tokens,
-        Self::InputTokens,
-        Self::OutputTokens,
-        Self::Duration,
-        Self::Cost,
-    ];
-
-    /// The option that limits it.
-    fn option(self) -> &'static str {
-        match self {
-            Self::ToolCalls => "max_tool_calls",
-            Self::LlmCalls => "max_llm_calls",
-            Self::Tokens => "max_tokens",
-            Self::InputTokens => "max_input_tokens",
-            Self::OutputTokens => "max_output_tokens",
-            Self::Duration => "max_duration_ms",
-            Self::Cost => "max_cost_usd",
-        }
-    }
-
-    fn read(self, reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Number> {
-        match self {
-            Self::Cost => reader.number(entry, 0.0, f64::INFINITY),
-            _ => reader.integer(entry, 0, u64::MAX).map(Number::from),
-        }
+fn read_most(reader: &mut Reader<'_>, entry: &Entry<'_>, metric: Metric) -> Option<Number> {
+    match metric {
+        Metric::Cost => reader.number(entry, 0.0, f64::INFINITY),
+        _ => reader.integer(entry, 0, u64::MAX).map(Number::from),
     }
 }
 
 fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let limits: Vec<Option<Option<Limit>>> = Metric::ALL
-        .into_iter()
-        .map(|metric| {
-            optional(
-                options.reader,
-                options.fields,
-                metric.option(),
-                |reader, entry| {
-                    let most = metric.read(reader, entry)?;
-                    Some(Limit { metric, most })
-                },
-            )
+    let limits = LIMITS.map(|(name, metric)| {
+        optional(options.reader, options.fields, name, |reader, entry| {
+            let most = read_most(reader, entry, metric)?;
+            Some(Limit { metric, most })
         })
-        .collect();
+    });
     let exploration = Exploration::read(options.reader, options.fields);
     let limits: Option<Vec<Option<Limit>>> = limits.into_iter().collect();
     let metrics = ExecutionMetrics {
@@ -184,13 +155,6 @@ pub(super) fn no_limits(options: &mut Options<'_, '_, '_>, wants: &str) {
     let diagnostic =
         Diagnostic::new(&NO_LIMITS, options.head(), message).help(format!("add {wants}"));
     options.report(diagnostic);
-}
-
-/// Inclusive.
-#[derive(Debug)]
-struct Limit {
-    metric: Metric,
-    most: Number,
 }
 
 /// The wanted share of calls that only look around.
@@ -232,6 +196,35 @@ impl Exploration {
     }
 }
 
+impl Exploration {
+    fn check(&self, transcript: &Transcript) -> Result<Finding, Fault> {
+        let calls = transcript.calls.as_deref();
+        let calls = calls.ok_or_else(|| Fault::not_measured("tool calls"))?;
+        if calls.is_empty() {
+            // There is no ratio that could be near the wanted one.
+            return Ok(Finding {
+                holds: false,
+                text: "exploration ratio: no tool calls".to_owned(),
+            });
+        }
+        let wanted: Vec<String> = self.tools.iter().map(|tool| tool.to_lowercase()).collect();
+        let looks_around = |call: &&Call| wanted.contains(&call.tool.to_lowercase());
+        let ratio = calls.iter().filter(looks_around).count() as f64 / calls.len() as f64;
+        let is_near =
+            |ratio: f64| (ratio - self.target.value()).abs() <= self.tolerance.value() + TOLERANCE;
+        let holds = is_near(ratio);
+        let shown = rounded(ratio, |shown| is_near(shown) == holds);
+        let not = if holds { "" } else { "not " };
+        Ok(Finding {
+            holds,
+            text: format!(
+                "exploration ratio {shown} {not}within {} of {}",
+                self.tolerance, self.target
+            ),
+        })
+    }
+}
+
 fn read_tools(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<String>> {
     let tools = reader.text_list(entry)?;
     let blank = tools.iter().find(|tool| tool.value.is_empty());
@@ -258,8 +251,9 @@ struct ExecutionMetrics {
 impl Check for ExecutionMetrics {
     fn options(&self) -> Map {
         let mut map = Map::new();
-        for limit in &self.limits {
-            map.insert(limit.metric.option(), limit.most.clone());
+        for (name, metric) in LIMITS {
+            let limit = self.limits.iter().find(|limit| limit.metric == metric);
+            map.insert_some(name, limit.map(|limit| limit.most.clone()));
         }
         if let Some(exploration) = &self.exploration {
             map.insert("target_exploration_ratio", exploration.target.clone());
@@ -272,17 +266,178 @@ impl Check for ExecutionMetrics {
     fn sentences(&self, _: &Common) -> Vec<String> {
         vec!["Execution within metric bounds".to_owned()]
     }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let transcript = subject.evidence.transcript;
+        let limits = self.limits.iter().map(|limit| limit.check(transcript));
+        let exploration = self.exploration.iter();
+        let exploration = exploration.map(|exploration| exploration.check(transcript));
+        all_within(limits.chain(exploration)).map_or_else(Step::from, Step::from)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::read;
+    use super::super::trial::Trial;
     use super::*;
+    use crate::model::{Block, Message, Role, Tokens, Value};
+
+    fn call(tool: &str) -> Call {
+        Call {
+            id: String::new(),
+            tool: tool.to_owned(),
+            args: Value::Null,
+            output: None,
+            duration_ms: None,
+        }
+    }
+
+    /// Eight calls, three assistant messages, three seconds, 0.12 USD.
+    fn measured() -> Transcript {
+        let said = |role| Message::new(role, vec![Block::Text("x".to_owned())]);
+        Transcript {
+            calls: Some(vec![call("Bash"); 8]),
+            tokens: Some(Tokens {
+                input: 1500,
+                output: 500,
+                cached: 0,
+            }),
+            cost_usd: Some(0.12),
+            duration_ms: Some(3000),
+            ..Transcript::of_messages(vec![
+                said(Role::Assistant),
+                said(Role::Tool),
+                said(Role::Assistant),
+                said(Role::Assistant),
+            ])
+        }
+    }
+
+    fn trial(options: &str, transcript: Transcript) -> Trial {
+        let yaml = format!("- {{type: execution-metrics, {options}}}");
+        Trial::new(&yaml, transcript)
+    }
+
+    #[test]
+    fn all_limits_must_hold() {
+        let found = trial(
+            "max_tool_calls: 10, max_duration_ms: 5000, max_cost_usd: 0.10",
+            measured(),
+        )
+        .marks();
+        assert_eq!(found.score.value(), 0.0);
+        assert_eq!(
+            found.hits,
+            ["tool calls 8 <= 10", "duration 3000 ms <= 5000 ms"]
+        );
+        assert_eq!(found.misses, ["cost 0.12 USD > 0.10 USD"]);
+        let found = trial("max_tool_calls: 10, max_duration_ms: 5000", measured()).marks();
+        assert_eq!(found.score.value(), 1.0);
+    }
+
+    #[test]
+    fn every_metric_has_its_inclusive_limit_and_its_text() {
+        for (options, hit) in [
+            ("max_tool_calls: 8", "tool calls 8 <= 8"),
+            ("max_llm_calls: 3", "llm calls 3 <= 3"),
+            ("max_tokens: 2000", "tokens 2000 <= 2000"),
+            ("max_input_tokens: 1500", "input tokens 1500 <= 1500"),
+            ("max_output_tokens: 500", "output tokens 500 <= 500"),
+            ("max_duration_ms: 3000", "duration 3000 ms <= 3000 ms"),
+            ("max_cost_usd: 0.120", "cost 0.12 USD <= 0.120 USD"),
+        ] {
+            let found = trial(options, measured()).marks();
+            assert_eq!(
+                (found.score.value(), found.hits),
+                (1.0, vec![hit.to_owned()])
+            );
+        }
+        for (options, miss) in [
+            ("max_tool_calls: 7", "tool calls 8 > 7"),
+            ("max_llm_calls: 2", "llm calls 3 > 2"),
+            ("max_tokens: 0", "tokens 2000 > 0"),
+        ] {
+            let found = trial(options, measured()).marks();
+            assert_eq!(
+                (found.score.value(), found.misses),
+                (0.0, vec![miss.to_owned()])
+            );
+        }
+    }
+
+    #[test]
+    fn what_was_not_reported_decides_whatever_the_others_say() {
+        for (option, what) in [
+            ("max_tool_calls: 9", "tool calls"),
+            ("max_llm_calls: 9", "llm calls"),
+            ("max_tokens: 9", "tokens"),
+            ("max_input_tokens: 9", "tokens"),
+            ("max_output_tokens: 9", "tokens"),
+            ("max_cost_usd: 9", "cost"),
+            ("target_exploration_ratio: 0.5", "tool calls"),
+        ] {
+            for duration in [1, 9] {
+                let transcript = Transcript {
+                    duration_ms: Some(5),
+                    ..Transcript::of_text("ok")
+                };
+                let options = format!("{option}, max_duration_ms: {duration}");
+                let fault = trial(&options, transcript).fault();
+                assert_eq!(fault.message, format!("not measured: {what}"), "{options}");
+            }
+        }
+        let fault = trial("max_duration_ms: 9", Transcript::of_text("ok")).fault();
+        assert_eq!(fault.message, "not measured: duration");
+    }
+
+    #[test]
+    fn the_ratio_of_exploration_is_near_its_target() {
+        let ratio = |options: &str, tools: &[&str]| {
+            let transcript = Transcript {
+                calls: Some(tools.iter().map(|tool| call(tool)).collect()),
+                ..Transcript::of_text("ok")
+            };
+            let found = trial(options, transcript).marks();
+            let texts = [found.hits, found.misses].concat();
+            (found.score.value(), texts.join("|"))
+        };
+        let target = "target_exploration_ratio: 0.6";
+        for (options, tools, score, text) in [
+            (
+                target,
+                &["Read", "GREP", "Bash", "Edit"][..],
+                1.0,
+                "exploration ratio 0.50 within 0.2 of 0.6",
+            ),
+            (
+                target,
+                &["Read", "WebFetch", "list", "glob", "Bash"],
+                1.0,
+                "exploration ratio 0.80 within 0.2 of 0.6",
+            ),
+            (
+                target,
+                &["Read", "Edit", "Bash"],
+                0.0,
+                "exploration ratio 0.3333 not within 0.2 of 0.6",
+            ),
+            (target, &[], 0.0, "exploration ratio: no tool calls"),
+            (
+                "target_exploration_ratio: 1, exploration_tolerance: 0, exploration_tools: [Look]",
+                &["look", "LOOK"],
+                1.0,
+                "exploration ratio 1.00 within 0 of 1",
+            ),
+        ] {
+            assert_eq!(ratio(options, tools), (score, text.to_owned()), "{tools:?}");
+        }
+    }
 
     #[test]
     fn every_limit_is_in_the_table() {
-        for metric in Metric::ALL {
-            assert!(FIELDS.iter().any(|field| field.name == metric.option()));
+        for (name, _) in LIMITS {
+            assert!(FIELDS.iter().any(|field| field.name == name));
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::access::{Reader, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Expected, JsonStyle, Map, Value};
+use crate::model::{Expected, Fault, JsonStyle, Map, Marks, Score, Value};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, Shape, shorten};
 use crate::syntax::json_value;
@@ -13,8 +13,10 @@ use super::check::{Check, Common, Kind, Strays, TestView};
 use super::codes::{MISSING_OPTION, ZERO_WEIGHT};
 use super::compared_field::{Compared, FIELD_SHAPE, Presence};
 use super::field_match::Misfit;
+use super::grading::{Step, Subject, weighted_average};
 use super::optional::optional;
 use super::options::Options;
+use super::output_json::anywhere;
 
 declare_codes! {
     MISSING_EXPECTED = "missing-expected", Blocking, Assertion, r#"A field-accuracy has nothing to compare: no field has an expected value, neither of its own nor in
@@ -137,6 +139,20 @@ impl Aggregation {
         })
     }
 
+    /// `None` when the fields weigh nothing.
+    fn score(self, fields: &[(bool, f64)]) -> Option<Score> {
+        match self {
+            Self::WeightedAverage => {
+                let scores = fields.iter();
+                weighted_average(scores.map(|(holds, weight)| (Score::when(*holds), *weight)))
+            }
+            // A field scores 1 or 0, so that these two come to the same.
+            Self::Minimum | Self::AllOrNothing => {
+                Some(Score::when(fields.iter().all(|(holds, _)| *holds)))
+            }
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::WeightedAverage => "weighted_average",
@@ -217,6 +233,16 @@ impl Check for FieldAccuracy {
         vec![format!("Fields {} match expected values", paths.join(", "))]
     }
 
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let Some(output) = anywhere(&subject.evidence.transcript.answer) else {
+            let misses = vec!["Output has no JSON value".to_owned()];
+            return Marks::new(Score::ZERO, Vec::new(), misses).into();
+        };
+        let expected = subject.evidence.test.expected_output.as_ref();
+        self.compare(&output, expected)
+            .map_or_else(Step::from, Step::from)
+    }
+
     fn faults_in(&self, test: &TestView<'_>, span: Span) -> Vec<Diagnostic> {
         let mut open = self
             .fields
@@ -249,6 +275,27 @@ impl Check for FieldAccuracy {
     }
 }
 
+impl FieldAccuracy {
+    fn compare(&self, output: &Value, expected: Option<&Expected>) -> Result<Marks, Fault> {
+        let is_open = self.fields.iter().any(|field| field.expected.is_none());
+        let reference = expected.filter(|_| is_open).and_then(reference);
+        let (mut hits, mut misses, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+        for field in &self.fields {
+            let Some(found) = field.check(output, reference.as_deref())? else {
+                continue;
+            };
+            scores.push((found.holds, field.weight.number().value()));
+            match found.holds {
+                true => hits.push(found.text),
+                false => misses.push(found.text),
+            }
+        }
+        let score = self.aggregation.score(&scores);
+        let score = score.ok_or_else(|| Fault::not_measured("fields with a weight"))?;
+        Ok(Marks::new(score, hits, misses))
+    }
+}
+
 fn misfit_in(field: &Compared, value: &Value, misfit: &Misfit, test: Span) -> Diagnostic {
     let message = format!(
         "{} at `{}` of `expected_output` does not fit `match: {}`: {}",
@@ -275,7 +322,136 @@ fn nothing_to_compare(test: &TestView<'_>, span: Span) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::super::testing::read;
+    use super::super::trial::Trial;
     use super::*;
+    use crate::model::{FaultKind, Transcript};
+
+    const INVOICE: &str = "{path: total, match: numeric_tolerance, tolerance: 0.01, weight: 2}, \
+                           {path: vendor}";
+
+    fn trial(options: &str, expected: Option<Expected>, output: &str) -> Trial {
+        let yaml = format!("- {{type: field-accuracy, {options}}}");
+        let trial = Trial::new(&yaml, Transcript::of_text(output));
+        match expected {
+            Some(expected) => trial.expecting(expected),
+            None => trial,
+        }
+    }
+
+    fn marks(fields: &str, expected: Option<Expected>, output: &str) -> Marks {
+        trial(&format!("fields: [{fields}]"), expected, output).marks()
+    }
+
+    #[test]
+    fn the_invoice_of_the_format() {
+        let output = r#"{"total": 1250.005, "vendor": "ACME"}"#;
+        for (aggregation, score) in [
+            ("weighted_average", 2.0 / 3.0),
+            ("minimum", 0.0),
+            ("all_or_nothing", 0.0),
+        ] {
+            let options = format!("aggregation: {aggregation}, fields: [{INVOICE}]");
+            let expected = json(r#"{"total": 1250.00, "vendor": "Acme"}"#);
+            let found = trial(&options, expected, output).marks();
+            assert_eq!(found.score.value(), score, "{aggregation}");
+            assert_eq!(found.hits, ["total: 1250.005"]);
+            assert_eq!(found.misses, ["vendor: expected Acme, got ACME"]);
+        }
+    }
+
+    #[test]
+    fn the_date_of_the_format() {
+        let output = r#"{"d": "05/03/2024"}"#;
+        for (formats, score) in [(", formats: [DD/MM/YYYY]", 1.0), ("", 0.0)] {
+            let field = format!("{{path: d, match: date, expected: 2024-03-05{formats}}}");
+            assert_eq!(
+                marks(&field, None, output).score.value(),
+                score,
+                "{formats}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_table_of_presence() {
+        let here = r#"{"a": 1, "n": null}"#;
+        for (fields, score, hits, misses) in [
+            ("{path: a, expected: 1}", 1.0, &["a: 1"][..], &[][..]),
+            (
+                "{path: a, expected: 2}",
+                0.0,
+                &[],
+                &["a: expected 2, got 1"],
+            ),
+            ("{path: b, expected: 1}", 0.0, &[], &["b: missing"]),
+            ("{path: a, required: true}", 1.0, &["a: 1"], &[]),
+            ("{path: b, required: true}", 0.0, &[], &["b: missing"]),
+            // A null value is there.
+            ("{path: n, required: true}", 1.0, &["n: null"], &[]),
+            ("{path: n, expected: null}", 1.0, &["n: null"], &[]),
+            // Left out.
+            ("{path: a, expected: 1}, {path: b}", 1.0, &["a: 1"], &[]),
+            (
+                "{path: a, expected: '1'}",
+                0.0,
+                &[],
+                &["a: expected \"1\", got 1"],
+            ),
+        ] {
+            let found = marks(fields, None, here);
+            assert_eq!(found.score.value(), score, "{fields}");
+            assert_eq!((found.hits, found.misses), (own(hits), own(misses)));
+        }
+    }
+
+    fn own(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_value_is_found_wherever_it_stands() {
+        for (output, score) in [
+            ("{\"a\": 1}", 1.0),
+            ("So:\n```json\n{\"a\": 1}\n```\nDone.", 1.0),
+            ("The result is {\"a\": 1}, as wanted.", 1.0),
+            ("{\"a\": 2, \"a\": 1}", 1.0),
+        ] {
+            let found = marks("{path: a, expected: 1}", None, output);
+            assert_eq!(found.score.value(), score, "{output}");
+        }
+        for output in ["", "none", &"[".repeat(1_000_000), "{\"a\": "] {
+            let found = marks("{path: a, expected: 1}", None, output);
+            assert_eq!(found.score.value(), 0.0);
+            assert_eq!(found.misses, ["Output has no JSON value"]);
+        }
+    }
+
+    #[test]
+    fn the_expected_output_may_be_text_or_data() {
+        let text = Expected::Text(" {\"a\": {\"b\": [1, 2]}}\n".to_owned());
+        for expected in [Some(text), json(r#"{"a": {"b": [1, 2]}}"#)] {
+            let found = marks("{path: 'a.b[1]'}", expected, r#"{"a":{"b":[0,2.0]}}"#);
+            assert_eq!(found.hits, ["a.b[1]: 2.0"]);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_no_bad_score() {
+        let output = format!(r#"{{"a": "{}b"}}"#, "a".repeat(60));
+        let pattern = r"fields: [{path: a, match: regex, expected: '^(a|aa)+\1$'}]";
+        assert_eq!(trial(pattern, None, &output).fault().kind, FaultKind::Limit);
+        let weightless = "fields: [{path: a, expected: 1, weight: 0}, {path: b}]";
+        let fault = trial(weightless, None, &output).fault();
+        assert_eq!(fault.message, "not measured: fields with a weight");
+    }
+
+    #[test]
+    fn long_values_are_cut_where_they_are_quoted() {
+        let output = format!(r#"{{"a": "{}"}}"#, "x".repeat(300));
+        let found = marks("{path: a, expected: y}", None, &output);
+        let cut = "x".repeat(200);
+        assert_eq!(found.misses, [format!("a: expected y, got {cut}…")]);
+    }
 
     fn names(field: &str) -> Vec<&'static str> {
         read(&format!(

@@ -1,9 +1,15 @@
 //! How one field of `field-accuracy` is compared, and what its expected value must be for that.
 
-use crate::model::{JsonStyle, Map, Number, Value};
+use std::borrow::Cow;
+
+use crate::model::{self, JsonStyle, Map, Number, Value};
 
 use super::date::{DateFormat, Moment};
+use super::equality::are_equal;
 use super::pattern::{Fault, Flags, Pattern};
+
+/// How far numbers may be apart in any case (`FORMAT.md` 7.18).
+const ROUNDING: f64 = 1e-9;
 
 /// `match` with the options that belong to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,6 +113,27 @@ impl Matching {
         })
     }
 
+    /// Whether a value of the output is the one that is wanted. An error says that the pattern
+    /// took too long.
+    pub(super) fn accepts(&self, wanted: &Wanted, actual: &Value) -> Result<bool, model::Fault> {
+        Ok(match (self, &wanted.meaning) {
+            (_, Meaning::Pattern(pattern)) => return pattern.is_in(&text_of(actual)),
+            (Self::NumericTolerance { tolerance, scale }, Meaning::Number(expected)) => {
+                let unit = match scale {
+                    Scale::Absolute => 1.0,
+                    Scale::Relative => expected.abs(),
+                };
+                let most = tolerance.value() * unit + ROUNDING;
+                number_in(actual).is_some_and(|actual| (actual - expected).abs() <= most)
+            }
+            (Self::Date { formats }, Meaning::Moment(expected)) => {
+                moment_in(actual, formats).is_some_and(|actual| actual.agrees(*expected))
+            }
+            (Self::Contains, _) => contains(actual, &wanted.value),
+            _ => are_equal(&wanted.value, actual),
+        })
+    }
+
     /// The options that belong to the match.
     pub(super) fn write_options(&self, map: &mut Map) {
         map.insert("match", self.word());
@@ -121,6 +148,22 @@ impl Matching {
             }
             _ => {}
         }
+    }
+}
+
+/// An element of a list, or else a part of the text.
+fn contains(actual: &Value, wanted: &Value) -> bool {
+    match actual {
+        Value::List(items) => items.iter().any(|item| are_equal(item, wanted)),
+        other => text_of(other).contains(&*text_of(wanted)),
+    }
+}
+
+/// A text itself; anything else as JSON.
+pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_json(JsonStyle::Compact)),
     }
 }
 
@@ -148,6 +191,105 @@ fn moment_in(value: &Value, formats: &[DateFormat]) -> Option<Moment> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::syntax::json_value;
+
+    fn accepts(matching: &Matching, wanted: &str, actual: &str) -> bool {
+        let value = |text| json_value(text).unwrap();
+        let wanted = matching.want(&value(wanted)).unwrap();
+        matching.accepts(&wanted, &value(actual)).unwrap()
+    }
+
+    #[test]
+    fn exact_values_are_equal_as_json() {
+        for (wanted, actual, holds) in [
+            ("1", "1.0", true),
+            (r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#, true),
+            ("null", "null", true),
+            ("null", "0", false),
+            ("\"Acme\"", "\"ACME\"", false),
+            ("1", "\"1\"", false),
+        ] {
+            let found = accepts(&Matching::Exact, wanted, actual);
+            assert_eq!(found, holds, "{wanted} {actual}");
+        }
+    }
+
+    #[test]
+    fn texts_and_lists_contain_things() {
+        for (wanted, actual, holds) in [
+            ("\"cm\"", "\"Acme\"", true),
+            ("\"CM\"", "\"Acme\"", false),
+            ("25", "1250", true),
+            ("25", "\"EUR 1250\"", true),
+            ("\"a\"", r#"{"a":1}"#, true),
+            ("\"cat\"", r#"["dog","cat"]"#, true),
+            ("\"ca\"", r#"["dog","cat"]"#, false),
+            ("1", "[1.0]", true),
+            ("\"x\"", "null", false),
+        ] {
+            let found = accepts(&Matching::Contains, wanted, actual);
+            assert_eq!(found, holds, "{wanted} {actual}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_looked_for_in_texts_and_json() {
+        for (wanted, actual, holds) in [
+            (r#""^A\\w+$""#, "\"Acme\"", true),
+            (r#""^\\d+$""#, "1250", true),
+            (r#""^\\d+$""#, "\"12 EUR\"", false),
+            (r#""\"b\"""#, r#"["a","b"]"#, true),
+        ] {
+            let found = accepts(&Matching::Regex, wanted, actual);
+            assert_eq!(found, holds, "{wanted} {actual}");
+        }
+    }
+
+    #[test]
+    fn numbers_may_be_apart_by_the_tolerance() {
+        let within = |tolerance, scale| Matching::NumericTolerance {
+            tolerance: Number::parse(tolerance).unwrap(),
+            scale,
+        };
+        for (tolerance, scale, wanted, actual, holds) in [
+            ("0.01", Scale::Absolute, "1250.00", "1250.005", true),
+            ("0.01", Scale::Absolute, "1250", "1250.01", true),
+            ("0.01", Scale::Absolute, "1250", "1250.02", false),
+            ("0.01", Scale::Relative, "1250", "1262.5", true),
+            ("0.01", Scale::Relative, "-1250", "-1262.5", true),
+            ("0.01", Scale::Relative, "1250", "1263", false),
+            ("0", Scale::Absolute, "0.3", "0.30000000000000004", true),
+            ("1", Scale::Absolute, "\"5\"", "\"6\"", true),
+            ("1", Scale::Absolute, "5", "\"5 EUR\"", false),
+            ("1", Scale::Absolute, "5", "null", false),
+        ] {
+            let found = accepts(&within(tolerance, scale), wanted, actual);
+            assert_eq!(found, holds, "{wanted} {actual}");
+        }
+    }
+
+    #[test]
+    fn dates_agree_in_whatever_form() {
+        let date = |formats: &[&str]| Matching::Date {
+            formats: formats
+                .iter()
+                .map(|format| DateFormat::parse(format).unwrap())
+                .collect(),
+        };
+        for (formats, wanted, actual, holds) in [
+            (&["DD/MM/YYYY"][..], "2024-03-05", "05/03/2024", true),
+            (&[], "2024-03-05", "05/03/2024", false),
+            (&[], "2025-01-15", "15-JAN-2025", true),
+            (&[], "2025-01-15", "2025-01-15T23:00:00-05:00", true),
+            (&[], "2025-01-15T10:00", "2025-01-15T11:00+01:00", true),
+            (&[], "2025-01-15T10:00", "2025-01-15T10:01Z", false),
+            (&[], "2025-01-15", "soon", false),
+        ] {
+            let quote = |text: &str| format!("\"{text}\"");
+            let found = accepts(&date(formats), &quote(wanted), &quote(actual));
+            assert_eq!(found, holds, "{wanted} {actual}");
+        }
+    }
 
     #[test]
     fn only_a_whole_number_is_one() {

@@ -1,10 +1,9 @@
 //! `icontains`: the output has a text in it, in whatever case.
 
-use crate::model::Map;
-
-use super::check::{Check, Common, Kind, Strays};
+use super::check::{Check, Kind, Strays};
 use super::needle;
 use super::options::Options;
+use super::substring::{Case, Substring};
 
 pub(super) static KIND: Kind = Kind {
     name: "icontains",
@@ -25,24 +24,8 @@ assert:
 };
 
 fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    Some(Box::new(Icontains {
+    Some(Box::new(Substring {
         value: needle::one(options)?,
+        case: Case::Ignored,
     }))
-}
-
-#[derive(Debug)]
-struct Icontains {
-    value: String,
-}
-
-impl Check for Icontains {
-    fn options(&self) -> Map {
-        let mut map = Map::new();
-        map.insert("value", self.value.as_str());
-        map
-    }
-
-    fn sentences(&self, _: &Common) -> Vec<String> {
-        vec![format!("Output contains '{}' (ignoring case)", self.value)]
-    }
 }

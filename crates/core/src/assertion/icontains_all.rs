@@ -1,10 +1,9 @@
 //! `icontains-all`: the output has each of several texts in it, in whatever case.
 
-use crate::model::Map;
-
-use super::check::{Check, Common, Kind, Strays};
+use super::check::{Check, Kind, Strays};
 use super::needle;
 use super::options::Options;
+use super::substring::{Case, Share, Substrings};
 
 pub(super) static KIND: Kind = Kind {
     name: "icontains-all",
@@ -24,26 +23,9 @@ assert:
 };
 
 fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    Some(Box::new(IcontainsAll {
+    Some(Box::new(Substrings {
         values: needle::several(options)?,
+        share: Share::All,
+        case: Case::Ignored,
     }))
-}
-
-#[derive(Debug)]
-struct IcontainsAll {
-    /// Never empty.
-    values: Vec<String>,
-}
-
-impl Check for IcontainsAll {
-    fn options(&self) -> Map {
-        let mut map = Map::new();
-        map.insert("value", self.values.clone());
-        map
-    }
-
-    fn sentences(&self, _: &Common) -> Vec<String> {
-        let values = needle::quoted(&self.values);
-        vec![format!("Output contains all of: {values} (ignoring case)")]
-    }
 }

@@ -1,11 +1,13 @@
 //! `is-json`: the output is a JSON value.
 
-use crate::model::Map;
+use crate::model::{Map, Marks, Score};
 use crate::syntax::fields::{Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
+use super::grading::{Step, Subject};
 use super::optional::optional;
 use super::options::Options;
+use super::output_json::{Fences, whole};
 
 static FIELDS: &[Field] = &[Field::new(
     "allow_fences",
@@ -45,13 +47,6 @@ fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
     Some(Box::new(IsJson { fences }))
 }
 
-/// What happens to a Markdown fence round the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fences {
-    Kept,
-    Stripped,
-}
-
 #[derive(Debug)]
 struct IsJson {
     fences: Fences,
@@ -67,11 +62,90 @@ impl Check for IsJson {
     fn sentences(&self, _: &Common) -> Vec<String> {
         vec!["Output is valid JSON".to_owned()]
     }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let (score, hits, misses) = match whole(&subject.evidence.transcript.answer, self.fences) {
+            Ok(_) => (
+                Score::ONE,
+                vec!["Output is valid JSON".to_owned()],
+                Vec::new(),
+            ),
+            Err(reason) => {
+                let miss = format!("Output is not valid JSON: {reason}");
+                (Score::ZERO, Vec::new(), vec![miss])
+            }
+        };
+        Marks::new(score, hits, misses).into()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::read;
+    use super::super::trial::marks;
+
+    #[test]
+    fn the_examples_of_the_format() {
+        let fenced = "```json\n{\"a\":1}\n```";
+        for (options, output, score) in [
+            ("", "{\"a\":1}", 1.0),
+            ("", "42", 1.0),
+            ("", "", 0.0),
+            ("", fenced, 0.0),
+            (", allow_fences: true", fenced, 1.0),
+            (", allow_fences: true", "42", 1.0),
+        ] {
+            let found = marks(&format!("{{type: is-json{options}}}"), output);
+            assert_eq!(found.score.value(), score, "{options} {output}");
+            if score > 0.0 {
+                assert_eq!(found.hits, ["Output is valid JSON"]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_miss_says_what_is_wrong_and_where() {
+        for (output, miss) in [
+            ("", "it is empty"),
+            ("Sure!", "expected a JSON value at line 1, column 1"),
+            (
+                "{'a': 1}",
+                "expected a key in double quotes at line 1, column 2",
+            ),
+            (
+                "[1]\n[2]",
+                "there is text behind the JSON value at line 2, column 1",
+            ),
+            (
+                "\"\\ud800\"",
+                "half of a surrogate pair at line 1, column 2",
+            ),
+            ("[\"\\x\"]", "unknown escape at line 1, column 3"),
+            ("NaN", "expected a JSON value at line 1, column 1"),
+        ] {
+            let found = marks("{type: is-json}", output);
+            assert_eq!(found.misses, [format!("Output is not valid JSON: {miss}")]);
+        }
+    }
+
+    #[test]
+    fn hostile_outputs_are_judged_too() {
+        let deep = "[".repeat(1_000_000);
+        let found = marks("{type: is-json}", &deep);
+        assert_eq!(
+            found.misses,
+            ["Output is not valid JSON: it is nested deeper than 128 levels at line 1, column 129"]
+        );
+        for output in [
+            "1e999999",
+            r#"{"a":1,"a":2}"#,
+            "\"\\ud83d\\ude00\"",
+            "-0.0e-0",
+        ] {
+            let found = marks("{type: is-json}", output);
+            assert_eq!(found.score.value(), 1.0, "{output}");
+        }
+    }
 
     #[test]
     fn fences_are_kept_unless_the_author_says_otherwise() {

@@ -1,9 +1,11 @@
 //! `latency`: the answer came in time.
 
-use crate::model::{Map, Number};
+use crate::model::Map;
 use crate::syntax::fields::{Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
+use super::grading::{Step, Subject};
+use super::metric::{Limit, Metric, all_within};
 use super::options::Options;
 
 static FIELDS: &[Field] = &[Field::new(
@@ -36,31 +38,75 @@ assert:
 fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
     let entry = options.require("threshold")?;
     Some(Box::new(Latency {
-        threshold: options.reader.number(&entry, 0.0, f64::INFINITY)?,
+        threshold: Limit {
+            metric: Metric::Duration,
+            most: options.reader.number(&entry, 0.0, f64::INFINITY)?,
+        },
     }))
 }
 
 #[derive(Debug)]
 struct Latency {
-    /// Milliseconds, inclusive.
-    threshold: Number,
+    /// In milliseconds.
+    threshold: Limit,
 }
 
 impl Check for Latency {
     fn options(&self) -> Map {
         let mut map = Map::new();
-        map.insert("threshold", self.threshold.clone());
+        map.insert("threshold", self.threshold.most.clone());
         map
     }
 
     fn sentences(&self, _: &Common) -> Vec<String> {
-        vec![format!("Response time under {}ms", self.threshold)]
+        vec![format!("Response time under {}ms", self.threshold.most)]
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let found = self.threshold.check(subject.evidence.transcript);
+        all_within([found]).map_or_else(Step::from, Step::from)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::read;
+    use super::super::trial::Trial;
+    use crate::model::Transcript;
+
+    fn trial(threshold: &str, duration_ms: Option<u64>) -> Trial {
+        let transcript = Transcript {
+            duration_ms,
+            ..Transcript::of_text("ok")
+        };
+        Trial::new(
+            &format!("- {{type: latency, threshold: {threshold}}}"),
+            transcript,
+        )
+    }
+
+    #[test]
+    fn the_limit_is_inclusive() {
+        for (threshold, duration, score, text) in [
+            ("2000", 1800, 1.0, "duration 1800 ms <= 2000 ms"),
+            ("2000", 2000, 1.0, "duration 2000 ms <= 2000 ms"),
+            ("2000", 2001, 0.0, "duration 2001 ms > 2000 ms"),
+            ("1.50e3", 1500, 1.0, "duration 1500 ms <= 1.50e3 ms"),
+            ("0.5", 1, 0.0, "duration 1 ms > 0.5 ms"),
+            ("0", 0, 1.0, "duration 0 ms <= 0 ms"),
+        ] {
+            let found = trial(threshold, Some(duration)).marks();
+            assert_eq!(found.score.value(), score, "{text}");
+            let texts = [found.hits, found.misses].concat();
+            assert_eq!(texts, [text]);
+        }
+    }
+
+    #[test]
+    fn an_unknown_duration_is_not_measured() {
+        let fault = trial("2000", None).fault();
+        assert_eq!(fault.message, "not measured: duration");
+    }
 
     #[test]
     fn the_number_goes_out_as_written() {

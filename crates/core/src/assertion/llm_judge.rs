@@ -1,17 +1,21 @@
 //! `llm-judge`: a model grades the answer by a prompt, by rubric items, or by both.
 
-use crate::access::{Prompt, wrong_type};
+use crate::access::{JudgeTemplate, Prompt, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::Map;
+use crate::model::{Fault, FaultKind, Grade, Map, RubricItem, Stage, Test};
 use crate::source::Span;
 use crate::syntax::fields::{CONFLICTING_FIELDS, Entry, Field, Shape, unknown_field};
 
 use super::check::{Check, Common, Kind, Strays, TestView};
 use super::codes::MISSING_OPTION;
+use super::grading::{Judging, Step, Subject};
+use super::judged::{Judged, ungraded};
 use super::options::Options;
 use super::read::{COMMON, unsupported_in_run};
 use super::rubric_items::Items;
-use super::rubrics::{ITEMS, TARGET, item_sentences, items_to_value, read_judge, read_some_items};
+use super::rubrics::{
+    ITEMS, TARGET, criteria_item, item_sentences, items_to_value, read_judge, read_some_items,
+};
 
 declare_codes! {
     MISSING_PROMPT = "missing-prompt", Error, Assertion, r#"An `llm-judge` has neither a prompt nor rubrics. It judges the test's `criteria`.
@@ -194,6 +198,26 @@ struct LlmJudge {
     head: Span,
 }
 
+impl LlmJudge {
+    /// The author's own words; a fault where there are some that cannot be used.
+    fn template(&self, test: &Test) -> Result<Option<&JudgeTemplate>, Fault> {
+        let fault = |message: String| Fault::new(Stage::Judge, FaultKind::Io, message);
+        match &self.prompt {
+            Asked::Nothing if self.items.list.is_empty() && test.criteria.is_none() => Err(fault(
+                "the judge has no `prompt`, and the test no `criteria`".to_owned(),
+            )),
+            Asked::Nothing => Ok(None),
+            Asked::Prompt(prompt) => prompt.template().map(Some).ok_or_else(|| {
+                let path = prompt.written();
+                fault(format!("the prompt file `{path}` could not be read"))
+            }),
+            Asked::Unsupported => Err(fault(
+                "a prompt that a command writes is not supported".to_owned(),
+            )),
+        }
+    }
+}
+
 impl Check for LlmJudge {
     fn options(&self) -> Map {
         let mut map = Map::new();
@@ -216,6 +240,36 @@ impl Check for LlmJudge {
             .into_iter()
             .chain(item_sentences(&self.items.list))
             .collect()
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        // What is not asked needs no prompt.
+        let prompt = match subject.terms.judging {
+            Judging::Skip => Ok(None),
+            Judging::Ask => self.template(subject.evidence.test),
+        };
+        let prompt = match prompt {
+            Ok(prompt) => prompt,
+            Err(fault) => return ungraded(&self.items.list, Grade::Errored(fault)),
+        };
+        let criteria: Vec<RubricItem> = match (&self.prompt, &self.items.list[..]) {
+            (Asked::Nothing, []) => {
+                let criteria = subject.evidence.test.criteria.clone();
+                criteria.into_iter().map(criteria_item).collect()
+            }
+            _ => Vec::new(),
+        };
+        let items = match criteria.is_empty() {
+            true => &self.items.list,
+            false => &criteria,
+        };
+        let judged = Judged {
+            prompt,
+            items,
+            target: self.target.as_deref(),
+            config: subject.common.config.clone(),
+        };
+        judged.grade(subject)
     }
 
     fn prompt(&self) -> Option<&Prompt> {
@@ -258,10 +312,12 @@ impl Check for LlmJudge {
 
 #[cfg(test)]
 mod tests {
+    use super::super::grading::{Answer, Question};
     use super::super::snippet::{diagnose, marked, read, read_with};
+    use super::super::trial::Trial;
     use super::*;
     use crate::access::Limits;
-    use crate::model::{JsonStyle, Value};
+    use crate::model::{JsonStyle, Transcript, Value};
     use crate::source::MemoryFiles;
 
     fn options(yaml: &str) -> String {
@@ -385,5 +441,116 @@ mod tests {
         let files = MemoryFiles::new().with("/p/.env", "A='{{ x }}'\n");
         let (_, faults) = read_with(files, "- {type: llm-judge, prompt: '${{ A }} $${{ b }}'}");
         assert_eq!(faults, [""; 0]);
+    }
+    fn user_message(trial: &Trial, reply: &str) -> String {
+        let mut shown = None;
+        trial.grades(|ask| {
+            let Question::Judge(question) = &ask.question else {
+                panic!("{ask:?}");
+            };
+            shown = question.messages[1].text();
+            Answer::Judge(reply.to_owned())
+        });
+        shown.expect("a text")
+    }
+
+    const SATISFIED: &str = r#"{"checks": [{"id": "rubric-1", "satisfied": true}, {"id": "criteria", "satisfied": true}]}"#;
+
+    #[test]
+    fn a_prompt_with_the_answer_is_the_whole_message() {
+        let prompt = "Is {{ answer }} right for {{ question }}?";
+        let yaml = format!("- {{type: llm-judge, prompt: '{prompt}'}}");
+        let mut trial = Trial::new(&yaml, Transcript::of_text("4"));
+        trial.test.criteria = Some("Adds".to_owned());
+        let shown = user_message(&trial, "{\"score\": 1}");
+        assert_eq!(shown, "Is 4 right for Hi?");
+        let yaml = format!("- {{type: llm-judge, prompt: '{prompt}', rubrics: [Is brief]}}");
+        let trial = Trial::new(&yaml, Transcript::of_text("4"));
+        assert_eq!(
+            user_message(&trial, SATISFIED),
+            "Is 4 right for Hi?\n\n## Checks\n- [rubric-1] Is brief"
+        );
+    }
+
+    #[test]
+    fn another_prompt_is_the_task() {
+        let yaml = "- {type: llm-judge, prompt: 'Be strict about {{ criteria }}.'}";
+        let mut trial = Trial::new(yaml, Transcript::of_text("4"));
+        trial.test.criteria = Some("sums".to_owned());
+        assert_eq!(
+            user_message(&trial, "{\"score\": 1}"),
+            "## Task\nBe strict about sums.\n\n## Criteria\nsums\n\n\
+             ## Input\n```\nHi\n```\n\n## Answer\n```\n4\n```"
+        );
+        let yaml = "- {type: llm-judge, prompt: Be strict., rubrics: [Is brief]}";
+        let trial = Trial::new(yaml, Transcript::of_text("4"));
+        let shown = user_message(&trial, SATISFIED);
+        assert!(shown.starts_with("## Task\nBe strict.\n\n## Input"));
+        assert!(shown.ends_with("## Checks\n- [rubric-1] Is brief"));
+    }
+
+    #[test]
+    fn every_variable_is_filled_in() {
+        let prompt = "{{question}}|{{input}}|{{criteria}}|{{note}}|{{output}}|{{expected_output}}|\
+             {{input_messages}}|{{expected_messages}}|{{rubrics}}|{{metadata}}|{{tool_calls}}|{{{{x}}}}";
+        let yaml = format!("- {{type: llm-judge, prompt: '{prompt}'}}");
+        let mut trial = Trial::new(&yaml, Transcript::of_text("{{ note }}"));
+        trial.test.metadata.insert("a", true);
+        assert_eq!(
+            user_message(&trial, "{\"score\": 1}"),
+            "Hi|Hi|||{{ note }}||[\n  {\n    \"role\": \"user\",\n    \"content\": \"Hi\"\n  }\n]|[]|[]|\
+             {\n  \"a\": true\n}|null|{{x}}"
+        );
+    }
+
+    #[test]
+    fn criteria_is_judged_as_one_item() {
+        let mut trial = Trial::new("- {type: llm-judge}", Transcript::of_text("Hello"));
+        trial.test.criteria = Some("Greets".to_owned());
+        let shown = user_message(&trial, SATISFIED);
+        assert!(shown.contains("## Criteria\nGreets\n"));
+        assert!(shown.ends_with("## Checks\n- [criteria] Greets"));
+        let grades = trial.grades(|_| Answer::Judge(SATISFIED.to_owned()));
+        assert!(matches!(&grades[0].grade, Grade::Graded(marks) if marks.hits == ["Greets"]));
+        trial.test.criteria = None;
+        assert_eq!(trial.fault().stage, Stage::Judge);
+    }
+
+    #[test]
+    fn the_value_of_an_llm_rubric_is_checked() {
+        let trial = Trial::new(
+            "- {type: llm-rubric, value: Is brief}",
+            Transcript::of_text("4"),
+        );
+        assert!(user_message(&trial, SATISFIED).ends_with("- [rubric-1] Is brief"));
+    }
+
+    #[test]
+    fn a_prompt_that_cannot_be_read_is_a_fault() {
+        let yaml =
+            "- {type: llm-judge, prompt: ./none.md, rubrics: [{outcome: a, required: true}]}";
+        let trial = Trial::new(yaml, Transcript::of_text("4"));
+        let grade = trial.only();
+        assert_eq!(grade.gate, Some(crate::model::Gate::Unchecked));
+        let fault = trial.fault();
+        assert_eq!((fault.stage, fault.kind), (Stage::Judge, FaultKind::Io));
+        assert_eq!(
+            fault.message,
+            "the prompt file `./none.md` could not be read"
+        );
+        let yaml = "- {type: llm-judge, prompt: {command: [a]}}";
+        let fault = Trial::new(yaml, Transcript::of_text("4")).fault();
+        assert!(fault.message.contains("not supported"));
+        let mut trial = Trial::new(yaml, Transcript::of_text("4"));
+        trial.terms.judging = Judging::Skip;
+        assert!(matches!(trial.only().grade, Grade::Skipped(_)));
+    }
+
+    #[test]
+    fn a_prompt_file_is_filled_in() {
+        let files = MemoryFiles::new().with("/p/judge.md", "Rate {{ answer }}\n");
+        let yaml = "- {type: llm-judge, prompt: ./judge.md}";
+        let trial = Trial::with_files(files, yaml, Transcript::of_text("4"));
+        assert_eq!(user_message(&trial, "{\"score\": 1}"), "Rate 4\n");
     }
 }

@@ -7,6 +7,7 @@ mod code_judge;
 mod codes;
 mod compared_field;
 mod composite;
+mod composite_grade;
 mod contains;
 mod contains_all;
 mod contains_any;
@@ -14,20 +15,27 @@ mod cost;
 mod custom;
 mod date;
 mod ends_with;
+mod equality;
 mod equals;
+mod excerpt;
 mod execution_metrics;
+mod fence;
 mod field_accuracy;
 mod field_match;
 mod field_path;
+mod grading;
 mod icontains;
 mod icontains_all;
 mod icontains_any;
 mod is_json;
+mod judged;
 mod latency;
 mod llm_judge;
+mod metric;
 mod needle;
 mod optional;
 mod options;
+mod output_json;
 mod pattern;
 mod place;
 mod read;
@@ -36,27 +44,41 @@ mod rubric_items;
 mod rubrics;
 mod score_ranges;
 mod script;
+mod scripted;
+mod searcher;
 #[cfg(test)]
 mod snippet;
 mod starts_with;
+mod substring;
 #[cfg(test)]
 mod testing;
 mod token_usage;
 mod tool_call;
 mod tool_trajectory;
+mod trajectory_grade;
+mod trajectory_match;
+#[cfg(test)]
+mod trial;
 mod trigger_judge;
 
 pub use check::{Assertion, Check, Common, Kind, Placed, Strays, TestView, Trigger};
 pub(crate) use codes::ZERO_WEIGHT;
 pub use codes::{INVALID_OPTION, MISSING_OPTION};
+pub use grading::{
+    Answer, Answers, Ask, Conclusion, Graded, JudgeQuestion, Judging, NOT_JUDGED, NOT_RUN,
+    Progress, Question, ScriptAnswer, ScriptQuestion, Step, Subject, Terms, grade,
+    weighted_average,
+};
 pub use options::Options;
 pub use read::COMMON as COMMON_FIELDS;
 pub(crate) use read::{place_in_test, read_entries};
 pub use regex::{INVALID_REGEX, pattern_fault};
 pub use rubric_items::ITEM_FIELDS;
 pub(crate) use rubric_items::read_items;
+pub use rubrics::judge_criteria;
 pub(crate) use rubrics::{assertion_from_criteria, assertion_from_items};
 pub use script::{Command, Cwd, Language, Place, Script, Word};
+pub use searcher::Searcher;
 pub(crate) use trigger_judge::trigger_assertion;
 
 /// Every built-in type, in the order of `FORMAT.md` section 7.

@@ -1,10 +1,15 @@
 //! Patterns: which engine takes one, and why none does. A `Pattern` is known to compile.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use regex_syntax::ast::ErrorKind;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+use crate::model::{self, FaultKind, Stage};
+
+use super::excerpt::excerpt;
 use super::place::character_at;
 
 /// Steps after which the backtracking engine gives up (`FORMAT.md` 7.10).
@@ -14,7 +19,7 @@ const STEP_LIMIT: usize = 1_000_000;
 const SIZE_LIMIT: u64 = 10 * 1024 * 1024;
 
 /// The letters of `flags`, without those that change nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Flags {
     ignore_case: bool,
     multi_line: bool,
@@ -88,11 +93,57 @@ impl Pattern {
     pub(super) fn flags(&self) -> Flags {
         self.flags
     }
+
+    /// Whether it is found anywhere in a text.
+    pub(super) fn is_in(&self, text: &str) -> Result<bool, model::Fault> {
+        let fault = |message: String| model::Fault::new(Stage::Measure, FaultKind::Limit, message);
+        let shown = excerpt(&self.text);
+        let engine = self.engine().map_err(|reason| {
+            fault(format!(
+                "the pattern `{shown}` does not compile: {}",
+                reason.reason
+            ))
+        })?;
+        match engine.search(text) {
+            Search::Found => Ok(true),
+            Search::Absent => Ok(false),
+            Search::GaveUp => Err(fault(format!(
+                "the pattern `{shown}` takes more than {STEP_LIMIT} steps on this text"
+            ))),
+        }
+    }
+
+    /// Compiled once for all tests that have the same pattern, which is what large suites are
+    /// made of.
+    fn engine(&self) -> Result<Arc<Engine>, Fault> {
+        let compiled = || COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (self.text.clone(), self.flags);
+        if let Some(engine) = compiled().get(&key) {
+            return Ok(engine.clone());
+        }
+        // Without the lock: a large pattern takes its time.
+        let engine = Arc::new(compile(&self.text, self.flags)?);
+        let mut compiled = compiled();
+        if compiled.len() >= MOST_COMPILED {
+            compiled.clear();
+        }
+        compiled.insert(key, engine.clone());
+        Ok(engine)
+    }
 }
+
+/// Compiled patterns that are kept. A compiled pattern takes many times the memory of its text, so
+/// a suite with a pattern of its own in each of 100 000 tests must not keep them all.
+const MOST_COMPILED: usize = 1_000;
+
+type Compiled = HashMap<(String, Flags), Arc<Engine>>;
+
+/// Only saves time: what is found does not depend on it.
+static COMPILED: LazyLock<Mutex<Compiled>> = LazyLock::new(Mutex::default);
 
 /// A compiled pattern.
 #[derive(Debug)]
-pub(super) enum Engine {
+enum Engine {
     /// Takes time in proportion to the output.
     Linear(regex::Regex),
     /// For look-around and back-references.
@@ -101,16 +152,15 @@ pub(super) enum Engine {
 
 /// What came of looking for a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Search {
+enum Search {
     Found,
     Absent,
     /// The backtracking engine reached its limit.
     GaveUp,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "only grading searches outputs"))]
 impl Engine {
-    pub(super) fn search(&self, output: &str) -> Search {
+    fn search(&self, output: &str) -> Search {
         let found = match self {
             Self::Linear(engine) => Ok(engine.is_match(output)),
             Self::Backtracking(engine) => engine.is_match(output),
@@ -124,7 +174,7 @@ impl Engine {
 }
 
 /// Rust's own engine if it takes the pattern, else the backtracking one.
-pub(super) fn compile(text: &str, flags: Flags) -> Result<Engine, Fault> {
+fn compile(text: &str, flags: Flags) -> Result<Engine, Fault> {
     let built = regex::RegexBuilder::new(text)
         .case_insensitive(flags.ignore_case)
         .multi_line(flags.multi_line)
@@ -353,6 +403,17 @@ mod tests {
                 assert!(compiled.is_ok(), "{}", pattern(fits));
             }
         }
+    }
+
+    #[test]
+    fn a_pattern_is_compiled_once_for_each_set_of_flags() {
+        let pattern = |flags| Pattern::new("compiled once", Flags::parse(flags).unwrap()).unwrap();
+        let (first, again, other) = (
+            pattern("").engine().unwrap(),
+            pattern("").engine().unwrap(),
+            pattern("i").engine().unwrap(),
+        );
+        assert!(Arc::ptr_eq(&first, &again) && !Arc::ptr_eq(&first, &other));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! `regex`: a pattern is found in the output.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::Map;
+use crate::model::{Map, Marks};
 use crate::syntax::fields::{Entry, Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
 use super::codes::INVALID_OPTION;
+use super::excerpt::excerpt;
+use super::grading::{Step, Subject};
 use super::optional::optional;
 use super::options::Options;
 use super::pattern::{Flags, Pattern};
@@ -131,11 +133,79 @@ impl Check for Regex {
     fn sentences(&self, _: &Common) -> Vec<String> {
         vec![format!("Output matches regex: {}", self.pattern.text())]
     }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let is_found = match self.pattern.is_in(&subject.evidence.transcript.answer) {
+            Ok(is_found) => is_found,
+            Err(fault) => return fault.into(),
+        };
+        let pattern = excerpt(self.pattern.text());
+        Marks::when(
+            is_found,
+            || format!("Output matches regex: {pattern}"),
+            || format!("Output does not match regex: {pattern}"),
+        )
+        .into()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::read;
+    use super::super::trial::{Trial, marks};
+    use crate::model::{FaultKind, Stage, Transcript};
+
+    #[test]
+    fn the_examples_of_the_format() {
+        for (pattern, score) in [
+            ("Good (morning|evening)", 1.0),
+            (r"^\d+$", 0.0),
+            (r"(?<!\d)22", 1.0),
+        ] {
+            let found = marks(
+                &format!("{{type: regex, value: '{pattern}'}}"),
+                "Good evening, 22",
+            );
+            assert_eq!(found.score.value(), score, "{pattern}");
+            match score > 0.0 {
+                true => assert_eq!(found.hits, [format!("Output matches regex: {pattern}")]),
+                false => assert_eq!(
+                    found.misses,
+                    [format!("Output does not match regex: {pattern}")]
+                ),
+            }
+        }
+    }
+
+    #[test]
+    fn flags_count_and_the_empty_output_is_searched_too() {
+        let score = |options: &str, output| {
+            marks(&format!("{{type: regex, {options}}}"), output)
+                .score
+                .value()
+        };
+        assert_eq!(score("value: ÉTÉ, flags: i", "un été"), 1.0);
+        assert_eq!(score("value: ÉTÉ", "un été"), 0.0);
+        assert_eq!(score("value: '^$'", ""), 1.0);
+        assert_eq!(score("value: .", ""), 0.0);
+    }
+
+    #[test]
+    fn endless_backtracking_is_no_bad_score() {
+        let answer = Transcript::of_text(format!("{}b", "a".repeat(60)));
+        for negate in ["", ", negate: true"] {
+            let yaml = format!(r"- {{type: regex, value: '^(a|aa)+\1$'{negate}}}");
+            let fault = Trial::new(&yaml, answer.clone()).fault();
+            assert_eq!(
+                (fault.stage, fault.kind),
+                (Stage::Measure, FaultKind::Limit)
+            );
+            assert_eq!(
+                fault.message,
+                r"the pattern `^(a|aa)+\1$` takes more than 1000000 steps on this text"
+            );
+        }
+    }
 
     #[test]
     fn the_other_spelling_and_idle_flags_are_read() {

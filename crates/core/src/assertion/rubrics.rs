@@ -1,16 +1,22 @@
 //! `rubrics`: a judge answers every item of a list.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Map, RubricItem, Value};
+use crate::model::{Map, RubricItem, Test, Value};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, Shape};
 
-use super::check::{Assertion, Check, Common, Kind, Strays};
+use super::check::{Assertion, Check, Common, Kind, Placed, Strays};
 use super::codes::MISSING_OPTION;
+use super::grading::{Step, Subject};
+use super::judged::Judged;
 use super::options::Options;
 use super::rubric_items::{Items, read_text_or_items};
+
+/// Name of the assertion that a test's criteria becomes.
+const CRITERIA: &str = "criteria";
 
 pub(super) static KIND: Kind = Kind {
     name: "rubrics",
@@ -111,10 +117,28 @@ pub(crate) fn assertion_from_criteria(text: String, span: Span) -> Assertion {
         type_name: Cow::Borrowed(KIND.name),
         check: Box::new(Rubrics::criteria(text)),
         common: Common {
-            name: Some("criteria".to_owned()),
+            name: Some(CRITERIA.to_owned()),
             ..Common::plain(span, span)
         },
     }
+}
+
+/// Adds the criteria of a test to its assertions, where they are only context so far
+/// (`--judge-criteria`).
+pub fn judge_criteria(test: &mut Test) {
+    let Some(criteria) = &test.criteria else {
+        return;
+    };
+    if test.assertions.iter().any(|placed| placed.name == CRITERIA) {
+        return;
+    }
+    test.assertions.push(Placed {
+        name: Cow::Borrowed(CRITERIA),
+        assertion: Arc::new(assertion_from_criteria(
+            criteria.clone(),
+            test.span.at_start(),
+        )),
+    });
 }
 
 /// At least one item.
@@ -137,10 +161,15 @@ impl Rubrics {
     }
 
     pub(crate) fn criteria(text: String) -> Self {
-        Self::from_items(vec![RubricItem {
-            id: "criteria".to_owned(),
-            ..RubricItem::from_text(text, 1)
-        }])
+        Self::from_items(vec![criteria_item(text)])
+    }
+}
+
+/// The criteria of a test as the only item of a judge.
+pub(super) fn criteria_item(text: String) -> RubricItem {
+    RubricItem {
+        id: CRITERIA.to_owned(),
+        ..RubricItem::from_text(text, 1)
     }
 }
 
@@ -164,6 +193,16 @@ impl Check for Rubrics {
 
     fn sentences(&self, _: &Common) -> Vec<String> {
         item_sentences(&self.items.list).collect()
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let judged = Judged {
+            prompt: None,
+            items: &self.items.list,
+            target: self.target.as_deref(),
+            config: Map::new(),
+        };
+        judged.grade(subject)
     }
 
     fn gates(&self) -> Vec<Span> {

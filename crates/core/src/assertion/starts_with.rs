@@ -1,10 +1,12 @@
 //! `starts-with`: the output begins with a text.
 
 use crate::diagnostic::Diagnostic;
-use crate::model::Map;
+use crate::model::{Map, Marks};
 use crate::syntax::fields::{Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
+use super::excerpt::excerpt;
+use super::grading::{Step, Subject};
 use super::needle::EMPTY_VALUE;
 use super::options::Options;
 
@@ -69,11 +71,58 @@ impl Check for StartsWith {
     fn sentences(&self, _: &Common) -> Vec<String> {
         vec![format!("Output starts with '{}'", self.value)]
     }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let answer = &subject.evidence.transcript.answer;
+        let value = excerpt(&self.value);
+        Marks::when(
+            answer.trim().starts_with(self.value.trim()),
+            || format!("Output starts with '{value}'"),
+            || format!("Output does not start with '{value}'"),
+        )
+        .into()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::read;
+    use super::super::trial::marks;
+
+    #[test]
+    fn both_ends_of_the_trimmed_output_are_compared() {
+        for (kind, value, output, text) in [
+            ("starts-with", "Hello", "  Hello Bob\n", Ok("starts with")),
+            ("ends-with", "Bob", "  Hello Bob\n", Ok("ends with")),
+            (
+                "starts-with",
+                "Hello",
+                "Oh, Hello Bob!",
+                Err("does not start with"),
+            ),
+            (
+                "ends-with",
+                "Bob",
+                "Oh, Hello Bob!",
+                Err("does not end with"),
+            ),
+            ("starts-with", " Hello ", "Hello", Ok("starts with")),
+            ("ends-with", " Hello ", "Hello", Ok("ends with")),
+            ("starts-with", "hello", "Hello", Err("does not start with")),
+            ("starts-with", "x", "", Err("does not start with")),
+            ("ends-with", "x", "", Err("does not end with")),
+            ("ends-with", "é", "Café\u{a0}", Ok("ends with")),
+        ] {
+            let found = marks(&format!("{{type: {kind}, value: '{value}'}}"), output);
+            let sentence = |text: &str| vec![format!("Output {text} '{value}'")];
+            let (score, hits, misses) = match text {
+                Ok(text) => (1.0, sentence(text), Vec::new()),
+                Err(text) => (0.0, Vec::new(), sentence(text)),
+            };
+            assert_eq!(found.score.value(), score, "{kind} {value} on {output}");
+            assert_eq!((found.hits, found.misses), (hits, misses));
+        }
+    }
 
     #[test]
     fn a_value_that_trimming_empties_is_an_error() {

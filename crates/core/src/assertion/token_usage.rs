@@ -1,10 +1,12 @@
 //! `token-usage`: the answer took no more tokens than allowed.
 
-use crate::model::Map;
+use crate::model::{Map, Number};
 use crate::syntax::fields::{Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
 use super::execution_metrics::no_limits;
+use super::grading::{Step, Subject};
+use super::metric::{Limit, Metric, all_within};
 use super::optional::optional;
 use super::options::Options;
 
@@ -46,50 +48,104 @@ assert:
     read,
 };
 
+/// The options and what each of them limits.
+const LIMITS: [(&str, Metric); 3] = [
+    ("max_total", Metric::Tokens),
+    ("max_input", Metric::InputTokens),
+    ("max_output", Metric::OutputTokens),
+];
+
 fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let mut limit = |name| {
+    let limits = LIMITS.map(|(name, metric)| {
         optional(options.reader, options.fields, name, |reader, entry| {
-            reader.integer(entry, 0, u64::MAX)
+            let most = Number::from(reader.integer(entry, 0, u64::MAX)?);
+            Some(Limit { metric, most })
         })
-    };
-    let (total, input, output) = (limit("max_total"), limit("max_input"), limit("max_output"));
-    let usage = TokenUsage {
-        max_total: total?,
-        max_input: input?,
-        max_output: output?,
-    };
-    if usage.options().is_empty() {
+    });
+    let limits: Option<Vec<Option<Limit>>> = limits.into_iter().collect();
+    let limits: Vec<Limit> = limits?.into_iter().flatten().collect();
+    if limits.is_empty() {
         no_limits(options, "`max_total`, `max_input` or `max_output`");
         return None;
     }
-    Some(Box::new(usage))
+    Some(Box::new(TokenUsage { limits }))
 }
 
-/// Inclusive limits, of which there is at least one.
 #[derive(Debug)]
 struct TokenUsage {
-    max_total: Option<u64>,
-    max_input: Option<u64>,
-    max_output: Option<u64>,
+    /// Never empty; each on one of [`LIMITS`].
+    limits: Vec<Limit>,
 }
 
 impl Check for TokenUsage {
     fn options(&self) -> Map {
         let mut map = Map::new();
-        map.insert_some("max_total", self.max_total);
-        map.insert_some("max_input", self.max_input);
-        map.insert_some("max_output", self.max_output);
+        for (name, metric) in LIMITS {
+            let limit = self.limits.iter().find(|limit| limit.metric == metric);
+            map.insert_some(name, limit.map(|limit| limit.most.clone()));
+        }
         map
     }
 
     fn sentences(&self, _: &Common) -> Vec<String> {
         vec!["Token usage within limits".to_owned()]
     }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let transcript = subject.evidence.transcript;
+        let findings = self.limits.iter().map(|limit| limit.check(transcript));
+        all_within(findings).map_or_else(Step::from, Step::from)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::read;
+    use super::super::trial::Trial;
+    use crate::model::{Tokens, Transcript};
+
+    fn trial(options: &str, tokens: Option<Tokens>) -> Trial {
+        let transcript = Transcript {
+            tokens,
+            ..Transcript::of_text("ok")
+        };
+        Trial::new(&format!("- {{type: token-usage, {options}}}"), transcript)
+    }
+
+    #[test]
+    fn every_limit_is_inclusive_and_has_its_text() {
+        let used = Tokens {
+            input: 1500,
+            output: 500,
+            cached: 1000,
+        };
+        for (options, score, hits, misses) in [
+            ("max_total: 2000", 1.0, vec!["tokens 2000 <= 2000"], vec![]),
+            ("max_total: 1999", 0.0, vec![], vec!["tokens 2000 > 1999"]),
+            (
+                "max_output: 499, max_input: 1500",
+                0.0,
+                vec!["input tokens 1500 <= 1500"],
+                vec!["output tokens 500 > 499"],
+            ),
+        ] {
+            let found = trial(options, Some(used)).marks();
+            assert_eq!(found.score.value(), score, "{options}");
+            assert_eq!((found.hits, found.misses), (own(hits), own(misses)));
+        }
+    }
+
+    fn own(texts: Vec<&str>) -> Vec<String> {
+        texts.into_iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn unknown_tokens_are_not_measured() {
+        for options in ["max_total: 1", "max_input: 1", "max_output: 1"] {
+            let fault = trial(options, None).fault();
+            assert_eq!(fault.message, "not measured: tokens");
+        }
+    }
 
     #[test]
     fn a_limit_of_zero_is_a_limit() {

@@ -2,11 +2,13 @@
 
 use crate::access::{Reader, wrong_type};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Map, Number, Value};
+use crate::model::{self, Map, Number, Value};
 use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
 use crate::syntax::{Node, Scalar};
 
 use super::codes::INVALID_OPTION;
+use super::equality::{are_equal, is_part_of};
+use super::excerpt::{excerpt, json_excerpt};
 use super::needle::EMPTY_VALUE;
 use super::optional::{optional, require_in};
 
@@ -90,11 +92,55 @@ impl ArgsMatch {
     }
 }
 
+impl ArgsMatch {
+    fn holds(&self, wanted: &Map, actual: &Value) -> bool {
+        let none = Map::new();
+        let actual = match actual {
+            Value::Map(map) => map,
+            // A call without arguments.
+            Value::Null => &none,
+            _ => return *self == Self::Ignore,
+        };
+        match self {
+            Self::Partial => is_part_of(wanted, actual),
+            Self::Exact => wanted.len() == actual.len() && is_part_of(wanted, actual),
+            Self::Subset => is_part_of(actual, wanted),
+            Self::Ignore => true,
+            Self::Names(names) => {
+                names
+                    .iter()
+                    .all(|name| match (wanted.get(name), actual.get(name)) {
+                        (Some(wanted), Some(actual)) => are_equal(wanted, actual),
+                        (wanted, actual) => wanted.is_none() && actual.is_none(),
+                    })
+            }
+        }
+    }
+}
+
 /// The arguments that a call must have.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Args {
     Any,
     Like { wanted: Map, how: ArgsMatch },
+}
+
+impl Args {
+    fn hold(&self, actual: &Value) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Like { wanted, how } => how.holds(wanted, actual),
+        }
+    }
+}
+
+/// Whether a call is the expected one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    Yes,
+    No,
+    /// It would be if it was fast enough, and nobody knows how long it took.
+    Unknown,
 }
 
 /// One expected call.
@@ -143,6 +189,40 @@ impl Call {
         })
     }
 
+    pub(super) fn fit(&self, call: &model::Call) -> Fit {
+        if self.tool != call.tool || !self.args.hold(&call.args) {
+            return Fit::No;
+        }
+        let Some(most) = &self.max_duration_ms else {
+            return Fit::Yes;
+        };
+        match call.duration_ms {
+            None => Fit::Unknown,
+            Some(duration) if duration as f64 <= most.value() => Fit::Yes,
+            Some(_) => Fit::No,
+        }
+    }
+
+    /// What is said of a call that fits: with the arguments if they were compared.
+    pub(super) fn hit(&self) -> String {
+        let tool = excerpt(&self.tool);
+        match &self.args {
+            Args::Any
+            | Args::Like {
+                how: ArgsMatch::Ignore,
+                ..
+            } => format!("Called {tool}"),
+            Args::Like { wanted, .. } => {
+                let args = json_excerpt(&wanted.clone().into());
+                format!("Called {tool} with {args}")
+            }
+        }
+    }
+
+    pub(super) fn miss(&self) -> String {
+        format!("Did not call {}", excerpt(&self.tool))
+    }
+
     pub(super) fn to_value(&self) -> Value {
         let mut map = Map::new();
         map.insert("tool", self.tool.as_str());
@@ -184,4 +264,50 @@ fn read_args(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Option<Map>> 
         _ => reader.report(wrong_type("args", entry.value, "a mapping, or `any`")),
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::json_value;
+
+    fn holds(how: &ArgsMatch, wanted: &str, actual: &str) -> bool {
+        let wanted = json_value(wanted).unwrap();
+        how.holds(wanted.as_map().unwrap(), &json_value(actual).unwrap())
+    }
+
+    #[test]
+    fn arguments_agree_as_their_match_says() {
+        let names = ArgsMatch::Names(vec!["a".to_owned(), "z".to_owned()]);
+        let all = [
+            ArgsMatch::Partial,
+            ArgsMatch::Exact,
+            ArgsMatch::Subset,
+            ArgsMatch::Ignore,
+            names,
+        ];
+        let wanted = r#"{"a":1,"b":{"c":[2]}}"#;
+        // Partial, exact, subset, ignore, and the names `a` and `z`.
+        for (actual, expected) in [
+            (r#"{"b":{"c":[2.0]},"a":1}"#, [true, true, true, true, true]),
+            (
+                r#"{"a":1,"b":{"c":[2]},"d":0}"#,
+                [true, false, false, true, true],
+            ),
+            (r#"{"a":1}"#, [false, false, true, true, true]),
+            (
+                r#"{"a":2,"b":{"c":[2]}}"#,
+                [false, false, false, true, false],
+            ),
+            (r#"{"a":1,"z":0}"#, [false, false, false, true, false]),
+            ("{}", [false, false, true, true, false]),
+            ("null", [false, false, true, true, false]),
+            ("\"a\"", [false, false, false, true, false]),
+        ] {
+            for (how, expected) in all.iter().zip(expected) {
+                assert_eq!(holds(how, wanted, actual), expected, "{how:?} {actual}");
+            }
+        }
+        assert!(holds(&ArgsMatch::Exact, "{}", "null"));
+    }
 }

@@ -2,10 +2,11 @@
 
 use crate::access::{Reader, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Map, Value};
+use crate::model::{Fault, Map, Value};
 use crate::syntax::fields::{Entry, Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
+use super::grading::{Step, Subject};
 use super::optional::optional;
 use super::options::Options;
 use super::tool_call::{ARGS_MATCH, ArgsMatch, CALL_SHAPE, Call};
@@ -129,7 +130,7 @@ assert:
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Mode {
+pub(super) enum Mode {
     #[default]
     AnyOrder,
     InOrder,
@@ -170,9 +171,9 @@ impl Mode {
 
 /// A tool and how often it must be called, at least once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Minimum {
-    tool: String,
-    calls: u64,
+pub(super) struct Minimum {
+    pub(super) tool: String,
+    pub(super) calls: u64,
 }
 
 fn read_minimums(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Minimum>> {
@@ -260,10 +261,10 @@ fn report_empty(options: &mut Options<'_, '_, '_>) {
 /// Without expected calls and minimums, no call at all is wanted; then the mode is `exact` or
 /// `subset`.
 #[derive(Debug)]
-struct ToolTrajectory {
-    mode: Mode,
-    expected: Vec<Call>,
-    minimums: Vec<Minimum>,
+pub(super) struct ToolTrajectory {
+    pub(super) mode: Mode,
+    pub(super) expected: Vec<Call>,
+    pub(super) minimums: Vec<Minimum>,
 }
 
 impl Check for ToolTrajectory {
@@ -307,6 +308,13 @@ impl Check for ToolTrajectory {
             ));
         }
         sentences
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let Some(calls) = subject.evidence.transcript.calls.as_deref() else {
+            return Fault::not_measured("tool calls").into();
+        };
+        self.compare(calls).map_or_else(Step::from, Step::from)
     }
 }
 

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use crate::access::Reader;
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Map, Number};
+use crate::model::{Call, Fault, Map, Marks, Number, Score};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, Shape};
 
 use super::check::{Assertion, Check, Common, Kind, Strays, Trigger};
+use super::excerpt::excerpt;
+use super::grading::{Step, Subject};
 use super::needle::EMPTY_VALUE;
 use super::optional::optional;
 use super::options::Options;
@@ -215,11 +217,152 @@ impl Check for TriggerJudge {
     fn trigger(&self) -> Option<&Trigger> {
         Some(&self.trigger)
     }
+
+    fn grade(&self, subject: &Subject<'_>) -> Step {
+        let Some(calls) = subject.evidence.transcript.calls.as_deref() else {
+            return Fault::not_measured("tool calls").into();
+        };
+        let looked_at = match self.detection {
+            Detection::FirstCall => &calls[..calls.len().min(1)],
+            Detection::AnyCall => calls,
+        };
+        let triggered = looked_at.iter().any(|call| self.is_shown_by(call));
+        let skill = excerpt(&self.trigger.skill);
+        let first = calls
+            .first()
+            .map_or("none".into(), |call| excerpt(&call.tool));
+        let text = match triggered {
+            true => format!("Skill '{skill}' triggered (first call: {first})"),
+            false => format!("Skill '{skill}' did not trigger (first call: {first})"),
+        };
+        match triggered == self.trigger.should_trigger {
+            true => Marks::new(Score::ONE, vec![text], Vec::new()).into(),
+            false => Marks::new(Score::ZERO, Vec::new(), vec![text]).into(),
+        }
+    }
+}
+
+impl TriggerJudge {
+    /// Skills are used by their tool, or by reading their file.
+    fn is_shown_by(&self, call: &Call) -> bool {
+        let argument = match call.tool.as_str() {
+            "Skill" => "skill",
+            "Read" => "file_path",
+            _ => return false,
+        };
+        let value = call.args.as_map().and_then(|args| args.get(argument));
+        value
+            .and_then(|value| value.as_str())
+            .is_some_and(|text| text.contains(&self.trigger.skill))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::read;
+    use super::super::trial::Trial;
+    use crate::model::{Call, Map, Transcript};
+
+    fn call(tool: &str, argument: &str, value: &str) -> Call {
+        let mut args = Map::new();
+        args.insert(argument, value);
+        Call {
+            id: String::new(),
+            tool: tool.to_owned(),
+            args: args.into(),
+            output: None,
+            duration_ms: None,
+        }
+    }
+
+    fn trial(options: &str, calls: Option<Vec<Call>>) -> Trial {
+        let transcript = Transcript {
+            calls,
+            ..Transcript::of_text("ok")
+        };
+        let yaml = format!("- {{type: trigger-judge, skill: csv-analyzer{options}}}");
+        Trial::new(&yaml, transcript)
+    }
+
+    #[test]
+    fn the_examples_of_the_format() {
+        let skill = || call("Skill", "skill", "csv-analyzer");
+        let read = || call("Read", "file_path", "/s/csv-analyzer/SKILL.md");
+        let bash = || call("Bash", "command", "ls");
+        for (options, calls, score, text) in [
+            ("", vec![skill()], 1.0, "triggered (first call: Skill)"),
+            ("", vec![read()], 1.0, "triggered (first call: Read)"),
+            (
+                "",
+                vec![bash(), skill()],
+                0.0,
+                "did not trigger (first call: Bash)",
+            ),
+            (
+                ", detection: any-call",
+                vec![bash(), skill()],
+                1.0,
+                "triggered (first call: Bash)",
+            ),
+            (
+                ", should_trigger: false",
+                vec![],
+                1.0,
+                "did not trigger (first call: none)",
+            ),
+            ("", vec![], 0.0, "did not trigger (first call: none)"),
+            (
+                ", should_trigger: false",
+                vec![skill()],
+                0.0,
+                "triggered (first call: Skill)",
+            ),
+            (
+                ", negate: true",
+                vec![skill()],
+                0.0,
+                "triggered (first call: Skill)",
+            ),
+        ] {
+            let found = trial(options, Some(calls)).marks();
+            let text = vec![format!("Skill 'csv-analyzer' {text}")];
+            assert_eq!(found.score.value(), score, "{options} {text:?}");
+            match score > 0.0 {
+                true => assert_eq!((found.hits, found.misses), (text, vec![])),
+                false => assert_eq!((found.hits, found.misses), (vec![], text)),
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_right_argument_of_the_right_tool_shows_a_skill() {
+        for (one, score) in [
+            (call("Skill", "skill", "data:csv-analyzer"), 1.0),
+            (call("Skill", "skill", "CSV-Analyzer"), 0.0),
+            (call("Skill", "name", "csv-analyzer"), 0.0),
+            (call("skill", "skill", "csv-analyzer"), 0.0),
+            (call("Read", "path", "/s/csv-analyzer/SKILL.md"), 0.0),
+            (call("Bash", "skill", "csv-analyzer"), 0.0),
+            (
+                Call {
+                    args: "csv-analyzer".into(),
+                    ..call("Skill", "", "")
+                },
+                0.0,
+            ),
+        ] {
+            let found = trial(", detection: any-call", Some(vec![one.clone()])).marks();
+            assert_eq!(found.score.value(), score, "{one:?}");
+        }
+    }
+
+    #[test]
+    fn calls_that_are_not_reported_are_not_measured() {
+        for options in ["", ", should_trigger: false", ", negate: true"] {
+            let fault = trial(options, None).fault();
+            assert_eq!(fault.message, "not measured: tool calls");
+        }
+    }
 
     #[test]
     fn a_skill_is_wanted_unless_the_author_says_otherwise() {

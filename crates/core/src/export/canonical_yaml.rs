@@ -294,6 +294,8 @@ mod tests {
     use super::super::testing::{Loaded, load};
     use super::*;
     use crate::assertion::{Assertion, Check, Common};
+    use crate::assertion::{Step, Subject};
+    use crate::model::Fault;
     use crate::model::{JsonStyle, Required, RubricItem, ScoreRange};
     use crate::source::MemoryFiles;
     use crate::syntax::json_value;
@@ -472,6 +474,10 @@ tests:
     impl Check for Fixed {
         fn options(&self) -> Map {
             self.0.clone()
+        }
+
+        fn grade(&self, _: &Subject<'_>) -> Step {
+            Fault::not_measured("nothing").into()
         }
 
         fn sentences(&self, _: &Common) -> Vec<String> {

@@ -1,22 +1,30 @@
 //! What a suite means, in one dialect. Nothing here knows how it was written.
 
+mod base64;
 mod execution;
 mod expected;
+mod grade;
 mod id;
 mod message;
 mod number;
 mod rubric;
+mod score;
 mod suite;
 mod test;
+mod transcript;
 mod value;
 
+pub(crate) use base64::{from_base64, to_base64};
 pub use execution::{Execution, Verdicts};
 pub use expected::Expected;
+pub use grade::{AssertionGrade, Fault, FaultKind, Gate, Grade, Marks, Outcome, Stage, Verdict};
 pub use id::TestId;
 pub use message::{Block, FileRef, Image, Message, Role, ToolCall};
 pub use number::Number;
 pub use rubric::{Operator, Required, RubricItem, ScoreRange, Weight};
+pub use score::Score;
 pub use suite::Suite;
 pub use test::{Skip, Test};
+pub use transcript::{Call, Tokens, Transcript, answer_of};
 pub(crate) use value::write_json_string;
 pub use value::{JsonStyle, Map, Value};

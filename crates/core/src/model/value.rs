@@ -77,6 +77,15 @@ impl FromIterator<(String, Value)> for Map {
     }
 }
 
+impl IntoIterator for Map {
+    type Item = (String, Value);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl Value {
     pub fn as_str(&self) -> Option<&str> {
         match self {

@@ -3,7 +3,7 @@
 use crate::access::interpolate::Vars;
 use crate::access::{Reader, list_words, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
-use crate::model::{Block, FileRef, Image};
+use crate::model::{Block, FileRef, Image, from_base64};
 use crate::source::Span;
 use crate::syntax::fields::{Bound, Field, Shape, shorten};
 use crate::syntax::{Node, Scalar};
@@ -192,29 +192,13 @@ fn is_image_data(text: &str) -> bool {
     {
         return false;
     }
-    let head = decode_base64(&body[..16]);
+    let head = from_base64(&body[..16]);
     head.starts_with(b"\x89PNG\r\n\x1a\n")
         || head.starts_with(b"\xff\xd8\xff")
         || head.starts_with(b"GIF87a")
         || head.starts_with(b"GIF89a")
         || head.starts_with(b"BM")
         || (head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP"))
-}
-
-fn decode_base64(text: &[u8]) -> Vec<u8> {
-    let digit = |byte: u8| match byte {
-        b'A'..=b'Z' => u32::from(byte - b'A'),
-        b'a'..=b'z' => u32::from(byte - b'a') + 26,
-        b'0'..=b'9' => u32::from(byte - b'0') + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    text.chunks_exact(4)
-        .flat_map(|four| {
-            let bits = four.iter().fold(0, |bits, byte| bits << 6 | digit(*byte));
-            [(bits >> 16) as u8, (bits >> 8) as u8, bits as u8]
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! A source is a whole file, or an excerpt: one line of a JSONL file that is too large to keep.
 //! Excerpts know where they stand in their file, so places come out right all the same.
 
-use std::cell::OnceCell;
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -18,7 +18,7 @@ pub struct Source {
     first_line: u32,
     first_column: u32,
     offset: u64,
-    lines: OnceCell<LineIndex>,
+    lines: OnceLock<LineIndex>,
 }
 
 impl Source {
@@ -124,7 +124,7 @@ impl Sources {
             first_line: 1,
             first_column: 1,
             offset,
-            lines: OnceCell::new(),
+            lines: OnceLock::new(),
         })
     }
 
@@ -142,7 +142,7 @@ impl Sources {
             first_line: first.line,
             first_column: first.column,
             offset,
-            lines: OnceCell::new(),
+            lines: OnceLock::new(),
         })
     }
 
@@ -158,7 +158,7 @@ impl Sources {
         source.first_line = first.line;
         source.first_column = first.column;
         source.offset = offset;
-        source.lines = OnceCell::new();
+        source.lines = OnceLock::new();
     }
 
     pub fn get(&self, id: SourceId) -> &Source {

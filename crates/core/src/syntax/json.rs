@@ -33,18 +33,38 @@ pub enum JsonErrorKind {
     },
 }
 
+/// The one fault that shows far behind the byte it is reported at.
+pub(super) const UNCLOSED: &str = "this quote is never closed";
+
+/// What may follow the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    Nothing,
+    Anything,
+}
+
 /// Fills `tree` from its own text; the memory of an earlier parse is used again. Duplicate keys do
 /// not stop the reading, so several faults can come back.
 pub(super) fn parse_into(tree: &mut Tree) -> Result<(), Vec<JsonError>> {
+    tree.has_braces = BRACES.find(tree.text.as_bytes()).is_some();
+    parse_from(tree, 0, Behind::Nothing)
+}
+
+/// As [`parse_into`], for a value that begins at the byte `from`, whatever stands behind it.
+pub(super) fn parse_prefix(tree: &mut Tree, from: usize) -> Result<(), Vec<JsonError>> {
+    parse_from(tree, from, Behind::Anything)
+}
+
+fn parse_from(tree: &mut Tree, from: usize, behind: Behind) -> Result<(), Vec<JsonError>> {
     tree.clear_nodes();
     let text = tree.text.clone();
-    tree.has_braces = BRACES.find(text.as_bytes()).is_some();
     let mut scratch = std::mem::take(&mut tree.scratch);
     scratch.clear();
     let mut parser = Json {
         text: &text,
         bytes: text.as_bytes(),
-        at: 0,
+        at: from,
+        behind,
         tree,
         faults: Vec::new(),
         scratch,
@@ -117,6 +137,7 @@ struct Json<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
+    behind: Behind,
     tree: &'a mut Tree,
     faults: Vec<JsonError>,
     scratch: Scratch,
@@ -203,9 +224,11 @@ impl Json<'_> {
         loop {
             self.skip_blanks();
             let Some(inner) = self.scratch.open.last().copied() else {
-                return match self.peek() {
-                    None => Ok(true),
-                    Some(_) => Err(self.syntax("there is text behind the JSON value")),
+                return match (self.peek(), self.behind) {
+                    (None, _) | (_, Behind::Anything) => Ok(true),
+                    (Some(_), Behind::Nothing) => {
+                        Err(self.syntax("there is text behind the JSON value"))
+                    }
                 };
             };
             match (self.peek(), inner.is_mapping) {
@@ -399,7 +422,7 @@ impl Json<'_> {
             Some(_) => return Err(self.syntax("a control character inside a text")),
             None => {
                 self.at = start;
-                return Err(self.syntax("this quote is never closed"));
+                return Err(self.syntax(UNCLOSED));
             }
         }
         let length = self.at - content;
@@ -429,7 +452,7 @@ impl Json<'_> {
                 Some(_) => return Err(self.syntax("a control character inside a text")),
                 None => {
                     self.at = start;
-                    return Err(self.syntax("this quote is never closed"));
+                    return Err(self.syntax(UNCLOSED));
                 }
             }
         }

@@ -20,7 +20,7 @@ pub use emit::{EmitStyle, LineBreaks, to_yaml};
 pub use encoding::{DecodeError, FILE_LIMIT, decode};
 pub(crate) use json::explain as explain_json;
 pub use json::{JsonError, parse_json};
-pub use json_value::json_value;
+pub use json_value::{JsonFault, first_json_value, json_value, lenient_json_value};
 pub use jsonl::{JsonLines, LINE_LIMIT, Line};
 pub use load::{read_source, unreadable};
 pub use scalar::{Scalar, resolve_plain};

@@ -4,10 +4,10 @@ use camino::Utf8Path;
 
 use crate::access::{Prompt, without_dots};
 use crate::assertion::Assertion;
+use crate::evidence::last_user_message;
 use crate::model::{Block, Expected, Image, Map, Role, Test, TestId, Value};
 use crate::source::Span;
 
-use super::prompt::last_user_message;
 use super::sentence::{is_copy, written_criteria};
 use super::{Criteria, Job, Prompts};
 

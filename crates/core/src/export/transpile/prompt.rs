@@ -1,7 +1,8 @@
 //! What the agent is asked, and the files it gets (`FORMAT.md` 12.4).
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Block, JsonStyle, Message, Role, Test};
+use crate::evidence::question;
+use crate::model::{Block, Test};
 
 use super::Job;
 use super::entry::distinct;
@@ -36,8 +37,7 @@ An entry of evals.json is a prompt with what is expected of the answer. Without 
 
 /// The last thing that the user says. Reported when it is nothing.
 pub(super) fn prompt_of(job: &mut Job<'_>, test: &Test) -> Option<String> {
-    let last = last_user_message(&test.input).map(|at| text_of(&test.input[at]));
-    match last {
+    match question(&test.input) {
         Some(text) if !text.trim().is_empty() => Some(text),
         other => {
             let message = match other {
@@ -50,27 +50,6 @@ pub(super) fn prompt_of(job: &mut Job<'_>, test: &Test) -> Option<String> {
             None
         }
     }
-}
-
-pub(super) fn last_user_message(input: &[Message]) -> Option<usize> {
-    input.iter().rposition(|message| message.role == Role::User)
-}
-
-/// Texts first, then data, whatever their order in the message.
-fn text_of(message: &Message) -> String {
-    if let [Block::Text(only)] = message.content.as_slice() {
-        return only.clone();
-    }
-    let texts = message.content.iter().filter_map(|block| match block {
-        Block::Text(text) => Some(text.clone()),
-        _ => None,
-    });
-    let data = message.content.iter().filter_map(|block| match block {
-        Block::Json(value) => Some(value.to_json(JsonStyle::Pretty)),
-        _ => None,
-    });
-    let parts: Vec<String> = texts.chain(data).collect();
-    parts.join("\n")
 }
 
 /// The attached files of all messages, as written.

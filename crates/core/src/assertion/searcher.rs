@@ -1,0 +1,23 @@
+//! Patterns outside of assertions: mock targets are asked by them. The rules are those of `regex`.
+
+use crate::model::Fault;
+
+use super::pattern::{Flags, Pattern};
+
+#[derive(Debug)]
+pub struct Searcher(Pattern);
+
+impl Searcher {
+    /// Fails with the reason, in one line.
+    pub fn new(pattern: &str) -> Result<Self, String> {
+        match Pattern::new(pattern, Flags::default()) {
+            Ok(pattern) => Ok(Self(pattern)),
+            Err(fault) => Err(fault.reason),
+        }
+    }
+
+    /// Whether the pattern is anywhere in the text.
+    pub fn finds(&self, text: &str) -> Result<bool, Fault> {
+        self.0.is_in(text)
+    }
+}

@@ -1,0 +1,461 @@
+//! How a `tool-trajectory` is graded: the calls against the expected ones, mode by mode
+//! (`FORMAT.md` 7.17).
+
+use std::collections::HashSet;
+
+use crate::model::{self, Fault, Marks, Score};
+
+use super::excerpt::excerpt;
+use super::tool_call::{Call, Fit};
+use super::tool_trajectory::{Mode, ToolTrajectory};
+use super::trajectory_match::Fits;
+
+impl ToolTrajectory {
+    pub(super) fn compare(&self, calls: &[model::Call]) -> Result<Marks, Fault> {
+        match self.mode {
+            Mode::AnyOrder | Mode::Superset => self.in_any_order(calls),
+            Mode::InOrder => self.in_order(calls),
+            Mode::Exact => self.exactly(calls),
+            Mode::Subset => self.only(calls),
+        }
+    }
+
+    fn in_any_order(&self, calls: &[model::Call]) -> Result<Marks, Fault> {
+        let assignment = self.fits(calls)?.in_any_order();
+        let mut tally = Tally::default();
+        for (entry, call) in self.expected.iter().zip(assignment) {
+            match call {
+                Some(_) => tally.hits.push(entry.hit()),
+                None => tally.misses.push(entry.miss()),
+            }
+        }
+        for minimum in &self.minimums {
+            let found = calls.iter().filter(|call| call.tool == minimum.tool);
+            let (tool, count) = (excerpt(&minimum.tool), found.count() as u64);
+            let text = format!("Called {tool} {count} times (minimum {})", minimum.calls);
+            match count >= minimum.calls {
+                true => tally.hits.push(text),
+                false => tally.misses.push(text),
+            }
+        }
+        let (met, all) = (tally.hits.len(), tally.hits.len() + tally.misses.len());
+        Ok(tally.scored(share(met, all)))
+    }
+
+    fn in_order(&self, calls: &[model::Call]) -> Result<Marks, Fault> {
+        let fits = self.fits(calls)?;
+        let run = fits.in_order();
+        let length = run.iter().flatten().count();
+        let mut tally = Tally::default();
+        if length < self.expected.len() {
+            let mut taken: Vec<usize> = fits.in_any_order().into_iter().flatten().collect();
+            if taken.len() == self.expected.len() {
+                taken.sort_unstable();
+                let tools = taken.into_iter().map(|call| &*calls[call].tool);
+                tally.misses.push(out_of_order(tools));
+                return Ok(tally.scored(Score::ZERO));
+            }
+        }
+        // What was called, but at another place, must not be said to be missing.
+        let mut misplaced = Vec::new();
+        let in_run: HashSet<usize> = run.iter().flatten().copied().collect();
+        let is_spare = |call: &usize| !in_run.contains(call);
+        for (at, entry) in self.expected.iter().enumerate() {
+            match run[at] {
+                Some(_) => tally.hits.push(entry.hit()),
+                None if fits.of(at).iter().any(is_spare) => misplaced.push(&*entry.tool),
+                None => tally.misses.push(entry.miss()),
+            }
+        }
+        if !misplaced.is_empty() {
+            tally.misses.push(out_of_order(misplaced));
+        }
+        Ok(tally.scored(share(length, self.expected.len())))
+    }
+
+    fn exactly(&self, calls: &[model::Call]) -> Result<Marks, Fault> {
+        let mut tally = Tally::default();
+        for (at, entry) in self.expected.iter().enumerate() {
+            let call = calls.get(at);
+            if let Some(call) = call
+                && is_fit(entry, call)?
+            {
+                tally.hits.push(entry.hit());
+                continue;
+            }
+            let got = call.map_or("nothing".into(), |call| excerpt(&call.tool));
+            let wanted = excerpt(&entry.tool);
+            let text = format!("Call {}: expected {wanted}, got {got}", at + 1);
+            tally.misses.push(text);
+        }
+        let met = tally.hits.len();
+        for call in calls.iter().skip(self.expected.len()) {
+            tally.misses.push(unexpected(call));
+        }
+        let all = self.expected.len().max(calls.len());
+        Ok(tally.scored(share(met, all)))
+    }
+
+    fn only(&self, calls: &[model::Call]) -> Result<Marks, Fault> {
+        let fits = self.fits(calls)?;
+        let mut allowed_by: Vec<Option<&Call>> = vec![None; calls.len()];
+        for (at, entry) in self.expected.iter().enumerate() {
+            for call in fits.of(at) {
+                allowed_by[*call].get_or_insert(entry);
+            }
+        }
+        let mut tally = Tally::default();
+        for (call, entry) in calls.iter().zip(allowed_by) {
+            match entry {
+                Some(entry) => tally.hits.push(entry.hit()),
+                None => tally.misses.push(unexpected(call)),
+            }
+        }
+        let met = tally.hits.len();
+        Ok(tally.scored(share(met, calls.len())))
+    }
+
+    /// Which calls each entry fits.
+    fn fits(&self, calls: &[model::Call]) -> Result<Fits, Fault> {
+        let mut of_entry = Vec::with_capacity(self.expected.len());
+        for entry in &self.expected {
+            let mut fitting = Vec::new();
+            for (at, call) in calls.iter().enumerate() {
+                if is_fit(entry, call)? {
+                    fitting.push(at);
+                }
+            }
+            of_entry.push(fitting);
+        }
+        Ok(Fits::new(of_entry, calls.len()))
+    }
+}
+
+/// Whether a call fits depends on its duration only if everything else agrees; then it must be
+/// known.
+fn is_fit(entry: &Call, call: &model::Call) -> Result<bool, Fault> {
+    match entry.fit(call) {
+        Fit::Yes => Ok(true),
+        Fit::No => Ok(false),
+        Fit::Unknown => {
+            let what = format!("duration of the call of {}", excerpt(&entry.tool));
+            Err(Fault::not_measured(&what))
+        }
+    }
+}
+
+/// Nothing out of nothing is all that was wanted.
+fn share(met: usize, all: usize) -> Score {
+    match all {
+        0 => Score::ONE,
+        all => Score::of_share(met as f64 / all as f64),
+    }
+}
+
+fn unexpected(call: &model::Call) -> String {
+    format!("Unexpected call {}", excerpt(&call.tool))
+}
+
+fn out_of_order<'t>(tools: impl IntoIterator<Item = &'t str>) -> String {
+    let tools: Vec<_> = tools.into_iter().map(excerpt).collect();
+    format!("Tools called out of order: {}", tools.join(", "))
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Tally {
+    hits: Vec<String>,
+    misses: Vec<String>,
+}
+
+impl Tally {
+    fn scored(mut self, score: Score) -> Marks {
+        if self.hits.is_empty() && self.misses.is_empty() {
+            // No call was wanted and none was made, or none had to be made.
+            self.hits.push("Called no tools".to_owned());
+        }
+        Marks::new(score, self.hits, self.misses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::Trial;
+    use crate::model::{Call, FaultKind, Marks, Transcript, Value};
+    use crate::syntax::json_value;
+
+    /// `search` or `search{"q":"x"}`.
+    fn call(text: &str) -> Call {
+        let (tool, args) = text.split_at(text.find('{').unwrap_or(text.len()));
+        Call {
+            id: String::new(),
+            tool: tool.to_owned(),
+            args: json_value(args).unwrap_or(Value::Null),
+            output: None,
+            duration_ms: None,
+        }
+    }
+
+    fn trial(options: &str, calls: Option<Vec<Call>>) -> Trial {
+        let transcript = Transcript {
+            calls,
+            ..Transcript::of_text("ok")
+        };
+        Trial::new(
+            &format!("- {{type: tool-trajectory, {options}}}"),
+            transcript,
+        )
+    }
+
+    fn marks(options: &str, calls: &[&str]) -> Marks {
+        let calls = calls.iter().map(|text| call(text)).collect();
+        trial(options, Some(calls)).marks()
+    }
+
+    /// Options, calls, score as a fraction, hits, misses.
+    type Row<'a> = (
+        &'a str,
+        &'a [&'a str],
+        (u8, u8),
+        &'a [&'a str],
+        &'a [&'a str],
+    );
+
+    fn check(rows: &[Row<'_>]) {
+        for (options, calls, (part, whole), hits, misses) in rows {
+            let found = marks(options, calls);
+            let score = f64::from(*part) / f64::from(*whole);
+            assert_eq!(found.score.value(), score, "{options} {calls:?}");
+            assert_eq!(found.hits, *hits, "{options} {calls:?}");
+            assert_eq!(found.misses, *misses, "{options} {calls:?}");
+        }
+    }
+
+    #[test]
+    fn the_examples_of_the_format_in_any_order() {
+        check(&[
+            (
+                "expected: [search, read, sum]",
+                &["search", "sum"],
+                (2, 3),
+                &["Called search", "Called sum"],
+                &["Did not call read"],
+            ),
+            (
+                "minimums: {search: 2, read: 3}",
+                &["search", "search", "read"],
+                (1, 2),
+                &["Called search 2 times (minimum 2)"],
+                &["Called read 1 times (minimum 3)"],
+            ),
+            (
+                "expected: [search, {tool: search, args: {q: x}}]",
+                &[r#"search{"q":"x"}"#, r#"search{"q":"y"}"#],
+                (1, 1),
+                &["Called search", r#"Called search with {"q":"x"}"#],
+                &[],
+            ),
+        ]);
+    }
+
+    #[test]
+    fn the_examples_of_the_format_in_order() {
+        let expected = "mode: in_order, expected: [fetch, process, save]";
+        let all = &["Called fetch", "Called process", "Called save"];
+        check(&[
+            (
+                expected,
+                &["fetch", "log", "process", "save"],
+                (1, 1),
+                all,
+                &[],
+            ),
+            (
+                expected,
+                &["process", "fetch", "save"],
+                (0, 1),
+                &[],
+                &["Tools called out of order: process, fetch, save"],
+            ),
+            (
+                expected,
+                &["fetch", "save"],
+                (2, 3),
+                &["Called fetch", "Called save"],
+                &["Did not call process"],
+            ),
+            (
+                expected,
+                &["save", "fetch"],
+                (1, 3),
+                &["Called fetch"],
+                &["Did not call process", "Tools called out of order: save"],
+            ),
+            (
+                expected,
+                &[],
+                (0, 1),
+                &[],
+                &[
+                    "Did not call fetch",
+                    "Did not call process",
+                    "Did not call save",
+                ],
+            ),
+        ]);
+    }
+
+    #[test]
+    fn the_examples_of_the_format_for_exact_and_subset() {
+        let exact = "mode: exact, expected: [init, process, cleanup]";
+        check(&[
+            (
+                exact,
+                &["init", "process", "process", "cleanup"],
+                (2, 4),
+                &["Called init", "Called process"],
+                &[
+                    "Call 3: expected cleanup, got process",
+                    "Unexpected call cleanup",
+                ],
+            ),
+            (
+                exact,
+                &["init", "log", "process", "cleanup"],
+                (1, 4),
+                &["Called init"],
+                &[
+                    "Call 2: expected process, got log",
+                    "Call 3: expected cleanup, got process",
+                    "Unexpected call cleanup",
+                ],
+            ),
+            (
+                exact,
+                &["init", "process"],
+                (2, 3),
+                &["Called init", "Called process"],
+                &["Call 3: expected cleanup, got nothing"],
+            ),
+            (
+                "mode: subset, expected: [read, grep]",
+                &["read", "rm"],
+                (1, 2),
+                &["Called read"],
+                &["Unexpected call rm"],
+            ),
+        ]);
+    }
+
+    #[test]
+    fn no_calls_are_what_an_empty_list_wants() {
+        for mode in ["exact", "subset"] {
+            let options = format!("mode: {mode}, expected: []");
+            check(&[
+                (&options, &[], (1, 1), &["Called no tools"], &[]),
+                (&options, &["rm"], (0, 1), &[], &["Unexpected call rm"]),
+            ]);
+        }
+        check(&[(
+            "mode: subset, expected: [read]",
+            &[],
+            (1, 1),
+            &["Called no tools"],
+            &[],
+        )]);
+    }
+
+    #[test]
+    fn every_entry_takes_a_call_of_its_own() {
+        check(&[
+            (
+                "mode: superset, expected: [a, a]",
+                &["a"],
+                (1, 2),
+                &["Called a"],
+                &["Did not call a"],
+            ),
+            (
+                "expected: [a], minimums: {a: 2}",
+                &["a"],
+                (1, 2),
+                &["Called a"],
+                &["Called a 1 times (minimum 2)"],
+            ),
+            (
+                "mode: subset, expected: [a]",
+                &["a", "a"],
+                (1, 1),
+                &["Called a", "Called a"],
+                &[],
+            ),
+            ("expected: [A]", &["a"], (0, 1), &[], &["Did not call A"]),
+        ]);
+    }
+
+    #[test]
+    fn arguments_are_compared_as_the_author_says() {
+        let score = |options: &str, one: &str| marks(options, &[one]).score.value();
+        let expected = "expected: [{tool: a, args: {n: 1, m: x}}]";
+        for (how, one, fits) in [
+            ("partial", r#"a{"n":1.0,"m":"x","k":0}"#, 1.0),
+            ("superset", r#"a{"n":1,"m":"x","k":0}"#, 1.0),
+            ("partial", r#"a{"n":1}"#, 0.0),
+            ("exact", r#"a{"m":"x","n":1}"#, 1.0),
+            ("exact", r#"a{"m":"x","n":1,"k":0}"#, 0.0),
+            ("subset", r#"a{"n":1}"#, 1.0),
+            ("subset", r#"a{"k":0}"#, 0.0),
+            ("ignore", r#"a{"k":0}"#, 1.0),
+            ("[n]", r#"a{"n":1,"m":"y"}"#, 1.0),
+            ("[m]", r#"a{"n":1,"m":"y"}"#, 0.0),
+        ] {
+            let options = format!("args_match: {how}, {expected}");
+            assert_eq!(score(&options, one), fits, "{how} {one}");
+        }
+    }
+
+    #[test]
+    fn a_slow_call_does_not_match_and_an_unknown_duration_is_not_measured() {
+        let options = "expected: [{tool: a, max_duration_ms: 50}]";
+        let timed = |duration_ms| Call {
+            duration_ms,
+            ..call("a")
+        };
+        for (duration, score) in [(50, 1.0), (51, 0.0)] {
+            let found = trial(options, Some(vec![timed(Some(duration))])).marks();
+            assert_eq!(found.score.value(), score, "{duration}");
+        }
+        for mode in ["any_order", "in_order", "exact", "superset", "subset"] {
+            let options = format!("mode: {mode}, {options}");
+            let fault = trial(&options, Some(vec![timed(None)])).fault();
+            assert_eq!(fault.message, "not measured: duration of the call of a");
+            let other = trial(&options, Some(vec![call("b")])).marks();
+            assert_eq!(other.score.value(), 0.0);
+        }
+    }
+
+    #[test]
+    fn calls_that_are_not_reported_are_not_measured() {
+        for mode in ["any_order", "in_order", "exact", "superset", "subset"] {
+            let fault = trial(&format!("mode: {mode}, expected: [a]"), None).fault();
+            assert_eq!(fault.kind, FaultKind::NotMeasured);
+            assert_eq!(fault.message, "not measured: tool calls");
+        }
+    }
+
+    #[test]
+    fn many_entries_and_calls_are_graded_in_time() {
+        let entries: Vec<String> = (0..1000)
+            .map(|at| format!("{{tool: t, args: {{n: {}}}}}", at / 2))
+            .collect();
+        let calls: Vec<Call> = (0..1000)
+            .rev()
+            .map(|at| call(&format!("t{{\"n\":{}}}", at / 3)))
+            .collect();
+        for mode in ["any_order", "in_order", "exact", "subset"] {
+            let options = format!("mode: {mode}, expected: [{}]", entries.join(", "));
+            let found = trial(&options, Some(calls.clone())).marks();
+            assert!(found.score.value() <= 1.0, "{mode}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Which calls can stand for which expected entries: in any order, and in order. Pure arithmetic
+//! on positions.
+
+use std::collections::{HashMap, VecDeque};
+
+/// The calls that each entry fits, in ascending order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fits {
+    of_entry: Vec<Vec<usize>>,
+    /// How many calls there are.
+    calls: usize,
+}
+
+/// For each entry the call that stands for it; no call stands for two.
+pub(super) type Assignment = Vec<Option<usize>>;
+
+impl Fits {
+    pub(super) fn new(of_entry: Vec<Vec<usize>>, calls: usize) -> Self {
+        Self { of_entry, calls }
+    }
+
+    /// The calls that an entry fits.
+    pub(super) fn of(&self, entry: usize) -> &[usize] {
+        &self.of_entry[entry]
+    }
+
+    /// As many entries as possible, each with a call of its own; of several ways one that serves
+    /// the earlier entries.
+    pub(super) fn in_any_order(&self) -> Assignment {
+        let mut matching = Matching::new(self);
+        for entry in 0..self.of_entry.len() {
+            matching.serve(entry);
+        }
+        matching.call_of
+    }
+
+    /// As many entries as possible with calls in the same order; others may stand between them. Of
+    /// several ways one that serves the earlier entries.
+    pub(super) fn in_order(&self) -> Assignment {
+        let greedy = self.in_order_at_once();
+        match greedy.iter().all(Option::is_some) {
+            true => greedy,
+            false => self.longest_in_order(),
+        }
+    }
+
+    /// Each entry takes the next call that it fits. If all entries find one, nothing is better.
+    fn in_order_at_once(&self) -> Assignment {
+        let mut next = 0;
+        let take = |calls: &Vec<usize>| {
+            let found = calls[calls.partition_point(|call| *call < next)..].first();
+            next = found.map_or(self.calls, |call| call + 1);
+            found.copied()
+        };
+        self.of_entry.iter().map(take).collect()
+    }
+
+    /// The longest common subsequence, by the usual table.
+    fn longest_in_order(&self) -> Assignment {
+        let (entries, calls) = (self.of_entry.len(), self.calls);
+        let width = calls + 1;
+        // The longest run of the entries and calls from these positions on.
+        let mut longest = vec![0_u32; (entries + 1) * width];
+        for entry in (0..entries).rev() {
+            let mut fitting = self.of_entry[entry].iter().rev().peekable();
+            for call in (0..calls).rev() {
+                let here = entry * width + call;
+                let without = longest[here + width].max(longest[here + 1]);
+                longest[here] = match fitting.next_if_eq(&&call) {
+                    Some(_) => without.max(longest[here + width + 1] + 1),
+                    None => without,
+                };
+            }
+        }
+        let mut from = 0;
+        let rest = |entry: usize, call: usize| longest[entry * width + call];
+        let mut take = |entry: usize| {
+            // Of the calls that it fits, the next one leaves the most to the others.
+            let fitting = &self.of_entry[entry];
+            let next = *fitting.get(fitting.partition_point(|call| *call < from))?;
+            let is_best = 1 + rest(entry + 1, next + 1) == rest(entry, from);
+            from = if is_best { next + 1 } else { from };
+            is_best.then_some(next)
+        };
+        (0..entries).map(&mut take).collect()
+    }
+}
+
+/// A maximum matching in the making: augmenting paths, the shortest first.
+struct Matching<'f> {
+    fits: &'f Fits,
+    call_of: Assignment,
+    entry_of: Vec<Option<usize>>,
+    /// How many of an entry's calls are known to be taken; a taken call is never free again.
+    taken: Vec<usize>,
+    /// The search that came to a call last. A search that fails leaves its calls for good: no
+    /// later one could get further from them.
+    seen: Vec<usize>,
+}
+
+/// Left by a search that failed.
+const DEAD: usize = usize::MAX;
+
+impl<'f> Matching<'f> {
+    fn new(fits: &'f Fits) -> Self {
+        let entries = fits.of_entry.len();
+        Self {
+            fits,
+            call_of: vec![None; entries],
+            entry_of: vec![None; fits.calls],
+            taken: vec![0; entries],
+            seen: vec![0; fits.calls],
+        }
+    }
+
+    /// A call for the entry, if need be by giving others another one.
+    fn serve(&mut self, entry: usize) {
+        let search = entry + 1;
+        let mut waiting = VecDeque::from([entry]);
+        // Which entry wants the call that another one has.
+        let mut reached: Vec<(usize, usize)> = Vec::new();
+        while let Some(current) = waiting.pop_front() {
+            if let Some(free) = self.free_call(current) {
+                self.hand_over(entry, current, free, &reached);
+                return;
+            }
+            for &call in self.fits.of(current) {
+                if self.seen[call] == DEAD || self.seen[call] == search {
+                    continue;
+                }
+                self.seen[call] = search;
+                reached.push((call, current));
+                // It is taken, or it would have been found free.
+                waiting.extend(self.entry_of[call]);
+            }
+        }
+        for (call, _) in reached {
+            self.seen[call] = DEAD;
+        }
+    }
+
+    fn free_call(&mut self, entry: usize) -> Option<usize> {
+        let calls = self.fits.of(entry);
+        while let Some(call) = calls.get(self.taken[entry]) {
+            if self.entry_of[*call].is_none() {
+                return Some(*call);
+            }
+            self.taken[entry] += 1;
+        }
+        None
+    }
+
+    /// Passes calls on along the path from `last`, which takes a free one, back to `first`.
+    fn hand_over(&mut self, first: usize, last: usize, free: usize, reached: &[(usize, usize)]) {
+        let wanted_by: HashMap<usize, usize> = reached.iter().copied().collect();
+        let (mut entry, mut call) = (last, free);
+        loop {
+            let left = self.call_of[entry].replace(call);
+            self.entry_of[call] = Some(entry);
+            match left {
+                Some(left) if entry != first => {
+                    call = left;
+                    entry = wanted_by[&left];
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(of_entry: &[&[usize]], calls: usize) -> Fits {
+        Fits::new(of_entry.iter().map(|calls| calls.to_vec()).collect(), calls)
+    }
+
+    fn count(assignment: &Assignment) -> usize {
+        assignment.iter().flatten().count()
+    }
+
+    /// By trying everything.
+    fn most(fits: &Fits, entry: usize, used: u32, from: Option<usize>) -> usize {
+        if entry == fits.of_entry.len() {
+            return 0;
+        }
+        let fitting = fits
+            .of(entry)
+            .iter()
+            .filter(|call| used & (1 << **call) == 0 && from.is_none_or(|from| **call >= from));
+        let taken = fitting.map(|call| {
+            let from = from.map(|_| call + 1);
+            1 + most(fits, entry + 1, used | 1 << call, from)
+        });
+        taken
+            .chain([most(fits, entry + 1, used, from)])
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn check(fits: &Fits, assignment: &Assignment) {
+        let mut used = std::collections::HashSet::new();
+        for (entry, call) in assignment.iter().enumerate() {
+            if let Some(call) = call {
+                assert!(
+                    fits.of(entry).contains(call) && used.insert(*call),
+                    "{fits:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn an_entry_gives_its_call_to_one_that_has_no_other() {
+        let fits = fits(&[&[0, 1], &[0]], 2);
+        assert_eq!(fits.in_any_order(), [Some(1), Some(0)]);
+        assert_eq!(count(&fits.in_order()), 1);
+    }
+
+    #[test]
+    fn earlier_entries_are_served_first() {
+        let fits = fits(&[&[0], &[0], &[]], 1);
+        assert_eq!(fits.in_any_order(), [Some(0), None, None]);
+    }
+
+    #[test]
+    fn nothing_fits_nothing() {
+        assert_eq!(fits(&[], 3).in_any_order(), []);
+        assert_eq!(fits(&[&[]], 0).in_any_order(), [None]);
+        assert_eq!(fits(&[&[]], 0).in_order(), [None]);
+    }
+
+    #[test]
+    fn a_thousand_entries_and_calls_take_no_time() {
+        let all: Vec<usize> = (0..1000).collect();
+        // Everything fits everything; then only half of it can be served.
+        let dense = Fits::new(vec![all.clone(); 1000], 1000);
+        assert_eq!(count(&dense.in_any_order()), 1000);
+        assert_eq!(count(&dense.in_order()), 1000);
+        let crowded = Fits::new(vec![all[..500].to_vec(); 1000], 1000);
+        assert_eq!(count(&crowded.in_any_order()), 500);
+        assert_eq!(count(&crowded.in_order()), 500);
+        // Each entry must push all earlier ones on.
+        let mut chain: Vec<Vec<usize>> = (0..999).map(|at| vec![at, at + 1]).collect();
+        chain.push(vec![0]);
+        assert_eq!(count(&Fits::new(chain, 1000).in_any_order()), 1000);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_most_entries_are_served(rows in proptest::collection::vec(0_u32..64, 0..6)) {
+            let of_entry = rows
+                .iter()
+                .map(|row| (0..6).filter(|call| row & (1 << call) != 0).collect())
+                .collect();
+            let fits = Fits::new(of_entry, 6);
+            let (any, ordered) = (fits.in_any_order(), fits.in_order());
+            check(&fits, &any);
+            check(&fits, &ordered);
+            let calls: Vec<usize> = ordered.iter().flatten().copied().collect();
+            proptest::prop_assert!(calls.is_sorted());
+            proptest::prop_assert_eq!(count(&any), most(&fits, 0, 0, None));
+            proptest::prop_assert_eq!(count(&ordered), most(&fits, 0, 0, Some(0)));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Messages as JSON, in the shapes of `FORMAT.md` 10.1.
+
+use crate::model::{Block, Expected, Image, Map, Message, Role, ToolCall, Value};
+
+/// A list of messages.
+pub fn messages_to_value(messages: &[Message]) -> Value {
+    Value::List(messages.iter().map(message_to_value).collect())
+}
+
+/// One message; `tool_calls` have the form of chat completions.
+pub fn message_to_value(message: &Message) -> Value {
+    let mut map = Map::new();
+    map.insert("role", message.role.word());
+    map.insert_some("tool_call_id", message.tool_call_id.as_deref());
+    map.insert_some("name", message.name.as_deref());
+    map.insert("content", content(&message.content));
+    if !message.tool_calls.is_empty() {
+        let calls: Vec<Value> = message.tool_calls.iter().map(tool_call).collect();
+        map.insert("tool_calls", calls);
+    }
+    map.into()
+}
+
+/// The reference output as messages: a text or a structured value is what an assistant says.
+pub fn expected_to_value(expected: Option<&Expected>) -> Value {
+    let said = |content: Value| {
+        let mut map = Map::new();
+        map.insert("role", Role::Assistant.word());
+        map.insert("content", content);
+        Value::List(vec![map.into()])
+    };
+    match expected {
+        None => Value::List(Vec::new()),
+        Some(Expected::Text(text)) => said(text.as_str().into()),
+        Some(Expected::Structured(value)) => said(value.clone()),
+        Some(Expected::Messages(messages)) => messages_to_value(messages),
+    }
+}
+
+fn content(blocks: &[Block]) -> Value {
+    match blocks {
+        [] => Value::Null,
+        [Block::Text(text)] => text.as_str().into(),
+        blocks => Value::List(blocks.iter().map(block).collect()),
+    }
+}
+
+fn block(block: &Block) -> Value {
+    let value = match block {
+        Block::Text(text) | Block::Image(Image::Data(text)) => text.as_str().into(),
+        Block::File(file) | Block::Image(Image::Path(file)) => file.value.as_str().into(),
+        Block::Json(value) => value.clone(),
+    };
+    let mut map = Map::new();
+    map.insert("type", block.type_name());
+    map.insert("value", value);
+    map.into()
+}
+
+fn tool_call(call: &ToolCall) -> Value {
+    let mut function = Map::new();
+    function.insert("name", call.name.as_str());
+    function.insert("arguments", call.arguments.as_str());
+    let mut map = Map::new();
+    map.insert("id", call.id.as_str());
+    map.insert("type", "function");
+    map.insert("function", function);
+    map.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::JsonStyle;
+
+    fn compact(value: &Value) -> String {
+        value.to_json(JsonStyle::Compact)
+    }
+
+    #[test]
+    fn content_is_null_a_text_or_blocks() {
+        let json = |blocks| compact(&message_to_value(&Message::new(Role::User, blocks)));
+        assert_eq!(json(Vec::new()), r#"{"role":"user","content":null}"#);
+        let text = Block::Text(String::new());
+        assert_eq!(json(vec![text.clone()]), r#"{"role":"user","content":""}"#);
+        assert_eq!(
+            json(vec![text, Block::Json(Value::Null)]),
+            r#"{"role":"user","content":[{"type":"text","value":""},{"type":"json","value":null}]}"#
+        );
+    }
+
+    #[test]
+    fn every_form_of_expected_output_is_messages() {
+        let json = |expected: &Expected| compact(&expected_to_value(Some(expected)));
+        assert_eq!(
+            json(&Expected::Text("4".to_owned())),
+            r#"[{"role":"assistant","content":"4"}]"#
+        );
+        assert_eq!(
+            json(&Expected::Structured(Map::new().into())),
+            r#"[{"role":"assistant","content":{}}]"#
+        );
+        assert_eq!(
+            json(&Expected::Messages(vec![Message::user("a")])),
+            r#"[{"role":"user","content":"a"}]"#
+        );
+        assert_eq!(compact(&expected_to_value(None)), "[]");
+    }
+}

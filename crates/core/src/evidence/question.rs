@@ -1,0 +1,50 @@
+//! The prompt text of a test (`FORMAT.md` 12.4), which is what `question` means everywhere.
+
+use crate::model::{Block, JsonStyle, Message, Role};
+
+/// What the user asks last; `None` when no message comes from the user.
+pub fn question(input: &[Message]) -> Option<String> {
+    last_user_message(input).map(|at| prompt_text(&input[at]))
+}
+
+/// The place of the message that is the prompt.
+pub fn last_user_message(input: &[Message]) -> Option<usize> {
+    input.iter().rposition(|message| message.role == Role::User)
+}
+
+/// Texts first, then data, whatever their order in the message.
+fn prompt_text(message: &Message) -> String {
+    if let [Block::Text(only)] = message.content.as_slice() {
+        return only.clone();
+    }
+    let texts = message.content.iter().filter_map(|block| match block {
+        Block::Text(text) => Some(text.clone()),
+        _ => None,
+    });
+    let data = message.content.iter().filter_map(|block| match block {
+        Block::Json(value) => Some(value.to_json(JsonStyle::Pretty)),
+        _ => None,
+    });
+    let parts: Vec<String> = texts.chain(data).collect();
+    parts.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Map;
+
+    #[test]
+    fn the_last_user_message_is_the_question() {
+        let data = Block::Json(Map::from_iter([("a".to_owned(), true.into())]).into());
+        let text = |text: &str| Block::Text(text.to_owned());
+        let input = [
+            Message::user("first"),
+            Message::new(Role::User, vec![data, text("one"), text("two")]),
+            Message::new(Role::Assistant, vec![text("no")]),
+        ];
+        let expected = "one\ntwo\n{\n  \"a\": true\n}";
+        assert_eq!(question(&input).as_deref(), Some(expected));
+        assert_eq!(question(&input[2..]), None);
+    }
+}

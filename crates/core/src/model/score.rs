@@ -1,0 +1,72 @@
+//! How good, from 0 to 1.
+
+/// Comparisons with thresholds allow this much (`FORMAT.md` 8).
+const TOLERANCE: f64 = 1e-9;
+
+/// Finite, 0 to 1 inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Score(f64);
+
+impl Score {
+    pub const ZERO: Self = Self(0.0);
+    pub const ONE: Self = Self(1.0);
+
+    /// `None` outside 0..1: a score of 8 is a misunderstanding and not a very good answer.
+    pub fn new(value: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&value).then_some(Self(value))
+    }
+
+    /// A share of something that was counted: arithmetic may leave it a hair outside.
+    pub fn of_share(value: f64) -> Self {
+        match value.is_nan() {
+            true => Self::ZERO,
+            false => Self(value.clamp(0.0, 1.0)),
+        }
+    }
+
+    /// All or nothing.
+    pub fn when(holds: bool) -> Self {
+        match holds {
+            true => Self::ONE,
+            false => Self::ZERO,
+        }
+    }
+
+    pub fn value(self) -> f64 {
+        self.0
+    }
+
+    /// As it is written to records: six decimals.
+    pub fn rounded(self) -> f64 {
+        (self.0 * 1e6).round() / 1e6
+    }
+
+    pub fn reaches(self, threshold: f64) -> bool {
+        self.0 + TOLERANCE >= threshold
+    }
+
+    #[must_use]
+    pub fn inverted(self) -> Self {
+        Self(1.0 - self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_shares_are_scores() {
+        assert_eq!(Score::new(0.5).map(Score::value), Some(0.5));
+        for value in [-0.1, 1.1, 7.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Score::new(value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_threshold_is_reached_in_spite_of_rounding() {
+        let score = Score::of_share((0.9 + 0.8 + 0.7) / 3.0);
+        assert!(score.reaches(0.8));
+        assert!(!Score::of_share(0.799).reaches(0.8));
+    }
+}

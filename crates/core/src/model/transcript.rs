@@ -1,0 +1,112 @@
+//! What came back from a target.
+
+use super::message::{Block, Message, Role};
+use super::value::Value;
+
+/// Everything that is known of one attempt. What the target does not report is `None`, which is
+/// never the same as zero.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Transcript {
+    /// What came back, in order; the input is not repeated here.
+    pub messages: Vec<Message>,
+    /// Text of the last assistant message that has text, else empty.
+    pub answer: String,
+    /// In the order in which they were made. `None`: the target does not report calls.
+    pub calls: Option<Vec<Call>>,
+    pub tokens: Option<Tokens>,
+    pub cost_usd: Option<f64>,
+    pub duration_ms: Option<u64>,
+    /// As reported by the target, else as configured.
+    pub model: Option<String>,
+}
+
+/// One use of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Empty when the target gives none.
+    pub id: String,
+    pub tool: String,
+    pub args: Value,
+    pub output: Option<Value>,
+    pub duration_ms: Option<u64>,
+}
+
+/// Cached tokens are part of the input, reasoning tokens part of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tokens {
+    pub input: u64,
+    pub output: u64,
+    pub cached: u64,
+}
+
+impl Tokens {
+    pub fn total(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cached: self.cached.saturating_add(other.cached),
+        }
+    }
+}
+
+impl Transcript {
+    /// Messages whose answer is found by the rule of `FORMAT.md` 1. Nothing else is known yet.
+    pub fn of_messages(messages: Vec<Message>) -> Self {
+        Self {
+            answer: answer_of(&messages),
+            messages,
+            ..Self::default()
+        }
+    }
+
+    /// One assistant message and nothing more.
+    pub fn of_text(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self {
+            messages: vec![Message::new(
+                Role::Assistant,
+                vec![Block::Text(text.clone())],
+            )],
+            answer: text,
+            ..Self::default()
+        }
+    }
+}
+
+/// Text of the last assistant message that has text, else empty.
+pub fn answer_of(messages: &[Message]) -> String {
+    let assistants = messages.iter().rev();
+    let mut texts = assistants
+        .filter(|message| message.role == Role::Assistant)
+        .filter_map(text_blocks);
+    texts.next().unwrap_or_default()
+}
+
+fn text_blocks(message: &Message) -> Option<String> {
+    let texts = message.content.iter().filter_map(|block| match block {
+        Block::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let joined = texts.collect::<Vec<_>>().join("\n");
+    (!joined.is_empty()).then_some(joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_is_the_last_assistant_text() {
+        let said = |text: &str| Message::new(Role::Assistant, vec![Block::Text(text.to_owned())]);
+        let silent = Message::new(Role::Assistant, Vec::new());
+        let tool = Message::new(Role::Tool, vec![Block::Text("out".to_owned())]);
+        let transcript = Transcript::of_messages(vec![said("a"), said("b"), silent, tool]);
+        assert_eq!(transcript.answer, "b");
+        assert_eq!(Transcript::of_messages(Vec::new()).answer, "");
+    }
+}
