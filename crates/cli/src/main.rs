@@ -5,6 +5,7 @@ mod command;
 mod context;
 mod exit;
 mod fix;
+mod loss;
 mod place;
 mod render;
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::export::OutFile;
@@ -44,13 +44,18 @@ impl Placement<'_> {
         self.directory.join(&file.name)
     }
 
-    pub fn state(&self, file: &OutFile) -> State {
+    /// One per file. Looked up once, because it takes reading all of them.
+    pub fn states(&self) -> Vec<State> {
+        self.files.iter().map(|file| self.state(file)).collect()
+    }
+
+    fn state(&self, file: &OutFile) -> State {
         let path = self.path(file);
         match fs::symlink_metadata(&path) {
             Err(_) => State::Missing,
             Ok(found) if found.is_file() && found.len() == file.text.len() as u64 => {
-                match fs::read(&path) {
-                    Ok(bytes) if bytes == file.text.as_bytes() => State::Equal,
+                match holds(&path, file.text.as_bytes()) {
+                    Ok(true) => State::Equal,
                     _ => State::Differs,
                 }
             }
@@ -59,13 +64,13 @@ impl Placement<'_> {
     }
 
     /// Why nothing may be written; `None` when all is well.
-    pub fn refusal(&self, foreign: Foreign) -> Option<String> {
+    pub fn refusal(&self, states: &[State], foreign: Foreign) -> Option<String> {
         let manifest = self.manifest();
-        for file in self.files {
+        for (file, state) in self.files.iter().zip(states) {
             if let Some(link) = self.directory_in_the_way(file) {
                 return Some(format!("`{link}` is a link or no directory"));
             }
-            if self.state(file) != State::Differs {
+            if *state != State::Differs {
                 continue;
             }
             let path = self.path(file);
@@ -107,13 +112,13 @@ impl Placement<'_> {
     }
 
     /// Writes what is not there yet. First every text beside its place, then all renames.
-    pub fn write(&self) -> io::Result<()> {
+    pub fn write(&self, states: &[State]) -> io::Result<()> {
         fs::create_dir_all(&self.directory)?;
         let mut staged = Staged::default();
         let mut manifest = self.manifest();
-        for file in self.files {
+        for (file, state) in self.files.iter().zip(states) {
             manifest.insert(file.name.clone(), digest(file.text.as_bytes()));
-            if self.state(file) != State::Equal {
+            if *state != State::Equal {
                 staged.add(self.path(file), file.text.as_bytes())?;
             }
         }
@@ -132,6 +137,26 @@ impl Placement<'_> {
         let text = is_sound.then(|| fs::read(&path).ok()).flatten();
         text.and_then(|text| serde_json::from_slice(&text).ok())
             .unwrap_or_default()
+    }
+}
+
+/// Whether a file has exactly these bytes. It is read by parts: most differ early, and none has to
+/// be in memory as a whole.
+fn holds(path: &Utf8Path, mut bytes: &[u8]) -> io::Result<bool> {
+    let mut file = fs::File::open(path)?;
+    let mut part = [0; 32 * 1024];
+    loop {
+        let count = match file.read(&mut part) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
+        if count == 0 {
+            return Ok(bytes.is_empty());
+        }
+        match bytes.strip_prefix(&part[..count]) {
+            Some(rest) => bytes = rest,
+            None => return Ok(false),
+        }
     }
 }
 

@@ -166,6 +166,53 @@ fn faults_that_stop_the_work_are_shown_and_nothing_is_written() {
     assert_eq!(names(place.path()), [""; 0]);
 }
 
+/// Tests are taken in while the file is read, when the text of their line is not kept yet.
+#[test]
+fn faults_and_losses_of_a_jsonl_file_have_their_lines() {
+    let place = directory("name: demo\nmetadata: {skill: csv}\ntests: [data.jsonl]\n");
+    let lines = [
+        r#"{"id": "x", "criteria": "c", "input": "a", "note": "n"}"#,
+        r#"{"id": 1, "criteria": "c", "input": "b", "trials": 3}"#,
+    ];
+    fs::write(place.path().join("data.jsonl"), lines.join("\n")).expect("a file");
+    let said = ends_with(&run(place.path(), &[]), 0);
+    for part in [
+        "data.jsonl:1:1",
+        "test `x` becomes number 2",
+        "data.jsonl:1: loss[note]",
+        "data.jsonl:2: loss[trials]",
+    ] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    let silent = r#"{"id": 5, "criteria": "c", "input": [{"role": "user", "content": [{"type": "image", "value": "data:image/png;base64,AAAA"}]}]}"#;
+    fs::write(
+        place.path().join("data.jsonl"),
+        [lines[0], silent].join("\n"),
+    )
+    .expect("a file");
+    let said = ends_with(&run(place.path(), &["--force"]), 2);
+    for part in ["no-prompt", "data.jsonl:2:1", r#"{"id": 5, "criteria""#] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+}
+
+/// A secret that a later test brings in is taken out of earlier ones too.
+#[test]
+fn secrets_go_out_of_every_test() {
+    let suite = "name: demo
+metadata: {skill: csv}
+tests:
+  - {id: 1, criteria: c, input: The word is opensesame, note: opensesame}
+  - {id: 2, criteria: c, input: 'Log in with ${{ DOOR_TOKEN }}'}
+";
+    let place = directory(suite);
+    fs::write(place.path().join(".env"), "DOOR_TOKEN=opensesame\n").expect("a file");
+    ends_with(&run(place.path(), &[]), 0);
+    let file = read(place.path(), "evals.json");
+    assert!(!file.contains("opensesame"), "{file}");
+    assert!(file.contains("The word is ***") && file.contains("Log in with ***"));
+}
+
 #[test]
 fn errors_of_conformance_are_warnings_here() {
     let place = directory(&SUITE.replace("name: demo\n", ""));

@@ -146,16 +146,9 @@ fn check_kept(evals: &Json, directory: &str) -> Result<(), TestCaseError> {
 
 /// The evals.json that a suite becomes.
 fn transpiled(suite: &Option<Suite>, sources: &Sources) -> Vec<String> {
-    let files = files("");
-    let context = Context {
-        files: &files,
-        sources,
-        root: "/p".into(),
-    };
-    let secrets = Secrets::default();
-    let options = TranspileOptions::new("/p/skill".into(), &secrets);
+    let options = TranspileOptions::new("/p/skill".into(), "/p".into());
     let suite = suite.as_ref().expect("both are suites");
-    let done = transpile(suite, &context, &options);
+    let done = transpile(suite, sources, &Secrets::default(), &options);
     done.files.into_iter().map(|file| file.text).collect()
 }
 

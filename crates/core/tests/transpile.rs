@@ -595,7 +595,39 @@ tests:
         "../../up"
     );
     let folders = made_with(suite, |options| options.layout = Layout::SkillDirs);
-    assert!(folders.names().contains(&"_./evals/evals.json"));
+    assert!(folders.names().contains(&"__/evals/evals.json"));
+}
+
+#[test]
+fn names_that_windows_keeps_for_itself_are_not_written() {
+    let suite = "name: demo
+tests:
+  - {id: 1, criteria: c, input: a, assert: [{type: trigger-judge, skill: NUL}]}
+  - {id: 2, criteria: c, input: b, assert: [{type: trigger-judge, skill: aux.v2}]}
+  - {id: 3, criteria: c, input: d, assert: [{type: trigger-judge, skill: csv.}]}
+";
+    let flat = made_with(suite, |options| options.format = Format::Evals);
+    let names = ["_NUL.evals.json", "_aux.v2.evals.json", "csv..evals.json"];
+    assert_eq!(flat.names(), names);
+    assert_eq!(flat.json("_NUL.evals.json")["skill_name"], "NUL");
+    let folders = made_with(suite, |options| {
+        options.format = Format::Evals;
+        options.layout = Layout::SkillDirs;
+    });
+    let names = ["_NUL", "_aux.v2", "csv_"].map(|name| format!("{name}/evals/evals.json"));
+    assert_eq!(folders.names(), names);
+}
+
+#[test]
+fn directories_that_would_be_one_stop_the_work() {
+    let suite = "name: demo
+tests:
+  - {id: 1, criteria: c, input: a, assert: [{type: trigger-judge, skill: csv.}]}
+  - {id: 2, criteria: c, input: b, assert: [{type: trigger-judge, skill: csv_}]}
+";
+    assert!(made(suite).told_names().is_empty());
+    let folders = made_with(suite, |options| options.layout = Layout::SkillDirs);
+    assert_eq!(folders.told_names(), ["skill-name-collision"]);
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Loading one suite for commands that need it whole.
+//! Loading one suite for commands that work on its tests.
 
 use std::io;
 
 use evalrig_core::access::Secrets;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
 use evalrig_core::model::Suite;
-use evalrig_core::read::{Found, Request, load_suite};
+use evalrig_core::read::{self, Collect, Found, Header, Request, Sink};
 use evalrig_core::source::Sources;
 
 use crate::args::Loading;
@@ -13,22 +13,46 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::render::{self, Findings, format_named};
 
+/// What is known of a suite besides its tests.
 #[derive(Debug)]
-pub struct LoadedSuite {
-    pub suite: Suite,
+pub struct Read {
+    pub header: Header,
     pub sources: Sources,
     pub secrets: Secrets,
     /// What was found besides; nothing in it blocks.
     pub rest: Vec<Diagnostic>,
 }
 
-/// A suite without blocking faults; those are shown on standard error. `Ok(None)` when the file
-/// is no suite but nothing is wrong with it either.
+#[derive(Debug)]
+pub struct LoadedSuite {
+    pub suite: Suite,
+    pub sources: Sources,
+    pub secrets: Secrets,
+}
+
+/// As [`read`], with all tests kept.
 pub fn load(
     context: &Context,
     loading: &Loading,
     one: &Found,
 ) -> Result<Option<LoadedSuite>, Exit> {
+    let mut tests = Collect::default();
+    let read = read(context, loading, one, &mut tests)?;
+    Ok(read.map(|read| LoadedSuite {
+        suite: read.header.with_tests(tests.0),
+        sources: read.sources,
+        secrets: read.secrets,
+    }))
+}
+
+/// Hands the tests of a suite without blocking faults to the sink; those are shown on standard
+/// error. `Ok(None)` when the file is no suite but nothing is wrong with it either.
+pub fn read(
+    context: &Context,
+    loading: &Loading,
+    one: &Found,
+    sink: &mut dyn Sink,
+) -> Result<Option<Read>, Exit> {
     let mut sources = Sources::new();
     let mut out = Diagnostics::new();
     let limits = context.limits(loading);
@@ -40,23 +64,19 @@ pub fn load(
         origin: one.origin,
         root: &root,
     };
-    let loaded = load_suite(&request, &mut sources, &mut out);
-    let secrets = loaded
-        .as_ref()
-        .map(|(_, secrets)| secrets.clone())
-        .unwrap_or_default();
+    let loaded = read::load(&request, &mut sources, &mut out, sink);
     let (blocking, rest): (Vec<Diagnostic>, Vec<Diagnostic>) = out
         .into_vec()
         .into_iter()
         .partition(|one| one.level == Level::Blocking);
     if !blocking.is_empty() {
-        show(context, &sources, blocking, &secrets);
+        show(context, &sources, blocking, &loaded.secrets);
         return Err(Exit::CouldNotStart);
     }
-    Ok(loaded.map(|(suite, secrets)| LoadedSuite {
-        suite,
+    Ok(loaded.header.map(|header| Read {
+        header,
         sources,
-        secrets,
+        secrets: loaded.secrets,
         rest,
     }))
 }

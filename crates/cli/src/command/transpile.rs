@@ -1,25 +1,24 @@
 //! `transpile`: a suite as files for skill-creator, and what they cannot say.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Level, Severity};
 use evalrig_core::export::{
-    self, Audience, Criteria, Format, Layout, Loss, NoSkill, Prompts, TranspileOptions, Transpiled,
+    Audience, Criteria, Ending, Format, Layout, NoSkill, Prompts, TranspileOptions, Transpiled,
+    Transpiler,
 };
-use evalrig_core::model::{JsonStyle, Map, Value};
-use evalrig_core::read::{Found, Origin};
-use evalrig_core::source::{EntryKind, Files, Span};
+use evalrig_core::model::Test;
+use evalrig_core::read::{Found, Origin, Sink, Surroundings};
+use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::Disk;
 
 use crate::args::{AudienceName, EvalsFormat, LayoutName, NoSkillName, Transpile};
-use crate::command::suite::{LoadedSuite, load, show};
+use crate::command::suite::{Read, read, show};
 use crate::context::{Context, complain, print};
 use crate::exit::Exit;
+use crate::loss::{Losses, shown};
 use crate::place::{self, Foreign, Placement, State};
-use crate::render::visible;
 
 pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
     let path = context.absolute(&args.file);
@@ -36,13 +35,19 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
         path,
         origin: Origin::Named,
     };
-    let Some(mut loaded) = load(context, &args.loading, &one)? else {
+    let directory = one.path.parent().unwrap_or(&one.path);
+    let root = context.root(&args.loading, &one.path);
+    let mut stream = Stream(Transpiler::new(options(args, directory, &root)));
+    let Some(mut read) = read(context, &args.loading, &one, &mut stream)? else {
         complain(&format!("`{}` is no suite", args.file));
         return Err(Exit::CouldNotStart);
     };
-    let directory = one.path.parent().unwrap_or(&one.path);
-    let done = transpiled(context, args, &loaded, &one.path, directory);
-    tell(context, &mut loaded, &done);
+    let done = stream.0.finish(&Ending {
+        metadata: &read.header.metadata,
+        sources: &read.sources,
+        secrets: &read.secrets,
+    });
+    tell(context, &mut read, &done);
     if done.is_stopped() {
         return Err(Exit::CouldNotStart);
     }
@@ -54,33 +59,41 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
         files: &done.files,
         suite: &one.path,
     };
-    let report = Report {
-        context,
-        loaded: &loaded,
-        losses: &done.losses,
+    let losses = Losses {
+        list: &done.losses,
+        sources: &read.sources,
+        secrets: &read.secrets,
+        working_directory: &context.working_directory,
     };
-    let exit = finish(args, &placement, &report);
-    // The process ends now; giving back a large suite piece by piece would only take time.
-    std::mem::forget((loaded, done));
+    let exit = finish(context, args, &placement, &losses);
+    // The process ends now; giving back a long list piece by piece would only take time.
+    std::mem::forget(done);
     exit
 }
 
-fn transpiled(
-    context: &Context,
+/// Turns every test into what is written of it, so that none has to be kept.
+#[derive(Debug)]
+struct Stream<'a>(Transpiler<'a>);
+
+impl Sink for Stream<'_> {
+    /// What is lost is shown with its line.
+    fn keeps_tests(&self) -> bool {
+        true
+    }
+
+    fn test(&mut self, test: Test, around: Surroundings<'_>) {
+        self.0.add(&test, around.metadata, around.sources);
+    }
+}
+
+fn options<'a>(
     args: &Transpile,
-    loaded: &LoadedSuite,
-    path: &Utf8Path,
-    directory: &Utf8Path,
-) -> Transpiled {
-    let root = context.root(&args.loading, path);
-    let export = export::Context {
-        files: &Disk,
-        sources: &loaded.sources,
-        root: &root,
-    };
-    let options = TranspileOptions {
+    directory: &'a Utf8Path,
+    root: &'a Utf8Path,
+) -> TranspileOptions<'a> {
+    TranspileOptions {
         directory,
-        secrets: &loaded.secrets,
+        root,
         format: match args.format {
             EvalsFormat::Evals => Format::Evals,
             EvalsFormat::EvalSet => Format::EvalSet,
@@ -107,13 +120,12 @@ fn transpiled(
             true => Prompts::Inlined,
             false => Prompts::AsWritten,
         },
-    };
-    export::transpile(&loaded.suite, &export, &options)
+    }
 }
 
 /// Shows what is wrong. Errors that do not stop this work are shown as warnings.
-fn tell(context: &Context, loaded: &mut LoadedSuite, done: &Transpiled) {
-    let mut all: Vec<Diagnostic> = std::mem::take(&mut loaded.rest)
+fn tell(context: &Context, read: &mut Read, done: &Transpiled) {
+    let mut all: Vec<Diagnostic> = std::mem::take(&mut read.rest)
         .into_iter()
         .filter(|one| one.level.severity() == Severity::Error)
         .map(|one| match one.level.blocks_transpile() {
@@ -123,13 +135,18 @@ fn tell(context: &Context, loaded: &mut LoadedSuite, done: &Transpiled) {
         .collect();
     all.extend(done.diagnostics.iter().cloned());
     if !all.is_empty() {
-        show(context, &loaded.sources, all, &loaded.secrets);
+        show(context, &read.sources, all, &read.secrets);
     }
 }
 
 /// Everything is built; from here on it is about the disk. What could not start wins over what
 /// is denied (`FORMAT.md` 11.4).
-fn finish(args: &Transpile, placement: &Placement<'_>, report: &Report<'_>) -> Result<Exit, Exit> {
+fn finish(
+    context: &Context,
+    args: &Transpile,
+    placement: &Placement<'_>,
+    losses: &Losses<'_>,
+) -> Result<Exit, Exit> {
     if placement.files.is_empty() {
         complain("no test has a trigger, so there is no eval set to write");
         return Err(Exit::NothingSelected);
@@ -146,58 +163,60 @@ fn finish(args: &Transpile, placement: &Placement<'_>, report: &Report<'_>) -> R
         true => Foreign::Replace,
         false => Foreign::Keep,
     };
+    let states = match args.stdout {
+        true => Vec::new(),
+        false => placement.states(),
+    };
     let writes = !args.stdout && !args.check;
-    if let Some(refusal) = writes.then(|| placement.refusal(foreign)).flatten() {
+    if let Some(refusal) = writes
+        .then(|| placement.refusal(&states, foreign))
+        .flatten()
+    {
         complain(&format!("nothing was written: {refusal}"));
         return Err(Exit::CouldNotStart);
     }
-    let is_denied = args.deny_loss && !report.losses.is_empty();
-    if is_denied || !report.context.global.quiet {
-        report.show();
+    let is_denied = args.deny_loss && !losses.list.is_empty();
+    if is_denied || !context.global.quiet {
+        let _ = io::stderr().write_all(losses.to_lines().as_bytes());
     }
     if let Some(file) = &args.loss_report {
-        report.save(file)?;
+        save(context, losses, file)?;
     }
     if is_denied {
         complain("nothing was written: --deny-loss");
         return Ok(Exit::No);
     }
     match (args.check, args.stdout) {
-        (true, _) => check(placement, report),
+        (true, _) => check(context, placement, &states),
         (_, true) => print(&placement.files[0].text).map(|()| Exit::Well),
-        _ => write(placement, report),
+        _ => write(context, placement, &states),
     }
 }
 
-fn check(placement: &Placement<'_>, report: &Report<'_>) -> Result<Exit, Exit> {
+fn check(context: &Context, placement: &Placement<'_>, states: &[State]) -> Result<Exit, Exit> {
     let mut exit = Exit::Well;
-    for file in placement.files {
-        let problem = match placement.state(file) {
+    for (file, state) in placement.files.iter().zip(states) {
+        let problem = match state {
             State::Equal => continue,
             State::Missing => "is missing",
             State::Differs => "differs",
         };
-        let path = placement.path(file);
-        print(&format!("{} {problem}\n", report.shown(&path)))?;
+        let path = shown(&placement.path(file), &context.working_directory);
+        print(&format!("{path} {problem}\n"))?;
         exit = Exit::No;
     }
     Ok(exit)
 }
 
-fn write(placement: &Placement<'_>, report: &Report<'_>) -> Result<Exit, Exit> {
-    let states: Vec<State> = placement
-        .files
-        .iter()
-        .map(|file| placement.state(file))
-        .collect();
-    if let Err(error) = placement.write() {
+fn write(context: &Context, placement: &Placement<'_>, states: &[State]) -> Result<Exit, Exit> {
+    if let Err(error) = placement.write(states) {
         complain(&format!(
             "cannot write to `{}`: {error}",
             placement.directory
         ));
         return Err(Exit::CouldNotStart);
     }
-    if report.context.global.quiet {
+    if context.global.quiet {
         return Ok(Exit::Well);
     }
     for (file, state) in placement.files.iter().zip(states) {
@@ -205,91 +224,18 @@ fn write(placement: &Placement<'_>, report: &Report<'_>) -> Result<Exit, Exit> {
             State::Equal => "unchanged",
             State::Missing | State::Differs => "wrote",
         };
-        print(&format!("{word} {}\n", report.shown(&placement.path(file))))?;
+        let path = shown(&placement.path(file), &context.working_directory);
+        print(&format!("{word} {path}\n"))?;
     }
     Ok(Exit::Well)
 }
 
-/// What is lost, for people and for machines.
-struct Report<'a> {
-    context: &'a Context,
-    loaded: &'a LoadedSuite,
-    losses: &'a [Loss],
-}
-
-impl Report<'_> {
-    /// One line per place; an assertion that many tests share is named once.
-    fn show(&self) {
-        let mut lines: Vec<(&Loss, usize)> = Vec::new();
-        let mut known: HashMap<(&str, Span, &str), usize> = HashMap::new();
-        for loss in self.losses {
-            let key = (loss.kind, loss.span, loss.message.as_str());
-            match known.get(&key) {
-                Some(at) => lines[*at].1 += 1,
-                None => {
-                    known.insert(key, lines.len());
-                    lines.push((loss, 0));
-                }
-            }
-        }
-        let mut text = String::with_capacity(lines.len() * 100);
-        let mut file = (None, String::new());
-        for (loss, others) in lines {
-            // Losses of one file follow each other.
-            if file.0 != Some(loss.span.source) {
-                file = (Some(loss.span.source), self.place(loss.span).0);
-            }
-            let line = self.loaded.sources.position(loss.span).line;
-            let file = &file.1;
-            let others = match others {
-                0 => String::new(),
-                1 => " and 1 other".to_owned(),
-                more => format!(" and {more} others"),
-            };
-            let _ = writeln!(
-                text,
-                "{file}:{line}: loss[{}]: {} (test `{}`{others})",
-                loss.kind, loss.message, loss.test
-            );
-        }
-        let text = visible::paragraph(&self.loaded.secrets.redact(&text));
-        let _ = io::stderr().write_all(text.as_bytes());
-    }
-
-    fn save(&self, file: &str) -> Result<(), Exit> {
-        let losses: Vec<Value> = self.losses.iter().map(|loss| self.value(loss)).collect();
-        let text = Value::from(losses).to_json(JsonStyle::Pretty) + "\n";
-        let path = self.context.absolute(file);
-        place::replace(&path, text.as_bytes()).map_err(|error| {
-            complain(&format!("cannot write `{file}`: {error}"));
-            Exit::CouldNotStart
-        })
-    }
-
-    fn value(&self, loss: &Loss) -> Value {
-        let (file, line) = self.place(loss.span);
-        let mut source = Map::new();
-        source.insert("file", file);
-        source.insert("line", line);
-        let mut map = Map::new();
-        map.insert("kind", loss.kind);
-        match loss.test.number() {
-            Some(number) => map.insert("test", number),
-            None => map.insert("test", self.loaded.secrets.redact(loss.test.as_str())),
-        }
-        map.insert("message", self.loaded.secrets.redact(&loss.message));
-        map.insert("source", source);
-        map.into()
-    }
-
-    fn place(&self, span: Span) -> (String, u32) {
-        let path = self.loaded.sources.get(span.source).path();
-        (self.shown(path), self.loaded.sources.position(span).line)
-    }
-
-    /// Relative to where the user stands, with `/`.
-    fn shown(&self, path: &Utf8Path) -> String {
-        let shown = path.strip_prefix(&self.context.working_directory);
-        shown.unwrap_or(path).as_str().replace('\\', "/")
-    }
+fn save(context: &Context, losses: &Losses<'_>, file: &str) -> Result<(), Exit> {
+    let path = context.absolute(file);
+    let text = losses.to_json().map_err(io::Error::other);
+    let saved = text.and_then(|text| place::replace(&path, text.as_bytes()));
+    saved.map_err(|error| {
+        complain(&format!("cannot write `{file}`: {error}"));
+        Exit::CouldNotStart
+    })
 }

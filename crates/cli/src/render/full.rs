@@ -200,7 +200,7 @@ impl<'a> Canvas<'a> {
     }
 
     fn paragraph(&self, text: &str) -> String {
-        visible::paragraph(&self.findings.redact(text))
+        visible::paragraph(&self.findings.redact(text)).into_owned()
     }
 }
 

@@ -118,7 +118,7 @@ impl Findings<'_> {
             Some(help) => format!("{}\nhelp: {help}", diagnostic.message),
             None => diagnostic.message.clone(),
         };
-        visible::paragraph(&self.redact(&text))
+        visible::paragraph(&self.redact(&text)).into_owned()
     }
 
     /// A fix that would write a blotted-out secret into the file must not be offered.

@@ -49,7 +49,7 @@ pub fn unified(path_shown: &str, before: &str, after: &str, color: bool) -> Stri
 fn shown(line: &str) -> String {
     let body = line.strip_suffix('\n').unwrap_or(line);
     let body = body.strip_suffix('\r').unwrap_or(body);
-    visible::paragraph(body) + &line[body.len()..]
+    visible::paragraph(body).into_owned() + &line[body.len()..]
 }
 
 /// Colours end before the line does, so that pagers which cut lines stay sane.

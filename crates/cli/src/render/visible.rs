@@ -28,31 +28,33 @@ fn picture(c: char) -> char {
 }
 
 /// Keeps line breaks and tabs.
-pub fn paragraph(text: &str) -> String {
+pub fn paragraph(text: &str) -> Cow<'_, str> {
     // Nearly every text is plain, and long lists of them are shown.
     if text
         .bytes()
         .all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t'))
     {
-        return text.to_owned();
+        return text.into();
     }
-    text.replace("\r\n", "\n")
+    let shown: String = text
+        .replace("\r\n", "\n")
         .chars()
         .map(|c| match c {
             '\n' | '\t' => c,
             c if is_harmful(c) => picture(c),
             c => c,
         })
-        .collect()
+        .collect();
+    shown.into()
 }
 
 /// One line: line breaks become spaces.
 pub fn line(text: &str) -> String {
-    let mut out = paragraph(text);
-    if out.contains('\n') {
-        out = out.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let out = paragraph(text);
+    match out.contains('\n') {
+        true => out.lines().map(str::trim).collect::<Vec<_>>().join(" "),
+        false => out.into_owned(),
     }
-    out
 }
 
 /// Source text of one or more lines. Every character is replaced by one of the same length, so

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::access::Prompt;
 use crate::diagnostic::Diagnostic;
-use crate::model::{Expected, Map, Required, Value, Weight};
+use crate::model::{Expected, Map, Required, RubricItem, Value, Weight};
 use crate::source::Span;
 use crate::syntax::fields::Field;
 
@@ -100,6 +100,16 @@ pub trait Check: fmt::Debug + Send + Sync {
         None
     }
 
+    /// What a model answers one by one.
+    fn items(&self) -> &[RubricItem] {
+        &[]
+    }
+
+    /// The target that judges, where the author chose one.
+    fn judge(&self) -> Option<&str> {
+        None
+    }
+
     /// Whether a model has to answer for it.
     fn needs_judge(&self) -> bool {
         self.members()
@@ -152,6 +162,11 @@ pub struct Assertion {
 }
 
 impl Assertion {
+    /// A type of the author's own. Built-in names are borrowed from their kinds.
+    pub fn is_custom(&self) -> bool {
+        matches!(self.type_name, Cow::Owned(_))
+    }
+
     /// What it asserts, turned round where it is negated (`FORMAT.md` 12.5).
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = self.check.sentences(&self.common);

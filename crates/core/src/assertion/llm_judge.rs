@@ -305,6 +305,14 @@ impl Check for LlmJudge {
         self.items.gates.clone()
     }
 
+    fn items(&self) -> &[RubricItem] {
+        &self.items.list
+    }
+
+    fn judge(&self) -> Option<&str> {
+        self.target.as_deref()
+    }
+
     fn needs_judge(&self) -> bool {
         true
     }

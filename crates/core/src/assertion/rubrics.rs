@@ -209,6 +209,14 @@ impl Check for Rubrics {
         self.items.gates.clone()
     }
 
+    fn items(&self) -> &[RubricItem] {
+        &self.items.list
+    }
+
+    fn judge(&self) -> Option<&str> {
+        self.target.as_deref()
+    }
+
     fn needs_judge(&self) -> bool {
         true
     }

@@ -16,8 +16,8 @@ pub use canonical_yaml::{suite_document, suite_yaml, test_yaml};
 pub use convert::{converted_document, converted_yaml};
 pub use hash::test_hash;
 pub use transpile::{
-    Audience, Criteria, Format, Layout, Loss, NoSkill, OutFile, Prompts, TranspileOptions,
-    Transpiled, transpile,
+    Audience, Criteria, Ending, Format, Layout, Loss, NoSkill, OutFile, Prompts, TranspileOptions,
+    Transpiled, Transpiler, transpile,
 };
 
 /// The codes of this room, file by file. `validate` reports none of them (`FORMAT.md` 16).

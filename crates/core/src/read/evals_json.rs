@@ -218,7 +218,7 @@ impl Loader<'_, '_> {
         self.reader.out.enter_test(self.position);
         if entry.is_mapping() {
             if let Some(test) = self.eval_test(entry, skill) {
-                self.sink.test(test);
+                self.hand_on(test);
             }
         } else {
             let diagnostic = wrong_type("an item of evals", entry, "a mapping");
@@ -404,7 +404,7 @@ impl Loader<'_, '_> {
         let id = TestId::numeric(u64::from(self.position));
         let list = vec![Arc::new(trigger)];
         let test = self.finish_eval(id, input, None, None, None, Map::new(), list, item.span());
-        self.sink.test(test);
+        self.hand_on(test);
     }
 }
 

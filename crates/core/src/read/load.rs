@@ -84,6 +84,20 @@ pub struct Header {
     pub verdicts: Verdicts,
 }
 
+impl Header {
+    pub fn with_tests(self, tests: Vec<Test>) -> Suite {
+        Suite {
+            name: self.name,
+            version: self.version,
+            description: self.description,
+            metadata: self.metadata,
+            execution: self.execution,
+            verdicts: self.verdicts,
+            tests,
+        }
+    }
+}
+
 /// What came of loading one file.
 #[derive(Debug)]
 pub struct Loaded {
@@ -105,7 +119,16 @@ pub trait Sink {
     /// Whether the tests are kept: then the lines they stand on are kept too.
     fn keeps_tests(&self) -> bool;
 
-    fn test(&mut self, test: Test);
+    fn test(&mut self, test: Test, around: Surroundings<'_>);
+}
+
+/// What a test stands in while it is handed on.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Of the suite itself.
+    pub metadata: &'a Map,
+    /// The text of a JSONL line is filled in after its test has been handed on.
+    pub sources: &'a Sources,
 }
 
 /// Forgets every test: for those who only ask what is wrong.
@@ -117,7 +140,7 @@ impl Sink for Forget {
         false
     }
 
-    fn test(&mut self, _: Test) {}
+    fn test(&mut self, _: Test, _: Surroundings<'_>) {}
 }
 
 /// Keeps every test.
@@ -129,7 +152,7 @@ impl Sink for Collect {
         true
     }
 
-    fn test(&mut self, test: Test) {
+    fn test(&mut self, test: Test, _: Surroundings<'_>) {
         self.0.push(test);
     }
 }
@@ -196,16 +219,7 @@ pub fn load_suite(
     let mut tests = Collect::default();
     let loaded = load(request, sources, out, &mut tests);
     let header = loaded.header?;
-    let suite = Suite {
-        name: header.name,
-        version: header.version,
-        description: header.description,
-        metadata: header.metadata,
-        execution: header.execution,
-        verdicts: header.verdicts,
-        tests: tests.0,
-    };
-    Some((suite, loaded.secrets))
+    Some((header.with_tests(tests.0), loaded.secrets))
 }
 
 /// One load in progress.
@@ -266,6 +280,14 @@ impl<'w, 's> Loader<'w, 's> {
                 suite::load_root(self, path, source, tree.root())
             }
         }
+    }
+
+    pub(super) fn hand_on(&mut self, test: Test) {
+        let around = Surroundings {
+            metadata: &self.root_metadata,
+            sources: self.reader.sources,
+        };
+        self.sink.test(test, around);
     }
 
     /// Reads and parses a YAML file; the tree belongs to the caller.

@@ -30,8 +30,8 @@ pub use block::BLOCK_FIELDS;
 pub use discover::{Discovery, Found, is_suite_name};
 pub use execution::EXECUTION_FIELDS;
 pub use load::{
-    Collect, Forget, Header, Loaded, Origin, Request, Sink, duplicate_suite_name, load, load_suite,
-    repository_root,
+    Collect, Forget, Header, Loaded, Origin, Request, Sink, Surroundings, duplicate_suite_name,
+    load, load_suite, repository_root,
 };
 pub use message::MESSAGE_FIELDS;
 pub use metadata::METADATA_FIELDS;

@@ -166,7 +166,7 @@ impl Loader<'_, '_> {
         self.position += 1;
         self.reader.out.enter_test(self.position);
         if let Some(test) = self.test(node, level, standing) {
-            self.sink.test(test);
+            self.hand_on(test);
         }
         self.reader.vars = None;
         self.reader.out.leave_test();

@@ -1,5 +1,7 @@
 //! Byte offset → line and column, both 1-based; columns count Unicode scalar values.
 
+use std::iter;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     pub line: u32,
@@ -13,14 +15,11 @@ pub struct LineIndex {
 
 impl LineIndex {
     pub fn new(text: &str) -> Self {
-        let mut starts = vec![0];
-        starts.extend(
-            text.bytes()
-                .enumerate()
-                .filter(|(_, byte)| *byte == b'\n')
-                .map(|(at, _)| at as u32 + 1),
-        );
-        Self { starts }
+        let breaks = memchr::memchr_iter(b'\n', text.as_bytes());
+        let starts = iter::once(0).chain(breaks.map(|at| at as u32 + 1));
+        Self {
+            starts: starts.collect(),
+        }
     }
 
     pub fn position(&self, text: &str, offset: u32) -> Position {

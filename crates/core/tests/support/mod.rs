@@ -7,7 +7,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::access::{Limits, Secrets, TargetNames, World};
 use evalrig_core::diagnostic::{Code, Diagnostic, Diagnostics, Level};
-use evalrig_core::export::{Context, Loss, OutFile, TranspileOptions, transpile};
+use evalrig_core::export::{Loss, OutFile, TranspileOptions, transpile};
 use evalrig_core::model::{JsonStyle, Suite, Test, Value};
 use evalrig_core::read::{Origin, Request, load_suite, repository_root};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
@@ -122,14 +122,9 @@ impl Project {
             panic!("the file is no suite:\n{}", show(&loading));
         };
         let path = Utf8Path::new(ROOT).join(&self.main);
-        let mut options = TranspileOptions::new(path.parent().unwrap_or(&path), &secrets);
+        let mut options = TranspileOptions::new(path.parent().unwrap_or(&path), ROOT.into());
         change(&mut options);
-        let context = Context {
-            files: &memory,
-            sources: &sources,
-            root: ROOT.into(),
-        };
-        let done = transpile(&suite, &context, &options);
+        let done = transpile(&suite, &sources, &secrets, &options);
         let lost = |loss: &Loss| Lost {
             kind: loss.kind,
             test: loss.test.to_string(),

@@ -1,56 +1,135 @@
-//! One test as the data of an entry, made once for all files it goes into.
+//! What goes out of each test, kept in one long text until it is known what the files are: a test
+//! can be forgotten as soon as it has been taken in.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::hash::Hash;
 
-use crate::model::Expected;
+use crate::access::Secrets;
+use crate::model::{Expected, Test};
 use crate::source::Span;
 
+use super::Transpiler;
 use super::prompt::{files_of, prompt_of};
-use super::sentence::sentences_of;
-use super::{Job, loss};
 
+/// One per test, in suite order.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    list: Vec<Entry>,
+    /// All pieces, one behind the other.
+    text: String,
+    /// Where each piece ends.
+    ends: Vec<usize>,
+}
+
+/// Its pieces are the prompt, the expected output if there is one, the files, the assertions.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) id: u64,
-    pub(super) prompt: String,
-    pub(super) expected_output: Option<String>,
-    pub(super) files: Vec<String>,
-    pub(super) assertions: Vec<String>,
+struct Entry {
+    first: usize,
+    has_expected: bool,
+    files: usize,
+    assertions: usize,
+    /// The whole test.
+    span: Span,
+}
+
+/// One entry, to be written.
+#[derive(Debug)]
+pub(super) struct View<'e, P> {
+    pub(super) prompt: &'e str,
+    pub(super) expected_output: Option<&'e str>,
+    pub(super) files: P,
+    pub(super) assertions: P,
     /// The whole test.
     pub(super) span: Span,
 }
 
-/// One per test, in suite order. What they cannot say is noted on the way.
-pub(super) fn build(job: &mut Job<'_>, ids: &[u64]) -> Vec<Entry> {
-    let tests = &job.suite.tests;
-    let mut entries = Vec::with_capacity(tests.len());
-    for (test, id) in tests.iter().zip(ids) {
-        let prompt = prompt_of(job, test);
-        let expected = test.expected_output.as_ref().and_then(Expected::text);
-        let expected = expected.filter(|text| !text.is_empty());
-        let assertions = sentences_of(job, test, expected.as_deref());
-        loss::note(job, test, expected.as_deref());
-        entries.push(Entry {
-            id: *id,
-            prompt: job.redacted(prompt.unwrap_or_default()),
-            expected_output: expected.map(|text| job.redacted(text)),
-            files: redacted(job, files_of(test)),
-            assertions: redacted(job, assertions),
+impl Transpiler<'_> {
+    /// Takes in what goes out of a test.
+    pub(super) fn entry(&mut self, test: &Test, expected: Option<&str>, is_copy: bool) {
+        let prompt = prompt_of(test, &mut self.faults);
+        let assertions = self.sentences_of(test, is_copy);
+        let files = files_of(test);
+        let entries = &mut self.entries;
+        entries.list.push(Entry {
+            first: entries.ends.len(),
+            has_expected: expected.is_some(),
+            files: files.len(),
+            assertions: assertions.len(),
             span: test.span,
         });
+        entries.push(&prompt);
+        expected.into_iter().for_each(|text| entries.push(text));
+        files.iter().for_each(|text| entries.push(text));
+        assertions.iter().for_each(|text| entries.push(text));
     }
-    entries
 }
 
-fn redacted(job: &Job<'_>, texts: Vec<String>) -> Vec<String> {
-    match job.options.secrets.is_empty() {
-        true => texts,
-        false => texts.into_iter().map(|text| job.redacted(text)).collect(),
+/// The reference output as text, unless it is empty.
+pub(super) fn expected_of(test: &Test) -> Option<Cow<'_, str>> {
+    let text = match test.expected_output.as_ref()? {
+        Expected::Text(text) => text.into(),
+        other => Cow::from(other.text()?),
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+impl Entries {
+    fn push(&mut self, piece: &str) {
+        self.text.push_str(piece);
+        self.ends.push(self.text.len());
+    }
+
+    fn piece(&self, at: usize) -> &str {
+        &self.text[self.start(at)..self.ends[at]]
+    }
+
+    fn start(&self, at: usize) -> usize {
+        at.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
+    pub(super) fn view(
+        &self,
+        at: usize,
+    ) -> View<'_, impl ExactSizeIterator<Item = &str> + use<'_>> {
+        let entry = &self.list[at];
+        let files = entry.first + 1 + usize::from(entry.has_expected);
+        let assertions = files + entry.files;
+        let pieces = |from: usize, count: usize| (from..from + count).map(|at| self.piece(at));
+        View {
+            prompt: self.piece(entry.first),
+            expected_output: entry.has_expected.then(|| self.piece(entry.first + 1)),
+            files: pieces(files, entry.files),
+            assertions: pieces(assertions, entry.assertions),
+            span: entry.span,
+        }
+    }
+
+    /// How long the pieces of an entry are together.
+    pub(super) fn size(&self, at: usize) -> usize {
+        let next = self
+            .list
+            .get(at + 1)
+            .map_or(self.ends.len(), |next| next.first);
+        self.start(next) - self.start(self.list[at].first)
+    }
+
+    /// The same without values that must not leave the program.
+    pub(super) fn redacted(self, secrets: &Secrets) -> Self {
+        if secrets.is_empty() {
+            return self;
+        }
+        let mut clean = Self::default();
+        for at in 0..self.ends.len() {
+            clean.push(&secrets.redact(self.piece(at)));
+        }
+        clean.list = self.list;
+        clean
     }
 }
 
 /// Without exact repeats of earlier texts.
-pub(super) fn distinct(mut texts: Vec<String>) -> Vec<String> {
+pub(super) fn distinct<T: Eq + Hash>(mut texts: Vec<T>) -> Vec<T> {
     // Most lists are so short that looking is cheaper than remembering.
     const SHORT: usize = 12;
     if texts.len() <= 1 {
@@ -67,10 +146,7 @@ pub(super) fn distinct(mut texts: Vec<String>) -> Vec<String> {
         return texts;
     }
     let mut seen = HashSet::new();
-    let is_new: Vec<bool> = texts
-        .iter()
-        .map(|text| seen.insert(text.as_str()))
-        .collect();
+    let is_new: Vec<bool> = texts.iter().map(|text| seen.insert(text)).collect();
     let mut is_new = is_new.into_iter();
     texts.retain(|_| is_new.next().unwrap_or(true));
     texts

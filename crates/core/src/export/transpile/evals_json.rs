@@ -2,13 +2,12 @@
 
 use crate::model::{JsonStyle, Value};
 
-use super::entry::Entry;
 use super::json_text::{Object, list};
-use super::skills::Group;
-use super::{Audience, OutFile};
+use super::{Content, OutFile};
 
-pub(super) fn file(group: &Group, entries: &[Entry], audience: Audience) -> OutFile {
-    let mut text = String::new();
+pub(super) fn file(content: &Content<'_>) -> OutFile {
+    let group = content.group;
+    let mut text = String::with_capacity(content.capacity());
     let mut root = Object::open(&mut text, 0);
     root.text("skill_name", &group.skill_name);
     list(
@@ -16,20 +15,20 @@ pub(super) fn file(group: &Group, entries: &[Entry], audience: Audience) -> OutF
         1,
         group.members.iter(),
         |out, (at, should_trigger)| {
-            let entry = &entries[*at];
+            let entry = content.entries.view(*at);
             let mut object = Object::open(out, 2);
-            object.plain("id", &entry.id.to_string());
-            object.text("prompt", &entry.prompt);
-            if let Some(expected) = &entry.expected_output {
+            object.number("id", content.ids[*at]);
+            object.text("prompt", entry.prompt);
+            if let Some(expected) = entry.expected_output {
                 object.text("expected_output", expected);
             }
-            if !entry.files.is_empty() {
-                object.row("files", &entry.files);
+            if entry.files.len() > 0 {
+                object.row("files", entry.files);
             }
             if let Some(should_trigger) = should_trigger {
                 object.boolean("should_trigger", *should_trigger);
             }
-            object.lines(audience.list_key(), &entry.assertions);
+            object.lines(content.list_key, entry.assertions);
             object.close();
         },
     );

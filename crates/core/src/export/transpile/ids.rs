@@ -1,10 +1,13 @@
 //! The numbers that stand for test ids (`FORMAT.md` 12.2). Never two alike.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Test, TestId};
+use crate::source::{Sources, Span};
 
-use super::Job;
+use super::first_line;
 
 declare_codes! {
     ID_MOVED = "id-moved", Warning, Export, r#"The position of a test, which should become its number in evals.json, is taken by another test. The next free number stands for it.
@@ -30,31 +33,53 @@ Entries of evals.json are told apart by number. Whoever looks for a test by its 
 "#;
 }
 
-/// One number per test, in the order of the suite.
-pub(super) fn assign(job: &mut Job<'_>) -> Vec<u64> {
-    let tests = &job.suite.tests;
-    let mut taken = Taken::default();
-    for number in tests.iter().filter_map(|test| test.id.number()) {
-        taken.take_from(number);
+/// The ids of the tests so far, and what is to be said of them.
+#[derive(Debug, Default)]
+pub(super) struct Numbers(Vec<Named>);
+
+#[derive(Debug)]
+struct Named {
+    id: Arc<TestId>,
+    position: u32,
+    /// The whole test.
+    span: Span,
+}
+
+impl Numbers {
+    pub(super) fn add(&mut self, id: Arc<TestId>, test: &Test) {
+        self.0.push(Named {
+            id,
+            position: test.position,
+            span: test.span,
+        });
     }
-    let mut ids = Vec::with_capacity(tests.len());
-    for test in tests {
-        let position = u64::from(test.position);
-        let id = match test.id.number() {
-            Some(number) => number,
-            None => taken.take_from(position),
-        };
-        if test.id.number().is_none() && id != position {
-            let message = format!(
-                "test `{}` becomes number {id}, because {position} is taken",
-                test.id
-            );
-            let place = job.head(test);
-            job.report(Diagnostic::new(&ID_MOVED, place, message).help("give every test a number"));
+
+    /// One number per test, in the order of the suite.
+    pub(super) fn assign(self, sources: &Sources, out: &mut Vec<Diagnostic>) -> Vec<u64> {
+        let mut taken = Taken::default();
+        for number in self.0.iter().filter_map(|one| one.id.number()) {
+            taken.take_from(number);
         }
-        ids.push(id);
+        let mut ids = Vec::with_capacity(self.0.len());
+        for one in &self.0 {
+            let position = u64::from(one.position);
+            let id = match one.id.number() {
+                Some(number) => number,
+                None => taken.take_from(position),
+            };
+            if one.id.number().is_none() && id != position {
+                let message = format!(
+                    "test `{}` becomes number {id}, because {position} is taken",
+                    one.id
+                );
+                let place = first_line(sources, one.span);
+                let help = "give every test a number";
+                out.push(Diagnostic::new(&ID_MOVED, place, message).help(help));
+            }
+            ids.push(id);
+        }
+        ids
     }
-    ids
 }
 
 /// Numbers in use, each pointing to where a free one may be, so that long runs are skipped.

@@ -1,6 +1,8 @@
 //! The layout of the written JSON (`FORMAT.md` 12.6): two spaces, one element per line, short lists
 //! of paths on one line.
 
+use std::fmt::Write as _;
+
 use crate::model::write_json_string;
 
 /// Writes the members of one object, each on a line of its own.
@@ -33,8 +35,10 @@ impl<'o> Object<'o> {
         }
         self.is_empty = false;
         break_line(self.out, self.indent + 1);
-        write_json_string(self.out, name);
-        self.out.push_str(": ");
+        // All keys are ours, and none has anything to escape.
+        self.out.push('"');
+        self.out.push_str(name);
+        self.out.push_str("\": ");
         self.out
     }
 
@@ -47,23 +51,25 @@ impl<'o> Object<'o> {
         write_json_string(self.key(name), value);
     }
 
+    pub(super) fn number(&mut self, name: &str, value: u64) {
+        let _ = write!(self.key(name), "{value}");
+    }
+
     pub(super) fn boolean(&mut self, name: &str, value: bool) {
         self.plain(name, if value { "true" } else { "false" });
     }
 
     /// One text per line.
-    pub(super) fn lines(&mut self, name: &str, texts: &[String]) {
+    pub(super) fn lines<'t>(&mut self, name: &str, texts: impl Iterator<Item = &'t str>) {
         let indent = self.indent + 1;
-        list(self.key(name), indent, texts.iter(), |out, text| {
-            write_json_string(out, text);
-        });
+        list(self.key(name), indent, texts, write_json_string);
     }
 
     /// All texts on this line.
-    pub(super) fn row(&mut self, name: &str, texts: &[String]) {
+    pub(super) fn row<'t>(&mut self, name: &str, texts: impl Iterator<Item = &'t str>) {
         let out = self.key(name);
         out.push('[');
-        for (at, text) in texts.iter().enumerate() {
+        for (at, text) in texts.enumerate() {
             if at > 0 {
                 out.push_str(", ");
             }
@@ -97,8 +103,7 @@ pub(super) fn list<T>(
 }
 
 fn break_line(out: &mut String, indent: usize) {
-    out.push('\n');
-    for _ in 0..indent {
-        out.push_str("  ");
-    }
+    // Nothing is nested deeper than the lists of entries.
+    const LINE: &str = "\n          ";
+    out.push_str(&LINE[..1 + 2 * indent]);
 }

@@ -1,64 +1,63 @@
 //! What evals.json cannot say (`FORMAT.md` 12.7), each with its place.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use camino::Utf8Path;
 
 use crate::access::{Prompt, without_dots};
 use crate::assertion::Assertion;
 use crate::evidence::last_user_message;
-use crate::model::{Block, Expected, Image, Map, Role, Test, TestId, Value};
-use crate::source::Span;
+use crate::model::{Block, Expected, Image, Map, Operator, Role, RubricItem, Test, TestId, Value};
+use crate::source::{Sources, Span};
 
-use super::sentence::{is_copy, written_criteria};
-use super::{Criteria, Job, Prompts};
+use super::sentence::written_criteria;
+use super::{Criteria, Prompts, TranspileOptions};
 
 /// Something that the written files leave out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
     pub kind: &'static str,
-    pub test: TestId,
-    pub message: String,
+    pub test: Arc<TestId>,
+    pub message: Cow<'static, str>,
     pub span: Span,
 }
 
-/// Notes everything that is lost of one test.
-pub(super) fn note(job: &mut Job<'_>, test: &Test, expected: Option<&str>) {
-    let mut book = Book {
-        test,
-        prompts: job.options.prompts,
-        losses: std::mem::take(&mut job.done.losses),
-    };
-    book.messages();
-    book.settings();
-    book.relative_paths(job);
-    if job.options.criteria == Criteria::Omitted
-        && written_criteria(test).is_some()
-        && !is_copy(job, test, expected)
-    {
-        book.of_test("criteria-omitted", "`criteria` is left out");
-    }
-    for placed in &test.assertions {
-        book.assertion(&placed.assertion);
-    }
-    job.done.losses = book.losses;
-}
-
-struct Book<'t> {
-    test: &'t Test,
-    prompts: Prompts,
-    losses: Vec<Loss>,
+/// Where the losses of one test are written down.
+pub(super) struct Book<'b> {
+    pub(super) test: &'b Test,
+    pub(super) id: &'b Arc<TestId>,
+    pub(super) options: &'b TranspileOptions<'b>,
+    pub(super) losses: &'b mut Vec<Loss>,
 }
 
 impl Book<'_> {
-    fn add(&mut self, kind: &'static str, span: Span, message: impl Into<String>) {
+    /// Everything that is lost. Criteria that are a copy are not.
+    pub(super) fn note(&mut self, is_copy: bool, sources: &Sources) {
+        self.messages();
+        self.settings();
+        self.relative_paths(sources);
+        if self.options.criteria == Criteria::Omitted
+            && written_criteria(self.test).is_some()
+            && !is_copy
+        {
+            self.of_test("criteria-omitted", "`criteria` is left out");
+        }
+        for placed in &self.test.assertions {
+            self.assertion(&placed.assertion);
+        }
+    }
+
+    fn add(&mut self, kind: &'static str, span: Span, message: impl Into<Cow<'static, str>>) {
         self.losses.push(Loss {
             kind,
-            test: self.test.id.clone(),
+            test: self.id.clone(),
             message: message.into(),
             span,
         });
     }
 
-    fn of_test(&mut self, kind: &'static str, message: impl Into<String>) {
+    fn of_test(&mut self, kind: &'static str, message: impl Into<Cow<'static, str>>) {
         self.add(kind, self.test.span.at_start(), message);
     }
 
@@ -115,9 +114,10 @@ impl Book<'_> {
 
     /// Paths go out as written. Those of a test from another directory start there, and nothing
     /// in the file says so.
-    fn relative_paths(&mut self, job: &Job<'_>) {
-        let source = job.context.sources.get(self.test.span.source).path();
-        if source.parent() == Some(job.options.directory) {
+    fn relative_paths(&mut self, sources: &Sources) {
+        let (directory, root) = (self.options.directory, self.options.root);
+        let source = sources.get(self.test.span.source).path();
+        if source.parent() == Some(directory) {
             return;
         }
         let files = self.test.input.iter().flat_map(|message| &message.content);
@@ -125,14 +125,14 @@ impl Book<'_> {
             .filter_map(Block::file)
             .filter(|file| is_relative(&file.value))
             .filter(|file| {
-                let from_here = without_dots(&job.options.directory.join(&file.value));
+                let from_here = without_dots(&directory.join(&file.value));
                 file.path.as_ref() != Some(&from_here)
             })
             .map(|file| file.value.as_str())
             .collect();
         for path in lost {
             let from = source.parent().unwrap_or(Utf8Path::new(""));
-            let from = from.strip_prefix(job.context.root).unwrap_or(from);
+            let from = from.strip_prefix(root).unwrap_or(from);
             let message = format!("`{path}` goes out as written, but starts at `{from}`");
             self.of_test("relative-base", message);
         }
@@ -178,7 +178,7 @@ impl Book<'_> {
                 );
             }
             "code-judge" => self.add("code-judge", head, "the script goes out as its name only"),
-            _ if crate::assertion::kind_named(kind).is_none() => {
+            _ if assertion.is_custom() => {
                 let message = format!("the script of `{kind}` goes out as its name only");
                 self.add("code-judge", head, message);
             }
@@ -188,11 +188,10 @@ impl Book<'_> {
 
     fn judge(&mut self, assertion: &Assertion) {
         let head = assertion.common.head;
-        let options = assertion.check.options();
-        if let Some(target) = options.get("target").and_then(Value::as_str) {
+        if let Some(target) = assertion.check.judge() {
             self.add("target", head, format!("judge `{target}` is left out"));
         }
-        let written = match (assertion.check.prompt(), self.prompts) {
+        let written = match (assertion.check.prompt(), self.options.prompts) {
             (
                 Some(Prompt::File {
                     file: Some(file), ..
@@ -205,34 +204,26 @@ impl Book<'_> {
             let message = "nobody fills in the `{{ }}` of this prompt";
             self.add("template-variables", head, message);
         }
-        let items = options.get("rubrics").and_then(Value::as_list);
-        let items = items.unwrap_or_default().iter().filter_map(Value::as_map);
-        for item in items {
+        for item in assertion.check.items() {
             self.item(item, head);
         }
     }
 
-    fn item(&mut self, item: &Map, head: Span) {
-        let id = item.get("id").and_then(Value::as_str).unwrap_or("");
-        if matches!(item.get("weight"), Some(Value::Number(weight)) if weight.value() != 1.0) {
-            self.add(
-                "weight",
-                head,
-                format!("the weight of item `{id}` is left out"),
-            );
+    fn item(&mut self, item: &RubricItem, head: Span) {
+        let id = &item.id;
+        if !item.weight.is_one() {
+            let message = format!("the weight of item `{id}` is left out");
+            self.add("weight", head, message);
         }
-        if item
-            .get("required")
-            .is_some_and(|gate| *gate != Value::Bool(false))
-        {
+        if item.required.is_gate() {
             let message = format!("that item `{id}` is required is left out");
             self.add("required", head, message);
         }
-        if item.get("score_ranges").is_some() {
+        if !item.ranges.is_empty() {
             let message = format!("the score ranges of item `{id}` are left out");
             self.add("score-ranges", head, message);
         }
-        if item.get("operator").is_some() {
+        if item.operator != Operator::default() {
             let message = format!("that item `{id}` only must not be contradicted is left out");
             self.add("negation", head, message);
         }

@@ -1,6 +1,6 @@
 //! A suite as the `evals.json` and eval sets of skill-creator (`FORMAT.md` 12). Pure: the files are
 //! built in memory, and whoever asked writes them. Nothing is built from a suite that has a fault
-//! which stops the work.
+//! which stops the work. Tests are taken in one by one, and only what is written of them is kept.
 
 mod entry;
 pub(super) mod eval_set;
@@ -14,15 +14,18 @@ pub(super) mod skills;
 pub(super) mod trigger;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use camino::Utf8Path;
 
 use crate::access::Secrets;
 use crate::diagnostic::Diagnostic;
-use crate::model::{Suite, Test};
+use crate::model::{Map, Suite, Test};
 use crate::source::{Sources, Span};
 
-use super::Context;
+use entry::Entries;
+use ids::Numbers;
+use skills::{Group, Skills};
 
 pub use loss::Loss;
 
@@ -81,8 +84,8 @@ pub enum Prompts {
 pub struct TranspileOptions<'a> {
     /// Where the suite's own file lies, absolute.
     pub directory: &'a Utf8Path,
-    /// Values that must not leave the program.
-    pub secrets: &'a Secrets,
+    /// The repository root, absolute.
+    pub root: &'a Utf8Path,
     pub format: Format,
     pub audience: Audience,
     pub layout: Layout,
@@ -93,10 +96,10 @@ pub struct TranspileOptions<'a> {
 
 impl<'a> TranspileOptions<'a> {
     /// Every default of the command line.
-    pub fn new(directory: &'a Utf8Path, secrets: &'a Secrets) -> Self {
+    pub fn new(directory: &'a Utf8Path, root: &'a Utf8Path) -> Self {
         Self {
             directory,
-            secrets,
+            root,
             format: Format::Both,
             audience: Audience::Issue598,
             layout: Layout::Flat,
@@ -130,61 +133,144 @@ impl Transpiled {
     }
 }
 
-pub fn transpile(
-    suite: &Suite,
-    context: &Context<'_>,
-    options: &TranspileOptions<'_>,
-) -> Transpiled {
-    let mut job = Job {
-        suite,
-        context,
-        options,
-        done: Transpiled::default(),
-        told: HashSet::new(),
-    };
-    let ids = ids::assign(&mut job);
-    let wanted = trigger::find(&mut job);
-    let groups = skills::group(&mut job, &wanted);
-    let entries = entry::build(&mut job, &ids);
-    if !job.done.is_stopped() {
-        for group in &groups {
-            if options.format != Format::EvalSet {
-                let file = evals_json::file(group, &entries, options.audience);
-                job.done.files.push(file);
-            }
-            if options.format != Format::Evals {
-                let file = eval_set::file(&mut job, group, &entries);
-                job.done.files.extend(file);
-            }
-        }
-    }
-    job.done
+/// What is known of a suite when all of its tests are in.
+#[derive(Debug, Clone, Copy)]
+pub struct Ending<'a> {
+    /// The suite's own.
+    pub metadata: &'a Map,
+    pub sources: &'a Sources,
+    /// Values that must not leave the program. Any test may have brought in one that others
+    /// contain too, so they are known only now.
+    pub secrets: &'a Secrets,
 }
 
-/// One suite on its way.
-struct Job<'a> {
-    suite: &'a Suite,
-    context: &'a Context<'a>,
-    options: &'a TranspileOptions<'a>,
-    done: Transpiled,
+/// Transpiles a suite that is there as a whole.
+pub fn transpile(
+    suite: &Suite,
+    sources: &Sources,
+    secrets: &Secrets,
+    options: &TranspileOptions<'_>,
+) -> Transpiled {
+    let mut transpiler = Transpiler::new(*options);
+    for test in &suite.tests {
+        transpiler.add(test, &suite.metadata, sources);
+    }
+    transpiler.finish(&Ending {
+        metadata: &suite.metadata,
+        sources,
+        secrets,
+    })
+}
+
+/// A suite on its way.
+#[derive(Debug)]
+pub struct Transpiler<'a> {
+    options: TranspileOptions<'a>,
+    numbers: Numbers,
+    skills: Skills,
+    entries: Entries,
+    losses: Vec<Loss>,
+    /// Of triggers.
+    conflicts: Vec<Diagnostic>,
+    /// Of what goes into entries.
+    faults: Vec<Diagnostic>,
     /// Places of shared assertions whose fault has been reported.
     told: HashSet<Span>,
 }
 
-impl Job<'_> {
-    fn report(&mut self, diagnostic: Diagnostic) {
-        self.done.diagnostics.push(diagnostic);
-    }
-
-    fn head(&self, test: &Test) -> Span {
-        first_line(self.context.sources, test.span)
-    }
-
-    fn redacted(&self, text: String) -> String {
-        match self.options.secrets.is_empty() {
-            true => text,
-            false => self.options.secrets.redact(&text),
+impl<'a> Transpiler<'a> {
+    pub fn new(options: TranspileOptions<'a>) -> Self {
+        Self {
+            options,
+            numbers: Numbers::default(),
+            skills: Skills::default(),
+            entries: Entries::default(),
+            losses: Vec::new(),
+            conflicts: Vec::new(),
+            faults: Vec::new(),
+            told: HashSet::new(),
         }
+    }
+
+    /// Takes in the next test of the suite, whose own metadata are given. Of the sources only the
+    /// paths are asked: the line that a test stands on may not be there yet.
+    pub fn add(&mut self, test: &Test, metadata: &Map, sources: &Sources) {
+        let id = Arc::new(test.id.clone());
+        let wanted = trigger::of_test(test, &mut self.conflicts);
+        self.skills.add(&wanted);
+        let expected = entry::expected_of(test);
+        let expected = expected.as_deref();
+        let is_copy = sentence::is_copy(test, expected, metadata);
+        self.entry(test, expected, is_copy);
+        let mut book = loss::Book {
+            test,
+            id: &id,
+            options: &self.options,
+            losses: &mut self.losses,
+        };
+        book.note(is_copy, sources);
+        self.numbers.add(id, test);
+    }
+
+    /// The files, and all that was found on the way.
+    pub fn finish(self, ending: &Ending<'_>) -> Transpiled {
+        let mut done = Transpiled {
+            losses: self.losses,
+            ..Transpiled::default()
+        };
+        let ids = self.numbers.assign(ending.sources, &mut done.diagnostics);
+        done.diagnostics.extend(self.conflicts);
+        let groups = self
+            .skills
+            .group(&self.options, ending.metadata, &mut done.diagnostics);
+        let faults = self.faults.into_iter();
+        done.diagnostics
+            .extend(faults.map(|one| prompt::narrowed(one, ending.sources)));
+        if done.is_stopped() {
+            return done;
+        }
+        let entries = self.entries.redacted(ending.secrets);
+        let mut told = self.told;
+        for group in &groups {
+            let content = Content {
+                group,
+                entries: &entries,
+                ids: &ids,
+                list_key: self.options.audience.list_key(),
+            };
+            if self.options.format != Format::EvalSet {
+                done.files.push(evals_json::file(&content));
+            }
+            if self.options.format != Format::Evals
+                && let Some(file) = eval_set::file(&content)
+            {
+                let repeats = eval_set::duplicates(&content, ending.sources, &mut told);
+                done.diagnostics.extend(repeats);
+                done.files.push(file);
+            }
+        }
+        done
+    }
+}
+
+/// What one file is made from.
+#[derive(Debug, Clone, Copy)]
+struct Content<'c> {
+    group: &'c Group,
+    /// Of the whole suite.
+    entries: &'c Entries,
+    /// One per entry.
+    ids: &'c [u64],
+    /// What the list of sentences is called.
+    list_key: &'static str,
+}
+
+impl Content<'_> {
+    /// About as long as the text will be, so that it need not be moved while it grows.
+    fn capacity(&self) -> usize {
+        const KEYS: usize = 160;
+        let members = self.group.members.iter();
+        members.map(|(at, _)| self.entries.size(*at) + KEYS).sum()
     }
 }
 

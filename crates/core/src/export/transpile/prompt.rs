@@ -3,9 +3,10 @@
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::evidence::question;
 use crate::model::{Block, Test};
+use crate::source::Sources;
 
-use super::Job;
 use super::entry::distinct;
+use super::first_line;
 
 declare_codes! {
     NO_PROMPT = "no-prompt", BlocksTranspile, Export, r#"A test has no text from the user that could become a prompt.
@@ -36,25 +37,32 @@ An entry of evals.json is a prompt with what is expected of the answer. Without 
 }
 
 /// The last thing that the user says. Reported when it is nothing.
-pub(super) fn prompt_of(job: &mut Job<'_>, test: &Test) -> Option<String> {
+pub(super) fn prompt_of(test: &Test, out: &mut Vec<Diagnostic>) -> String {
     match question(&test.input) {
-        Some(text) if !text.trim().is_empty() => Some(text),
+        Some(text) if !text.trim().is_empty() => text,
         other => {
             let message = match other {
                 Some(_) => format!("the last user message of test `{}` has no text", test.id),
                 None => format!("no message of test `{}` comes from the user", test.id),
             };
-            let place = job.head(test);
             let help = "write what the user asks";
-            job.report(Diagnostic::new(&NO_PROMPT, place, message).help(help));
-            None
+            out.push(Diagnostic::new(&NO_PROMPT, test.span, message).help(help));
+            String::new()
         }
     }
 }
 
+/// The same at the test's first line, which is known only when its source has been read.
+pub(super) fn narrowed(mut one: Diagnostic, sources: &Sources) -> Diagnostic {
+    if std::ptr::eq(one.code, &raw const NO_PROMPT) {
+        one.span = first_line(sources, one.span);
+    }
+    one
+}
+
 /// The attached files of all messages, as written.
-pub(super) fn files_of(test: &Test) -> Vec<String> {
+pub(super) fn files_of(test: &Test) -> Vec<&str> {
     let blocks = test.input.iter().flat_map(|message| &message.content);
     let files = blocks.filter_map(Block::file);
-    distinct(files.map(|file| file.value.clone()).collect())
+    distinct(files.map(|file| file.value.as_str()).collect())
 }

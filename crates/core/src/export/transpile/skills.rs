@@ -1,14 +1,14 @@
 //! Which test goes into which file, and what the files are called (`FORMAT.md` 12.3). A file name
 //! is always one harmless path component per part, whatever the skill is called.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::assertion::Assertion;
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Value};
+use crate::source::Span;
 
 use super::trigger::Wanted;
-use super::{Job, Layout, NoSkill};
+use super::{Layout, NoSkill, TranspileOptions};
 
 declare_codes! {
     SKILL_NAME_COLLISION = "skill-name-collision", BlocksTranspile, Export, r#"Two skills of a suite would be written to the same file.
@@ -98,87 +98,118 @@ pub(super) struct Group {
     pub(super) metadata: Map,
 }
 
+/// The skills of the tests so far, in the order in which they are first seen.
+#[derive(Debug, Default)]
+pub(super) struct Skills {
+    list: Vec<Skill>,
+    known: HashMap<String, usize>,
+    /// Tests without a trigger.
+    idle: Vec<(usize, Option<bool>)>,
+    tests: usize,
+    faults: Vec<Diagnostic>,
+    /// Places of shared assertions whose fault has been reported.
+    told: HashSet<Span>,
+}
+
 /// A skill on its way to a group.
-struct Skill<'a> {
-    name: &'a str,
-    first: &'a Assertion,
+#[derive(Debug)]
+struct Skill {
+    name: String,
+    /// Where it is first named.
+    first: Span,
     members: Vec<(usize, Option<bool>)>,
-    settings: [Option<(Value, &'a Assertion)>; SETTINGS.len()],
+    settings: Settings,
 }
 
-pub(super) fn group<'a>(job: &mut Job<'a>, wanted: &[Vec<Wanted<'a>>]) -> Vec<Group> {
-    let mut skills = gather(job, wanted);
-    let mut idle: Vec<(usize, Option<bool>)> = wanted
-        .iter()
-        .enumerate()
-        .filter(|(_, found)| found.is_empty())
-        .map(|(at, _)| (at, None))
-        .collect();
-    if job.options.no_skill == NoSkill::Dominant
-        && let Some(dominant) = dominant(&mut skills)
-    {
-        dominant.members.append(&mut idle);
-        dominant.members.sort_unstable_by_key(|(at, _)| *at);
-    }
-    let has_rest = !skills.is_empty() && !idle.is_empty();
-    report_collisions(job, &skills, has_rest);
-    let names = Names {
-        layout: job.options.layout,
-        several: skills.len() > 1,
-    };
-    let mut groups: Vec<Group> = Vec::with_capacity(skills.len() + 1);
-    for skill in skills {
-        let metadata = metadata(&job.suite.metadata, &skill.settings);
-        groups.push(names.group(skill.name, skill.members, metadata));
-    }
-    if !idle.is_empty() {
-        let metadata = metadata(&job.suite.metadata, &Default::default());
-        groups.push(names.rest(job, has_rest, idle, metadata));
-    }
-    groups
-}
+/// The values of [`SETTINGS`] and where they are written.
+type Settings = [Option<(Value, Span)>; SETTINGS.len()];
 
-/// In the order in which they are first seen.
-fn gather<'a>(job: &mut Job<'a>, wanted: &[Vec<Wanted<'a>>]) -> Vec<Skill<'a>> {
-    let mut skills: Vec<Skill<'a>> = Vec::new();
-    let mut known: HashMap<&str, usize> = HashMap::new();
-    for (at, found) in wanted.iter().enumerate() {
-        for one in found {
-            let index = *known.entry(one.skill).or_insert_with(|| {
-                skills.push(Skill {
-                    name: one.skill,
-                    first: one.assertion,
-                    members: Vec::new(),
-                    settings: Default::default(),
-                });
-                skills.len() - 1
-            });
-            let skill = &mut skills[index];
+impl Skills {
+    /// Takes in what the next test wants.
+    pub(super) fn add(&mut self, wanted: &[Wanted<'_>]) {
+        let at = self.tests;
+        self.tests += 1;
+        if wanted.is_empty() {
+            self.idle.push((at, None));
+        }
+        for one in wanted {
+            let index = self.index_of(one);
+            let skill = &mut self.list[index];
             skill.members.push((at, Some(one.should_trigger)));
-            take_settings(job, skill, one);
+            self.take_settings(index, one);
         }
     }
-    skills
-}
 
-fn take_settings<'a>(job: &mut Job<'a>, skill: &mut Skill<'a>, one: &Wanted<'a>) {
-    let options = one.assertion.check.options();
-    for (name, known) in SETTINGS.iter().zip(&mut skill.settings) {
-        let Some(value) = options.get(name) else {
-            continue;
-        };
-        let Some((first, place)) = known else {
-            *known = Some((value.clone(), one.assertion));
-            continue;
-        };
-        let span = one.assertion.common.head;
-        if !is_same_number(first, value) && job.told.insert(span) {
-            let message = format!("`{name}` of skill `{}` is set twice", skill.name);
-            let diagnostic = Diagnostic::new(&CONFLICTING_TRIGGER_SETTINGS, span, message)
-                .related(place.common.head, "this one counts")
-                .help("set it once, or in the suite's `metadata`");
-            job.report(diagnostic);
+    fn index_of(&mut self, one: &Wanted<'_>) -> usize {
+        if let Some(known) = self.known.get(one.skill) {
+            return *known;
         }
+        self.list.push(Skill {
+            name: one.skill.to_owned(),
+            first: one.assertion.common.head,
+            members: Vec::new(),
+            settings: Settings::default(),
+        });
+        let index = self.list.len() - 1;
+        self.known.insert(one.skill.to_owned(), index);
+        index
+    }
+
+    fn take_settings(&mut self, index: usize, one: &Wanted<'_>) {
+        let skill = &mut self.list[index];
+        let options = one.assertion.check.options();
+        let span = one.assertion.common.head;
+        for (name, known) in SETTINGS.iter().zip(&mut skill.settings) {
+            let Some(value) = options.get(name) else {
+                continue;
+            };
+            let Some((first, place)) = known else {
+                *known = Some((value.clone(), span));
+                continue;
+            };
+            if !is_same_number(first, value) && self.told.insert(span) {
+                let message = format!("`{name}` of skill `{}` is set twice", skill.name);
+                let diagnostic = Diagnostic::new(&CONFLICTING_TRIGGER_SETTINGS, span, message)
+                    .related(*place, "this one counts")
+                    .help("set it once, or in the suite's `metadata`");
+                self.faults.push(diagnostic);
+            }
+        }
+    }
+
+    /// The files that the tests go into; `metadata` are the suite's.
+    pub(super) fn group(
+        mut self,
+        options: &TranspileOptions<'_>,
+        metadata: &Map,
+        out: &mut Vec<Diagnostic>,
+    ) -> Vec<Group> {
+        out.append(&mut self.faults);
+        let (mut skills, mut idle) = (self.list, self.idle);
+        if options.no_skill == NoSkill::Dominant
+            && let Some(dominant) = dominant(&mut skills)
+        {
+            dominant.members.append(&mut idle);
+            dominant.members.sort_unstable_by_key(|(at, _)| *at);
+        }
+        let has_rest = !skills.is_empty() && !idle.is_empty();
+        let names = Names {
+            layout: options.layout,
+            several: skills.len() > 1,
+        };
+        names.report_collisions(&skills, has_rest, out);
+        let mut groups: Vec<Group> = Vec::with_capacity(skills.len() + 1);
+        for skill in skills {
+            let settings = settings_of(metadata, skill.settings);
+            groups.push(names.group(&skill.name, skill.members, settings));
+        }
+        if !idle.is_empty() {
+            let named = metadata.get("skill").and_then(Value::as_str);
+            let named = named.filter(|name| !has_rest && !name.trim().is_empty());
+            let settings = settings_of(metadata, Settings::default());
+            groups.push(names.rest(named, idle, settings));
+        }
+        groups
     }
 }
 
@@ -190,44 +221,33 @@ fn is_same_number(a: &Value, b: &Value) -> bool {
 }
 
 /// Most tests; of several with as many, the first seen.
-fn dominant<'s, 'a>(skills: &'s mut [Skill<'a>]) -> Option<&'s mut Skill<'a>> {
+fn dominant(skills: &mut [Skill]) -> Option<&mut Skill> {
     let most = skills.iter().map(|skill| skill.members.len()).max()?;
     skills.iter_mut().find(|skill| skill.members.len() == most)
 }
 
-fn metadata(suite: &Map, settings: &[Option<(Value, &Assertion)>; SETTINGS.len()]) -> Map {
+/// The skill's own before the suite's.
+fn settings_of(suite: &Map, settings: Settings) -> Map {
     let mut map = Map::new();
     for (name, own) in SETTINGS.iter().zip(settings) {
-        let own = own.as_ref().map(|(value, _)| value);
-        map.insert_some(*name, own.or_else(|| suite.get(name)).cloned());
+        let own = own.map(|(value, _)| value);
+        map.insert_some(*name, own.or_else(|| suite.get(name).cloned()));
     }
     map
 }
 
-fn report_collisions(job: &mut Job<'_>, skills: &[Skill<'_>], has_rest: bool) {
-    let mut names: HashMap<String, Option<&Skill<'_>>> = HashMap::new();
-    if has_rest && job.options.layout == Layout::SkillDirs {
-        names.insert(NO_SKILL.to_owned(), None);
-    }
-    for skill in skills {
-        let name = file_name(skill.name).to_lowercase();
-        match names.get(&name) {
-            None => drop(names.insert(name, Some(skill))),
-            Some(other) => {
-                let others = other.map_or(NO_SKILL, |other| other.name);
-                let message = format!(
-                    "the files of skills `{}` and `{others}` would have the same name",
-                    skill.name
-                );
-                let place = skill.first.common.head;
-                let mut diagnostic = Diagnostic::new(&SKILL_NAME_COLLISION, place, message)
-                    .help("rename one of the skills");
-                if let Some(other) = other {
-                    diagnostic = diagnostic.related(other.first.common.head, "the other one");
-                }
-                job.report(diagnostic);
-            }
-        }
+/// `other` is `None` where the files of tests without a skill are in the way.
+fn collision(skill: &Skill, other: Option<&Skill>) -> Diagnostic {
+    let others = other.map_or(NO_SKILL, |other| &other.name);
+    let message = format!(
+        "the files of skills `{}` and `{others}` would have the same name",
+        skill.name
+    );
+    let diagnostic = Diagnostic::new(&SKILL_NAME_COLLISION, skill.first, message)
+        .help("rename one of the skills");
+    match other {
+        Some(other) => diagnostic.related(other.first, "the other one"),
+        None => diagnostic,
     }
 }
 
@@ -237,8 +257,33 @@ struct Names {
 }
 
 impl Names {
+    /// `has_rest`: some tests have no skill, and their files stand beside those of the skills.
+    fn report_collisions(&self, skills: &[Skill], has_rest: bool, out: &mut Vec<Diagnostic>) {
+        let mut names: HashMap<String, Option<&Skill>> = HashMap::new();
+        if has_rest && self.layout == Layout::SkillDirs {
+            names.insert(NO_SKILL.to_owned(), None);
+        }
+        for skill in skills {
+            let name = self.part(&skill.name).to_lowercase();
+            match names.get(&name) {
+                None => drop(names.insert(name, Some(skill))),
+                Some(other) => out.push(collision(skill, *other)),
+            }
+        }
+    }
+
+    /// What stands for a skill in the names of its files.
+    fn part(&self, skill: &str) -> String {
+        let name = file_name(skill);
+        match (self.layout, name.strip_suffix('.')) {
+            // Windows cannot open a directory whose name ends like this.
+            (Layout::SkillDirs, Some(rest)) => format!("{rest}_"),
+            _ => name,
+        }
+    }
+
     fn group(&self, skill: &str, members: Vec<(usize, Option<bool>)>, metadata: Map) -> Group {
-        let file = file_name(skill);
+        let file = self.part(skill);
         let (evals_name, set_name) = match (self.layout, self.several) {
             (Layout::SkillDirs, _) => (
                 format!("{file}/evals/evals.json"),
@@ -263,13 +308,10 @@ impl Names {
     /// to the skill that the suite names, if it does.
     fn rest(
         &self,
-        job: &Job<'_>,
-        has_rest: bool,
+        named: Option<&str>,
         members: Vec<(usize, Option<bool>)>,
         metadata: Map,
     ) -> Group {
-        let named = job.suite.metadata.get("skill").and_then(Value::as_str);
-        let named = named.filter(|name| !has_rest && !name.trim().is_empty());
         let mut group = self.group(named.unwrap_or(NO_SKILL), members, metadata);
         if named.is_none() && self.layout == Layout::Flat {
             group.evals_name = format!("{NO_SKILL}.json");
@@ -278,9 +320,9 @@ impl Names {
     }
 }
 
-/// One path component that can neither climb nor hide.
+/// One path component that can neither climb nor hide, nor mean a device.
 fn file_name(skill: &str) -> String {
-    skill
+    let characters = skill
         .chars()
         .enumerate()
         .map(|(at, character)| match character {
@@ -288,13 +330,32 @@ fn file_name(skill: &str) -> String {
             '.' | '_' | '-' => character,
             _ if character.is_alphanumeric() => character,
             _ => '_',
-        })
-        .collect()
+        });
+    let name: String = characters.collect();
+    match is_device(&name) {
+        true => format!("_{name}"),
+        false => name,
+    }
+}
+
+/// Windows takes such a name for a device, whatever follows its first dot: a repository with such
+/// a file cannot be checked out there.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    if matches!(stem.as_str(), "con" | "prn" | "aux" | "nul") {
+        return true;
+    }
+    let port = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
+    let mut digits = port.unwrap_or_default().chars();
+    matches!(
+        (digits.next(), digits.next()),
+        (Some('0'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'), None)
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::file_name;
+    use super::{Layout, Names, file_name};
 
     #[test]
     fn a_file_name_cannot_leave_its_directory() {
@@ -308,6 +369,36 @@ mod tests {
             ("größe.v2", "größe.v2"),
         ] {
             assert_eq!(file_name(skill), name);
+        }
+    }
+
+    #[test]
+    fn a_file_name_is_no_device_of_windows() {
+        for (skill, name) in [
+            ("con", "_con"),
+            ("NUL", "_NUL"),
+            ("aux.v2", "_aux.v2"),
+            ("prn", "_prn"),
+            ("com1", "_com1"),
+            ("Lpt9", "_Lpt9"),
+            ("com\u{b9}", "_com\u{b9}"),
+            ("com", "com"),
+            ("com10", "com10"),
+            ("console", "console"),
+            ("lpt-1", "lpt-1"),
+        ] {
+            assert_eq!(file_name(skill), name);
+        }
+    }
+
+    #[test]
+    fn a_directory_name_does_not_end_in_a_dot() {
+        for (layout, name) in [(Layout::SkillDirs, "csv._"), (Layout::Flat, "csv..")] {
+            let names = Names {
+                layout,
+                several: true,
+            };
+            assert_eq!(names.part("csv.."), name);
         }
     }
 }

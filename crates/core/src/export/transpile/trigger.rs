@@ -4,8 +4,6 @@ use crate::assertion::{Assertion, Placed};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::Test;
 
-use super::Job;
-
 declare_codes! {
     CONFLICTING_TRIGGERS = "conflicting-triggers", BlocksTranspile, Export, r#"A test wants a skill to be used and to be left alone.
 
@@ -46,13 +44,8 @@ pub(super) struct Wanted<'a> {
     pub(super) assertion: &'a Assertion,
 }
 
-/// The triggers of every test, each skill once.
-pub(super) fn find<'a>(job: &mut Job<'a>) -> Vec<Vec<Wanted<'a>>> {
-    let tests = &job.suite.tests;
-    tests.iter().map(|test| of_test(job, test)).collect()
-}
-
-fn of_test<'a>(job: &mut Job<'a>, test: &'a Test) -> Vec<Wanted<'a>> {
+/// The triggers of a test, each skill once.
+pub(super) fn of_test<'a>(test: &'a Test, out: &mut Vec<Diagnostic>) -> Vec<Wanted<'a>> {
     let (mut own, mut inherited) = (Vec::new(), Vec::new());
     for placed in &test.assertions {
         let list = match is_own(test, placed) {
@@ -62,11 +55,11 @@ fn of_test<'a>(job: &mut Job<'a>, test: &'a Test) -> Vec<Wanted<'a>> {
         collect(&placed.assertion, list);
     }
     let mut found = Vec::with_capacity(own.len());
-    merge(job, test, own, &mut found);
+    merge(out, test, own, &mut found);
     // Root triggers only speak for skills that the test itself says nothing about.
     inherited.retain(|one: &Wanted<'_>| found.iter().all(|own| own.skill != one.skill));
     let mut above = Vec::with_capacity(inherited.len());
-    merge(job, test, inherited, &mut above);
+    merge(out, test, inherited, &mut above);
     found.append(&mut above);
     found
 }
@@ -91,7 +84,12 @@ fn collect<'a>(assertion: &'a Assertion, found: &mut Vec<Wanted<'a>>) {
     }
 }
 
-fn merge<'a>(job: &mut Job<'a>, test: &Test, all: Vec<Wanted<'a>>, found: &mut Vec<Wanted<'a>>) {
+fn merge<'a>(
+    out: &mut Vec<Diagnostic>,
+    test: &Test,
+    all: Vec<Wanted<'a>>,
+    found: &mut Vec<Wanted<'a>>,
+) {
     for one in all {
         let Some(first) = found.iter().find(|first| first.skill == one.skill) else {
             found.push(one);
@@ -106,7 +104,7 @@ fn merge<'a>(job: &mut Job<'a>, test: &Test, all: Vec<Wanted<'a>>, found: &mut V
             let diagnostic = Diagnostic::new(&CONFLICTING_TRIGGERS, place, message)
                 .related(first.assertion.common.head, "the other one")
                 .help("keep one of the two");
-            job.report(diagnostic);
+            out.push(diagnostic);
         }
     }
 }
