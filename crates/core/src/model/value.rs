@@ -58,6 +58,10 @@ impl Map {
         Some(self.0.remove(at).1)
     }
 
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &Value) -> bool) {
+        self.0.retain(|(key, value)| keep(key, value));
+    }
+
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }

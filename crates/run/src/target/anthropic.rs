@@ -1,7 +1,10 @@
 //! `anthropic`: the Messages interface of Anthropic.
 
 use evalrig_core::access::Template;
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::syntax::fields::{Field, Shape};
+
+use crate::agent::{Agent, Connect};
 
 use super::every_target::FilesMode;
 use super::options::{Options, Read};
@@ -60,6 +63,10 @@ pub struct Anthropic {
 impl Settings for Anthropic {
     fn model(&self) -> Option<&Template> {
         Some(&self.model)
+    }
+
+    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        crate::agent::anthropic::connect(self, connect)
     }
 }
 

@@ -1,7 +1,10 @@
 //! `azure`: a deployment of Azure OpenAI.
 
 use evalrig_core::access::Template;
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::syntax::fields::{Field, Shape};
+
+use crate::agent::{Agent, Connect};
 
 use super::every_target::FilesMode;
 use super::options::{Options, Read};
@@ -70,6 +73,10 @@ pub struct Azure {
 impl Settings for Azure {
     fn model(&self) -> Option<&Template> {
         Some(&self.deployment)
+    }
+
+    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        crate::agent::azure::connect(self, connect)
     }
 }
 

@@ -1,7 +1,10 @@
 //! `claude-cli`: Claude Code, run as a program.
 
 use evalrig_core::access::Template;
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::syntax::fields::{Field, Shape};
+
+use crate::agent::{Agent, Connect};
 
 use super::every_target::FilesMode;
 use super::options::{Options, Read};
@@ -16,6 +19,10 @@ pub static PROVIDER: Provider = Provider {
     files: FilesMode::Paths,
     doc: r#"Runs `claude -p` with the prompt on standard input and reads the events it prints: the answer, the
 tools it called, tokens, cost and duration.
+
+As root, Claude Code refuses `bypass_permissions` unless `env: {IS_SANDBOX: "1"}` says that nothing
+outside can be harmed. `CLAUDECODE` and `CLAUDE_CODE_ENTRYPOINT` are not handed on. Reaching
+`max_turns` is no error: what was said until then is graded.
 
 ```yaml
 targets:
@@ -81,6 +88,10 @@ pub struct ClaudeCli {
 impl Settings for ClaudeCli {
     fn model(&self) -> Option<&Template> {
         self.model.as_ref()
+    }
+
+    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        crate::agent::claude_cli::connect(self, connect)
     }
 }
 

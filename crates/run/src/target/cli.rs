@@ -1,8 +1,11 @@
 //! `cli`: any program that reads a prompt and prints an answer.
 
 use evalrig_core::access::Template;
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
+
+use crate::agent::{Agent, Connect};
 
 use super::every_target::FilesMode;
 use super::options::{Options, Read};
@@ -22,6 +25,9 @@ file; in a text every replacement is quoted for the shell.
 
 The answer is what the program prints, or what it leaves in `{OUTPUT_FILE}`; `format` says how to
 read it.
+
+The program inherits the environment, with `env` and `EVALRIG_TEST_ID`, `EVALRIG_TRIAL` and
+`EVALRIG_ATTEMPT` added.
 
 ```yaml
 targets:
@@ -107,8 +113,8 @@ pub enum Stdin {
 }
 
 impl Stdin {
-    const WORDS: &'static [&'static str] = &["prompt", "messages", "none"];
-    const ALL: &'static [Self] = &[Self::Prompt, Self::Messages, Self::None];
+    pub(crate) const WORDS: &'static [&'static str] = &["prompt", "messages", "none"];
+    pub(crate) const ALL: &'static [Self] = &[Self::Prompt, Self::Messages, Self::None];
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,11 +126,16 @@ pub enum Format {
 }
 
 impl Format {
-    const WORDS: &'static [&'static str] = &["text", "messages", "jsonl", "stream-json"];
-    const ALL: &'static [Self] = &[Self::Text, Self::Messages, Self::Jsonl, Self::StreamJson];
+    pub(crate) const WORDS: &'static [&'static str] = &["text", "messages", "jsonl", "stream-json"];
+    pub(crate) const ALL: &'static [Self] =
+        &[Self::Text, Self::Messages, Self::Jsonl, Self::StreamJson];
 }
 
-impl Settings for Cli {}
+impl Settings for Cli {
+    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        crate::agent::cli::connect(self, connect)
+    }
+}
 
 fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
     let command = read_command(options);

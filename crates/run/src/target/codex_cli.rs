@@ -1,7 +1,10 @@
 //! `codex-cli`: Codex, run as a program.
 
 use evalrig_core::access::Template;
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::syntax::fields::{Field, Shape};
+
+use crate::agent::{Agent, Connect};
 
 use super::every_target::FilesMode;
 use super::options::{Options, Read};
@@ -64,6 +67,10 @@ pub struct CodexCli {
 impl Settings for CodexCli {
     fn model(&self) -> Option<&Template> {
         self.model.as_ref()
+    }
+
+    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        crate::agent::codex_cli::connect(self, connect)
     }
 }
 

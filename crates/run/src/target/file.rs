@@ -151,6 +151,14 @@ impl Targets {
         Err(NotFound::Endless)
     }
 
+    /// The judge that a target names, under the name it is used by: an alias has no judge of its
+    /// own, the target it stands for may have one.
+    pub fn judge_of(&self, name: &str) -> Option<&Template> {
+        let own = self.index.get(name).map(|at| &self.list[*at])?;
+        let written = own.judge_target.as_ref();
+        written.or_else(|| self.get(name)?.common.judge_target.as_ref())
+    }
+
     /// The judge of cases whose target names none.
     pub fn judge_target(&self) -> Option<&Template> {
         self.judge_target.as_ref()

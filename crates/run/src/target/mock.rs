@@ -7,6 +7,8 @@ use evalrig_core::model::{Number, Value};
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
+use crate::agent::{Agent, Connect};
+
 use super::every_target::FilesMode;
 use super::options::{Faulty, Options, Read};
 use super::provider::{Provider, Settings};
@@ -159,7 +161,11 @@ pub struct Tokens {
     pub cached: Option<Setting<u64>>,
 }
 
-impl Settings for Mock {}
+impl Settings for Mock {
+    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        crate::agent::mock::connect(self, connect)
+    }
+}
 
 fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
     let responses = match (options.get("response"), options.get("responses")) {

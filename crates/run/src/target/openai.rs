@@ -1,7 +1,10 @@
 //! `openai`: every service that speaks chat completions.
 
 use evalrig_core::access::Template;
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::syntax::fields::{Field, Shape};
+
+use crate::agent::{Agent, Connect};
 
 use super::every_target::FilesMode;
 use super::options::{Options, Read};
@@ -79,6 +82,10 @@ pub struct OpenAi {
 impl Settings for OpenAi {
     fn model(&self) -> Option<&Template> {
         Some(&self.model)
+    }
+
+    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        crate::agent::openai::connect(self, connect)
     }
 }
 

@@ -4,7 +4,10 @@ use std::any::Any;
 use std::fmt;
 
 use evalrig_core::access::Template;
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::syntax::fields::Field;
+
+use crate::agent::{Agent, Connect};
 
 use super::every_target::FilesMode;
 use super::options::{Options, Read};
@@ -38,4 +41,8 @@ pub trait Settings: Any + fmt::Debug + Send + Sync {
     fn model(&self) -> Option<&Template> {
         None
     }
+
+    /// The agent that these settings describe, now that variables are known. Fails with a
+    /// diagnostic at the setting that cannot be used.
+    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic>;
 }

@@ -6,6 +6,8 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::syntax::fields::{Field, Shape, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
+use crate::agent::{Agent, Connect};
+
 use super::every_target::FilesMode;
 use super::options::{Faulty, Options, Read};
 use super::provider::{Provider, Settings};
@@ -79,7 +81,11 @@ pub enum Run {
     Number(u64),
 }
 
-impl Settings for Replay {}
+impl Settings for Replay {
+    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        crate::agent::replay::connect(self, connect)
+    }
+}
 
 fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
     let from = options.required_path("from");

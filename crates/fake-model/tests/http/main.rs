@@ -1,0 +1,5 @@
+//! The server over real HTTP on loopback.
+
+mod client;
+mod formats;
+mod server;

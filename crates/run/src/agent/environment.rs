@@ -1,0 +1,58 @@
+//! Variables that a program gets besides those it inherits.
+
+use std::fmt;
+
+use evalrig_core::diagnostic::Diagnostic;
+
+use crate::target::Secret;
+
+use super::connect::Connect;
+use super::request::Request;
+
+/// Names and values. Debug output shows the names only.
+#[derive(Clone, Default)]
+pub(super) struct Environment(Vec<(String, String)>);
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.iter().map(|(name, _)| name);
+        f.debug_set().entries(names).finish()
+    }
+}
+
+impl Environment {
+    /// `defaults`, then what the target says.
+    pub(super) fn of(
+        defaults: &[(&str, &str)],
+        written: &[(String, Secret)],
+        connect: &Connect<'_>,
+    ) -> Result<Self, Diagnostic> {
+        let unset = defaults
+            .iter()
+            .filter(|(name, _)| (connect.variable)(name).is_none());
+        let mut all: Vec<_> = unset
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        for (name, value) in written {
+            all.push((name.clone(), connect.text(&value.0)?));
+        }
+        Ok(Self(all))
+    }
+
+    pub(super) fn as_slice(&self) -> &[(String, String)] {
+        &self.0
+    }
+
+    /// With the names of the case. These win.
+    pub(super) fn for_case(&self, request: &Request<'_>) -> Vec<(String, String)> {
+        let mut all = self.0.clone();
+        for (name, value) in [
+            ("EVALRIG_TEST_ID", request.test_id.to_owned()),
+            ("EVALRIG_TRIAL", request.trial.to_string()),
+            ("EVALRIG_ATTEMPT", request.attempt.to_string()),
+        ] {
+            all.push((name.to_owned(), value));
+        }
+        all
+    }
+}

@@ -1,0 +1,99 @@
+//! Agents that are programs with a stream of events of their own.
+
+use camino::Utf8PathBuf;
+use evalrig_core::access::Template;
+use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::model::{FaultKind, Transcript};
+
+use crate::target::FilesMode;
+
+use super::connect::Connect;
+use super::environment::Environment;
+use super::formats::Broken;
+use super::process::{Job, OUTPUT_LIMIT, TARGET_GRACE, describe, run, with_stderr};
+use super::request::{Failure, Request};
+use super::{Agent, Pending, text};
+
+/// Whether an exit status counts when the events say that all went well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExitStatus {
+    Counts,
+    Ignored,
+}
+
+/// Runs a program with the prompt on its standard input and reads its events.
+#[derive(Debug)]
+pub(super) struct EventAgent {
+    pub(super) executable: String,
+    pub(super) args: Vec<String>,
+    pub(super) cwd: Utf8PathBuf,
+    pub(super) env: Environment,
+    /// Variables that are not inherited.
+    pub(super) without: &'static [&'static str],
+    pub(super) files: FilesMode,
+    /// As configured; what the events say goes before.
+    pub(super) model: Option<String>,
+    pub(super) read: fn(&[u8]) -> Result<Transcript, Broken>,
+    pub(super) exit: ExitStatus,
+}
+
+/// A name is looked up by the system, a path starts where all paths of the file do.
+pub(super) fn executable(
+    written: Option<&Template>,
+    default: &str,
+    connect: &Connect<'_>,
+) -> Result<String, Diagnostic> {
+    let Some(template) = written else {
+        return Ok(default.to_owned());
+    };
+    let text = connect.text(template)?;
+    match text.contains(['/', '\\']) {
+        true => Ok(connect.path(template)?.into_string()),
+        false => Ok(text),
+    }
+}
+
+impl Agent for EventAgent {
+    fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
+        Box::pin(self.respond(request))
+    }
+
+    fn is_process(&self) -> bool {
+        true
+    }
+}
+
+impl EventAgent {
+    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, Failure> {
+        let prompt = text::prompt(request, self.files)?;
+        let job = Job {
+            program: &self.executable,
+            args: &self.args,
+            cwd: &self.cwd,
+            env: self.env.as_slice(),
+            without: self.without,
+            stdin: Some(prompt.as_bytes()),
+            timeout: request.timeout,
+            grace: TARGET_GRACE,
+            output_limit: OUTPUT_LIMIT,
+        };
+        let ended = run(&job).await?;
+        let bad_exit = describe(ended.status).map(|how| {
+            let message = with_stderr(how, &ended.stderr);
+            Failure::new(FaultKind::Exit, message)
+        });
+        let mut transcript = match (self.read)(&ended.stdout) {
+            Ok(transcript) => match bad_exit {
+                Some(failure) if self.exit == ExitStatus::Counts => return Err(failure),
+                _ => transcript,
+            },
+            // Its own account says more than the status.
+            Err(Broken::Failed(failure)) => return Err(failure),
+            Err(Broken::Unfinished(failure)) => return Err(bad_exit.unwrap_or(failure)),
+        };
+        if transcript.model.is_none() {
+            transcript.model.clone_from(&self.model);
+        }
+        Ok(transcript)
+    }
+}

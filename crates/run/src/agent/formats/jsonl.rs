@@ -1,0 +1,94 @@
+//! `jsonl`: one JSON object per line, messages and what is to be said about them.
+
+use evalrig_core::model::{Transcript, Value};
+
+use crate::agent::request::Failure;
+
+use super::conversation::Conversation;
+use super::measure::given;
+use super::messages::Report;
+use super::{fault, json, utf8};
+
+/// A line with `role` is a message, any other has the keys of `messages`. Every line must be good:
+/// a lost line could be the answer.
+pub(super) fn read(output: &[u8]) -> Result<Transcript, Failure> {
+    let mut report = Report::default();
+    let mut said = Conversation::default();
+    for (number, line) in (1..).zip(utf8(output)?.lines()) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let added = add(line, &mut said, &mut report);
+        added.map_err(|why| fault(format!("line {number} of the output: {why}")))?;
+    }
+    report.transcript(said).map_err(fault)
+}
+
+fn add(line: &str, said: &mut Conversation, report: &mut Report) -> Result<(), String> {
+    match json::parse(line)? {
+        Value::Map(map) if given(&map, "role").is_some() => said.add_message(&Value::Map(map)),
+        Value::Map(map) => report.add(&map),
+        other => Err(format!(
+            "an object is needed, found {}",
+            super::measure::kind(&other)
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bad(text: &str) -> String {
+        read(text.as_bytes()).unwrap_err().fault.message
+    }
+
+    #[test]
+    fn messages_and_keys_come_in_any_order_and_later_keys_win() {
+        let text = "{\"cost_usd\":1,\"model\":\"m\"}\r\n\n\
+             {\"role\":\"assistant\",\"tool_calls\":[{\"tool\":\"t\",\"id\":\"x\"}]}\n\
+             {\"role\":\"tool\",\"tool_call_id\":\"x\",\"content\":\"out\"}\n\
+             {\"cost_usd\":2,\"tokens\":{\"input\":1,\"output\":2}}\n\
+             {\"role\":\"assistant\",\"content\":\"bye\"}";
+        let read = read(text.as_bytes()).unwrap();
+        assert_eq!(read.answer, "bye");
+        assert_eq!(read.cost_usd, Some(2.0));
+        assert_eq!(read.model.as_deref(), Some("m"));
+        let calls = read.calls.unwrap();
+        assert_eq!(calls[0].output, Some("out".into()));
+    }
+
+    #[test]
+    fn a_closing_text_is_added_unless_it_was_said() {
+        let said = "{\"role\":\"assistant\",\"content\":\"a\"}\n";
+        let with = |text: &str| read(format!("{said}{text}").as_bytes()).unwrap();
+        assert_eq!(with("{\"text\":\"a\"}").messages.len(), 1);
+        let read = with("{\"text\":\"draft\"}\n{\"text\":\"b\"}");
+        assert_eq!((read.messages.len(), read.answer.as_str()), (2, "b"));
+    }
+
+    #[test]
+    fn a_bad_line_is_named() {
+        let good = "{\"role\":\"assistant\",\"content\":\"a\"}\n";
+        assert_eq!(
+            bad(&format!("{good}\n{{\"role\":\"assi")),
+            "line 3 of the output: EOF while parsing a string (column 13)"
+        );
+        assert_eq!(
+            bad(&format!("{good}[]")),
+            "line 2 of the output: an object is needed, found a list"
+        );
+        assert_eq!(
+            bad("{\"role\":7}"),
+            "line 1 of the output: `role` takes a string, found a number"
+        );
+    }
+
+    #[test]
+    fn output_without_an_answer_is_refused() {
+        let message = "the output has neither `messages`, `output` nor `text`";
+        assert_eq!(bad(""), message);
+        assert_eq!(bad("{\"cost_usd\": 1}"), message);
+        assert!(bad("{\"text\": \"\u{1}\"}").starts_with("line 1 of the output: "));
+    }
+}

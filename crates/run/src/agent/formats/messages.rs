@@ -1,0 +1,262 @@
+//! `messages`: one JSON array of messages, or an object that holds them.
+
+use evalrig_core::model::{Map, Tokens, Transcript, Value};
+
+use crate::agent::request::Failure;
+
+use super::conversation::Conversation;
+use super::json;
+use super::measure::{self, given, kind};
+use super::{fault, utf8};
+
+/// Keys that hold an answer; of several the first counts.
+const ANSWERS: &[&str] = &["messages", "output", "text"];
+
+pub(crate) fn read(output: &[u8]) -> Result<Transcript, Failure> {
+    let text = utf8(output)?;
+    if text.trim().is_empty() {
+        return Err(fault("the output is empty"));
+    }
+    let value = json::parse(text).map_err(|why| fault(format!("the output is not JSON: {why}")))?;
+    let mut report = Report::default();
+    let read = match &value {
+        Value::Map(map) => report.add(map),
+        list @ Value::List(_) => {
+            report.answer = Some(list.clone());
+            Ok(())
+        }
+        other => Err(format!(
+            "the output is {}, not messages or an object",
+            kind(other)
+        )),
+    };
+    let transcript = read.and_then(|()| report.transcript(Conversation::default()));
+    transcript.map_err(fault)
+}
+
+/// Whether this is an object with an answer in it.
+pub(super) fn is_likely(output: &[u8]) -> bool {
+    let Ok(text) = utf8(output) else {
+        return false;
+    };
+    if !text.trim_start().starts_with('{') {
+        return false;
+    }
+    match json::parse(text) {
+        Ok(Value::Map(map)) => ANSWERS.iter().any(|key| given(&map, key).is_some()),
+        _ => false,
+    }
+}
+
+/// The keys of an object; of objects one after the other, the last with a key counts.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    answer: Option<Value>,
+    error: Option<String>,
+    tokens: Option<Tokens>,
+    cost_usd: Option<f64>,
+    duration_ms: Option<u64>,
+    model: Option<String>,
+}
+
+impl Report {
+    pub(super) fn add(&mut self, map: &Map) -> Result<(), String> {
+        if let Some(answer) = ANSWERS.iter().find_map(|key| given(map, key)) {
+            self.answer = Some(answer.clone());
+        }
+        if let Some(Value::String(error)) = given(map, "error") {
+            self.error = Some(error.clone());
+        }
+        let usage = given(map, "token_usage").or_else(|| given(map, "tokens"));
+        self.tokens = match usage {
+            None => self.tokens,
+            Some(Value::Map(usage)) => measure::tokens(usage)?.or(self.tokens),
+            Some(other) => {
+                let message = "token counts are an object `{input, output, cached}`";
+                return Err(format!("{message}, found {}", kind(other)));
+            }
+        };
+        self.cost_usd = measure::amount(map, "cost_usd")?.or(self.cost_usd);
+        self.duration_ms = measure::milliseconds(map, "duration_ms")?.or(self.duration_ms);
+        if let Some(model) = measure::text(map, "model")? {
+            self.model = Some(model.to_owned());
+        }
+        Ok(())
+    }
+
+    /// `said` are messages that came by themselves; an answer that repeats their end adds nothing.
+    pub(super) fn transcript(self, mut said: Conversation) -> Result<Transcript, String> {
+        match &self.answer {
+            None if said.is_empty() => return Err(self.nothing()),
+            None => {}
+            Some(Value::String(text)) => said.say_unless_said(text),
+            Some(Value::List(messages)) => {
+                for message in messages {
+                    said.add_message(message)?;
+                }
+            }
+            Some(message) => said.add_message(message)?,
+        }
+        let mut transcript = said.transcript();
+        transcript.tokens = self.tokens;
+        transcript.cost_usd = self.cost_usd;
+        transcript.duration_ms = self.duration_ms;
+        transcript.model = self.model;
+        Ok(transcript)
+    }
+
+    fn nothing(&self) -> String {
+        match &self.error {
+            Some(error) => format!("the program reports an error: {error}"),
+            None => "the output has neither `messages`, `output` nor `text`".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalrig_core::model::{Block, Call, JsonStyle, Role};
+
+    use super::*;
+
+    fn good(text: &str) -> Transcript {
+        read(text.as_bytes()).unwrap()
+    }
+
+    fn bad(text: &str) -> String {
+        read(text.as_bytes()).unwrap_err().fault.message
+    }
+
+    fn shown(calls: &[Call]) -> Vec<String> {
+        let show = |call: &Call| {
+            let json = |value: &Value| value.to_json(JsonStyle::Compact);
+            let output = call.output.as_ref().map(json).unwrap_or_default();
+            format!("{} {} {} {output}", call.id, call.tool, json(&call.args))
+        };
+        calls.iter().map(show).collect()
+    }
+
+    #[test]
+    fn an_array_of_messages_is_read() {
+        let read = good(
+            r#"[{"role": "assistant", "content": null, "tool_calls": [
+                 {"id": "c9", "type": "function", "function": {"name": "Read", "arguments": "{\"path\":\"a\"}"}},
+                 {"function": {"name": "Bash", "arguments": {"n": 1.50}}}]},
+               {"role": "tool", "tool_call_id": "c9", "name": "Read", "content": "found"},
+               {"role": "tool", "name": "Bash", "content": [{"type": "json", "value": {"code": 0}}]},
+               {"role": "assistant", "content": [{"type": "text", "value": "a"}, {"type": "text", "text": "b"}, "c"]}]"#,
+        );
+        assert_eq!(read.answer, "a\nb\nc");
+        assert_eq!(
+            shown(read.calls.as_deref().unwrap()),
+            [
+                r#"c9 Read {"path":"a"} "found""#,
+                r#"call_2 Bash {"n":1.50} {"code":0}"#
+            ]
+        );
+        assert_eq!(read.messages.len(), 4);
+        assert_eq!(read.messages[0].tool_calls[0].arguments, r#"{"path":"a"}"#);
+        assert_eq!(read.messages[2].tool_call_id.as_deref(), Some("call_2"));
+    }
+
+    #[test]
+    fn short_calls_carry_their_output() {
+        let read = good(
+            r#"{"output": [{"role": "assistant", "content": "done", "tool_calls": [
+                 {"tool": "a", "args": {"x": 1}, "output": "o", "duration_ms": 12.4},
+                 {"tool": "b", "input": {"y": [2]}, "id": "mine"},
+                 {"tool": "c", "args": "not json"}, {"name": "d", "arguments": ""}]}]}"#,
+        );
+        let calls = read.calls.unwrap();
+        assert_eq!(
+            shown(&calls),
+            [
+                r#"call_1 a {"x":1} "o""#,
+                r#"mine b {"y":[2]} "#,
+                r#"call_3 c "not json" "#,
+                "call_4 d {} "
+            ]
+        );
+        assert_eq!(calls[0].duration_ms, Some(12));
+        let tool = &read.messages[1];
+        assert_eq!((tool.role, read.messages.len()), (Role::Tool, 2));
+        assert_eq!(tool.content, [Block::Text("o".to_owned())]);
+        assert_eq!(read.answer, "done");
+    }
+
+    #[test]
+    fn numbers_stand_beside_the_answer() {
+        let read = good(
+            r#"{"text": "hi", "token_usage": {"input": 5, "output": 2, "cached": 1},
+                "cost_usd": 0.5, "duration_ms": 900, "model": "m", "other": []}"#,
+        );
+        assert_eq!(read.answer, "hi");
+        assert_eq!(read.calls, Some(Vec::new()));
+        assert_eq!(read.tokens.map(Tokens::total), Some(7));
+        assert_eq!((read.cost_usd, read.duration_ms), (Some(0.5), Some(900)));
+        assert_eq!(read.model.as_deref(), Some("m"));
+        let read = good(r#"{"output": "x", "messages": null, "tokens": null, "cost_usd": null}"#);
+        assert_eq!((read.answer.as_str(), read.tokens), ("x", None));
+        assert_eq!(good("[]").answer, "");
+        let one = good(r#"{"output": {"role": "assistant", "content": {"a": 1}}}"#);
+        assert_eq!(one.answer, "");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        for (text, message) in [
+            ("", "the output is empty"),
+            (
+                "{\"text\":",
+                "the output is not JSON: EOF while parsing a value (column 8)",
+            ),
+            ("3", "the output is a number, not messages or an object"),
+            (
+                "{}",
+                "the output has neither `messages`, `output` nor `text`",
+            ),
+            (
+                r#"{"error": "no key"}"#,
+                "the program reports an error: no key",
+            ),
+            (r#"["x"]"#, "a message is an object, found a string"),
+            ("[{}]", "a message has no `role`"),
+            (r#"[{"role": "bot"}]"#, "a message has the role `bot`"),
+            (
+                r#"[{"role": "assistant", "tool_calls": {}}]"#,
+                "`tool_calls` takes a list, found an object",
+            ),
+            (
+                r#"[{"role": "assistant", "tool_calls": [{}]}]"#,
+                "a tool call names no tool",
+            ),
+            (
+                r#"{"text": "a", "tokens": {"input": -1, "output": 2}}"#,
+                "`input` takes a whole number of at least 0, found -1",
+            ),
+            (
+                r#"{"text": "a", "tokens": 7}"#,
+                "token counts are an object `{input, output, cached}`, found a number",
+            ),
+            (
+                r#"{"text": "a", "cost_usd": "free"}"#,
+                "`cost_usd` takes a number of at least 0, found a string",
+            ),
+            (
+                r#"{"text": "a", "model": 4}"#,
+                "`model` takes a string, found a number",
+            ),
+        ] {
+            assert_eq!(bad(text), message, "{text}");
+        }
+    }
+
+    #[test]
+    fn objects_with_an_answer_are_recognised() {
+        assert!(is_likely(br#" {"text": "a"}"#));
+        assert!(is_likely(br#"{"messages": []}"#));
+        for other in ["{\"a\": 1}", "[]", "text", "{\"text\": null}", "{"] {
+            assert!(!is_likely(other.as_bytes()), "{other}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What programs print → transcripts. One file per format of `FORMAT.md` 9.3; all are pure. What
+//! cannot be read is a failure of kind `reply`, with the reason.
+
+pub(crate) mod codex_json;
+mod conversation;
+mod json;
+mod jsonl;
+mod measure;
+pub(crate) mod messages;
+pub(crate) mod stream_json;
+mod text;
+mod timestamp;
+
+use std::borrow::Cow;
+
+use evalrig_core::model::{FaultKind, Transcript};
+
+use crate::target::cli::Format;
+
+use super::request::Failure;
+
+/// Reads an output in the format that its author named.
+pub(crate) fn read(format: Format, output: &[u8]) -> Result<Transcript, Failure> {
+    match format {
+        Format::Text => text::read(output),
+        Format::Messages => messages::read(output),
+        Format::Jsonl => jsonl::read(output),
+        Format::StreamJson => Ok(stream_json::read(output)?),
+    }
+}
+
+/// Reads `{OUTPUT_FILE}` of a target without `format`: an object that speaks of an answer is read
+/// as `messages`, all else as text.
+pub(crate) fn read_freely(output: &[u8]) -> Result<Transcript, Failure> {
+    match messages::is_likely(output) {
+        true => messages::read(output),
+        false => text::read(output),
+    }
+}
+
+/// A stream of events that brings no transcript.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// It ends with an error, by its own account.
+    Failed(Failure),
+    /// It breaks off, or is something else.
+    Unfinished(Failure),
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Failed(failure) | Broken::Unfinished(failure) => failure,
+        }
+    }
+}
+
+fn fault(message: impl Into<String>) -> Failure {
+    Failure::new(FaultKind::Reply, message)
+}
+
+/// Text of a format that somebody chose for their own program: a wrong byte is their mistake.
+fn utf8(output: &[u8]) -> Result<&str, Failure> {
+    match std::str::from_utf8(output) {
+        Ok(text) => Ok(text.trim_start_matches('\u{feff}')),
+        Err(error) => {
+            let at = error.valid_up_to() + 1;
+            Err(fault(format!("the output is not UTF-8 (byte {at})")))
+        }
+    }
+}
+
+/// Lines of a stream of events, blank ones left out. A wrong byte in a tool's output is no reason
+/// to lose the rest.
+fn event_lines(output: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
+    let output = output.strip_prefix("\u{feff}".as_bytes()).unwrap_or(output);
+    output
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty())
+        .map(String::from_utf8_lossy)
+}
+
+/// What a line that is no event says, for a message about a stream that came to nothing.
+fn shorten(line: &str) -> String {
+    const SHOWN: usize = 200;
+    let line = line.trim();
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STREAM: &str = r#"{"type":"assistant","message":{"id":"a","content":[{"type":"tool_use","id":"t","name":"B","input":{"x":1.5}},{"type":"text","text":"é"}]},"timestamp":"2026-01-02T03:04:05.6Z"}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"text":"\ud83d"}]}]},"timestamp":"2026-01-02T03:04:06Z"}
+{"type":"item.completed","item":{"type":"web_search","query":"q"}}
+{"type":"turn.completed","usage":{"input_tokens":5,"output_tokens":1}}
+{"role":"assistant","content":null,"tool_calls":[{"tool":"b","args":"{","output":[1]}]}
+{"role":"tool","name":"b","content":[{"type":"json","value":1},3]}
+{"type":"result","result":"hi","usage":{"input_tokens":5,"output_tokens":1},"text":"hi","tokens":{"input":1,"output":2}}
+"#;
+
+    /// Everything that reads, whatever it makes of it.
+    fn read_all(output: &[u8]) {
+        for format in Format::ALL {
+            let _ = read(*format, output);
+        }
+        let _ = read_freely(output);
+        let _ = codex_json::read(output);
+    }
+
+    #[test]
+    fn output_that_is_cut_or_damaged_anywhere_is_survived() {
+        let bytes = STREAM.as_bytes();
+        for at in 0..bytes.len() {
+            read_all(&bytes[..at]);
+            for other in [b'"', b'{', b'9', b'-', b'\\', b'\n', 0xff, 0] {
+                let mut damaged = bytes.to_owned();
+                damaged[at] = other;
+                read_all(&damaged);
+            }
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped() {
+        let read = |format, text: &str| read(format, text.as_bytes()).unwrap().answer;
+        assert_eq!(read(Format::Text, "\u{feff}hi\n"), "hi");
+        assert_eq!(read(Format::Messages, "\u{feff}{\"text\":\"hi\"}"), "hi");
+        let result = "\u{feff}{\"type\":\"result\",\"result\":\"hi\"}";
+        assert_eq!(read(Format::StreamJson, result), "hi");
+    }
+}

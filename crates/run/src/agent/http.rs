@@ -1,0 +1,358 @@
+//! Requests over HTTP: one client for the whole process, so that connections are used again. No
+//! key ever leaves this room but in a header.
+
+use std::error::Error;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use evalrig_core::access::Secrets;
+use evalrig_core::model::FaultKind;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, Url};
+
+use super::http_fault::{refused, timed_out};
+use super::request::{Failure, Retry};
+
+/// As many as cases may run at once.
+const IDLE_CONNECTIONS: usize = 256;
+
+/// Services close idle connections after one to five minutes; a shorter time avoids the race.
+const IDLE: Duration = Duration::from_secs(55);
+
+/// A host that does not answer the first packet will not answer later.
+const CONNECT: Duration = Duration::from_secs(30);
+
+/// The largest reply, as for processes (`FORMAT.md` 9.3).
+const BODY_LIMIT: usize = 64 << 20;
+
+/// A value that debug output does not show, its variables replaced.
+pub(super) struct Key(String);
+
+impl Key {
+    /// Variables read from files often end in a line break.
+    pub(super) fn new(text: &str) -> Self {
+        Self(text.trim().to_owned())
+    }
+
+    /// An empty key opens no door and is not sent.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(***)")
+    }
+}
+
+/// Where requests go and what goes with each of them.
+pub(super) struct Endpoint {
+    url: Url,
+    headers: HeaderMap,
+    secrets: Secrets,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("host", &self.host())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A reply with a good status.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) body: String,
+    pub(super) took: Duration,
+}
+
+/// The address that `segments` below `base` has, with or without a slash at the end of `base`.
+/// Says what is wrong with an address that cannot be used.
+pub(super) fn address(base: &str, segments: &[&str]) -> Result<Url, String> {
+    let mut url = Url::parse(base.trim()).map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err("it does not start with `http://` or `https://`".to_owned());
+    }
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.pop_if_empty().extend(segments);
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+impl Endpoint {
+    pub(super) fn new(url: Url) -> Self {
+        let mut secrets = Secrets::default();
+        if let Some(password) = url.password() {
+            secrets.add(password);
+        }
+        for (name, value) in url.query_pairs() {
+            secrets.notice(&name, &value);
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Self {
+            url,
+            headers,
+            secrets,
+        }
+    }
+
+    /// Adds to the query of the address.
+    pub(super) fn query(&mut self, name: &str, value: &str) {
+        self.url.query_pairs_mut().append_pair(name, value);
+    }
+
+    /// Adds a header in place of one of the same name. Its value is kept out of every message.
+    pub(super) fn secret_header(
+        &mut self,
+        name: &str,
+        prefix: &str,
+        key: &Key,
+    ) -> Result<(), String> {
+        let text = format!("{prefix}{}", key.0);
+        let Ok(mut value) = HeaderValue::from_str(&text) else {
+            return Err("holds a character that no header can carry".to_owned());
+        };
+        let Ok(name) = HeaderName::from_bytes(name.as_bytes()) else {
+            return Err("is no name of a header".to_owned());
+        };
+        value.set_sensitive(true);
+        self.headers.insert(name, value);
+        self.secrets.add(&key.0);
+        Ok(())
+    }
+
+    pub(super) fn plain_header(&mut self, name: &'static str, value: &'static str) {
+        self.headers.insert(name, HeaderValue::from_static(value));
+    }
+
+    pub(super) fn redact(&self, text: &str) -> String {
+        self.secrets.redact(text)
+    }
+
+    /// The host with its port; never the path, whose query may hold a key.
+    fn host(&self) -> String {
+        let host = self.url.host_str().unwrap_or_default();
+        match self.url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        }
+    }
+
+    /// One attempt. The timeout covers all of it, from the connection to the last byte.
+    pub(super) async fn post(&self, body: String, timeout: Duration) -> Result<Exchange, Failure> {
+        let started = Instant::now();
+        let exchange = tokio::time::timeout(timeout, self.exchange(body));
+        let result = match exchange.await {
+            Ok(result) => result,
+            Err(_) => Err(timed_out(timeout)),
+        };
+        match result {
+            Ok(body) => Ok(Exchange {
+                body,
+                took: started.elapsed(),
+            }),
+            Err(mut failure) => {
+                failure.fault.message = self.redact(&failure.fault.message);
+                Err(failure)
+            }
+        }
+    }
+
+    async fn exchange(&self, body: String) -> Result<String, Failure> {
+        // What this machine lacks, it lacks a second later too.
+        let client =
+            client(&self.url).map_err(|reason| self.unreachable(&reason).retry(Retry::Never))?;
+        let request = client
+            .post(self.url.clone())
+            .headers(self.headers.clone())
+            .body(body);
+        let response = request
+            .send()
+            .await
+            .map_err(|error| self.unreachable(&cause(&error)))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = self.read(response).await?;
+        match status.is_success() {
+            true => Ok(body),
+            // Before anything is cut: half a key is no longer recognised.
+            false => Err(refused(status, &headers, &self.redact(&body))),
+        }
+    }
+
+    async fn read(&self, mut response: Response) -> Result<String, Failure> {
+        let mut body = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) if body.len() + chunk.len() > BODY_LIMIT => {
+                    let message = format!("the reply is larger than {} MiB", BODY_LIMIT >> 20);
+                    return Err(Failure::new(FaultKind::Limit, message));
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => break,
+                Err(error) => {
+                    let message =
+                        format!("the reply of {} broke off: {}", self.host(), cause(&error));
+                    return Err(Failure::new(FaultKind::Network, message).retry(Retry::Soon));
+                }
+            }
+        }
+        // What is not UTF-8 is no JSON either, and its excerpt must still be readable.
+        Ok(String::from_utf8(body)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    fn unreachable(&self, reason: &str) -> Failure {
+        let message = format!("no reply from {}: {reason}", self.host());
+        Failure::new(FaultKind::Network, message).retry(Retry::Soon)
+    }
+}
+
+/// The innermost cause: the outer ones only say that sending failed, and name the whole address.
+fn cause(error: &reqwest::Error) -> String {
+    let mut innermost = error.source();
+    while let Some(deeper) = innermost.and_then(Error::source) {
+        innermost = Some(deeper);
+    }
+    match innermost {
+        Some(innermost) => innermost.to_string(),
+        None => "the request could not be sent".to_owned(),
+    }
+}
+
+/// A client, and why it cannot encrypt if it cannot.
+struct Ready {
+    client: Client,
+    no_tls: Option<String>,
+}
+
+/// Whether requests pass the proxy that the environment names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Proxied,
+    Direct,
+}
+
+/// The client for an address. A proxy cannot reach this machine's loopback.
+fn client(url: &Url) -> Result<&'static Client, String> {
+    static PROXIED: OnceLock<Result<Ready, String>> = OnceLock::new();
+    static DIRECT: OnceLock<Result<Ready, String>> = OnceLock::new();
+    let ready = match is_loopback(url) {
+        true => DIRECT.get_or_init(|| build(Way::Direct)),
+        false => PROXIED.get_or_init(|| build(Way::Proxied)),
+    };
+    match ready {
+        Err(reason) => Err(reason.clone()),
+        Ok(Ready {
+            no_tls: Some(reason),
+            ..
+        }) if url.scheme() == "https" => Err(reason.clone()),
+        Ok(ready) => Ok(&ready.client),
+    }
+}
+
+/// Without certificate authorities, as in an empty container, plain HTTP still works.
+fn build(way: Way) -> Result<Ready, String> {
+    // Fails when a provider is installed already, which then is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    match builder(way).build() {
+        Ok(client) => Ok(Ready {
+            client,
+            no_tls: None,
+        }),
+        Err(error) => {
+            let client = builder(way).tls_certs_only([]).build();
+            Ok(Ready {
+                client: client.map_err(|error| cause(&error))?,
+                no_tls: Some(cause(&error)),
+            })
+        }
+    }
+}
+
+fn builder(way: Way) -> reqwest::ClientBuilder {
+    let builder = Client::builder()
+        .user_agent(concat!("evalrig/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .referer(false)
+        .pool_max_idle_per_host(IDLE_CONNECTIONS)
+        .pool_idle_timeout(IDLE)
+        .tcp_keepalive(Duration::from_secs(30))
+        .connect_timeout(CONNECT);
+    match way {
+        Way::Proxied => builder,
+        Way::Direct => builder.no_proxy(),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slash_at_the_end_of_an_address_changes_nothing() {
+        for base in ["http://h:1/v1", "http://h:1/v1/", " http://h:1/v1 "] {
+            let url = address(base, &["chat", "completions"]).unwrap();
+            assert_eq!(url.as_str(), "http://h:1/v1/chat/completions");
+        }
+        let url = address("https://h?a=b#c", &["x y"]).unwrap();
+        assert_eq!(url.as_str(), "https://h/x%20y?a=b");
+    }
+
+    #[test]
+    fn an_address_without_a_host_is_refused() {
+        for base in ["", "localhost:8080", "/v1", "ftp://h", "mailto:a@b"] {
+            assert!(address(base, &["v1"]).is_err(), "{base}");
+        }
+    }
+
+    #[test]
+    fn loopback_is_told_by_name_and_number() {
+        let is = |text: &str| is_loopback(&Url::parse(text).unwrap());
+        assert!(is("http://localhost:1/") && is("http://127.8.0.1/") && is("http://[::1]:2/"));
+        assert!(is("http://a.localhost/") && !is("http://localhost.example/"));
+        assert!(!is("http://10.0.0.1/") && !is("https://api.openai.com/"));
+    }
+
+    #[test]
+    fn keys_are_not_shown() {
+        let key = Key::new("sk-very-secret\n");
+        let mut endpoint =
+            Endpoint::new(address("http://u:hidden-word@h/v1?key=in-the-query", &[]).unwrap());
+        endpoint
+            .secret_header("Authorization", "Bearer ", &key)
+            .unwrap();
+        let shown = format!("{key:?} {endpoint:?} {:?}", endpoint.headers);
+        assert!(
+            !shown.contains("very-secret") && !shown.contains("hidden-word"),
+            "{shown}"
+        );
+        let text = endpoint.redact("bad key sk-very-secret of hidden-word in-the-query");
+        assert_eq!(text, "bad key *** of *** ***");
+    }
+
+    #[test]
+    fn a_header_that_cannot_be_sent_is_refused_without_its_value() {
+        let mut endpoint = Endpoint::new(address("http://h", &[]).unwrap());
+        let said = endpoint
+            .secret_header("A", "", &Key::new("a\nb"))
+            .unwrap_err();
+        assert_eq!(said, "holds a character that no header can carry");
+        assert!(endpoint.secret_header("a b", "", &Key::new("x")).is_err());
+    }
+}

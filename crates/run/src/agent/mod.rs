@@ -1,0 +1,80 @@
+//! What answers. A target of a targets file becomes an agent once its variables are known; one
+//! file per provider, as in `target`.
+
+pub(crate) mod anthropic;
+pub(crate) mod azure;
+mod chat;
+pub(crate) mod claude_cli;
+pub(crate) mod cli;
+pub(crate) mod codex_cli;
+mod connect;
+mod environment;
+mod events;
+pub(crate) mod formats;
+mod group;
+mod http;
+mod http_fault;
+mod messages_json;
+pub(crate) mod mock;
+pub(crate) mod openai;
+mod placeholder;
+pub(crate) mod price;
+pub(crate) mod process;
+pub(crate) mod replay;
+mod request;
+mod service;
+mod shell;
+mod text;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Instant;
+
+use evalrig_core::model::Transcript;
+
+pub use connect::Connect;
+pub use price::PRICE_TABLE;
+pub use request::{Failure, Purpose, Request, Retry};
+
+/// One attempt, under way.
+pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<Transcript, Failure>> + Send + 'a>>;
+
+/// A price, known before anything is called.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Quote {
+    Unknown,
+    /// USD for each call.
+    Call {
+        low: f64,
+        high: f64,
+    },
+    /// USD for each token, and how many an answer may have.
+    Tokens {
+        input: f64,
+        output: f64,
+        most_output: Option<u64>,
+    },
+}
+
+/// Something that answers. An agent makes one attempt per call and keeps to the timeout; retries
+/// and limits on how many calls run at once are the caller's.
+pub trait Agent: fmt::Debug + Send + Sync {
+    fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a>;
+
+    /// How long an attempt took that began then, for agents that do not say so themselves.
+    /// `None`: the time that passed says nothing about who answered.
+    fn lasted(&self, begun: Instant) -> Option<u64> {
+        u64::try_from(begun.elapsed().as_millis()).ok()
+    }
+
+    /// What a call may cost.
+    fn quote(&self) -> Quote {
+        Quote::Unknown
+    }
+
+    /// Whether each attempt is a process, for which there are fewer workers than for HTTP.
+    fn is_process(&self) -> bool {
+        false
+    }
+}

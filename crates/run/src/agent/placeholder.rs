@@ -1,0 +1,157 @@
+//! `{PROMPT}` and its like in commands (`FORMAT.md` 9.3).
+
+/// What a placeholder stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    Prompt,
+    PromptFile,
+    OutputFile,
+    Files,
+    TestId,
+    Attempt,
+}
+
+impl Slot {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "PROMPT" => Some(Self::Prompt),
+            "PROMPT_FILE" => Some(Self::PromptFile),
+            "OUTPUT_FILE" => Some(Self::OutputFile),
+            "FILES" => Some(Self::Files),
+            "TEST_ID" | "EVAL_ID" => Some(Self::TestId),
+            "ATTEMPT" => Some(Self::Attempt),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Text(String),
+    Slot(Slot),
+}
+
+/// Who takes a text apart next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    Program,
+    /// `${PROMPT}` is a variable of the author's own.
+    Shell,
+}
+
+/// A text cut at its placeholders, once, so that no value is ever searched for more of them.
+/// Braces round anything else stay as they are.
+pub(super) fn pieces(text: &str, reader: Reader) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let (mut plain, mut from) = (0, 0);
+    while let Some(open) = text[from..].find('{').map(|at| from + at) {
+        from = open + 1;
+        let Some(length) = text[from..].find('}') else {
+            break;
+        };
+        let is_variable = reader == Reader::Shell && text[..open].ends_with('$');
+        let slot = Slot::named(&text[from..from + length]);
+        if let Some(slot) = slot.filter(|_| !is_variable) {
+            if plain < open {
+                pieces.push(Piece::Text(text[plain..open].to_owned()));
+            }
+            pieces.push(Piece::Slot(slot));
+            from += length + 1;
+            plain = from;
+        }
+    }
+    if plain < text.len() {
+        pieces.push(Piece::Text(text[plain..].to_owned()));
+    }
+    pieces
+}
+
+/// What the placeholders of one attempt stand for. What the command does not mention is empty.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    pub(super) prompt: String,
+    pub(super) prompt_file: String,
+    pub(super) output_file: String,
+    pub(super) files: Vec<String>,
+    pub(super) test_id: String,
+    pub(super) attempt: String,
+}
+
+impl Values {
+    pub(super) fn texts(&self, slot: Slot) -> &[String] {
+        std::slice::from_ref(match slot {
+            Slot::Prompt => &self.prompt,
+            Slot::PromptFile => &self.prompt_file,
+            Slot::OutputFile => &self.output_file,
+            Slot::Files => return &self.files,
+            Slot::TestId => &self.test_id,
+            Slot::Attempt => &self.attempt,
+        })
+    }
+
+    /// Arguments of a program. `{FILES}` by itself is one argument per file, inside other text the
+    /// paths are separated by spaces.
+    pub(super) fn arguments(&self, argv: &[Vec<Piece>]) -> Vec<String> {
+        let mut arguments = Vec::with_capacity(argv.len());
+        for element in argv {
+            match element.as_slice() {
+                [Piece::Slot(Slot::Files)] => arguments.extend_from_slice(&self.files),
+                pieces => arguments.push(self.fill(pieces)),
+            }
+        }
+        arguments
+    }
+
+    fn fill(&self, pieces: &[Piece]) -> String {
+        let filled = pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Slot(slot) => self.texts(*slot).join(" "),
+        });
+        filled.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(argv: &[&str]) -> Vec<String> {
+        let values = Values {
+            prompt: "say {TEST_ID}".to_owned(),
+            files: vec!["/a b".to_owned(), "/c".to_owned()],
+            test_id: "t{ATTEMPT}".to_owned(),
+            attempt: "2".to_owned(),
+            ..Values::default()
+        };
+        let argv: Vec<_> = argv
+            .iter()
+            .map(|one| pieces(one, Reader::Program))
+            .collect();
+        values.arguments(&argv)
+    }
+
+    #[test]
+    fn placeholders_are_replaced_inside_elements_and_values_are_not_searched() {
+        assert_eq!(
+            fill(&["x", "--p={PROMPT}!", "{EVAL_ID}/{TEST_ID}", "{ATTEMPT}"]),
+            ["x", "--p=say {TEST_ID}!", "t{ATTEMPT}/t{ATTEMPT}", "2"]
+        );
+    }
+
+    #[test]
+    fn files_alone_are_one_element_each() {
+        assert_eq!(
+            fill(&["{FILES}", "-f {FILES}", ""]),
+            ["/a b", "/c", "-f /a b /c", ""]
+        );
+    }
+
+    #[test]
+    fn other_braces_stay() {
+        for text in ["{", "}", "{}", "{prompt}", "{{PROMPT", "é{X}é", "{\"a\":1}"] {
+            assert_eq!(fill(&[text]), [text]);
+        }
+        let nested = ["{{ATTEMPT}}", "{x{ATTEMPT}", "${ATTEMPT}"];
+        assert_eq!(fill(&nested), ["{2}", "{x2", "$2"]);
+    }
+}

@@ -1,0 +1,232 @@
+//! What tokens cost. A price that nobody knows is no price, never zero.
+
+use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::model::Tokens;
+use genai_prices::{Calculator, PriceRequest, Usage, UsageKey};
+use reqwest::Url;
+
+use crate::target::Price;
+
+use super::connect::Connect;
+
+/// Which list of prices is built in; reports name it beside costs.
+pub const PRICE_TABLE: &str = "genai-prices 0.2.1";
+
+const MILLION: f64 = 1e6;
+
+/// What the targets file says, in USD per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rates {
+    pub(crate) input: f64,
+    pub(crate) output: f64,
+    pub(crate) cached: f64,
+}
+
+impl Rates {
+    pub(crate) fn of(
+        price: Option<&Price>,
+        connect: &Connect<'_>,
+    ) -> Result<Option<Self>, Diagnostic> {
+        let Some(price) = price else {
+            return Ok(None);
+        };
+        let input = connect.amount(&price.input)?;
+        Ok(Some(Self {
+            input,
+            output: connect.amount(&price.output)?,
+            cached: match &price.cached {
+                Some(cached) => connect.amount(cached)?,
+                None => input,
+            },
+        }))
+    }
+
+    pub(crate) fn cost(&self, tokens: Tokens) -> f64 {
+        let cached = tokens.cached.min(tokens.input);
+        let fresh = tokens.input - cached;
+        let parts = [
+            (fresh, self.input),
+            (cached, self.cached),
+            (tokens.output, self.output),
+        ];
+        let costs = parts.map(|(tokens, rate)| tokens as f64 * rate);
+        costs.iter().sum::<f64>() / MILLION
+    }
+}
+
+/// Who sends the bill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Seller {
+    /// By its name in the table.
+    Named(&'static str),
+    /// Whoever the table knows at this address. A server of one's own has no entry there, so that
+    /// its models cost nothing that could be known, whatever they are called.
+    At(String),
+}
+
+impl Seller {
+    /// Without the parts of an address that may hold a key.
+    pub(crate) fn at(base_url: &str) -> Self {
+        let Ok(mut url) = Url::parse(base_url.trim()) else {
+            return Self::At(String::new());
+        };
+        // Both fail only for addresses without a host, which have neither.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.set_query(None);
+        Self::At(url.into())
+    }
+}
+
+/// Tokens, and what only matters for their price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Used {
+    pub(crate) tokens: Tokens,
+    /// Part of the input that was put into a cache, which some services charge more for.
+    pub(crate) cache_writes: u64,
+}
+
+impl From<Tokens> for Used {
+    fn from(tokens: Tokens) -> Self {
+        Self {
+            tokens,
+            cache_writes: 0,
+        }
+    }
+}
+
+/// The cost in USD: by the target's own rates, else by the table.
+pub(crate) fn cost(
+    rates: Option<&Rates>,
+    seller: &Seller,
+    model: &str,
+    used: impl Into<Used>,
+) -> Option<f64> {
+    let used = used.into();
+    match rates {
+        Some(rates) => Some(rates.cost(used.tokens)),
+        None => listed(seller, model, used),
+    }
+}
+
+/// The table is read when the first price is asked for.
+fn listed(seller: &Seller, model: &str, used: Used) -> Option<f64> {
+    let Used {
+        tokens,
+        cache_writes,
+    } = used;
+    let counts = [
+        (UsageKey::INPUT_TOKENS, tokens.input),
+        (UsageKey::CACHE_READ_TOKENS, tokens.cached),
+        (UsageKey::CACHE_WRITE_TOKENS, cache_writes),
+        (UsageKey::OUTPUT_TOKENS, tokens.output),
+    ];
+    let usage: Usage = counts
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(key, count)| (key, count as f64))
+        .collect();
+    let request = PriceRequest::new(model, &usage);
+    let request = match seller {
+        Seller::Named(name) => request.with_provider_id(name),
+        Seller::At(address) => request.with_provider_api_url(address),
+    };
+    let total = Calculator::bundled().calculate(&request).ok()?.total_price;
+    // Entries without prices give zero.
+    (total > 0.0 && total.is_finite()).then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPENAI: &Seller = &Seller::Named("openai");
+
+    fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
+        Tokens {
+            input,
+            output,
+            cached,
+        }
+    }
+
+    fn near(cost: Option<f64>, expected: f64) -> bool {
+        cost.is_some_and(|cost| (cost - expected).abs() < 1e-12)
+    }
+
+    #[test]
+    fn the_rates_of_the_target_come_first() {
+        let rates = Rates {
+            input: 2.0,
+            output: 10.0,
+            cached: 0.5,
+        };
+        let found = cost(Some(&rates), OPENAI, "gpt-4o", tokens(300, 34, 60));
+        assert!(near(found, (240.0 * 2.0 + 60.0 * 0.5 + 34.0 * 10.0) / 1e6));
+        let none = cost(Some(&rates), OPENAI, "x", tokens(0, 0, 0));
+        assert_eq!(none, Some(0.0));
+    }
+
+    #[test]
+    fn the_table_knows_public_models() {
+        let found = cost(None, OPENAI, "gpt-4o", tokens(1000, 100, 400));
+        assert!(
+            near(found, (600.0 * 2.5 + 400.0 * 1.25 + 100.0 * 10.0) / 1e6),
+            "{found:?}"
+        );
+        let dated = cost(None, OPENAI, "gpt-4o-2024-08-06", tokens(1000, 0, 0));
+        assert!(near(dated, 0.0025), "{dated:?}");
+        let azure = Seller::Named("azure");
+        assert!(cost(None, &azure, "gpt-4o", tokens(10, 1, 0)).is_some());
+        assert!(cost(None, OPENAI, "gpt-5.1-codex", tokens(10, 1, 0)).is_some());
+    }
+
+    #[test]
+    fn writing_a_cache_costs_more() {
+        let seller = Seller::at("https://api.anthropic.com/");
+        let used = Used {
+            tokens: tokens(1000, 10, 200),
+            cache_writes: 300,
+        };
+        let found = cost(None, &seller, "claude-sonnet-4-5-20250929", used);
+        let expected = (500.0 * 3.0 + 200.0 * 0.3 + 300.0 * 3.75 + 10.0 * 15.0) / 1e6;
+        assert!(near(found, expected), "{found:?}");
+    }
+
+    #[test]
+    fn what_nobody_knows_has_no_price() {
+        let some = tokens(10, 10, 0);
+        assert_eq!(cost(None, OPENAI, "no-such-model", some), None);
+        for own in [
+            "http://127.0.0.1:8080/v1",
+            "http://localhost:11434/v1",
+            "https://llm.corp/v1",
+        ] {
+            assert_eq!(cost(None, &Seller::at(own), "gpt-4o", some), None, "{own}");
+        }
+        assert_eq!(cost(None, OPENAI, "gpt-4o", tokens(0, 0, 0)), None);
+    }
+
+    #[test]
+    fn an_address_is_kept_without_its_keys() {
+        let seller = Seller::at("https://me:word@api.openai.com/v1?key=x");
+        assert_eq!(seller, Seller::At("https://api.openai.com/v1".to_owned()));
+        assert!(cost(None, &seller, "gpt-4o", tokens(1, 1, 0)).is_some());
+        assert_eq!(
+            cost(None, &Seller::at("?"), "gpt-4o", tokens(1, 1, 0)),
+            None
+        );
+    }
+
+    #[test]
+    fn the_table_is_named_by_its_version() {
+        let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+        let lock = std::fs::read_to_string(lock).unwrap();
+        let (name, version) = PRICE_TABLE.split_once(' ').unwrap();
+        let entry = format!("name = \"{name}\"\nversion = \"{version}\"\n");
+        assert!(
+            lock.contains(&entry),
+            "`{PRICE_TABLE}` is not what is built in"
+        );
+    }
+}

@@ -1,0 +1,657 @@
+//! Programs: started in a group of their own, fed and read at the same time, and never left behind.
+//! Whoever drops the future of a running program ends its whole group.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use camino::Utf8Path;
+use evalrig_core::model::FaultKind;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+use super::group::Group;
+use super::request::{Failure, Retry};
+
+/// How much a program may print (`FORMAT.md` 9.3).
+pub(crate) const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
+
+/// Between asking a target's program to end and ending it (`FORMAT.md` 9.3).
+pub(crate) const TARGET_GRACE: Duration = Duration::from_secs(5);
+
+/// How much of what it complains about is kept.
+const STDERR_CHARS: usize = 2000;
+
+/// How long the pipes of a program that has ended may stay open. What it wrote itself is in them
+/// already; only something that it started can hold them.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// A program to be run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) args: &'a [String],
+    pub(crate) cwd: &'a Utf8Path,
+    /// Added to the environment, which is inherited.
+    pub(crate) env: &'a [(String, String)],
+    /// Taken out of it.
+    pub(crate) without: &'a [&'a str],
+    /// `None` is no input at all. What the program does not read is lost.
+    pub(crate) stdin: Option<&'a [u8]>,
+    pub(crate) timeout: Duration,
+    /// Between asking the group to end and ending it.
+    pub(crate) grace: Duration,
+    pub(crate) output_limit: usize,
+}
+
+/// A program that ran to its end, well or not.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) stdout: Vec<u8>,
+    /// The last 2000 characters.
+    pub(crate) stderr: String,
+    pub(crate) status: ExitStatus,
+}
+
+/// A program that did not start, or was ended.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    pub(crate) kind: FaultKind,
+    pub(crate) message: String,
+}
+
+impl Broken {
+    fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+}
+
+impl From<Broken> for Failure {
+    /// Of processes, only start failures and timeouts are tried again (`FORMAT.md` 9.1).
+    fn from(broken: Broken) -> Self {
+        let failure = Self::new(broken.kind, broken.message);
+        match broken.kind {
+            FaultKind::Start | FaultKind::Timeout => failure.retry(Retry::Soon),
+            _ => failure,
+        }
+    }
+}
+
+/// How a program ended, if not with 0: `exit status 3`, `killed by signal 9`.
+pub(crate) fn describe(status: ExitStatus) -> Option<String> {
+    if status.success() {
+        return None;
+    }
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return Some(format!("killed by signal {signal}"));
+    }
+    Some(match status.code() {
+        Some(code) => format!("exit status {code}"),
+        None => "ended without a status".to_owned(),
+    })
+}
+
+/// What happened, and what the program itself said about it.
+pub(crate) fn with_stderr(message: impl Into<String>, stderr: &str) -> String {
+    let message = message.into();
+    match stderr.trim() {
+        "" => message,
+        said => format!("{message}: {said}"),
+    }
+}
+
+pub(crate) async fn run(job: &Job<'_>) -> Result<Ended, Broken> {
+    let mut child = start(job)?;
+    let mut group = Group::of(&child);
+    let mut pipes = Pipes::of(&mut child, job);
+    let trouble = match timeout(job.timeout, finish(&mut child, &group, &mut pipes)).await {
+        Ok(Ok(status)) => {
+            group.release();
+            return Ok(Ended {
+                stdout: pipes.out,
+                stderr: pipes.tail.text(),
+                status,
+            });
+        }
+        Ok(Err(trouble)) => trouble,
+        Err(_) => Trouble::Timeout,
+    };
+    stop(&mut child, &group, &mut pipes, job.grace).await;
+    group.release();
+    Err(trouble.explain(job, &pipes.tail.text()))
+}
+
+/// Why a program is ended.
+#[derive(Debug)]
+enum Trouble {
+    Timeout,
+    Flood,
+    Io(io::Error),
+}
+
+impl Trouble {
+    fn explain(self, job: &Job<'_>, stderr: &str) -> Broken {
+        match self {
+            Self::Timeout => {
+                let seconds = job.timeout.as_secs_f64();
+                let message = format!("no answer after {seconds} s");
+                Broken::new(FaultKind::Timeout, with_stderr(message, stderr))
+            }
+            Self::Flood => {
+                let message = format!("more than {} of output", size(job.output_limit));
+                Broken::new(FaultKind::Limit, message)
+            }
+            Self::Io(error) => {
+                let message = format!("cannot wait for `{}`: {error}", job.program);
+                Broken::new(FaultKind::Io, message)
+            }
+        }
+    }
+}
+
+fn size(bytes: usize) -> String {
+    const MIB: usize = 1024 * 1024;
+    match bytes % MIB {
+        0 => format!("{} MiB", bytes / MIB),
+        _ => format!("{bytes} bytes"),
+    }
+}
+
+fn start(job: &Job<'_>) -> Result<Child, Broken> {
+    let mut command = Command::new(job.program);
+    command
+        .args(job.args)
+        .current_dir(job.cwd)
+        .stdin(match job.stdin {
+            Some(_) => Stdio::piped(),
+            None => Stdio::null(),
+        })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    for name in job.without {
+        command.env_remove(name);
+    }
+    for (name, value) in job.env {
+        command.env(name, value);
+    }
+    #[cfg(unix)]
+    command.process_group(0);
+    command.spawn().map_err(|error| {
+        let reason = why_not(job, &error);
+        let message = format!("cannot start `{}`: {reason}", job.program);
+        Broken::new(FaultKind::Start, message)
+    })
+}
+
+/// The system's reasons do not say which of two paths is missing.
+fn why_not(job: &Job<'_>, error: &io::Error) -> String {
+    if !job.cwd.is_dir() {
+        return format!("the working directory `{}` does not exist", job.cwd);
+    }
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            let is_there = job.program.contains('/') && job.cwd.join(job.program).exists();
+            match is_there {
+                true => "the program that its first line names does not exist".to_owned(),
+                false => "no such program".to_owned(),
+            }
+        }
+        io::ErrorKind::PermissionDenied => "permission denied; is it executable?".to_owned(),
+        io::ErrorKind::ArgumentListTooLong => {
+            "its arguments are too long; give the prompt on stdin or by `{PROMPT_FILE}`".to_owned()
+        }
+        io::ErrorKind::InvalidInput => "an argument or a variable holds a NUL byte".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Until the program has ended and its pipes are closed. Can be dropped at any point.
+async fn finish(
+    child: &mut Child,
+    group: &Group,
+    pipes: &mut Pipes<'_>,
+) -> Result<ExitStatus, Trouble> {
+    let ended = tokio::select! {
+        biased;
+        pumped = pipes.pump() => {
+            pumped?;
+            None
+        }
+        status = child.wait() => Some(status),
+    };
+    let Some(status) = ended else {
+        return child.wait().await.map_err(Trouble::Io);
+    };
+    pipes.stdin = None;
+    match timeout(LINGER, pipes.pump()).await {
+        Ok(pumped) => pumped?,
+        // What is left of the group is ended, and has then said its last.
+        Err(_) => {
+            group.kill();
+            if let Ok(pumped) = timeout(LINGER, pipes.pump()).await {
+                pumped?;
+            }
+        }
+    }
+    status.map_err(Trouble::Io)
+}
+
+/// Asks the whole group to end, and ends what is left of it after the grace.
+async fn stop(child: &mut Child, group: &Group, pipes: &mut Pipes<'_>, grace: Duration) {
+    pipes.stdin = None;
+    if group.ask_to_end() {
+        let ending = async {
+            tokio::join!(child.wait(), pipes.drain()).0.ok();
+            group.wait_until_gone().await;
+        };
+        timeout(grace, ending).await.ok();
+    }
+    group.kill();
+    // One that has left its group is reached by its own number.
+    child.start_kill().ok();
+    timeout(LINGER, child.wait()).await.ok();
+}
+
+/// The three pipes, and what came through them so far.
+#[derive(Debug)]
+struct Pipes<'a> {
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    input: &'a [u8],
+    out: Vec<u8>,
+    tail: Tail,
+    limit: usize,
+}
+
+impl<'a> Pipes<'a> {
+    fn of(child: &mut Child, job: &Job<'a>) -> Self {
+        let input = job.stdin.unwrap_or_default();
+        Self {
+            // An empty input ends at once.
+            stdin: child.stdin.take().filter(|_| !input.is_empty()),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            input,
+            out: Vec::new(),
+            tail: Tail::default(),
+            limit: job.output_limit,
+        }
+    }
+
+    /// Until all are closed. Nothing is lost when this is dropped and called again.
+    async fn pump(&mut self) -> Result<(), Trouble> {
+        let Self {
+            stdin,
+            stdout,
+            stderr,
+            input,
+            out,
+            tail,
+            limit,
+        } = self;
+        while stdin.is_some() || stdout.is_some() || stderr.is_some() {
+            tokio::select! {
+                written = write(stdin, input), if stdin.is_some() => {
+                    *input = &input[written..];
+                    if written == 0 || input.is_empty() {
+                        *stdin = None;
+                    }
+                }
+                is_open = read(stdout, out), if stdout.is_some() => {
+                    if !is_open || out.len() > *limit {
+                        *stdout = None;
+                    }
+                    if out.len() > *limit {
+                        return Err(Trouble::Flood);
+                    }
+                }
+                is_open = read(stderr, &mut tail.bytes), if stderr.is_some() => {
+                    tail.shorten();
+                    if !is_open {
+                        *stderr = None;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Pumps, and does not mind floods.
+    async fn drain(&mut self) {
+        while self.pump().await.is_err() {}
+    }
+}
+
+/// How many bytes were taken; 0 when nobody reads any more.
+async fn write(pipe: &mut Option<ChildStdin>, input: &[u8]) -> usize {
+    match pipe {
+        Some(pipe) => pipe.write(input).await.unwrap_or(0),
+        None => 0,
+    }
+}
+
+/// Adds what has come; whether more may come.
+async fn read<R: AsyncRead + Unpin>(pipe: &mut Option<R>, into: &mut Vec<u8>) -> bool {
+    const CHUNK: usize = 8 * 1024;
+    let Some(pipe) = pipe else {
+        return false;
+    };
+    into.reserve(CHUNK);
+    matches!(pipe.read_buf(into).await, Ok(length) if length > 0)
+}
+
+/// The end of a text of any length.
+#[derive(Debug, Default)]
+struct Tail {
+    bytes: Vec<u8>,
+}
+
+impl Tail {
+    /// The longest characters have four bytes; the first may be cut.
+    const KEPT: usize = 4 * STDERR_CHARS + 3;
+
+    fn shorten(&mut self) {
+        if self.bytes.len() > 4 * Self::KEPT {
+            self.bytes.drain(..self.bytes.len() - Self::KEPT);
+        }
+    }
+
+    fn text(&self) -> String {
+        let from = self.bytes.len().saturating_sub(Self::KEPT);
+        let text = String::from_utf8_lossy(&self.bytes[from..]);
+        let skipped = text.chars().count().saturating_sub(STDERR_CHARS);
+        text.chars().skip(skipped).collect()
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use camino::Utf8PathBuf;
+
+    use super::*;
+
+    /// For what must not be waited for.
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn job<'a>(args: &'a [String], cwd: &'a Utf8Path) -> Job<'a> {
+        Job {
+            program: "sh",
+            args,
+            cwd,
+            env: &[],
+            without: &[],
+            stdin: None,
+            timeout: LONG,
+            grace: LONG,
+            output_limit: OUTPUT_LIMIT,
+        }
+    }
+
+    struct Place {
+        directory: tempfile::TempDir,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            Self { directory }
+        }
+
+        fn path(&self) -> Utf8PathBuf {
+            Utf8PathBuf::from_path_buf(self.directory.path().to_owned()).unwrap()
+        }
+
+        fn has(&self, name: &str) -> bool {
+            let found = fs::metadata(self.directory.path().join(name));
+            found.is_ok_and(|found| found.len() > 0)
+        }
+
+        async fn run(&self, line: &str, change: impl Fn(&mut Job<'_>)) -> Result<Ended, Broken> {
+            let args = words(&["-c", line]);
+            let cwd = self.path();
+            let mut job = job(&args, &cwd);
+            change(&mut job);
+            run(&job).await
+        }
+
+        /// Runs into a timeout, and again with a longer one when the program had not come to
+        /// writing `ready` before. So nothing depends on how fast this machine is.
+        async fn run_out(&self, line: &str, grace: Duration) -> Broken {
+            for milliseconds in [100, 400, 1600, 6400, 25600] {
+                let ended = self.run(line, |job| {
+                    job.timeout = Duration::from_millis(milliseconds);
+                    job.grace = grace;
+                });
+                let broken = ended.await.unwrap_err();
+                if self.has("ready") {
+                    return broken;
+                }
+            }
+            panic!("the program never got ready");
+        }
+
+        fn read(&self, name: &str) -> String {
+            fs::read_to_string(self.directory.path().join(name)).unwrap()
+        }
+
+        /// Waits until the process whose number stands in a file is no more.
+        async fn wait_for_end_of(&self, name: &str) {
+            let id = self.read(name).trim().to_owned();
+            let raw: i32 = id.parse().unwrap();
+            let pid = rustix::process::Pid::from_raw(raw).unwrap();
+            let is_zombie = || {
+                let stat = fs::read_to_string(Path::new("/proc").join(&id).join("stat"));
+                stat.is_ok_and(|stat| stat.contains(") Z "))
+            };
+            while rustix::process::test_kill_process(pid).is_ok() && !is_zombie() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn input_is_fed_while_output_is_read() {
+        let text = "0123456789abcde\n".repeat(100_000);
+        let (place, args) = (Place::new(), words(&["/dev/stderr"]));
+        let cwd = place.path();
+        let job = Job {
+            program: "tee",
+            stdin: Some(text.as_bytes()),
+            ..job(&args, &cwd)
+        };
+        let ended = run(&job).await.unwrap();
+        assert!(ended.stdout == text.as_bytes());
+        assert_eq!(ended.stderr, text[text.len() - STDERR_CHARS..]);
+        assert_eq!(describe(ended.status), None);
+    }
+
+    #[tokio::test]
+    async fn a_program_need_not_read_its_input() {
+        let text = vec![b'x'; 1024 * 1024];
+        let (place, args) = (Place::new(), words(&["-c", "echo done"]));
+        let cwd = place.path();
+        let job = Job {
+            stdin: Some(&text),
+            ..job(&args, &cwd)
+        };
+        assert_eq!(run(&job).await.unwrap().stdout, b"done\n");
+    }
+
+    #[tokio::test]
+    async fn a_program_may_close_its_output_and_go_on() {
+        let line = "exec >&- 2>&-; sleep 0.02; exit 3";
+        let ended = Place::new().run(line, |_| {}).await.unwrap();
+        assert_eq!(describe(ended.status).as_deref(), Some("exit status 3"));
+    }
+
+    #[tokio::test]
+    async fn signals_are_named() {
+        let ended = Place::new().run("kill -9 $$", |_| {}).await.unwrap();
+        assert_eq!(
+            describe(ended.status).as_deref(),
+            Some("killed by signal 9")
+        );
+    }
+
+    #[tokio::test]
+    async fn only_the_end_of_complaints_is_kept_in_whole_characters() {
+        let line = "yes aé漢😀 | head -n 20000 >&2";
+        let ended = Place::new().run(line, |_| {}).await.unwrap();
+        assert_eq!(ended.stderr.chars().count(), STDERR_CHARS);
+        assert!(ended.stderr.ends_with("aé漢😀\n"));
+        assert!(!ended.stderr.contains('\u{fffd}'));
+    }
+
+    #[test]
+    fn a_tail_of_long_characters_is_as_long_as_any() {
+        let mut tail = Tail::default();
+        for _ in 0..5000 {
+            tail.bytes.extend_from_slice("😀".as_bytes());
+            tail.shorten();
+        }
+        assert_eq!(tail.text(), "😀".repeat(STDERR_CHARS));
+    }
+
+    #[tokio::test]
+    async fn a_flood_is_stopped() {
+        let place = Place::new();
+        let line = "echo $$ > ready; exec yes";
+        let broken = place.run(line, |job| job.output_limit = 100_000).await;
+        let broken = broken.unwrap_err();
+        assert_eq!(broken.kind, FaultKind::Limit);
+        assert_eq!(broken.message, "more than 100000 bytes of output");
+        place.wait_for_end_of("ready").await;
+        let exact = place.run("printf 12345", |job| job.output_limit = 5);
+        assert_eq!(exact.await.unwrap().stdout, b"12345");
+    }
+
+    #[tokio::test]
+    async fn a_timeout_ends_the_whole_group() {
+        let place = Place::new();
+        let line = "sleep 1000 & echo $! > below; echo $$ > ready; echo why >&2; wait";
+        let broken = place.run_out(line, LONG).await;
+        assert_eq!(broken.kind, FaultKind::Timeout);
+        assert!(broken.message.starts_with("no answer after "));
+        place.wait_for_end_of("ready").await;
+        place.wait_for_end_of("below").await;
+        assert_eq!(Failure::from(broken).retry, Retry::Soon);
+    }
+
+    #[tokio::test]
+    async fn a_program_is_asked_before_it_is_ended() {
+        let place = Place::new();
+        let line = "trap 'echo bye > asked; exit 0' TERM; echo $$ > ready; \
+                    while :; do sleep 0.01; done";
+        place.run_out(line, LONG).await;
+        assert_eq!(place.read("asked"), "bye\n");
+    }
+
+    #[tokio::test]
+    async fn one_that_does_not_listen_is_ended_after_the_grace() {
+        let place = Place::new();
+        let line = "trap '' TERM; sleep 1000 & echo $! > below; echo $$ > ready; wait";
+        place.run_out(line, Duration::from_millis(50)).await;
+        place.wait_for_end_of("ready").await;
+        place.wait_for_end_of("below").await;
+    }
+
+    #[tokio::test]
+    async fn what_is_started_below_has_its_own_time_to_end() {
+        let place = Place::new();
+        let below = "trap 'echo bye > asked; exit 0' TERM; echo $$ > ready; \
+                     while :; do sleep 0.01; done";
+        let line = format!(
+            "sh -c \"{}\" >/dev/null 2>&1 & wait",
+            below.replace('$', "\\$")
+        );
+        place.run_out(&line, LONG).await;
+        place.wait_for_end_of("ready").await;
+        assert_eq!(place.read("asked"), "bye\n");
+    }
+
+    #[tokio::test]
+    async fn what_keeps_a_pipe_open_does_not_keep_us() {
+        let place = Place::new();
+        let line = "sleep 1000 & echo $! > below; echo answer";
+        let ended = place.run(line, |_| {}).await.unwrap();
+        assert_eq!(ended.stdout, b"answer\n");
+        assert_eq!(describe(ended.status), None);
+        place.wait_for_end_of("below").await;
+    }
+
+    #[tokio::test]
+    async fn dropping_the_future_ends_the_group() {
+        let place = Place::new();
+        let line = "trap '' TERM; sleep 1000 & echo $! > below; echo $$ > ready; wait";
+        let seen = async {
+            while !(place.has("ready") && place.has("below")) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::select! {
+            _ = place.run(line, |_| {}) => panic!("it should run on"),
+            () = seen => {}
+        }
+        place.wait_for_end_of("ready").await;
+        place.wait_for_end_of("below").await;
+    }
+
+    async fn refused(change: impl Fn(&mut Job<'_>)) -> String {
+        let broken = Place::new().run("true", change).await.unwrap_err();
+        assert_eq!(broken.kind, FaultKind::Start);
+        broken.message
+    }
+
+    #[tokio::test]
+    async fn what_cannot_start_says_why() {
+        assert_eq!(
+            refused(|job| job.program = "no-such-program-here").await,
+            "cannot start `no-such-program-here`: no such program"
+        );
+        assert_eq!(
+            refused(|job| job.program = "./x").await,
+            "cannot start `./x`: no such program"
+        );
+        assert_eq!(
+            refused(|job| job.program = "a\0b").await,
+            "cannot start `a\0b`: an argument or a variable holds a NUL byte"
+        );
+        assert_eq!(
+            refused(|job| job.cwd = Utf8Path::new("/no/such/place")).await,
+            "cannot start `sh`: the working directory `/no/such/place` does not exist"
+        );
+        assert_eq!(
+            refused(|job| job.program = "/").await,
+            "cannot start `/`: permission denied; is it executable?"
+        );
+    }
+
+    #[tokio::test]
+    async fn variables_are_added_and_taken_away() {
+        let env = [("EVALRIG_A".to_owned(), "a\nb".to_owned())];
+        let args = words(&["-c", "printf %s \"$EVALRIG_A${HOME-none}\""]);
+        let place = Place::new();
+        let cwd = place.path();
+        let job = Job {
+            env: &env,
+            without: &["HOME"],
+            stdin: Some(b""),
+            ..job(&args, &cwd)
+        };
+        assert_eq!(run(&job).await.unwrap().stdout, b"a\nbnone");
+    }
+}

@@ -1,0 +1,386 @@
+//! Answers of an earlier run, taken from its results file. Nothing is called.
+//!
+//! Where the format is silent: without `source_target`, a row of a target with the replaying
+//! target's own name goes first, then the last row in the file. Of several rows of one case the
+//! last counts. Calls of judges are not recorded, so a replay target does not judge.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::{Mutex, PoisonError};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::assertion::INVALID_OPTION;
+use evalrig_core::diagnostic::{Diagnostic, Level};
+use evalrig_core::model::{FaultKind, Tokens, Transcript};
+use evalrig_core::source::EntryKind;
+
+use crate::record::read::{Extent, read_slim, scan_file};
+use crate::record::transcript_json::read_output_messages;
+use crate::record::{ReadError, Row};
+use crate::target::replay::Replay;
+
+use super::connect::Connect;
+use super::request::{Failure, Purpose, Request};
+use super::{Agent, Pending};
+
+/// Where the row of a case lies. Answers stay on disk until they are asked for.
+#[derive(Debug)]
+struct Recorded {
+    target: String,
+    extent: Extent,
+}
+
+/// By test, the rows of each trial, in the order of the file.
+type Index = HashMap<String, HashMap<u32, Vec<Recorded>>>;
+
+#[derive(Debug)]
+struct ReplayAgent {
+    /// The target's own name.
+    name: String,
+    source_target: Option<String>,
+    path: Utf8PathBuf,
+    /// Kept open: by the time of asking, the name may stand for another file.
+    file: Mutex<File>,
+    index: Index,
+}
+
+#[allow(clippy::result_large_err, reason = "the signature of every provider")]
+pub(crate) fn connect(
+    replay: &Replay,
+    connect: &Connect<'_>,
+) -> Result<Box<dyn Agent>, Diagnostic> {
+    let path = connect.path(&replay.from)?;
+    let refuse = |message: String| {
+        let fault = Diagnostic::new(&INVALID_OPTION, replay.from.span(), message);
+        fault.level(Level::BlocksRun)
+    };
+    match connect.files.kind(&path) {
+        Some(EntryKind::File) => {}
+        Some(EntryKind::Directory) => {
+            let message = format!("`{path}` is a directory, which cannot be replayed yet");
+            return Err(refuse(message).help("name a results file (JSONL)"));
+        }
+        Some(EntryKind::Other) => return Err(refuse(format!("`{path}` is no regular file"))),
+        None => return Err(refuse(format!("there is no results file `{path}`"))),
+    }
+    let (file, index) = open(&path).map_err(|error| refuse(error.to_string()))?;
+    Ok(Box::new(ReplayAgent {
+        name: connect.target.name.value.clone(),
+        source_target: connect.optional(replay.source_target.as_ref())?,
+        path,
+        file: Mutex::new(file),
+        index,
+    }))
+}
+
+/// An agent that gives what one target answered, for grading again.
+pub(crate) fn of_target(path: &Utf8Path, target: &str) -> Result<Box<dyn Agent>, ReadError> {
+    let (file, index) = open(path)?;
+    Ok(Box::new(ReplayAgent {
+        name: target.to_owned(),
+        source_target: Some(target.to_owned()),
+        path: path.to_owned(),
+        file: Mutex::new(file),
+        index,
+    }))
+}
+
+fn open(path: &Utf8Path) -> Result<(File, Index), ReadError> {
+    let fail = |error| ReadError::io(path, error);
+    let file = File::open(path).map_err(fail)?;
+    let mut index = Index::new();
+    let reading = file.try_clone().map_err(fail)?;
+    scan_file(path, reading, read_slim, |extent, (key, _)| {
+        let trials = index.entry(key.test).or_default();
+        let target = key.target;
+        let recorded = Recorded { target, extent };
+        trials.entry(key.trial).or_default().push(recorded);
+    })?;
+    Ok((file, index))
+}
+
+impl Agent for ReplayAgent {
+    fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
+        Box::pin(std::future::ready(self.replay(request)))
+    }
+
+    /// Looking a row up is not answering.
+    fn lasted(&self, _: std::time::Instant) -> Option<u64> {
+        None
+    }
+}
+
+impl ReplayAgent {
+    fn replay(&self, request: &Request<'_>) -> Result<Transcript, Failure> {
+        if request.purpose == Purpose::Judge {
+            let message = "a replay target cannot judge: calls of judges are not recorded";
+            return Err(Failure::new(FaultKind::NoMatch, message));
+        }
+        let recorded = self.find(request.test_id, request.trial);
+        let recorded = recorded.ok_or_else(|| self.no_match(request))?;
+        transcript(self.row(recorded.extent)?)
+    }
+
+    fn find(&self, test: &str, trial: u32) -> Option<&Recorded> {
+        let rows = self.index.get(test)?.get(&trial)?;
+        let of = |target: &str| rows.iter().rev().find(|row| row.target == target);
+        match &self.source_target {
+            Some(target) => of(target),
+            None => of(&self.name).or(rows.last()),
+        }
+    }
+
+    fn no_match(&self, request: &Request<'_>) -> Failure {
+        let (path, test, trial) = (&self.path, request.test_id, request.trial);
+        let mut message = format!("`{path}` has no row of test `{test}`, trial {trial}");
+        if let Some(target) = &self.source_target {
+            message += &format!(", target `{target}`");
+        }
+        Failure::new(FaultKind::NoMatch, message)
+    }
+
+    fn row(&self, extent: Extent) -> Result<Row, Failure> {
+        let length = usize::try_from(extent.length).unwrap_or(usize::MAX);
+        let mut line = vec![0; length];
+        let read = {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.seek(SeekFrom::Start(extent.offset))
+                .and_then(|_| file.read_exact(&mut line))
+        };
+        let path = &self.path;
+        read.map_err(|error| {
+            Failure::new(FaultKind::Io, format!("`{path}` cannot be read: {error}"))
+        })?;
+        serde_json::from_slice(&line).map_err(|error| {
+            let message = format!("{path}:{}: not a row: {error}", extent.line);
+            Failure::new(FaultKind::Reply, message)
+        })
+    }
+}
+
+fn transcript(row: Row) -> Result<Transcript, Failure> {
+    let mut transcript = match (row.output_messages, &row.candidate_answer) {
+        (Some(values), _) => {
+            let Some((messages, calls)) = read_output_messages(&values) else {
+                let message = "the `outputMessages` of the recorded row are no messages";
+                return Err(Failure::new(FaultKind::Reply, message));
+            };
+            let mut transcript = Transcript::of_messages(messages);
+            // A row that counts no calls comes from a target that does not report them.
+            let is_known = !calls.is_empty() || row.trace_summary.tool_call_count.is_some();
+            transcript.calls = is_known.then_some(calls);
+            transcript
+        }
+        (None, Some(answer)) => Transcript::of_text(answer),
+        (None, None) => {
+            let message = match row.error {
+                Some(error) => format!("the recorded case has no answer: {}", error.message),
+                None => "the recorded case has no answer".to_owned(),
+            };
+            return Err(Failure::new(FaultKind::NoMatch, message));
+        }
+    };
+    if let Some(answer) = row.candidate_answer {
+        transcript.answer = answer;
+    }
+    transcript.tokens = row.tokens.map(Tokens::from);
+    transcript.cost_usd = row.cost_usd;
+    transcript.duration_ms = row.duration_ms;
+    Ok(transcript)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use evalrig_core::access::World;
+    use evalrig_core::diagnostic::Diagnostics;
+    use evalrig_core::model::{Block, Call, Message, Role, ToolCall, Value};
+    use evalrig_core::source::{MemoryFiles, Sources, Variables};
+
+    use crate::disk::Disk;
+    use crate::record::testing::row;
+    use crate::record::transcript_json::output_messages;
+    use crate::target::{Base, read_targets};
+
+    use super::*;
+
+    #[allow(clippy::result_large_err, reason = "the signature of every provider")]
+    fn agent(from: &Utf8Path, options: &str) -> Result<Box<dyn Agent>, Diagnostic> {
+        let path = Utf8Path::new("/p/.evalrig/targets.yaml");
+        let text = format!("targets: [{{name: again, provider: replay, from: {from}{options}}}]\n");
+        let files = MemoryFiles::new().with(path.as_str(), text.as_bytes());
+        let environment = Variables::default();
+        let world = World {
+            files: &files,
+            environment: &environment,
+            working_directory: "/p".into(),
+        };
+        let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+        let targets = read_targets(world, &mut sources, &mut out, path, "/p".into()).unwrap();
+        let target = targets.get("again").unwrap();
+        target.settings.connect(&Connect {
+            target,
+            base: &Base::of(path, "/p".into()),
+            root: "/p".into(),
+            files: &Disk,
+            variable: &|_| None,
+        })
+    }
+
+    fn ask(
+        agent: &dyn Agent,
+        test: &str,
+        trial: u32,
+        purpose: Purpose,
+    ) -> Result<Transcript, Failure> {
+        let request = Request {
+            purpose,
+            test_id: test,
+            trial,
+            attempt: 1,
+            call: 0,
+            messages: &[],
+            config: None,
+            timeout: Duration::from_secs(1),
+
+            attachments: crate::target::FilesMode::Inline,
+            files: &Disk,
+            scratch: "/tmp".into(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime.block_on(agent.answer(&request))
+    }
+
+    fn answer(agent: &dyn Agent, test: &str, trial: u32) -> Result<Transcript, Failure> {
+        ask(agent, test, trial, Purpose::Case)
+    }
+
+    fn file(rows: &[Row]) -> (tempfile::TempDir, Utf8PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(folder.path().join("old.jsonl")).unwrap();
+        let lines = rows
+            .iter()
+            .map(|row| serde_json::to_string(row).unwrap() + "\n");
+        std::fs::write(&path, lines.collect::<String>()).unwrap();
+        (folder, path)
+    }
+
+    fn of_target(target: &str, text: &str) -> Row {
+        let mut row = row("a", 1);
+        row.target = target.to_owned();
+        row.candidate_answer = Some(text.to_owned());
+        row
+    }
+
+    #[test]
+    fn what_was_recorded_comes_back() {
+        let mut second = row("a", 2);
+        second.candidate_answer = Some("second".to_owned());
+        second.tokens = None;
+        let (_folder, path) = file(&[row("a", 1), second, row("b", 1)]);
+        let agent = agent(&path, "").unwrap();
+        let first = answer(&*agent, "a", 1).unwrap();
+        assert_eq!(first.answer, "November ($22,500) was the best month.");
+        assert_eq!(
+            (first.cost_usd, first.duration_ms),
+            (Some(0.002), Some(900))
+        );
+        assert_eq!(first.tokens.unwrap().total(), 155);
+        assert_eq!(first.calls, None);
+        let second = answer(&*agent, "a", 2).unwrap();
+        assert_eq!((second.answer.as_str(), second.tokens), ("second", None));
+    }
+
+    #[test]
+    fn no_row_is_no_match() {
+        let mut errored = row("e", 1);
+        errored.candidate_answer = None;
+        let (_folder, path) = file(&[row("a", 1), errored]);
+        let any = agent(&path, "").unwrap();
+        let other = agent(&path, ", source_target: other").unwrap();
+        for result in [
+            answer(&*any, "a", 2),
+            answer(&*any, "z", 1),
+            answer(&*any, "e", 1),
+            answer(&*other, "a", 1),
+            ask(&*any, "a", 1, Purpose::Judge),
+        ] {
+            assert_eq!(result.unwrap_err().fault.kind, FaultKind::NoMatch);
+        }
+        let message = answer(&*other, "a", 1).unwrap_err().fault.message;
+        assert!(message.ends_with("has no row of test `a`, trial 1, target `other`"));
+    }
+
+    #[test]
+    fn the_source_target_goes_before_the_own_name_and_the_last_row_before_earlier_ones() {
+        let rows = [
+            of_target("x", "x"),
+            of_target("again", "own"),
+            of_target("y", "old"),
+            of_target("y", "new"),
+        ];
+        let (_folder, path) = file(&rows);
+        let said = |options| {
+            let agent = agent(&path, options).unwrap();
+            answer(&*agent, "a", 1).unwrap().answer
+        };
+        assert_eq!(said(", source_target: x"), "x");
+        assert_eq!(said(", source_target: y"), "new");
+        assert_eq!(said(""), "own");
+        let (_folder, path) = file(&rows[2..]);
+        let agent = agent(&path, "").unwrap();
+        assert_eq!(answer(&*agent, "a", 1).unwrap().answer, "new");
+    }
+
+    #[test]
+    fn calls_are_known_when_the_messages_are() {
+        let call = Call {
+            id: "call_1".to_owned(),
+            tool: "Skill".to_owned(),
+            args: evalrig_core::syntax::json_value(r#"{"skill":"csv"}"#).unwrap(),
+            output: Some(Value::Null),
+            duration_ms: Some(5),
+        };
+        let mut asking = Message::new(Role::Assistant, Vec::new());
+        asking.tool_calls = vec![ToolCall {
+            id: "call_1".to_owned(),
+            name: "Skill".to_owned(),
+            arguments: r#"{"skill":"csv"}"#.to_owned(),
+        }];
+        let said = Message::new(Role::Assistant, vec![Block::Text("done".to_owned())]);
+        let mut before = Transcript::of_messages(vec![asking, said]);
+        before.calls = Some(vec![call]);
+        let mut recorded = row("a", 1);
+        recorded.candidate_answer = Some("done".to_owned());
+        recorded.output_messages = Some(output_messages(&before));
+        let mut silent = row("b", 1);
+        silent.trace_summary.tool_call_count = None;
+        silent.output_messages = Some(Vec::new());
+        let (_folder, path) = file(&[recorded, silent]);
+        let agent = agent(&path, "").unwrap();
+        let after = answer(&*agent, "a", 1).unwrap();
+        assert_eq!(after.calls, before.calls);
+        assert_eq!(after.messages, before.messages);
+        assert_eq!(answer(&*agent, "b", 1).unwrap().calls, None);
+    }
+
+    #[test]
+    fn what_cannot_be_replayed_is_refused_in_words() {
+        let (folder, path) = file(&[row("a", 1)]);
+        std::fs::write(&path, "{\"evalId\": 1}\n").unwrap();
+        let message = agent(&path, "").unwrap_err().message;
+        assert!(message.contains("old.jsonl:1: not a row"), "{message}");
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let message = agent(folder, "").unwrap_err().message;
+        assert!(
+            message.ends_with("which cannot be replayed yet"),
+            "{message}"
+        );
+        let message = agent(&folder.join("none.jsonl"), "").unwrap_err().message;
+        assert!(message.starts_with("there is no results file"), "{message}");
+    }
+}

@@ -1,0 +1,92 @@
+//! What an agent is asked, and how it may fail.
+
+use std::time::Duration;
+
+use camino::Utf8Path;
+use evalrig_core::model::{Fault, FaultKind, Map, Message, Stage};
+use evalrig_core::source::Files;
+
+use crate::target::FilesMode;
+
+/// Why an agent is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be graded.
+    Case,
+    /// To grade.
+    Judge,
+}
+
+/// One attempt.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    pub purpose: Purpose,
+    pub test_id: &'a str,
+    /// From 1.
+    pub trial: u32,
+    /// From 1.
+    pub attempt: u32,
+    /// How many calls of the same case and assertion came before, retries not counted.
+    pub call: usize,
+    pub messages: &'a [Message],
+    /// Added to the body of a request, over the target's own.
+    pub config: Option<&'a Map>,
+    pub timeout: Duration,
+    /// How the target wants attached files to be shown.
+    pub attachments: FilesMode,
+    pub files: &'a dyn Files,
+    /// A directory of this case alone for temporary files; it exists and is removed afterwards.
+    pub scratch: &'a Utf8Path,
+}
+
+impl std::fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Request")
+            .field("purpose", &self.purpose)
+            .field("test_id", &self.test_id)
+            .field("trial", &self.trial)
+            .field("attempt", &self.attempt)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether another attempt may help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retry {
+    Never,
+    /// As soon as the usual wait is over.
+    Soon,
+    /// The service said how long to wait.
+    After(Duration),
+}
+
+/// An attempt that brought nothing to grade.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Its stage is set by the caller, who knows whether this was a case or a judge.
+    pub fault: Fault,
+    pub retry: Retry,
+}
+
+impl Failure {
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self {
+            fault: Fault::new(Stage::Target, kind, message),
+            retry: Retry::Never,
+        }
+    }
+
+    #[must_use]
+    pub fn retry(self, retry: Retry) -> Self {
+        Self { retry, ..self }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self {
+            fault,
+            retry: Retry::Never,
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Agents behind an address: every attempt is one request. What differs between services is how
+//! they want to be asked and how they answer, which is their [`Wire`].
+
+use std::fmt;
+use std::time::Duration;
+
+use evalrig_core::access::{Reference, Template};
+use evalrig_core::assertion::INVALID_OPTION;
+use evalrig_core::diagnostic::{Diagnostic, Level};
+use evalrig_core::model::{
+    Block, Call, FaultKind, JsonStyle, Map, Message, Number, Role, Tokens, ToolCall, Transcript,
+    Value,
+};
+use evalrig_core::source::Span;
+use evalrig_core::syntax::json_value;
+
+use crate::target::Secret;
+
+use super::connect::Connect;
+use super::http::{Endpoint, Exchange, Key, address};
+use super::http_fault::{excerpt, message_of};
+use super::price::{Rates, Seller, Used, cost};
+use super::request::{Failure, Purpose, Request};
+use super::{Agent, Pending, Quote};
+
+/// How much of a reply that cannot be read is shown.
+const EXCERPT: usize = 200;
+
+/// The form of requests and replies.
+pub(super) trait Wire: fmt::Debug + Send + Sync {
+    /// The body without `model` and the target's own settings.
+    fn body(&self, request: &Request<'_>) -> Result<Map, Failure>;
+
+    /// Says what is wrong with a reply that has not the form.
+    fn read(&self, reply: &Map) -> Result<Reply, String>;
+}
+
+/// What a service answered.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Reply {
+    pub(super) content: Vec<Block>,
+    pub(super) calls: Vec<Call>,
+    pub(super) used: Option<Used>,
+    pub(super) cost_usd: Option<f64>,
+}
+
+/// An agent that is asked over HTTP.
+pub(super) struct Service<W> {
+    wire: W,
+    endpoint: Endpoint,
+    model: String,
+    config: Map,
+    rates: Option<Rates>,
+    seller: Seller,
+}
+
+impl<W: Wire> fmt::Debug for Service<W> {
+    /// Variables in `config` may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service")
+            .field("wire", &self.wire)
+            .field("endpoint", &self.endpoint)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<W: Wire> Service<W> {
+    /// A service with the settings that every target has.
+    pub(super) fn new(
+        wire: W,
+        endpoint: Endpoint,
+        model: String,
+        seller: Seller,
+        connect: &Connect<'_>,
+    ) -> Result<Self, Diagnostic> {
+        let common = &connect.target.common;
+        Ok(Self {
+            wire,
+            endpoint,
+            model,
+            config: connect.map(&common.config)?,
+            rates: Rates::of(common.price.as_ref(), connect)?,
+            seller,
+        })
+    }
+
+    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, Failure> {
+        let body = Value::Map(self.body(request)?).to_json(JsonStyle::Compact);
+        let exchange = self.endpoint.post(body, request.timeout).await?;
+        self.read(&exchange).map_err(|reason| {
+            // Redacted before it is cut: half a key is no longer recognised.
+            let shown = |text: &str| excerpt(&self.endpoint.redact(text), EXCERPT);
+            let message = format!("{}: {}", shown(&reason), shown(&exchange.body));
+            Failure::new(FaultKind::Reply, message)
+        })
+    }
+
+    /// `{model, messages, …config}`, where later words win.
+    fn body(&self, request: &Request<'_>) -> Result<Map, Failure> {
+        let mut body = Map::new();
+        body.insert("model", self.model.as_str());
+        let asked = self.wire.body(request)?;
+        if request.purpose == Purpose::Judge {
+            // The same question should get the same verdict, unless somebody says otherwise.
+            body.insert("temperature", Number::from(0));
+        }
+        let layers = [Some(&asked), Some(&self.config), request.config];
+        for (key, value) in layers.into_iter().flatten().flat_map(Map::iter) {
+            body.insert(key, value.clone());
+        }
+        // Some models refuse options that others need; null takes one out.
+        body.retain(|_, value| *value != Value::Null);
+        // A stream says the same in pieces, which nobody here waits for.
+        body.remove("stream");
+        body.remove("stream_options");
+        Ok(body)
+    }
+
+    fn read(&self, exchange: &Exchange) -> Result<Transcript, String> {
+        let value = json_value(&exchange.body).ok_or("the reply is no JSON")?;
+        let Value::Map(map) = &value else {
+            return Err("the reply is no JSON object".to_owned());
+        };
+        let reply = self
+            .wire
+            .read(map)
+            .map_err(|reason| reported(&value).unwrap_or(reason))?;
+        let model = map.get("model").and_then(Value::as_str);
+        let model = model.filter(|model| !model.is_empty());
+        let cost_usd = reply.cost_usd.or_else(|| self.cost(model, reply.used?));
+        let mut transcript = Transcript::of_messages(vec![said(&reply)]);
+        transcript.tokens = reply.used.map(|used| used.tokens);
+        transcript.calls = Some(reply.calls);
+        transcript.cost_usd = cost_usd;
+        transcript.duration_ms = Some(milliseconds(exchange.took));
+        transcript.model = Some(model.unwrap_or(&self.model).to_owned());
+        Ok(transcript)
+    }
+
+    /// By the reported model, which is the more exact name, else by the configured one.
+    fn cost(&self, reported: Option<&str>, used: Used) -> Option<f64> {
+        let by = |model: &str| cost(self.rates.as_ref(), &self.seller, model, used);
+        reported.and_then(by).or_else(|| by(&self.model))
+    }
+}
+
+impl<W: Wire> Agent for Service<W> {
+    fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
+        Box::pin(self.respond(request))
+    }
+
+    fn quote(&self) -> Quote {
+        const MANY: u64 = 1_000_000;
+        let price = |input, output| {
+            let tokens = Tokens {
+                input,
+                output,
+                cached: 0,
+            };
+            let used = Used::from(tokens);
+            Some(cost(self.rates.as_ref(), &self.seller, &self.model, used)? / MANY as f64)
+        };
+        match (price(MANY, 0), price(0, MANY)) {
+            (Some(input), Some(output)) => Quote::Tokens {
+                input,
+                output,
+                most_output: ["max_completion_tokens", "max_tokens"]
+                    .iter()
+                    .find_map(|key| count(&self.config, key)),
+            },
+            _ => Quote::Unknown,
+        }
+    }
+}
+
+/// What the service says of itself under a good status, which tells more than what it lacks.
+fn reported(reply: &Value) -> Option<String> {
+    let error = reply.as_map()?.get("error")?;
+    if *error == Value::Null {
+        return None;
+    }
+    Some(format!("the service reports `{}`", message_of(reply)?))
+}
+
+fn milliseconds(took: Duration) -> u64 {
+    (took.as_secs_f64() * 1000.0).round() as u64
+}
+
+fn said(reply: &Reply) -> Message {
+    let mut message = Message::new(Role::Assistant, reply.content.clone());
+    let calls = reply.calls.iter().map(|call| ToolCall {
+        id: call.id.clone(),
+        name: call.tool.clone(),
+        arguments: match &call.args {
+            Value::String(raw) => raw.clone(),
+            args => args.to_json(JsonStyle::Compact),
+        },
+    });
+    message.tool_calls = calls.collect();
+    message
+}
+
+/// A count that must be there for the rest to mean anything.
+pub(super) fn count(usage: &Map, key: &str) -> Option<u64> {
+    match usage.get(key)? {
+        Value::Number(number) => number.as_u64(),
+        _ => None,
+    }
+}
+
+/// Counts in which the cached ones are a part of the input.
+pub(super) fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
+    Tokens {
+        input,
+        output,
+        cached: cached.min(input),
+    }
+}
+
+/// The address that the targets file gives, else the provider's own.
+pub(super) fn base_url(
+    written: Option<&Template>,
+    default: &str,
+    connect: &Connect<'_>,
+) -> Result<String, Diagnostic> {
+    let written = connect.optional(written)?;
+    Ok(written.unwrap_or_else(|| default.to_owned()))
+}
+
+/// The endpoint below an address.
+pub(super) fn endpoint(
+    base: &str,
+    segments: &[&str],
+    written: Option<&Template>,
+    connect: &Connect<'_>,
+) -> Result<Endpoint, Diagnostic> {
+    address(base, segments)
+        .map(Endpoint::new)
+        .map_err(|reason| {
+            let place = written.map_or(connect.target.name.span, Template::span);
+            unusable(place, format!("no address of a service: {reason}"))
+        })
+}
+
+/// How a service wants its key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Door {
+    pub(super) header: &'static str,
+    pub(super) prefix: &'static str,
+    /// Holds the key when the target has none.
+    pub(super) variable: &'static str,
+    /// Public services let nobody in without a key; those of one's own often want none.
+    pub(super) is_locked: bool,
+}
+
+/// Sends the key with every request.
+pub(super) fn unlock(
+    endpoint: &mut Endpoint,
+    door: Door,
+    written: Option<&Secret>,
+    connect: &Connect<'_>,
+) -> Result<(), Diagnostic> {
+    let text = match written {
+        Some(secret) => Some(connect.text(&secret.0)?),
+        None => (connect.variable)(door.variable).filter(|text| !text.trim().is_empty()),
+    };
+    let Some(text) = text else {
+        return match door.is_locked {
+            true => Err(unset(door.variable, connect)),
+            false => Ok(()),
+        };
+    };
+    let key = Key::new(&text);
+    if key.is_empty() {
+        return Ok(());
+    }
+    let sent = endpoint.secret_header(door.header, door.prefix, &key);
+    sent.map_err(|reason| {
+        let place = written.map_or(connect.target.name.span, |secret| secret.0.span());
+        unusable(place, format!("`api_key` {reason}"))
+    })
+}
+
+fn unset(variable: &str, connect: &Connect<'_>) -> Diagnostic {
+    let reference = Reference {
+        name: variable.to_owned(),
+        field: connect.target.name.value.clone(),
+        span: connect.target.name.span,
+    };
+    reference.missing(Level::BlocksRun)
+}
+
+pub(super) fn unusable(place: Span, message: String) -> Diagnostic {
+    Diagnostic::new(&INVALID_OPTION, place, message).level(Level::BlocksRun)
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use evalrig_core::source::MemoryFiles;
+
+    use super::*;
+    use crate::agent::Purpose;
+
+    /// The body that messages become, as text.
+    pub(in crate::agent) fn body(wire: &dyn Wire, messages: &[Message]) -> String {
+        let files = MemoryFiles::new();
+        let request = Request {
+            purpose: Purpose::Case,
+            test_id: "t",
+            trial: 1,
+            attempt: 1,
+            call: 0,
+            messages,
+            config: None,
+            timeout: Duration::from_secs(1),
+
+            attachments: crate::target::FilesMode::Inline,
+            files: &files,
+            scratch: "/tmp".into(),
+        };
+        Value::Map(wire.body(&request).unwrap()).to_json(JsonStyle::Compact)
+    }
+
+    pub(in crate::agent) fn read(wire: &dyn Wire, reply: &str) -> Result<Reply, String> {
+        wire.read(json_value(reply).unwrap().as_map().unwrap())
+    }
+
+    pub(in crate::agent) fn texts(reply: &Reply) -> Vec<&str> {
+        let texts = reply.content.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// A conversation with two system messages, a call and its result.
+    pub(in crate::agent) fn conversation() -> Vec<Message> {
+        let text = |text: &str| vec![Block::Text(text.to_owned())];
+        let mut asking = Message::new(Role::Assistant, Vec::new());
+        asking.tool_calls.push(ToolCall {
+            id: "call_1".to_owned(),
+            name: "Read".to_owned(),
+            arguments: r#"{"path":"a"}"#.to_owned(),
+        });
+        let mut result = Message::new(Role::Tool, text("content of a"));
+        result.tool_call_id = Some("call_1".to_owned());
+        vec![
+            Message::new(Role::System, text("Be brief.")),
+            Message::user("Read a"),
+            asking,
+            result,
+            Message::new(Role::System, text("Be kind.")),
+            Message::user("and then?"),
+        ]
+    }
+}

@@ -1,0 +1,239 @@
+//! Commands for the shell. A value never becomes part of the command's text: it goes into a
+//! variable, and a quoted reference to that stands in its place. So nothing in a prompt can be run,
+//! wherever the author put the placeholder.
+
+use super::placeholder::{Piece, Slot, Values};
+
+/// What surrounds a place in a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Nothing,
+    Parenthesis,
+    Double,
+    Single,
+    Comment,
+}
+
+/// A command and the variables it refers to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Script {
+    pub(super) text: String,
+    pub(super) variables: Vec<(String, String)>,
+}
+
+pub(super) fn script(pieces: &[Piece], values: &Values) -> Script {
+    let mut script = Script {
+        text: String::new(),
+        variables: Vec::new(),
+    };
+    let mut quoting = Quoting::default();
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => {
+                quoting.pass(text);
+                script.text.push_str(text);
+            }
+            Piece::Slot(slot) => {
+                script.refer(*slot, values, quoting.around());
+                quoting.pass_value();
+            }
+        }
+    }
+    script
+}
+
+impl Script {
+    fn refer(&mut self, slot: Slot, values: &Values, around: Around) {
+        for (at, value) in values.texts(slot).iter().enumerate() {
+            if at > 0 {
+                self.text.push(' ');
+            }
+            let name = match slot {
+                Slot::Files => format!("{}{}", variable(slot), at + 1),
+                _ => variable(slot).to_owned(),
+            };
+            self.text.push_str(&reference(&name, around));
+            if self.variables.iter().all(|(known, _)| *known != name) {
+                self.variables.push((name, value.clone()));
+            }
+        }
+    }
+}
+
+fn variable(slot: Slot) -> &'static str {
+    match slot {
+        Slot::Prompt => "EVALRIG_PROMPT",
+        Slot::PromptFile => "EVALRIG_PROMPT_FILE",
+        Slot::OutputFile => "EVALRIG_OUTPUT_FILE",
+        Slot::Files => "EVALRIG_FILE_",
+        Slot::TestId => "EVALRIG_TEST_ID",
+        Slot::Attempt => "EVALRIG_ATTEMPT",
+    }
+}
+
+#[cfg(not(windows))]
+fn reference(name: &str, around: Around) -> String {
+    match around {
+        Around::Double => format!("${{{name}}}"),
+        Around::Single => format!("'\"${name}\"'"),
+        Around::Nothing | Around::Parenthesis | Around::Comment => format!("\"${name}\""),
+    }
+}
+
+/// Expanded late, after the line has been taken apart.
+#[cfg(windows)]
+fn reference(name: &str, around: Around) -> String {
+    match around {
+        Around::Double => format!("!{name}!"),
+        _ => format!("\"!{name}!\""),
+    }
+}
+
+/// Where in its own quotes a command is. A wrong guess, in a here-document for example, spoils a
+/// value but cannot run it.
+#[derive(Debug, Default)]
+struct Quoting {
+    /// From the outermost; empty is nothing.
+    open: Vec<Around>,
+    is_escaped: bool,
+    /// The last character belongs to a word, so that `#` begins no comment.
+    is_in_word: bool,
+    after_dollar: bool,
+}
+
+impl Quoting {
+    fn around(&self) -> Around {
+        self.open.last().copied().unwrap_or(Around::Nothing)
+    }
+
+    fn pass(&mut self, text: &str) {
+        for character in text.chars() {
+            if self.is_escaped {
+                self.is_escaped = false;
+            } else {
+                self.step(character);
+            }
+            self.after_dollar = character == '$';
+            self.is_in_word = !(character.is_whitespace() || ";&|(".contains(character));
+        }
+    }
+
+    fn pass_value(&mut self) {
+        self.is_in_word = true;
+        self.after_dollar = false;
+    }
+
+    fn step(&mut self, character: char) {
+        let around = self.around();
+        match (around, character) {
+            (Around::Comment, '\n') | (Around::Single, '\'') | (Around::Double, '"') => {
+                self.open.pop();
+            }
+            (Around::Comment | Around::Single, _) => {}
+            (_, '\\') => self.is_escaped = true,
+            (Around::Double, '(') if self.after_dollar => self.open.push(Around::Parenthesis),
+            (Around::Double, _) => {}
+            (_, '\'') => self.open.push(Around::Single),
+            (_, '"') => self.open.push(Around::Double),
+            (_, '(') => self.open.push(Around::Parenthesis),
+            (Around::Parenthesis, ')') => {
+                self.open.pop();
+            }
+            (_, '#') if !self.is_in_word => self.open.push(Around::Comment),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::Command;
+
+    use super::super::placeholder::{Reader, pieces};
+    use super::*;
+
+    /// Quotes of every kind, substitutions, patterns, line breaks, and an end of options.
+    const HOSTILE: &str = "a'b\"c`echo no`$(echo no)${HOME}\\'\\\n; echo no # *  'x' -- {ATTEMPT}";
+
+    fn values() -> Values {
+        Values {
+            prompt: HOSTILE.to_owned(),
+            files: vec!["/a b".to_owned(), "/$(echo no)'".to_owned()],
+            test_id: "t'; echo no; '".to_owned(),
+            attempt: "1".to_owned(),
+            ..Values::default()
+        }
+    }
+
+    fn of(command: &str, values: &Values) -> Script {
+        script(&pieces(command, Reader::Shell), values)
+    }
+
+    fn run(command: &str) -> String {
+        let script = of(command, &values());
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(&script.text).envs(script.variables);
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[test]
+    fn a_value_is_one_word_whatever_it_holds_and_wherever_it_stands() {
+        for command in [
+            "printf '%s' {PROMPT}",
+            "printf '%s' \"{PROMPT}\"",
+            "printf '%s' '{PROMPT}'",
+            "printf '%s' \"$(printf '%s' {PROMPT})\"",
+            "printf '%s' \"$(printf '%s' \"{PROMPT}\")\"",
+            "(printf '%s' {PROMPT})",
+            "# don't\nprintf '%s' {PROMPT}",
+            "X={PROMPT}; printf '%s' \"$X\"",
+            "printf '%s' \"\"{PROMPT}''",
+            ": {TEST_ID}#'\n'; printf '%s' {PROMPT}",
+        ] {
+            assert_eq!(run(command), HOSTILE, "{command}");
+        }
+        assert_eq!(
+            run("printf '<%s>' --id={TEST_ID} x"),
+            "<--id=t'; echo no; '><x>"
+        );
+        assert_eq!(
+            run("printf '<%s>' \"a {TEST_ID} b\""),
+            "<a t'; echo no; ' b>"
+        );
+    }
+
+    #[test]
+    fn each_file_is_a_word() {
+        assert_eq!(run("printf '<%s>' {FILES}"), "</a b></$(echo no)'>");
+        assert_eq!(run("printf '<%s>' \"{FILES}\""), "</a b /$(echo no)'>");
+        let none = of("x {FILES} y", &Values::default());
+        assert_eq!(none.text, "x  y");
+    }
+
+    #[test]
+    fn nothing_is_run_where_the_quoting_cannot_be_known() {
+        for command in [
+            "cat <<EOF\n{PROMPT}\nEOF",
+            "cat <<'EOF'\n{PROMPT}\nEOF",
+            "case x in x) printf '%s' {PROMPT};; esac",
+            "echo \"`printf '%s' {PROMPT}`\"",
+            "echo `printf '%s' \"{PROMPT}\"`",
+        ] {
+            let shown = run(command);
+            assert!(
+                !shown.lines().any(|line| line.trim() == "no"),
+                "{command}: {shown}"
+            );
+            assert!(!shown.starts_with("a'b\"cno"), "{command}: {shown}");
+        }
+    }
+
+    #[test]
+    fn variables_of_the_author_stay() {
+        assert_eq!(run("PROMPT=mine; printf '%s' \"${PROMPT}\""), "mine");
+        let script = of("echo ${EVAL_ID} {x} {ATTEMPT}", &values());
+        assert_eq!(script.text, "echo ${EVAL_ID} {x} \"$EVALRIG_ATTEMPT\"");
+    }
+}

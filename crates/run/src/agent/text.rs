@@ -1,0 +1,76 @@
+//! Input in the forms that agents take: one text, or messages of parts (`FORMAT.md` 9.4).
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use camino::Utf8PathBuf;
+use evalrig_core::evidence::{Attachments, EncodedImage, MessagePart, Rendering};
+use evalrig_core::model::{Block, Fault, FaultKind, Image, Message, Role, Stage};
+
+use crate::target::FilesMode;
+
+use super::request::{Failure, Request};
+
+impl From<FilesMode> for Attachments {
+    fn from(mode: FilesMode) -> Self {
+        match mode {
+            FilesMode::Inline => Self::Inline,
+            FilesMode::Paths => Self::Paths,
+            FilesMode::None => Self::None,
+        }
+    }
+}
+
+/// The whole input as one text.
+pub(super) fn prompt(request: &Request<'_>, files: FilesMode) -> Result<String, Failure> {
+    let image_path = |data: &str| image_file(request, data);
+    let rendering = Rendering {
+        attachments: files.into(),
+        files: request.files,
+        image_path: &image_path,
+    };
+    Ok(rendering.prompt(request.messages)?)
+}
+
+/// One message of a chat.
+pub(super) fn parts(request: &Request<'_>, message: &Message) -> Result<Vec<MessagePart>, Failure> {
+    let rendering = Rendering::for_chat(request.attachments.into(), request.files);
+    Ok(rendering.parts(message)?)
+}
+
+/// Absolute paths of attached files and images, in order; data images lie in the scratch
+/// directory.
+pub(super) fn attached(request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, Failure> {
+    let blocks = request.messages.iter().flat_map(|message| &message.content);
+    let mut paths = Vec::new();
+    for block in blocks {
+        match block {
+            Block::Image(Image::Data(data)) => paths.push(image_file(request, data)?),
+            other => paths.extend(other.file().and_then(|file| file.path.clone())),
+        }
+    }
+    Ok(paths)
+}
+
+/// The last user message as it is rendered.
+pub(super) fn last_user_text(request: &Request<'_>) -> Result<String, Failure> {
+    let mut users = request.messages.iter().rev();
+    let Some(last) = users.find(|message| message.role == Role::User) else {
+        return Ok(String::new());
+    };
+    let rendering = Rendering::for_chat(request.attachments.into(), request.files);
+    Ok(rendering.message(last)?)
+}
+
+/// Image data as a file. The same data is the same file, so attempts and calls share it.
+fn image_file(request: &Request<'_>, data: &str) -> Result<Utf8PathBuf, Fault> {
+    let image = EncodedImage::of_data(data)?;
+    let mut hasher = DefaultHasher::new();
+    data.hash(&mut hasher);
+    let name = format!("image-{:016x}.{}", hasher.finish(), image.extension());
+    let path = request.scratch.join(name);
+    std::fs::write(&path, image.bytes()).map_err(|error| {
+        let message = format!("cannot write a temporary file: {error}");
+        Fault::new(Stage::Target, FaultKind::Io, message)
+    })?;
+    Ok(path)
+}

@@ -1,0 +1,371 @@
+//! One case's life: ask the target, grade as far as possible, ask scripts and judges for the rest.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use evalrig_core::assertion::{
+    Answer, Answers, Ask, Graded, JudgeQuestion, Question, Terms, grade,
+};
+use evalrig_core::evidence::Evidence;
+use evalrig_core::model::{AssertionGrade, Fault, FaultKind, Stage, Test, Transcript};
+use evalrig_core::plan::Case;
+use futures_util::future::join_all;
+
+use crate::agent::{Purpose, Request};
+use crate::disk::Disk;
+use crate::event::Event;
+use crate::grade::{SCRIPT_GRACE, run_script};
+use crate::record::{CaseKey, JudgeUsage, Row};
+use crate::target::FilesMode;
+
+use super::job::{Answered, Job, SuiteJob};
+use super::retry::Retrying;
+use super::rows::RowMaker;
+use super::run::Outside;
+use super::station::Station;
+
+/// One case and everything around it.
+#[derive(Clone, Copy)]
+pub(super) struct CaseWork<'a> {
+    pub(super) job: &'a Job,
+    pub(super) suite: usize,
+    pub(super) case: &'a Case,
+    /// Number of the case in the plan.
+    pub(super) number: usize,
+    pub(super) outside: &'a Outside,
+}
+
+impl<'a> CaseWork<'a> {
+    fn suite_job(&self) -> &'a SuiteJob {
+        &self.job.suites[self.suite]
+    }
+
+    pub(super) fn test(&self) -> &'a Test {
+        &self.suite_job().suite.tests[self.case.test]
+    }
+
+    pub(super) fn key(&self) -> CaseKey {
+        self.suite_job().key(self.case)
+    }
+
+    /// For people: the test, and what tells it from others of the same name.
+    pub(super) fn label(&self) -> Arc<str> {
+        let suite = self.suite_job();
+        let mut label = match self.job.suites.len() {
+            1 => self.test().id.to_string(),
+            _ => format!("{}/{}", suite.suite.name, self.test().id),
+        };
+        if suite.target_count() > 1 {
+            label += &format!(" @{}", self.case.target);
+        }
+        if self.case.trial > 1 {
+            label += &format!(" #{}", self.case.trial);
+        }
+        label.into()
+    }
+
+    fn rows(&self) -> RowMaker<'a> {
+        RowMaker {
+            job: self.suite_job(),
+            test: self.test(),
+            test_index: self.case.test,
+            target: &self.case.target,
+            trial: self.case.trial,
+            messages: self.job.options.messages,
+        }
+    }
+
+    /// The row of a case that is not begun.
+    pub(super) fn not_begun(&self, reason: &str) -> Row {
+        let fault = Fault::new(
+            Stage::Target,
+            FaultKind::Limit,
+            format!("not run: {reason}"),
+        );
+        self.rows().failed(&fault, 0)
+    }
+
+    /// From beginning to end. Never fails: what goes wrong is in the row.
+    pub(super) async fn run(&self) -> Row {
+        let test = self.test();
+        if let Some(skip) = &test.skip {
+            return self.rows().skipped(skip.reason.as_deref());
+        }
+        let scratch = Scratch::new(self);
+        let (answered, is_new) = match self.job.answered.get(&self.key()) {
+            Some(answered) => (answered.clone(), false),
+            None => match self.ask_target(&scratch).await {
+                Ok(answered) => (answered, true),
+                Err((fault, attempts)) => return self.rows().failed(&fault, attempts),
+            },
+        };
+        let (grades, usage) = self.grade(&answered, is_new, &scratch).await;
+        self.rows()
+            .graded(&answered.transcript, answered.attempts, &grades, usage)
+    }
+
+    async fn ask_target(&self, scratch: &Scratch) -> Result<Answered, (Fault, u32)> {
+        let suite = self.suite_job();
+        let test = self.test();
+        let Some(station) = suite.stations.get(&self.case.target) else {
+            let message = format!("there is no target `{}`", self.case.target);
+            return Err((Fault::new(Stage::Target, FaultKind::Start, message), 0));
+        };
+        let directory = match scratch.directory(station) {
+            Ok(directory) => directory,
+            Err(fault) => return Err((fault, 0)),
+        };
+        let request = Request {
+            purpose: Purpose::Case,
+            test_id: test.id.as_str(),
+            trial: self.case.trial,
+            attempt: 1,
+            call: 0,
+            messages: &test.input,
+            config: None,
+            timeout: self.timeout(station),
+            attachments: FilesMode::Inline,
+            files: &Disk,
+            scratch: &directory,
+        };
+        let (asked, attempts) = self.ask(station, &request).await;
+        match asked {
+            Ok(transcript) => Ok(Answered {
+                transcript,
+                attempts,
+            }),
+            Err(fault) => Err((fault, attempts)),
+        }
+    }
+
+    /// `--timeout`, then the test, the suite, the target.
+    fn timeout(&self, station: &Station) -> Duration {
+        let written = self.test().execution.timeout_seconds;
+        let written = written.or(self.suite_job().suite.execution.timeout_seconds);
+        let written = written.map(|seconds| Duration::from_secs(seconds.into()));
+        let given = self.job.options.timeout.or(written);
+        given.unwrap_or_else(|| station.timeout())
+    }
+
+    async fn ask(
+        &self,
+        station: &Station,
+        request: &Request<'_>,
+    ) -> (Result<Transcript, Fault>, u32) {
+        let again = |again: Retrying<'_>| {
+            self.outside.tell(Event::Retrying {
+                case: self.number,
+                reason: again.fault.message.clone(),
+                seconds: again.wait.as_secs_f64(),
+            });
+        };
+        station.ask(request, self.job.options.retries, &again).await
+    }
+
+    /// Grades in rounds: every round answers what the last one asked.
+    async fn grade(
+        &self,
+        answered: &Answered,
+        is_new: bool,
+        scratch: &Scratch,
+    ) -> (Vec<AssertionGrade>, Option<JudgeUsage>) {
+        let suite = self.suite_job();
+        let evidence = Evidence {
+            suite: &suite.suite.name,
+            test: self.test(),
+            trial: self.case.trial,
+            transcript: &answered.transcript,
+            files: &Disk,
+        };
+        let terms = Terms {
+            pass: suite.thresholds.pass,
+            judging: self.job.options.judging,
+        };
+        let mut answers = Answers::default();
+        let mut judged = Judged::default();
+        let mut is_kept = !is_new;
+        loop {
+            let asks = match grade(&evidence, terms, &answers) {
+                Graded::Done(grades) => return (grades, judged.usage),
+                Graded::Asks(asks) => asks,
+            };
+            if !is_kept {
+                // It was paid for: a crash while it is judged must not lose it.
+                let (key, hash) = (self.key(), suite.hash(self.case.test));
+                self.outside
+                    .answered(self.suite, &key, hash, answered)
+                    .await;
+                is_kept = true;
+            }
+            let calls: Vec<usize> = asks.iter().map(|ask| judged.call_of(ask)).collect();
+            let given = asks
+                .iter()
+                .zip(calls)
+                .map(|(ask, call)| self.answer(ask, call, scratch));
+            for (ask, (answer, used)) in asks.iter().zip(join_all(given).await) {
+                judged.count(used);
+                answers.insert(ask.key.clone(), answer);
+            }
+        }
+    }
+
+    async fn answer(&self, ask: &Ask, call: usize, scratch: &Scratch) -> (Answer, Option<Used>) {
+        match &ask.question {
+            Question::Script(question) => {
+                let environment = self.script_environment();
+                let answer = run_script(question, &environment, SCRIPT_GRACE).await;
+                (answer, None)
+            }
+            Question::Judge(question) => self.ask_judge(question, call, scratch).await,
+        }
+    }
+
+    fn script_environment(&self) -> [(String, String); 4] {
+        let suite = self.suite_job();
+        [
+            ("EVALRIG_SUITE", suite.suite.name.clone()),
+            ("EVALRIG_TEST_ID", self.test().id.to_string()),
+            ("EVALRIG_TRIAL", self.case.trial.to_string()),
+            ("EVALRIG_ROOT", suite.root.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+    }
+
+    async fn ask_judge(
+        &self,
+        question: &JudgeQuestion,
+        call: usize,
+        scratch: &Scratch,
+    ) -> (Answer, Option<Used>) {
+        let suite = self.suite_job();
+        let name = question.target.as_ref();
+        let name = name.or_else(|| suite.judges.get(&self.case.target));
+        let station = name.and_then(|name| suite.stations.get(name));
+        let Some(station) = station else {
+            let fault = Fault::new(Stage::Judge, FaultKind::Start, "there is no judge");
+            return (Answer::Failed(fault), None);
+        };
+        let directory = match scratch.directory(station) {
+            Ok(directory) => directory,
+            Err(fault) => return (Answer::Failed(fault), None),
+        };
+        let request = Request {
+            purpose: Purpose::Judge,
+            test_id: self.test().id.as_str(),
+            trial: self.case.trial,
+            attempt: 1,
+            call,
+            messages: &question.messages,
+            config: Some(&question.config),
+            timeout: station.timeout(),
+            attachments: FilesMode::Inline,
+            files: &Disk,
+            scratch: &directory,
+        };
+        let (asked, attempts) = self.ask(station, &request).await;
+        match asked {
+            Ok(transcript) => {
+                let used = Used::of(&transcript);
+                (Answer::Judge(transcript.answer), Some(used))
+            }
+            Err(fault) => (Answer::Failed(fault), (attempts > 0).then(Used::unknown)),
+        }
+    }
+}
+
+/// What one call of a judge took.
+#[derive(Debug, Clone, Copy)]
+struct Used {
+    input: Option<u64>,
+    output: Option<u64>,
+    cost_usd: Option<f64>,
+}
+
+impl Used {
+    fn of(transcript: &Transcript) -> Self {
+        Self {
+            input: transcript.tokens.map(|tokens| tokens.input),
+            output: transcript.tokens.map(|tokens| tokens.output),
+            cost_usd: transcript.cost_usd,
+        }
+    }
+
+    fn unknown() -> Self {
+        Self {
+            input: None,
+            output: None,
+            cost_usd: None,
+        }
+    }
+}
+
+/// The judge calls of a case.
+#[derive(Debug, Default)]
+struct Judged {
+    usage: Option<JudgeUsage>,
+    /// How often each assertion asked.
+    calls: HashMap<String, usize>,
+}
+
+impl Judged {
+    /// How many calls the same assertion made before.
+    fn call_of(&mut self, ask: &Ask) -> usize {
+        let assertion = ask.key.rsplit_once('/').map_or("", |(scope, _)| scope);
+        let calls = self.calls.entry(assertion.to_owned()).or_insert(0);
+        *calls += 1;
+        *calls - 1
+    }
+
+    fn count(&mut self, used: Option<Used>) {
+        let Some(used) = used else { return };
+        let before = self.usage.unwrap_or(JudgeUsage {
+            calls: 0,
+            input: Some(0),
+            output: Some(0),
+            cost_usd: Some(0.0),
+        });
+        let plus = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+        self.usage = Some(JudgeUsage {
+            calls: before.calls + 1,
+            input: plus(before.input, used.input),
+            output: plus(before.output, used.output),
+            cost_usd: before.cost_usd.zip(used.cost_usd).map(|(a, b)| a + b),
+        });
+    }
+}
+
+/// The case's directory for temporary files, made only for those who need one.
+struct Scratch {
+    shared: Utf8PathBuf,
+    own: Utf8PathBuf,
+}
+
+impl Scratch {
+    fn new(work: &CaseWork<'_>) -> Self {
+        let shared = work.job.options.scratch.clone();
+        let own = shared.join(work.number.to_string());
+        Self { shared, own }
+    }
+
+    fn directory(&self, station: &Station) -> Result<Utf8PathBuf, Fault> {
+        if !station.is_process() {
+            return Ok(self.shared.clone());
+        }
+        match std::fs::create_dir_all(&self.own) {
+            Ok(()) => Ok(self.own.clone()),
+            Err(error) => {
+                let message = format!("cannot make a directory for temporary files: {error}");
+                Err(Fault::new(Stage::Target, FaultKind::Io, message))
+            }
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Most cases have none.
+        let _ = std::fs::remove_dir_all(&self.own);
+    }
+}

@@ -1,0 +1,107 @@
+//! What a run consists of: suites, their cases and the stations that answer. Made before anything
+//! is called, so that nothing is found missing after money was spent.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use evalrig_core::assertion::Judging;
+use evalrig_core::model::{Suite, Transcript};
+use evalrig_core::plan::{Case, Chain};
+use evalrig_core::score::Thresholds;
+use evalrig_core::source::Sources;
+
+use crate::record::CaseKey;
+
+use super::station::Station;
+
+/// One suite with everything that its cases need.
+#[derive(Debug)]
+pub struct SuiteJob {
+    pub suite: Suite,
+    pub sources: Sources,
+    /// The main file, absolute.
+    pub path: Utf8PathBuf,
+    /// The repository root, absolute.
+    pub root: Utf8PathBuf,
+    pub thresholds: Thresholds,
+    /// By the name that cases use.
+    pub stations: HashMap<String, Arc<Station>>,
+    /// Judge of a target's cases, by the name of the target.
+    pub judges: HashMap<String, String>,
+    /// What is to be done, in order.
+    pub chains: Vec<Chain>,
+    /// Names of the targets that cases of this suite run against.
+    pub targets: Vec<String>,
+    /// `testHash` by place of the test; empty for tests without a case.
+    pub hashes: Vec<String>,
+}
+
+impl SuiteJob {
+    /// `testHash` of a test that has a case.
+    pub fn hash(&self, test: usize) -> &str {
+        &self.hashes[test]
+    }
+
+    pub fn key(&self, case: &Case) -> CaseKey {
+        CaseKey {
+            suite: self.suite.name.clone(),
+            test: self.suite.tests[case.test].id.to_string(),
+            target: case.target.clone(),
+            trial: case.trial,
+        }
+    }
+
+    /// Every case with the `testHash` of its test.
+    pub fn keys(&self) -> impl Iterator<Item = (CaseKey, &str)> {
+        let cases = self.chains.iter().flatten();
+        cases.map(|case| (self.key(case), self.hash(case.test)))
+    }
+
+    /// The main file, relative to the repository root.
+    pub fn file(&self) -> String {
+        let shown = self.path.strip_prefix(&self.root).unwrap_or(&self.path);
+        shown.as_str().replace('\\', "/")
+    }
+
+    pub fn target_count(&self) -> usize {
+        self.targets.len()
+    }
+}
+
+/// An answer that an earlier run got but did not grade.
+#[derive(Debug, Clone)]
+pub struct Answered {
+    pub transcript: Transcript,
+    pub attempts: u32,
+}
+
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Cases at once, over all targets.
+    pub workers: Option<usize>,
+    pub timeout: Option<Duration>,
+    pub retries: Option<u32>,
+    pub budget_usd: Option<f64>,
+    pub max_errors: Option<u64>,
+    pub judging: Judging,
+    /// Whether rows hold the messages.
+    pub messages: bool,
+    /// Where temporary files go.
+    pub scratch: Utf8PathBuf,
+}
+
+#[derive(Debug)]
+pub struct Job {
+    pub suites: Vec<SuiteJob>,
+    pub options: RunOptions,
+    pub answered: HashMap<CaseKey, Answered>,
+}
+
+impl Job {
+    pub fn case_count(&self) -> usize {
+        let chains = self.suites.iter().flat_map(|suite| &suite.chains);
+        chains.map(Vec::len).sum()
+    }
+}

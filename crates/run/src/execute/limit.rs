@@ -1,0 +1,92 @@
+//! How much may be spent and how much may go wrong before a run stops.
+
+use std::sync::Mutex;
+
+use evalrig_core::model::Outcome;
+
+use crate::record::Row;
+
+/// Which limit ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    Budget,
+    Errors,
+}
+
+/// A limit that was reached, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reached {
+    pub limit: Limit,
+    pub reason: String,
+}
+
+/// What has been spent so far.
+#[derive(Debug, Default)]
+struct Spent {
+    cost_usd: f64,
+    errors: u64,
+    reached: Option<Reached>,
+}
+
+#[derive(Debug)]
+pub struct Limits {
+    budget_usd: Option<f64>,
+    max_errors: Option<u64>,
+    spent: Mutex<Spent>,
+}
+
+impl Limits {
+    pub fn new(budget_usd: Option<f64>, max_errors: Option<u64>) -> Self {
+        Self {
+            budget_usd,
+            max_errors,
+            spent: Mutex::default(),
+        }
+    }
+
+    /// Counts a case. The reason to stop, the first time that there is one.
+    pub fn count(&self, row: &Row) -> Option<String> {
+        let mut spent = self.lock();
+        let judged = row.judge_usage.as_ref();
+        let costs = [Some(row.cost_usd), judged.map(|usage| usage.cost_usd)];
+        spent.cost_usd += costs.into_iter().flatten().flatten().sum::<f64>();
+        if row.outcome == Outcome::Errored {
+            spent.errors += 1;
+        }
+        if spent.reached.is_some() {
+            return None;
+        }
+        spent.reached = self.reached_by(&spent);
+        spent.reached.as_ref().map(|reached| reached.reason.clone())
+    }
+
+    /// Why no further case is begun.
+    pub fn reached(&self) -> Option<Reached> {
+        self.lock().reached.clone()
+    }
+
+    fn reached_by(&self, spent: &Spent) -> Option<Reached> {
+        if let Some(budget) = self.budget_usd.filter(|budget| spent.cost_usd >= *budget) {
+            let cost = spent.cost_usd;
+            return Some(Reached {
+                limit: Limit::Budget,
+                reason: format!("the budget of {budget} USD is used up: {cost:.4} USD"),
+            });
+        }
+        let most = self.max_errors.filter(|most| spent.errors >= *most)?;
+        Some(Reached {
+            limit: Limit::Errors,
+            reason: match most {
+                1 => "a case could not be measured, and no more were allowed".to_owned(),
+                _ => format!("{most} cases could not be measured, and no more were allowed"),
+            },
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Spent> {
+        // A panic elsewhere leaves plain sums, which are as good as they were.
+        self.spent
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,250 @@
+//! From what became of a case to the row that is kept.
+
+use std::collections::HashSet;
+use std::time::SystemTime;
+
+use evalrig_core::model::{
+    AssertionGrade, Fault, Grade, Outcome, Role, Score, Test, Transcript, Verdict,
+};
+use evalrig_core::score::judge;
+use evalrig_core::source::Span;
+
+use crate::json::{map_to_json, number_to_json, to_json};
+use crate::record::transcript_json::output_messages;
+use crate::record::{
+    EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION, SourcePlace, Trace,
+    rfc3339,
+};
+
+use super::job::SuiteJob;
+
+/// Why a case has no verdict without anything having gone wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unjudged {
+    Skip,
+    NothingToGrade,
+    NotJudged,
+}
+
+impl Unjudged {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Skip => "skip",
+            Self::NothingToGrade => "nothing-to-grade",
+            Self::NotJudged => "not-judged",
+        }
+    }
+
+    fn error(self, message: &str) -> RowError {
+        RowError {
+            stage: "skip".to_owned(),
+            kind: self.kind().to_owned(),
+            message: message.to_owned(),
+        }
+    }
+}
+
+/// What all rows of a case have in common.
+#[derive(Clone, Copy)]
+pub(super) struct RowMaker<'a> {
+    pub(super) job: &'a SuiteJob,
+    pub(super) test: &'a Test,
+    /// Its place in the suite.
+    pub(super) test_index: usize,
+    pub(super) target: &'a str,
+    pub(super) trial: u32,
+    pub(super) messages: bool,
+}
+
+impl RowMaker<'_> {
+    /// The test says that it is not to be run.
+    pub(super) fn skipped(&self, reason: Option<&str>) -> Row {
+        Row {
+            error: Some(Unjudged::Skip.error(reason.unwrap_or("skipped by its author"))),
+            ..self.row(Outcome::Skipped)
+        }
+    }
+
+    /// Nothing came back.
+    pub(super) fn failed(&self, fault: &Fault, attempts: u32) -> Row {
+        Row {
+            attempts,
+            error: Some(row_error(fault)),
+            ..self.row(Outcome::Errored)
+        }
+    }
+
+    /// There is a transcript; `grades` is empty when there is nothing to grade.
+    pub(super) fn graded(
+        &self,
+        transcript: &Transcript,
+        attempts: u32,
+        grades: &[AssertionGrade],
+        judge_usage: Option<JudgeUsage>,
+    ) -> Row {
+        let mut row = Row {
+            attempts,
+            candidate_answer: Some(transcript.answer.clone()),
+            duration_ms: transcript.duration_ms,
+            cost_usd: transcript.cost_usd,
+            tokens: transcript.tokens.map(Into::into),
+            trace_summary: trace(transcript),
+            judge_usage,
+            evaluator_results: grades.iter().map(|grade| self.result(grade)).collect(),
+            output_messages: self.messages.then(|| output_messages(transcript)),
+            ..self.row(Outcome::Skipped)
+        };
+        if grades.is_empty() {
+            row.error = Some(Unjudged::NothingToGrade.error("nothing to grade"));
+            return row;
+        }
+        let judged = judge(grades, self.job.thresholds);
+        row.outcome = judged.outcome;
+        row.score = judged.score.map(Score::rounded);
+        row.verdict = judged.verdict;
+        row.error = match (&judged.fault, judged.outcome) {
+            (Some(fault), _) => Some(row_error(fault)),
+            (None, Outcome::Skipped) => Some(Unjudged::NotJudged.error("not judged")),
+            _ => None,
+        };
+        (row.hits, row.misses) = hits_and_misses(grades);
+        row
+    }
+
+    fn row(&self, outcome: Outcome) -> Row {
+        let verdict: Option<Verdict> = None;
+        Row {
+            schema_version: SCHEMA_VERSION,
+            timestamp: rfc3339(SystemTime::now()),
+            eval_id: self.test.id.to_string(),
+            dataset: self.job.suite.name.clone(),
+            conversation_id: self.test.conversation_id.clone(),
+            score: None,
+            verdict,
+            outcome,
+            hits: Vec::new(),
+            misses: Vec::new(),
+            candidate_answer: None,
+            target: self.target.to_owned(),
+            trial: self.trial,
+            attempts: 0,
+            duration_ms: None,
+            cost_usd: None,
+            tokens: None,
+            trace_summary: Trace::default(),
+            evaluator_results: Vec::new(),
+            judge_usage: None,
+            error: None,
+            test_hash: self.job.hash(self.test_index).to_owned(),
+            source: self.place(self.test.span),
+            record: None,
+            output_messages: None,
+        }
+    }
+
+    fn place(&self, span: Span) -> SourcePlace {
+        let sources = &self.job.sources;
+        let path = sources.get(span.source).path();
+        let shown = path.strip_prefix(&self.job.root).unwrap_or(path);
+        SourcePlace {
+            file: shown.as_str().replace('\\', "/"),
+            line: sources.position(span).line,
+        }
+    }
+
+    fn result(&self, grade: &AssertionGrade) -> EvaluatorResult {
+        let mut result = EvaluatorResult {
+            name: grade.name.clone(),
+            type_name: grade.type_name.clone(),
+            score: None,
+            weight: number_to_json(&grade.weight),
+            required: to_json(&grade.required.to_value()),
+            outcome: GradeOutcome::Graded,
+            gate: grade.gate.map(|gate| gate.word().to_owned()),
+            hits: Vec::new(),
+            misses: Vec::new(),
+            reasoning: None,
+            details: None,
+            error: None,
+            duration_ms: None,
+            evaluator_results: None,
+            aggregator: grade.aggregator.map(str::to_owned),
+            source: Some(self.place(grade.span)),
+        };
+        if !grade.members.is_empty() {
+            let members = grade.members.iter().map(|member| self.result(member));
+            result.evaluator_results = Some(members.collect());
+        }
+        match &grade.grade {
+            Grade::Graded(marks) => {
+                result.score = Some(marks.score.rounded());
+                result.hits.clone_from(&marks.hits);
+                result.misses.clone_from(&marks.misses);
+                result.reasoning.clone_from(&marks.reasoning);
+                result.details = marks.details.as_ref().map(map_to_json);
+            }
+            Grade::Skipped(reason) => {
+                result.outcome = GradeOutcome::Skipped;
+                result.reasoning = Some(reason.clone());
+            }
+            Grade::Errored(fault) => {
+                result.outcome = GradeOutcome::Errored;
+                result.error = Some(row_error(fault));
+            }
+        }
+        result
+    }
+}
+
+fn row_error(fault: &Fault) -> RowError {
+    RowError {
+        stage: fault.stage.word().to_owned(),
+        kind: fault.kind.word().to_owned(),
+        message: fault.message.clone(),
+    }
+}
+
+/// Of all grades in order, exact repeats dropped. A composite repeats those of its members.
+fn hits_and_misses(grades: &[AssertionGrade]) -> (Vec<String>, Vec<String>) {
+    let (mut hits, mut misses) = (Distinct::default(), Distinct::default());
+    for grade in grades {
+        if let Grade::Graded(marks) = &grade.grade {
+            marks.hits.iter().for_each(|hit| hits.add(hit));
+            marks.misses.iter().for_each(|miss| misses.add(miss));
+        }
+    }
+    (hits.list, misses.list)
+}
+
+#[derive(Default)]
+struct Distinct<'a> {
+    seen: HashSet<&'a str>,
+    list: Vec<String>,
+}
+
+impl<'a> Distinct<'a> {
+    fn add(&mut self, text: &'a str) {
+        if self.seen.insert(text) {
+            self.list.push(text.to_owned());
+        }
+    }
+}
+
+fn trace(transcript: &Transcript) -> Trace {
+    let calls = transcript.calls.as_deref();
+    let tokens = transcript.tokens;
+    let answered = u64::from(!transcript.answer.is_empty());
+    let turns = transcript.messages.iter();
+    let turns = turns.filter(|message| message.role == Role::Assistant);
+    Trace {
+        event_count: calls.map(|calls| calls.len() as u64 + answered),
+        tool_names: calls.map(|calls| calls.iter().map(|call| call.tool.clone()).collect()),
+        tool_call_count: calls.map(|calls| calls.len() as u64),
+        llm_call_count: calls.map(|_| turns.count() as u64),
+        input_tokens: tokens.map(|tokens| tokens.input),
+        output_tokens: tokens.map(|tokens| tokens.output),
+        total_tokens: tokens.map(|tokens| tokens.total()),
+        cost_usd: transcript.cost_usd,
+        duration_ms: transcript.duration_ms,
+    }
+}

@@ -1,0 +1,130 @@
+//! A target that is ready to be asked: its agent, and how often and how many at once.
+
+use std::time::Duration;
+
+use camino::Utf8Path;
+use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::model::{Fault, Transcript};
+use tokio::sync::Semaphore;
+
+use crate::record::ReadError;
+use crate::target::FilesMode;
+
+use super::retry::{self, Retrying};
+use crate::agent::price::Rates;
+use crate::agent::{Agent, Connect, Quote, Request, replay};
+
+/// Seconds that an attempt may take when nobody says.
+const DEFAULT_TIMEOUT: u64 = 300;
+
+#[derive(Debug)]
+pub struct Station {
+    pub name: String,
+    pub provider: &'static str,
+    pub model: Option<String>,
+    agent: Box<dyn Agent>,
+    retries: u32,
+    timeout: Duration,
+    attachments: FilesMode,
+    rates: Option<Rates>,
+    /// As written; `None` is no limit.
+    pub max_concurrency: Option<usize>,
+    slots: Option<Semaphore>,
+}
+
+impl Station {
+    /// Fails with a diagnostic in the targets file.
+    pub fn connect(connect: &Connect<'_>) -> Result<Self, Diagnostic> {
+        let target = connect.target;
+        let common = &target.common;
+        let timeout = match &common.timeout_seconds {
+            Some(setting) => connect.integer(setting, 1, 3600)?,
+            None => DEFAULT_TIMEOUT,
+        };
+        let max_concurrency = match &common.max_concurrency {
+            Some(setting) => Some(connect.integer(setting, 1, Semaphore::MAX_PERMITS as u64)?),
+            None => None,
+        };
+        let max_concurrency = max_concurrency.map(|limit| limit as usize);
+        Ok(Self {
+            name: target.name.value.clone(),
+            provider: target.provider.name,
+            model: connect.optional(target.model())?,
+            agent: target.settings.connect(connect)?,
+            retries: connect.integer(&target.retries(), 0, 10)? as u32,
+            timeout: Duration::from_secs(timeout),
+            attachments: attachments(connect)?,
+            rates: Rates::of(common.price.as_ref(), connect)?,
+            max_concurrency,
+            slots: max_concurrency.map(Semaphore::new),
+        })
+    }
+
+    /// Gives what a target answered in an earlier run.
+    pub fn replay(results: &Utf8Path, target: &str) -> Result<Self, ReadError> {
+        Ok(Self {
+            name: target.to_owned(),
+            provider: "replay",
+            model: None,
+            agent: replay::of_target(results, target)?,
+            retries: 0,
+            timeout: Duration::from_secs(DEFAULT_TIMEOUT),
+            attachments: FilesMode::Inline,
+            rates: None,
+            max_concurrency: None,
+            slots: None,
+        })
+    }
+
+    pub fn is_process(&self) -> bool {
+        self.agent.is_process()
+    }
+
+    pub fn quote(&self) -> Quote {
+        self.agent.quote()
+    }
+
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    pub fn retries(&self) -> u32 {
+        self.retries
+    }
+
+    /// Attempts until one succeeds or no further one is allowed; and how many there were.
+    pub async fn ask(
+        &self,
+        request: &Request<'_>,
+        retries: Option<u32>,
+        again: &(dyn Fn(Retrying<'_>) + Sync),
+    ) -> (Result<Transcript, Fault>, u32) {
+        let _slot = match &self.slots {
+            Some(slots) => slots.acquire().await.ok(),
+            None => None,
+        };
+        let request = Request {
+            attachments: self.attachments,
+            ..*request
+        };
+        let retries = retries.unwrap_or(self.retries);
+        let (asked, attempts) = retry::attempts(&*self.agent, &request, retries, again).await;
+        (asked.map(|transcript| self.completed(transcript)), attempts)
+    }
+
+    /// What the target does not say but its settings do: the model, and the price of tokens.
+    fn completed(&self, mut transcript: Transcript) -> Transcript {
+        transcript.model = transcript.model.or_else(|| self.model.clone());
+        let priced = || Some(self.rates?.cost(transcript.tokens?));
+        transcript.cost_usd = transcript.cost_usd.or_else(priced);
+        transcript
+    }
+}
+
+fn attachments(connect: &Connect<'_>) -> Result<FilesMode, Diagnostic> {
+    let wants = "way to show files: `inline`, `paths` or `none`";
+    connect.setting(&connect.target.files(), wants, |text| {
+        let at = FilesMode::WORDS.iter().position(|word| *word == text)?;
+        FilesMode::ALL.get(at).copied()
+    })
+}

@@ -1,0 +1,42 @@
+//! Scripts that grade, by the contract of `FORMAT.md` 10.1.
+
+use std::time::Duration;
+
+use evalrig_core::assertion::{Answer, ScriptAnswer, ScriptQuestion};
+use evalrig_core::model::{Fault, FaultKind, Stage};
+
+use crate::agent::process::{Job, OUTPUT_LIMIT, describe, run};
+
+/// Between asking a script that takes too long to end, and ending it.
+pub const SCRIPT_GRACE: Duration = Duration::from_secs(2);
+
+/// Runs a script and says how it ended. `environment` is added to what it inherits.
+pub async fn run_script(
+    question: &ScriptQuestion,
+    environment: &[(String, String)],
+    grace: Duration,
+) -> Answer {
+    let Some((program, args)) = question.command.split_first() else {
+        let message = "the script names no program";
+        return Answer::Failed(Fault::new(Stage::Script, FaultKind::Start, message));
+    };
+    let job = Job {
+        program,
+        args,
+        cwd: &question.cwd,
+        env: environment,
+        without: &[],
+        stdin: Some(question.stdin.as_bytes()),
+        timeout: Duration::from_secs(question.timeout_seconds),
+        grace,
+        output_limit: OUTPUT_LIMIT,
+    };
+    match run(&job).await {
+        Ok(ended) => Answer::Script(ScriptAnswer {
+            failure: describe(ended.status),
+            stdout: ended.stdout,
+            stderr: ended.stderr,
+        }),
+        Err(broken) => Answer::Failed(Fault::new(Stage::Script, broken.kind, broken.message)),
+    }
+}

@@ -1,0 +1,133 @@
+//! What a run may take, before anything is called (`--dry-run`). Token counts are guesses from the
+//! length of texts, so costs are a range, and what has no price is said to be unknown.
+
+use evalrig_core::assertion::{Answers, Graded, JudgeQuestion, Judging, Question, Terms, grade};
+use evalrig_core::evidence::Evidence;
+use evalrig_core::model::{Block, Message, Transcript};
+use evalrig_core::plan::Case;
+
+use crate::agent::Quote;
+use crate::disk::Disk;
+use crate::execute::{Station, SuiteJob};
+
+/// Characters of one token, roughly, in most languages and tokenizers.
+const CHARACTERS: usize = 4;
+
+/// Tokens of an answer whose length nobody limits.
+const LONG_ANSWER: u64 = 4096;
+
+/// From the least to the most.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Range {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Range {
+    fn add(&mut self, low: f64, high: f64) {
+        self.low += low;
+        self.high += high;
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Estimate {
+    pub cases: usize,
+    pub target_calls: Range,
+    pub judge_calls: Range,
+    pub cost_usd: Range,
+    /// Targets and judges whose price is not known.
+    pub unpriced: Vec<String>,
+}
+
+impl Estimate {
+    /// Of one suite, added to what is there.
+    pub fn add(&mut self, suite: &SuiteJob, judging: Judging, retries: Option<u32>) {
+        for case in suite.chains.iter().flatten() {
+            self.cases += 1;
+            let test = &suite.suite.tests[case.test];
+            if test.skip.is_some() {
+                continue;
+            }
+            if let Some(station) = suite.stations.get(&case.target) {
+                let retries = f64::from(retries.unwrap_or(station.retries()));
+                self.target_calls.add(1.0, 1.0 + retries);
+                self.add_cost(station, tokens(&test.input), 1.0, 1.0 + retries);
+            }
+            for question in judge_questions(suite, case, judging) {
+                let own = question.target.as_ref();
+                let name = own.or_else(|| suite.judges.get(&case.target));
+                let Some(station) = name.and_then(|name| suite.stations.get(name)) else {
+                    continue;
+                };
+                let retries = f64::from(retries.unwrap_or(station.retries()));
+                // A reply that cannot be read costs one more call.
+                let most = 2.0 * (1.0 + retries);
+                self.judge_calls.add(1.0, most);
+                self.add_cost(station, tokens(&question.messages), 1.0, most);
+            }
+        }
+    }
+
+    fn add_cost(&mut self, station: &Station, input: u64, fewest: f64, most: f64) {
+        match station.quote() {
+            Quote::Unknown => {
+                if !self.unpriced.contains(&station.name) {
+                    self.unpriced.push(station.name.clone());
+                }
+            }
+            Quote::Call { low, high } => self.cost_usd.add(low * fewest, high * most),
+            Quote::Tokens {
+                input: per_input,
+                output: per_output,
+                most_output,
+            } => {
+                let read = input as f64 * per_input;
+                let written = most_output.unwrap_or(LONG_ANSWER) as f64 * per_output;
+                self.cost_usd.add(read * fewest, (read + written) * most);
+            }
+        }
+    }
+}
+
+/// What judges would be asked about an empty answer: as much as about any other.
+fn judge_questions(suite: &SuiteJob, case: &Case, judging: Judging) -> Vec<JudgeQuestion> {
+    let transcript = Transcript::default();
+    let evidence = Evidence {
+        suite: &suite.suite.name,
+        test: &suite.suite.tests[case.test],
+        trial: case.trial,
+        transcript: &transcript,
+        files: &Disk,
+    };
+    let terms = Terms {
+        pass: suite.thresholds.pass,
+        judging,
+    };
+    let asks = match grade(&evidence, terms, &Answers::default()) {
+        Graded::Done(_) => Vec::new(),
+        Graded::Asks(asks) => asks,
+    };
+    let questions = asks.into_iter().filter_map(|ask| match ask.question {
+        Question::Judge(question) => Some(question),
+        Question::Script(_) => None,
+    });
+    questions.collect()
+}
+
+fn tokens(messages: &[Message]) -> u64 {
+    let blocks = messages.iter().flat_map(|message| &message.content);
+    let characters: usize = blocks
+        .map(|block| match block {
+            Block::Text(text) => text.chars().count(),
+            Block::File(file) => file_size(file.path.as_deref()),
+            Block::Json(_) | Block::Image(_) => 1000,
+        })
+        .sum();
+    (characters / CHARACTERS) as u64
+}
+
+fn file_size(path: Option<&camino::Utf8Path>) -> usize {
+    let size = path.and_then(|path| std::fs::metadata(path).ok());
+    size.map_or(0, |found| usize::try_from(found.len()).unwrap_or(0))
+}

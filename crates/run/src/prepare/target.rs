@@ -1,0 +1,131 @@
+//! Which target a test runs against (`FORMAT.md` 9.2).
+
+use std::collections::HashMap;
+
+use evalrig_core::declare_codes;
+use evalrig_core::diagnostic::{Diagnostic, Level, did_you_mean};
+use evalrig_core::model::{Suite, Test};
+
+use crate::target::Targets;
+
+use super::{Problems, Wishes};
+
+declare_codes! {
+    NO_TARGETS_FILE = "no-targets-file", BlocksRun, Target, r#"A suite was to be run, and no targets file was found.
+
+## Example
+```text
+evalrig run evals, where no directory from `evals` up to the repository root has `.evalrig/targets.yaml`
+```
+
+## Instead
+```text
+evalrig init evals, or evalrig run evals --targets my-targets.yaml
+```
+
+## Why
+A suite says what is asked and how answers are graded. Who answers stands in a targets file, so that
+one suite can be run against many agents.
+"#;
+    NO_TARGET = "no-target", BlocksRun, Target, r#"Nothing says what a test runs against: the test and its files name no target, and the targets file has none named `default`.
+
+## Example
+```text
+targets: [{name: claude, provider: claude-cli}], and a test without `execution.target`
+```
+
+## Instead
+```text
+targets: [{name: default, provider: claude-cli}], or evalrig run --target claude
+```
+
+## Why
+Taking the first target of the file would send prompts to whoever stands there.
+"#;
+}
+
+/// The target of a test that names none.
+const DEFAULT: &str = "default";
+
+/// Targets by test.
+pub(super) struct Chosen {
+    /// `--target`, for all tests alike.
+    given: Vec<String>,
+    by_test: HashMap<usize, [String; 1]>,
+}
+
+impl Chosen {
+    pub(super) fn of(&self, test: &Test) -> &[String] {
+        match self.by_test.get(&(test.position as usize)) {
+            Some(one) => one,
+            None => &self.given,
+        }
+    }
+}
+
+pub(super) fn choose(
+    suite: &Suite,
+    selected: &[usize],
+    wishes: &Wishes,
+    targets: &Targets,
+    problems: &mut Problems,
+) -> Chosen {
+    let mut chosen = Chosen {
+        given: wishes.targets.clone(),
+        by_test: HashMap::new(),
+    };
+    for name in &wishes.targets {
+        check_given(name, "--target", targets, problems);
+    }
+    if !wishes.targets.is_empty() {
+        return chosen;
+    }
+    for at in selected {
+        let test = &suite.tests[*at];
+        let written = test.execution.target.as_ref();
+        let written = written.or(suite.execution.target.as_ref());
+        match written {
+            Some(name) => {
+                let one = [name.clone()];
+                chosen.by_test.insert(test.position as usize, one);
+            }
+            None if targets.has(DEFAULT) => {
+                let one = [DEFAULT.to_owned()];
+                chosen.by_test.insert(test.position as usize, one);
+            }
+            None => problems.diagnostics.push(no_target(test, targets)),
+        }
+    }
+    // The same sentence for every test of a suite would hide it.
+    problems.diagnostics.truncate(1);
+    chosen
+}
+
+fn no_target(test: &Test, targets: &Targets) -> Diagnostic {
+    let message = format!("nothing says what test `{}` runs against", test.id);
+    let names: Vec<&str> = targets.names().collect();
+    let help = match names.first() {
+        Some(first) => format!("name a target `default`, or use `--target {first}`"),
+        None => "name a target `default`".to_owned(),
+    };
+    Diagnostic::new(&NO_TARGET, test.span.at_start(), message)
+        .level(Level::BlocksRun)
+        .help(help)
+}
+
+/// A name from the command line has no place in a file.
+pub(super) fn check_given(name: &str, option: &str, targets: &Targets, problems: &mut Problems) {
+    if targets.has(name) {
+        return;
+    }
+    let file = targets.path();
+    let near = did_you_mean(name, targets.names());
+    let hint = match near {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => {
+            let names: Vec<&str> = targets.names().collect();
+            format!("; it has {}", names.join(", "))
+        }
+    };
+    problems.complain(format!("{option}: `{file}` has no target `{name}`{hint}"));
+}

@@ -1,0 +1,113 @@
+//! Why a record could not be written, or not be read.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// Why something is not on disk. One failed write may concern many entries, so it can be cloned.
+#[derive(Debug, Clone)]
+pub enum RecordError {
+    Io {
+        path: Utf8PathBuf,
+        source: Arc<io::Error>,
+    },
+    /// Part of a line was written and could not be taken back. Nothing more is written, for it
+    /// would stick to that part.
+    Damaged { path: Utf8PathBuf },
+    /// Another run is writing there.
+    Busy { path: Utf8PathBuf },
+    /// There are results already, and nobody said that they may go.
+    Exists { path: Utf8PathBuf },
+    /// Somebody wrote there between reading and going on.
+    Changed { path: Utf8PathBuf },
+    /// The writer is gone.
+    Stopped,
+}
+
+impl RecordError {
+    pub(super) fn io(path: &Utf8Path, source: io::Error) -> Self {
+        Self::Io {
+            path: path.to_owned(),
+            source: Arc::new(source),
+        }
+    }
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { path, source } => write!(f, "`{path}` cannot be written: {source}"),
+            Self::Damaged { path } => {
+                write!(
+                    f,
+                    "`{path}` ends in part of a row that cannot be taken back"
+                )
+            }
+            Self::Busy { path } => write!(f, "another run is writing to `{path}`"),
+            Self::Exists { path } => write!(f, "`{path}` has results already"),
+            Self::Changed { path } => write!(f, "`{path}` was changed while it was read"),
+            Self::Stopped => f.write_str("the record is closed"),
+        }
+    }
+}
+
+impl std::error::Error for RecordError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+}
+
+/// Why a record cannot be read.
+#[derive(Debug)]
+pub enum ReadError {
+    Io {
+        path: Utf8PathBuf,
+        source: io::Error,
+    },
+    /// A line that is none of ours. Lines count from 1.
+    Corrupt {
+        path: Utf8PathBuf,
+        line: u64,
+        reason: String,
+    },
+}
+
+impl ReadError {
+    pub(crate) fn io(path: &Utf8Path, source: io::Error) -> Self {
+        Self::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub(super) fn corrupt(path: &Utf8Path, line: u64, reason: impl Into<String>) -> Self {
+        Self::Corrupt {
+            path: path.to_owned(),
+            line,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { path, source } => write!(f, "`{path}` cannot be read: {source}"),
+            Self::Corrupt { path, line, reason } => write!(f, "{path}:{line}: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Corrupt { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What a run comes to (`FORMAT.md` 8.4, 11.4). Rows count cases; this counts tests.
+//!
+//! A test is looked at for each target alone: one that passes on one target and fails on another
+//! has failed. Only numbers are kept of each, so any number of rows will do.
+
+use std::collections::HashMap;
+
+use evalrig_core::model::{Outcome, Score, Stage};
+
+use super::row::Row;
+
+/// What `borderline` is worth (`--allow-borderline`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Borderline {
+    /// As much as a failure.
+    #[default]
+    Fails,
+    /// As much as a pass.
+    Passes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExitRule {
+    /// `--pass-trials`: the share of a test's verdicts that must be passes.
+    pub pass_trials: f64,
+    pub borderline: Borderline,
+}
+
+impl Default for ExitRule {
+    fn default() -> Self {
+        Self {
+            pass_trials: 1.0,
+            borderline: Borderline::Fails,
+        }
+    }
+}
+
+/// How a run that could start has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunExit {
+    /// Every test passed.
+    Passed,
+    /// A test failed or was borderline.
+    Failed,
+    /// Nothing failed, but something errored.
+    Incomplete,
+    /// Not one case got a verdict or an error.
+    Nothing,
+}
+
+impl RunExit {
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::Failed => 1,
+            Self::Incomplete => 3,
+            Self::Nothing => 4,
+        }
+    }
+}
+
+/// The verdicts of one test on one target.
+#[derive(Debug, Clone, Copy, Default)]
+struct Trials {
+    passes: u64,
+    verdicts: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct TestKey {
+    suite: String,
+    test: String,
+    target: String,
+}
+
+/// Hears of every case once and then knows the exit code.
+#[derive(Debug, Clone, Default)]
+pub struct ExitTally {
+    rule: ExitRule,
+    tests: HashMap<TestKey, Trials>,
+    is_incomplete: bool,
+}
+
+impl ExitTally {
+    pub fn new(rule: ExitRule) -> Self {
+        Self {
+            rule,
+            ..Self::default()
+        }
+    }
+
+    pub fn add(&mut self, row: &Row) {
+        // A row whose record in the store is missing keeps its verdict (`FORMAT.md` 13.6).
+        let error = row.error.as_ref();
+        if error.is_some_and(|error| error.stage == Stage::Record.word()) {
+            self.add_incomplete();
+        }
+        let is_pass = match row.outcome {
+            Outcome::Passed => true,
+            Outcome::Borderline => self.rule.borderline == Borderline::Passes,
+            Outcome::Failed => false,
+            Outcome::Errored => return self.add_incomplete(),
+            Outcome::Skipped => return,
+        };
+        let key = TestKey {
+            suite: row.dataset.clone(),
+            test: row.eval_id.clone(),
+            target: row.target.clone(),
+        };
+        let trials = self.tests.entry(key).or_default();
+        trials.verdicts += 1;
+        trials.passes += u64::from(is_pass);
+    }
+
+    /// Something is missing that has no row of its own, such as a row that could not be written.
+    pub fn add_incomplete(&mut self) {
+        self.is_incomplete = true;
+    }
+
+    pub fn exit(&self) -> RunExit {
+        if self.tests.values().any(|trials| !self.passes(*trials)) {
+            RunExit::Failed
+        } else if self.is_incomplete {
+            RunExit::Incomplete
+        } else if self.tests.is_empty() {
+            RunExit::Nothing
+        } else {
+            RunExit::Passed
+        }
+    }
+
+    fn passes(&self, trials: Trials) -> bool {
+        let share = trials.passes as f64 / trials.verdicts as f64;
+        Score::of_share(share).reaches(self.rule.pass_trials)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::RowError;
+    use super::super::testing::row;
+    use super::*;
+
+    /// Outcomes of the trials of one test: p, b, f, e, s.
+    fn add(tally: &mut ExitTally, test: &str, trials: &str) {
+        for (at, letter) in trials.chars().enumerate() {
+            let mut row = row(test, at as u32 + 1);
+            row.outcome = match letter {
+                'p' => Outcome::Passed,
+                'b' => Outcome::Borderline,
+                'f' => Outcome::Failed,
+                'e' => Outcome::Errored,
+                _ => Outcome::Skipped,
+            };
+            tally.add(&row);
+        }
+    }
+
+    /// Tests separated by blanks.
+    fn code(rule: ExitRule, tests: &str) -> u8 {
+        let mut tally = ExitTally::new(rule);
+        for (at, trials) in tests.split_whitespace().enumerate() {
+            add(&mut tally, &format!("t{at}"), trials);
+        }
+        tally.exit().code()
+    }
+
+    #[test]
+    fn exit_codes_go_one_before_three_before_four() {
+        for (tests, expected) in [
+            ("", 4),
+            ("s", 4),
+            ("s s", 4),
+            ("p", 0),
+            ("p s", 0),
+            ("p p", 0),
+            ("b", 1),
+            ("f", 1),
+            ("p b", 1),
+            ("p f", 1),
+            ("e", 3),
+            ("e s", 3),
+            ("p e", 3),
+            ("f e", 1),
+            ("b e", 1),
+            ("f s", 1),
+            ("p f e s", 1),
+        ] {
+            assert_eq!(code(ExitRule::default(), tests), expected, "{tests}");
+        }
+    }
+
+    #[test]
+    fn borderline_may_be_let_through() {
+        let rule = ExitRule {
+            borderline: Borderline::Passes,
+            ..ExitRule::default()
+        };
+        for (tests, expected) in [
+            ("b", 0),
+            ("p b", 0),
+            ("pb", 0),
+            ("b f", 1),
+            ("b e", 3),
+            ("b s", 0),
+        ] {
+            assert_eq!(code(rule, tests), expected, "{tests}");
+        }
+    }
+
+    #[test]
+    fn a_test_passes_when_enough_of_its_verdicts_do() {
+        for (share, tests, expected) in [
+            (1.0, "pp", 0),
+            (1.0, "pf", 1),
+            (1.0, "ps", 0),
+            (1.0, "pe", 3),
+            (1.0, "fe", 1),
+            (0.5, "pf", 0),
+            (0.5, "pff", 1),
+            (0.5, "pfs", 0),
+            (0.5, "pfe", 3),
+            (0.5, "pb", 0),
+            (0.5, "pf ff", 1),
+            (0.6, "pppff", 0),
+            (0.7, "pppffff", 1),
+            (2.0 / 3.0, "ppf", 0),
+            (0.0, "ff", 0),
+            (0.5, "ss", 4),
+        ] {
+            let rule = ExitRule {
+                pass_trials: share,
+                ..ExitRule::default()
+            };
+            assert_eq!(code(rule, tests), expected, "{share} {tests}");
+        }
+    }
+
+    #[test]
+    fn every_target_counts_for_itself() {
+        let rule = ExitRule {
+            pass_trials: 0.5,
+            ..ExitRule::default()
+        };
+        let mut tally = ExitTally::new(rule);
+        let mut good = row("a", 1);
+        good.outcome = Outcome::Passed;
+        tally.add(&good);
+        let mut bad = row("a", 1);
+        bad.target = "other".to_owned();
+        bad.outcome = Outcome::Failed;
+        tally.add(&bad);
+        assert_eq!(tally.exit(), RunExit::Failed);
+    }
+
+    #[test]
+    fn a_record_that_could_not_be_written_makes_the_run_incomplete() {
+        let mut row = row("a", 1);
+        row.outcome = Outcome::Passed;
+        row.error = Some(RowError {
+            stage: "record".to_owned(),
+            kind: "io".to_owned(),
+            message: "disk full".to_owned(),
+        });
+        let mut tally = ExitTally::default();
+        tally.add(&row);
+        assert_eq!(tally.exit(), RunExit::Incomplete);
+        row.outcome = Outcome::Failed;
+        tally.add(&row);
+        assert_eq!(tally.exit(), RunExit::Failed);
+    }
+}

@@ -1,0 +1,288 @@
+//! A file that grows by whole lines. What could not be written whole is taken back, so that the
+//! file always ends with a line that was promised.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::error::RecordError;
+
+/// What lines are written to.
+pub(super) trait Medium: Send {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
+    /// Returns when everything written so far survives a crash.
+    fn sync(&mut self) -> io::Result<()>;
+    /// Drops everything behind `length`.
+    fn cut(&mut self, length: u64) -> io::Result<()>;
+}
+
+/// Pipes and devices can neither be synced nor cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Regular,
+    Stream,
+}
+
+#[derive(Debug)]
+pub(super) struct DiskFile {
+    file: File,
+    kind: Kind,
+}
+
+impl Medium for DiskFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        match self.kind {
+            Kind::Regular => self.file.sync_data(),
+            Kind::Stream => Ok(()),
+        }
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        match self.kind {
+            Kind::Regular => self.file.set_len(length),
+            Kind::Stream => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+}
+
+/// Appends to one file.
+#[derive(Debug)]
+pub(super) struct Lines<M> {
+    path: Utf8PathBuf,
+    medium: M,
+    /// Of the whole lines that are safe.
+    length: u64,
+    /// Whether something unpromised may stand behind them.
+    has_debris: bool,
+}
+
+impl Lines<DiskFile> {
+    /// Opens or creates the file and keeps others from writing to it until it is closed.
+    pub(super) fn open(path: &Utf8Path) -> Result<Self, RecordError> {
+        let fail = |source| RecordError::io(path, source);
+        let mut options = OpenOptions::new();
+        let file = options.append(true).create(true).open(path).map_err(fail)?;
+        let metadata = file.metadata().map_err(fail)?;
+        let kind = match metadata.is_file() {
+            true => Kind::Regular,
+            false => Kind::Stream,
+        };
+        // Not every file system has locks; where there are none, nothing is guarded.
+        if kind == Kind::Regular && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            let path = path.to_owned();
+            return Err(RecordError::Busy { path });
+        }
+        // Read after locking: whoever held the lock may have written until then.
+        let length = file.metadata().map_err(fail)?.len();
+        Ok(Self::new(path, DiskFile { file, kind }, length))
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.medium.kind
+    }
+}
+
+impl<M: Medium> Lines<M> {
+    pub(super) fn new(path: &Utf8Path, medium: M, length: u64) -> Self {
+        Self {
+            path: path.to_owned(),
+            medium,
+            length,
+            has_debris: false,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Writes whole lines and waits until they are safe. All of them are kept, or none.
+    pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), RecordError> {
+        self.clear_debris()?;
+        let written = self.write_whole(lines).and_then(|()| self.medium.sync());
+        match written {
+            Ok(()) => {
+                self.length += lines.len() as u64;
+                self.has_debris = false;
+                Ok(())
+            }
+            Err(source) => {
+                // If that fails too, the next call tries again and says so.
+                let _ = self.clear_debris();
+                Err(RecordError::io(&self.path, source))
+            }
+        }
+    }
+
+    /// Keeps the first `length` bytes only.
+    pub(super) fn cut(&mut self, length: u64) -> Result<(), RecordError> {
+        let fail = |source| RecordError::io(&self.path, source);
+        self.medium.cut(length).map_err(fail)?;
+        self.medium.sync().map_err(fail)?;
+        self.length = length;
+        Ok(())
+    }
+
+    fn write_whole(&mut self, lines: &[u8]) -> io::Result<()> {
+        let mut rest = lines;
+        while !rest.is_empty() {
+            match self.medium.write(rest) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    self.has_debris = true;
+                    rest = &rest[count..];
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn clear_debris(&mut self) -> Result<(), RecordError> {
+        if !self.has_debris {
+            return Ok(());
+        }
+        let path = &self.path;
+        let damaged = |_| RecordError::Damaged { path: path.clone() };
+        self.medium.cut(self.length).map_err(damaged)?;
+        self.has_debris = false;
+        Ok(())
+    }
+}
+
+/// Makes a new or renamed name in a directory survive a crash.
+pub(super) fn sync_directory(path: &Utf8Path) -> io::Result<()> {
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_str().is_empty() => parent,
+        _ => Utf8Path::new("."),
+    };
+    // Other systems do not let directories be opened.
+    match cfg!(unix) {
+        true => File::open(parent)?.sync_all(),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    //! A medium that fails on demand and tells what happened.
+
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Debug, Default)]
+    pub(crate) struct State {
+        pub(crate) bytes: Vec<u8>,
+        /// How much has been synced.
+        pub(crate) safe: usize,
+        pub(crate) syncs: usize,
+        /// Bytes that still fit.
+        pub(crate) room: Option<usize>,
+        pub(crate) cannot_cut: bool,
+        pub(crate) cannot_sync: bool,
+    }
+
+    #[derive(Debug, Clone, Default)]
+    pub(crate) struct Fake(pub(crate) Arc<Mutex<State>>);
+
+    impl Medium for Fake {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut state = self.0.lock().unwrap();
+            // Short writes are legal, so they are the rule here.
+            let mut count = bytes.len().min(7);
+            if let Some(room) = &mut state.room {
+                count = count.min(*room);
+                *room -= count;
+                if count == 0 {
+                    return Err(io::ErrorKind::StorageFull.into());
+                }
+            }
+            state.bytes.extend_from_slice(&bytes[..count]);
+            Ok(count)
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            let mut state = self.0.lock().unwrap();
+            if state.cannot_sync {
+                return Err(io::Error::other("no sync"));
+            }
+            state.syncs += 1;
+            state.safe = state.bytes.len();
+            Ok(())
+        }
+
+        fn cut(&mut self, length: u64) -> io::Result<()> {
+            let mut state = self.0.lock().unwrap();
+            if state.cannot_cut {
+                return Err(io::Error::other("no cut"));
+            }
+            let length = usize::try_from(length).unwrap();
+            let freed = state.bytes.len() - length;
+            state.bytes.truncate(length);
+            state.room = state.room.map(|room| room + freed);
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::Fake;
+    use super::*;
+
+    fn lines(fake: &Fake) -> Lines<Fake> {
+        Lines::new("x.jsonl".into(), fake.clone(), 0)
+    }
+
+    #[test]
+    fn what_does_not_fit_is_taken_back_and_the_next_may_fit() {
+        let fake = Fake::default();
+        let mut lines = lines(&fake);
+        lines.append(b"{\"a\":1}\n").unwrap();
+        fake.0.lock().unwrap().room = Some(10);
+        let error = lines.append(b"{\"a\":\"far too long\"}\n").unwrap_err();
+        assert!(matches!(error, RecordError::Io { .. }), "{error}");
+        assert_eq!(fake.0.lock().unwrap().bytes, b"{\"a\":1}\n");
+        lines.append(b"{\"b\":2}\n").unwrap();
+        assert_eq!(fake.0.lock().unwrap().bytes, b"{\"a\":1}\n{\"b\":2}\n");
+    }
+
+    #[test]
+    fn nothing_is_written_behind_part_of_a_line() {
+        let fake = Fake::default();
+        let mut lines = lines(&fake);
+        {
+            let mut state = fake.0.lock().unwrap();
+            state.room = Some(3);
+            state.cannot_cut = true;
+        }
+        lines.append(b"{\"a\":1}\n").unwrap_err();
+        fake.0.lock().unwrap().room = None;
+        let error = lines.append(b"{\"b\":2}\n").unwrap_err();
+        assert!(matches!(error, RecordError::Damaged { .. }), "{error}");
+        fake.0.lock().unwrap().cannot_cut = false;
+        lines.append(b"{\"b\":2}\n").unwrap();
+        assert_eq!(fake.0.lock().unwrap().bytes, b"{\"b\":2}\n");
+    }
+
+    #[test]
+    fn what_may_not_be_safe_is_not_promised() {
+        let fake = Fake::default();
+        let mut lines = lines(&fake);
+        fake.0.lock().unwrap().cannot_sync = true;
+        lines.append(b"{\"a\":1}\n").unwrap_err();
+        assert_eq!(fake.0.lock().unwrap().bytes, b"");
+        assert_eq!(lines.length(), 0);
+    }
+}

@@ -1,0 +1,287 @@
+//! Where the record of a run lies (`FORMAT.md` 11.1).
+//!
+//! Each suite of an invocation has a results file of its own, named after it. With `--output` all
+//! of them share that file; rows say which suite they belong to. `latest.jsonl` is kept only in our own
+//! folder: a directory that somebody chose is not added to.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::time::SystemTime;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::lines::sync_directory;
+use super::time::file_stamp;
+
+/// Under the repository root.
+const FOLDER: &str = ".evalrig/results";
+const LATEST: &str = "latest.jsonl";
+const ENDING: &str = ".jsonl";
+/// Characters of the time in a name.
+const STAMP: usize = "2026-01-02T03-04-05".len();
+/// Longer names of suites are cut: most file systems take 255 bytes.
+const LONGEST_NAME: usize = 100;
+
+/// The files of one record; all of them are named after the results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    results: Utf8PathBuf,
+}
+
+/// How `latest.jsonl` stands for the newest results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Latest {
+    Link,
+    /// To be made again when the run is over.
+    Copy,
+    /// The results lie where somebody chose.
+    None,
+}
+
+impl Place {
+    /// A new, empty results file under the root. Nobody else can get the same one: runs that start
+    /// in the same second have numbers from 2 behind the time.
+    pub fn claim(root: &Utf8Path, suite: &str, now: SystemTime) -> io::Result<Self> {
+        let folder = root.join(FOLDER);
+        fs::create_dir_all(&folder)?;
+        let stem = format!("{}-{}", safe_name(suite), file_stamp(now));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        for number in 1_u64.. {
+            let suffix = match number {
+                1 => String::new(),
+                _ => format!("-{number}"),
+            };
+            let results = folder.join(format!("{stem}{suffix}{ENDING}"));
+            match options.open(&results) {
+                Ok(_) => {
+                    sync_directory(&results)?;
+                    return Ok(Self { results });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// The file that `--output` names; its directory is made if need be.
+    pub fn at(results: &Utf8Path) -> io::Result<Self> {
+        if let Some(parent) = results.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        Ok(Self::existing(results))
+    }
+
+    /// Results of an earlier run. A link such as `latest.jsonl` stands for what it points to, so
+    /// that its journal is found and its summary lies beside it.
+    pub fn existing(results: &Utf8Path) -> Self {
+        let is_link = fs::symlink_metadata(results).is_ok_and(|found| found.is_symlink());
+        let target = is_link.then(|| results.canonicalize_utf8().ok()).flatten();
+        Self {
+            results: target.unwrap_or_else(|| results.to_owned()),
+        }
+    }
+
+    /// What `--resume` and `--failed` mean when no file is named: the results that `latest.jsonl`
+    /// links to. A copy may be older than the run that it stands for, so where there is no link
+    /// the file written last is taken.
+    pub fn newest(root: &Utf8Path) -> io::Result<Option<Self>> {
+        let folder = root.join(FOLDER);
+        let latest = folder.join(LATEST);
+        let linked = Self::existing(&latest);
+        if linked.results != latest {
+            return Ok(Some(linked));
+        }
+        let entries = match folder.read_dir_utf8() {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut newest = None;
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name == LATEST || name.starts_with('.') || !name.ends_with(ENDING) {
+                continue;
+            }
+            let changed = entry.metadata()?.modified()?;
+            newest = newest.max(Some((changed, entry.path().to_owned())));
+        }
+        Ok(newest.map(|(_, results)| Self { results }))
+    }
+
+    /// The newest results of a suite.
+    pub fn latest_of(root: &Utf8Path, suite: &str) -> Option<Utf8PathBuf> {
+        newest(&root.join(FOLDER), suite, |_| true)
+    }
+
+    /// The newest results of a suite whose run did not come to its end.
+    pub fn interrupted(root: &Utf8Path, suite: &str) -> Option<Utf8PathBuf> {
+        let has_journal = |results: &Utf8Path| Self::existing(results).journal().exists();
+        newest(&root.join(FOLDER), suite, has_journal)
+    }
+
+    pub fn results(&self) -> &Utf8Path {
+        &self.results
+    }
+
+    pub fn journal(&self) -> Utf8PathBuf {
+        Utf8PathBuf::from(format!("{}.journal", self.results))
+    }
+
+    pub fn summary(&self) -> Utf8PathBuf {
+        let results = self.results.as_str();
+        let stem = results.strip_suffix(ENDING).unwrap_or(results);
+        Utf8PathBuf::from(format!("{stem}.summary.json"))
+    }
+
+    /// Makes `latest.jsonl` stand for these results. There is no moment without one.
+    pub fn point_latest(&self) -> io::Result<Latest> {
+        let (Some(folder), Some(name)) = (self.results.parent(), self.results.file_name()) else {
+            return Ok(Latest::None);
+        };
+        if !folder.ends_with(FOLDER) || name == LATEST {
+            return Ok(Latest::None);
+        }
+        let latest = folder.join(LATEST);
+        let temporary = folder.join(format!(".{name}.{}.latest", std::process::id()));
+        let _ = fs::remove_file(&temporary);
+        let made = match link(name, &temporary) {
+            Ok(()) => Latest::Link,
+            Err(_) => {
+                fs::copy(&self.results, &temporary)?;
+                Latest::Copy
+            }
+        };
+        match fs::rename(&temporary, &latest) {
+            Ok(()) => Ok(made),
+            Err(error) => {
+                let _ = fs::remove_file(&temporary);
+                Err(error)
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn link(target: &str, place: &Utf8Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, place)
+}
+
+#[cfg(windows)]
+fn link(target: &str, place: &Utf8Path) -> io::Result<()> {
+    std::os::windows::fs::symlink_file(target, place)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn link(_target: &str, _place: &Utf8Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Names of suites are slugs already; this keeps a name that is none from leaving the folder.
+fn safe_name(suite: &str) -> String {
+    let kept = suite.chars().map(|c| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => c,
+        _ => '-',
+    });
+    let name: String = kept.take(LONGEST_NAME).collect();
+    match name.trim_start_matches('.') {
+        "" => "suite".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Replaces a small file in one step: whoever reads it sees the old text or the new one.
+pub(super) fn replace(path: &Utf8Path, text: &[u8]) -> io::Result<()> {
+    let name = path.file_name().unwrap_or("record");
+    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let written = File::create(&temporary).and_then(|mut file| {
+        file.write_all(text)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written?;
+    sync_directory(path)
+}
+
+/// By the time in their names; of one second, by number.
+fn newest(folder: &Utf8Path, suite: &str, fits: impl Fn(&Utf8Path) -> bool) -> Option<Utf8PathBuf> {
+    let prefix = format!("{}-", safe_name(suite));
+    let entries = folder.read_dir_utf8().ok()?.filter_map(Result::ok);
+    let found = entries.filter_map(|entry| {
+        let stem = entry.file_name().strip_suffix(ENDING)?;
+        let rest = stem.strip_prefix(&prefix)?;
+        let (stamp, number) = rest.split_at_checked(STAMP)?;
+        let number = match number.strip_prefix('-') {
+            Some(digits) => digits.parse::<u64>().ok()?,
+            None if number.is_empty() => 1,
+            None => return None,
+        };
+        let is_stamp = |c: char| c.is_ascii_digit() || matches!(c, '-' | 'T');
+        (stamp.chars().all(is_stamp) && fits(entry.path()))
+            .then(|| (stamp.to_owned(), number, entry.path().to_owned()))
+    });
+    found.max().map(|(_, _, path)| path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_inside_the_folder() {
+        for (suite, name) in [
+            ("csv", "csv"),
+            ("../../etc/passwd", "-..-etc-passwd"),
+            ("...", "suite"),
+            ("", "suite"),
+            ("a b/c\\d", "a-b-c-d"),
+        ] {
+            assert_eq!(safe_name(suite), name);
+        }
+        assert_eq!(safe_name(&"ä".repeat(500)).len(), LONGEST_NAME);
+    }
+
+    #[test]
+    fn files_of_a_record_are_named_after_its_results() {
+        let place = Place::existing("r/csv-2026-01-02T03-04-05.jsonl".into());
+        assert_eq!(place.summary(), "r/csv-2026-01-02T03-04-05.summary.json");
+        assert_eq!(place.journal(), "r/csv-2026-01-02T03-04-05.jsonl.journal");
+        assert_eq!(Place::existing("out".into()).summary(), "out.summary.json");
+    }
+
+    #[test]
+    fn the_newest_results_of_a_suite_are_found() {
+        let root = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(root.path()).unwrap();
+        assert_eq!(Place::latest_of(root, "a"), None);
+        let folder = root.join(FOLDER);
+        fs::create_dir_all(&folder).unwrap();
+        for name in [
+            "a-2026-01-02T03-04-05.jsonl",
+            "a-2026-01-02T03-04-05-10.jsonl",
+            "a-2026-01-02T03-04-05-9.jsonl",
+            "a-2026-01-01T03-04-05.jsonl",
+            "a-2026-01-01T03-04-05.jsonl.journal",
+            "a-b-2027-01-02T03-04-05.jsonl",
+            "a-2027-01-02T03-04-05.summary.json",
+            "latest.jsonl",
+        ] {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        let named = |found: Option<Utf8PathBuf>| found.unwrap().file_name().unwrap().to_owned();
+        assert_eq!(
+            named(Place::latest_of(root, "a")),
+            "a-2026-01-02T03-04-05-10.jsonl"
+        );
+        assert_eq!(
+            named(Place::interrupted(root, "a")),
+            "a-2026-01-01T03-04-05.jsonl"
+        );
+        assert_eq!(Place::interrupted(root, "a-b"), None);
+    }
+}

@@ -1,0 +1,312 @@
+//! Results files, row by row. Memory is bounded by the longest line and the number of cases,
+//! never by the answers.
+//!
+//! A file that was being written may end in part of a line; that part is left out. A last line
+//! that lacks nothing but its line break counts. A case with several rows, as a resumed run may
+//! leave it, is what its last row says.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::model::Outcome;
+use serde::Deserialize;
+
+use super::error::ReadError;
+use super::row::{CaseKey, Row, SCHEMA_VERSION};
+
+const BUFFER: usize = 256 * 1024;
+
+/// Where a line lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// From 1.
+    pub(crate) line: u64,
+    pub(crate) offset: u64,
+    /// Without the line break.
+    pub(crate) length: u64,
+    pub(crate) has_break: bool,
+}
+
+/// The lines of a file, one at a time; blank ones are passed over.
+#[derive(Debug)]
+struct LineReader {
+    path: Utf8PathBuf,
+    file: BufReader<File>,
+    buffer: Vec<u8>,
+    line: u64,
+    offset: u64,
+}
+
+impl LineReader {
+    fn open(path: &Utf8Path) -> Result<Self, ReadError> {
+        let file = File::open(path).map_err(|error| ReadError::io(path, error))?;
+        Ok(Self::new(path, file))
+    }
+
+    fn new(path: &Utf8Path, file: File) -> Self {
+        Self {
+            path: path.to_owned(),
+            file: BufReader::with_capacity(BUFFER, file),
+            buffer: Vec::new(),
+            line: 0,
+            offset: 0,
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<(Extent, &[u8])>, ReadError> {
+        loop {
+            self.buffer.clear();
+            let read = self.file.read_until(b'\n', &mut self.buffer);
+            let count = read.map_err(|error| ReadError::io(&self.path, error))?;
+            if count == 0 {
+                return Ok(None);
+            }
+            let offset = self.offset;
+            self.offset += count as u64;
+            self.line += 1;
+            let has_break = self.buffer.last() == Some(&b'\n');
+            if has_break && self.buffer.trim_ascii().is_empty() {
+                continue;
+            }
+            let length = count - usize::from(has_break);
+            let extent = Extent {
+                line: self.line,
+                offset,
+                length: length as u64,
+                has_break,
+            };
+            return Ok(Some((extent, &self.buffer[..length])));
+        }
+    }
+}
+
+/// What is worth remembering of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    pub outcome: Outcome,
+    pub score: Option<f64>,
+    pub test_hash: String,
+    pub attempts: u32,
+    pub cost_usd: Option<f64>,
+    pub judge_cost_usd: Option<f64>,
+    pub duration_ms: Option<u64>,
+    /// Of the error, if there is one.
+    pub error_kind: Option<String>,
+}
+
+impl Finished {
+    /// Whether the case need not be run again. Cases that were never started, because a budget or
+    /// a number of errors was reached, are written as errored with kind `limit` (`FORMAT.md` 16).
+    /// Any other error took its attempts; running it again is what `--failed` is for.
+    pub fn is_done(&self) -> bool {
+        let is_limit = self.error_kind.as_deref() == Some("limit");
+        !(self.outcome == Outcome::Errored && is_limit && self.attempts == 0)
+    }
+
+    /// What `--failed` selects.
+    pub fn did_not_pass(&self) -> bool {
+        !matches!(self.outcome, Outcome::Passed | Outcome::Skipped)
+    }
+}
+
+/// The keys of a row that are needed to know what it is about; the rest is skipped unread.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Slim {
+    schema_version: u32,
+    eval_id: String,
+    dataset: String,
+    target: String,
+    trial: u32,
+    #[serde(default)]
+    attempts: u32,
+    outcome: String,
+    score: Option<f64>,
+    test_hash: String,
+    cost_usd: Option<f64>,
+    duration_ms: Option<u64>,
+    judge_usage: Option<SlimUsage>,
+    error: Option<SlimError>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SlimUsage {
+    cost_usd: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct SlimError {
+    kind: String,
+}
+
+/// Why a line is no row, in words.
+pub(crate) fn read_slim(line: &[u8]) -> Result<(CaseKey, Finished), String> {
+    let slim: Slim = serde_json::from_slice(line).map_err(|error| reason(&error))?;
+    if slim.schema_version > SCHEMA_VERSION {
+        return Err("written by a newer version of evalrig".to_owned());
+    }
+    let outcome = Outcome::parse(&slim.outcome);
+    let outcome = outcome.ok_or_else(|| format!("`{}` is no outcome", slim.outcome))?;
+    let key = CaseKey {
+        suite: slim.dataset,
+        test: slim.eval_id,
+        target: slim.target,
+        trial: slim.trial,
+    };
+    let finished = Finished {
+        outcome,
+        score: slim.score,
+        test_hash: slim.test_hash,
+        attempts: slim.attempts,
+        cost_usd: slim.cost_usd,
+        judge_cost_usd: slim.judge_usage.and_then(|usage| usage.cost_usd),
+        duration_ms: slim.duration_ms,
+        error_kind: slim.error.map(|error| error.kind),
+    };
+    Ok((key, finished))
+}
+
+/// Every line is line 1 to the JSON parser, so only its column is of use.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" at line ").unwrap_or(text.len());
+    format!("not a row: {} (column {})", &text[..end], error.column())
+}
+
+/// Goes through a file line by line. A line that `read` does not understand is an error, unless it
+/// is the torn end. Returns how much of the file was seen and how it ends.
+pub(super) fn scan<T>(
+    path: &Utf8Path,
+    read: impl Fn(&[u8]) -> Result<T, String>,
+    each: impl FnMut(Extent, T),
+) -> Result<Kept, ReadError> {
+    let file = File::open(path).map_err(|error| ReadError::io(path, error))?;
+    scan_file(path, file, read, each)
+}
+
+/// As [`scan`], for a file that is open; the path is for messages.
+pub(crate) fn scan_file<T>(
+    path: &Utf8Path,
+    file: File,
+    read: impl Fn(&[u8]) -> Result<T, String>,
+    mut each: impl FnMut(Extent, T),
+) -> Result<Kept, ReadError> {
+    let mut lines = LineReader::new(path, file);
+    let mut kept = Kept::default();
+    while let Some((extent, line)) = lines.next()? {
+        match read(line) {
+            Ok(found) => {
+                kept.lacks_break = !extent.has_break;
+                each(extent, found);
+            }
+            Err(_) if !extent.has_break => {
+                kept.torn = extent.length;
+                kept.line = extent.line;
+            }
+            Err(reason) => return Err(ReadError::corrupt(path, extent.line, reason)),
+        }
+    }
+    kept.seen = lines.offset;
+    kept.whole = kept.seen - kept.torn;
+    Ok(kept)
+}
+
+/// What of a file is to be kept when it is written to again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Kept {
+    /// Length of the file when it was read.
+    pub seen: u64,
+    /// Length of its whole lines.
+    pub whole: u64,
+    /// Bytes of a last line that was not finished.
+    pub torn: u64,
+    /// The number of that line, from 1.
+    pub line: u64,
+    /// Whether the last line is whole but for its line break.
+    pub lacks_break: bool,
+}
+
+/// Every case of a results file with what its last row says.
+pub fn read_finished(results: &Utf8Path) -> Result<HashMap<CaseKey, Finished>, ReadError> {
+    let mut found = HashMap::new();
+    scan(results, read_slim, |_, (key, finished)| {
+        found.insert(key, finished);
+    })?;
+    Ok(found)
+}
+
+/// What `--failed` runs again: cases that failed, were borderline or errored, in the order of
+/// their first rows.
+pub fn read_unpassed(results: &Utf8Path) -> Result<Vec<CaseKey>, ReadError> {
+    let mut order: HashMap<CaseKey, (usize, bool)> = HashMap::new();
+    scan(results, read_slim, |_, (key, finished)| {
+        let next = order.len();
+        let did_not_pass = finished.did_not_pass();
+        let entry = order.entry(key).or_insert((next, did_not_pass));
+        entry.1 = did_not_pass;
+    })?;
+    let mut keys: Vec<_> = order
+        .into_iter()
+        .filter(|(_, (_, did_not_pass))| *did_not_pass)
+        .map(|(key, (at, _))| (at, key))
+        .collect();
+    keys.sort();
+    Ok(keys.into_iter().map(|(_, key)| key).collect())
+}
+
+/// The rows of a results file in order, each case once.
+#[derive(Debug)]
+pub struct Rows {
+    lines: LineReader,
+    /// Where rows begin that a later one replaces; there are few.
+    replaced: HashSet<u64>,
+    is_over: bool,
+}
+
+impl Rows {
+    /// Reads the file once to see which rows count; iterating reads it again.
+    pub fn open(results: &Utf8Path) -> Result<Self, ReadError> {
+        let mut last: HashMap<CaseKey, u64> = HashMap::new();
+        let mut replaced = HashSet::new();
+        scan(results, read_slim, |extent, (key, _)| {
+            replaced.extend(last.insert(key, extent.offset));
+        })?;
+        Ok(Self {
+            lines: LineReader::open(results)?,
+            replaced,
+            is_over: false,
+        })
+    }
+
+    fn read(&mut self) -> Result<Option<Row>, ReadError> {
+        let path = self.lines.path.clone();
+        while let Some((extent, line)) = self.lines.next()? {
+            if self.replaced.contains(&extent.offset) {
+                continue;
+            }
+            return match serde_json::from_slice(line) {
+                Ok(row) => Ok(Some(row)),
+                Err(_) if !extent.has_break => Ok(None),
+                Err(error) => Err(ReadError::corrupt(&path, extent.line, reason(&error))),
+            };
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<Row, ReadError>;
+
+    /// Ends after the first error.
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let row = self.read().transpose();
+        self.is_over = !matches!(row, Some(Ok(_)));
+        row
+    }
+}

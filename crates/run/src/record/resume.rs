@@ -1,0 +1,110 @@
+//! Going on with a run that was interrupted (`--resume`).
+//!
+//! A case with a row is finished, whatever came of it, unless it was never started
+//! ([`Finished::is_done`]). A case without one, whose answer is in the journal, is only graded
+//! again. A test that has changed since begins anew: its `testHash` differs.
+
+use std::collections::HashMap;
+
+use camino::Utf8Path;
+
+use super::error::ReadError;
+use super::journal::{self, Answered, Header, Line};
+use super::place::Place;
+use super::read::{Finished, read_slim, scan};
+use super::row::CaseKey;
+
+pub use super::read::Kept;
+
+/// What an interrupted run left behind.
+#[derive(Debug)]
+pub struct Interrupted {
+    pub place: Place,
+    /// Absent when there is no journal.
+    pub header: Option<Header>,
+    /// By case, what its last row says; also of cases that are to be run again.
+    rows: HashMap<CaseKey, Finished>,
+    /// Only of cases that are not finished.
+    answers: HashMap<CaseKey, Answered>,
+    pub results: Kept,
+    pub journal: Kept,
+}
+
+impl Interrupted {
+    /// Reads a results file and the journal beside it. Changes nothing: what is torn is cut off
+    /// when the recorder goes on.
+    pub fn read(results: &Utf8Path) -> Result<Self, ReadError> {
+        let place = Place::existing(results);
+        let mut rows = HashMap::new();
+        let results = scan(place.results(), read_slim, |_, (key, finished)| {
+            rows.insert(key, finished);
+        })?;
+        let mut found = Self {
+            header: None,
+            rows,
+            answers: HashMap::new(),
+            results,
+            journal: Kept::default(),
+            place,
+        };
+        found.read_journal()?;
+        Ok(found)
+    }
+
+    fn read_journal(&mut self) -> Result<(), ReadError> {
+        let path = self.place.journal();
+        if !path.exists() {
+            return Ok(());
+        }
+        let (header, rows, answers) = (&mut self.header, &self.rows, &mut self.answers);
+        self.journal = scan(&path, journal::read_line, |_, line| match line {
+            Line::Plan(plan) => *header = Some(*plan),
+            Line::Answered(answered) => {
+                if !rows.get(&answered.key).is_some_and(Finished::is_done) {
+                    answers.insert(answered.key.clone(), *answered);
+                }
+            }
+            Line::Other => {}
+        })?;
+        Ok(())
+    }
+
+    /// What a case came to, if it need not be run again.
+    pub fn finished(&self, key: &CaseKey, test_hash: &str) -> Option<&Finished> {
+        let row = self.rows.get(key)?;
+        (row.is_done() && row.test_hash == test_hash).then_some(row)
+    }
+
+    /// The answer of a case that is only to be graded.
+    pub fn answered(&self, key: &CaseKey, test_hash: &str) -> Option<&Answered> {
+        let answered = self.answers.get(key)?;
+        (answered.test_hash == test_hash).then_some(answered)
+    }
+
+    /// Takes the answer out, for it may be large.
+    pub fn take_answered(&mut self, key: &CaseKey, test_hash: &str) -> Option<Answered> {
+        self.answered(key, test_hash)?;
+        self.answers.remove(key)
+    }
+
+    /// Every case with a row, finished or not.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = (&CaseKey, &Finished)> {
+        self.rows.iter()
+    }
+
+    /// What people should know about the files, if anything.
+    pub fn notices(&self) -> Vec<String> {
+        let journal = self.place.journal();
+        [
+            (self.place.results(), &self.results),
+            (&journal, &self.journal),
+        ]
+        .into_iter()
+        .filter(|(_, kept)| kept.torn > 0)
+        .map(|(path, kept)| {
+            let (line, torn) = (kept.line, kept.torn);
+            format!("{path}:{line}: the last line was not finished; its {torn} bytes are left out")
+        })
+        .collect()
+    }
+}

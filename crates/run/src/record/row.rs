@@ -1,0 +1,234 @@
+//! One case as it is kept (`FORMAT.md` 11.1, 11.2). Readers ignore keys that they do not know.
+
+use evalrig_core::model::{Outcome, Tokens, Verdict};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Number, Value};
+
+pub const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    pub schema_version: u32,
+    /// End of the case, RFC 3339, UTC.
+    pub timestamp: String,
+    pub eval_id: String,
+    pub dataset: String,
+    pub conversation_id: Option<String>,
+    pub score: Option<f64>,
+    #[serde(serialize_with = "write_verdict", deserialize_with = "read_verdict")]
+    pub verdict: Option<Verdict>,
+    #[serde(serialize_with = "write_outcome", deserialize_with = "read_outcome")]
+    pub outcome: Outcome,
+    pub hits: Vec<String>,
+    pub misses: Vec<String>,
+    pub candidate_answer: Option<String>,
+    pub target: String,
+    pub trial: u32,
+    pub attempts: u32,
+    pub duration_ms: Option<u64>,
+    pub cost_usd: Option<f64>,
+    pub tokens: Option<TokenCounts>,
+    pub trace_summary: Trace,
+    pub evaluator_results: Vec<EvaluatorResult>,
+    pub judge_usage: Option<JudgeUsage>,
+    pub error: Option<RowError>,
+    pub test_hash: String,
+    pub source: SourcePlace,
+    pub record: Option<RecordPlace>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_messages: Option<Vec<Value>>,
+}
+
+/// Which case a row is about. Two rows with one key are the same piece of work.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CaseKey {
+    pub suite: String,
+    pub test: String,
+    pub target: String,
+    pub trial: u32,
+}
+
+impl Row {
+    pub fn key(&self) -> CaseKey {
+        CaseKey {
+            suite: self.dataset.clone(),
+            test: self.eval_id.clone(),
+            target: self.target.clone(),
+            trial: self.trial,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenCounts {
+    pub input: u64,
+    pub output: u64,
+    pub total: u64,
+    pub cached: u64,
+}
+
+impl From<Tokens> for TokenCounts {
+    fn from(tokens: Tokens) -> Self {
+        Self {
+            input: tokens.input,
+            output: tokens.output,
+            total: tokens.total(),
+            cached: tokens.cached,
+        }
+    }
+}
+
+impl From<TokenCounts> for Tokens {
+    fn from(counts: TokenCounts) -> Self {
+        Self {
+            input: counts.input,
+            output: counts.output,
+            cached: counts.cached,
+        }
+    }
+}
+
+/// What was not measured is null.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Trace {
+    pub event_count: Option<u64>,
+    pub tool_names: Option<Vec<String>>,
+    pub tool_call_count: Option<u64>,
+    pub llm_call_count: Option<u64>,
+    pub input_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+    pub total_tokens: Option<u64>,
+    pub cost_usd: Option<f64>,
+    pub duration_ms: Option<u64>,
+}
+
+/// Sums over the judge calls of a case; null where one of them did not report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct JudgeUsage {
+    pub calls: u64,
+    pub input: Option<u64>,
+    pub output: Option<u64>,
+    pub cost_usd: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowError {
+    pub stage: String,
+    pub kind: String,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourcePlace {
+    /// Relative to the repository root.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordPlace {
+    pub file: String,
+    pub run: u64,
+}
+
+/// `graded`, `skipped` or `errored`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GradeOutcome {
+    Graded,
+    Skipped,
+    Errored,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvaluatorResult {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub type_name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    pub weight: Number,
+    /// A boolean, or a number in (0, 1].
+    pub required: Value,
+    pub outcome: GradeOutcome,
+    /// `met`, `missed`, `unchecked`; null where nothing is required.
+    pub gate: Option<String>,
+    #[serde(default)]
+    pub hits: Vec<String>,
+    #[serde(default)]
+    pub misses: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RowError>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluator_results: Option<Vec<EvaluatorResult>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aggregator: Option<String>,
+    /// Where the assertion is written, so that reports can draw its line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourcePlace>,
+}
+
+fn write_outcome<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(outcome.word())
+}
+
+fn read_outcome<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let unknown = || serde::de::Error::custom(format!("`{word}` is no outcome"));
+    Outcome::parse(&word).ok_or_else(unknown)
+}
+
+fn write_verdict<S: Serializer>(
+    verdict: &Option<Verdict>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    verdict.map(Verdict::word).serialize(serializer)
+}
+
+fn read_verdict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Verdict>, D::Error> {
+    let Some(word) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    match word.as_str() {
+        "pass" => Ok(Some(Verdict::Pass)),
+        "borderline" => Ok(Some(Verdict::Borderline)),
+        "fail" => Ok(Some(Verdict::Fail)),
+        other => Err(serde::de::Error::custom(format!("`{other}` is no verdict"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of `FORMAT.md` 11.2.
+    const EXAMPLE: &str = include_str!("example_row.json");
+
+    #[test]
+    fn the_example_of_the_format_comes_back_as_it_was() {
+        let row: Row = serde_json::from_str(EXAMPLE).unwrap();
+        let before: Value = serde_json::from_str(EXAMPLE).unwrap();
+        let after = serde_json::to_value(&row).unwrap();
+        assert_eq!(after, before);
+        let keys =
+            |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+        assert_eq!(keys(&after), keys(&before));
+    }
+
+    #[test]
+    fn words_that_are_no_outcome_are_refused() {
+        let text = EXAMPLE.replacen("\"outcome\": \"borderline\"", "\"outcome\": \"fine\"", 1);
+        assert!(serde_json::from_str::<Row>(&text).is_err());
+    }
+}

@@ -1,0 +1,480 @@
+//! The summary of a run (`FORMAT.md` 11.3), counted row by row. Rows may come in any order and
+//! give the same summary, but for sums of floats in their last digits.
+//!
+//! Where the format is silent:
+//! - `byEvaluator` has assertions as they stand in tests; members of composites are inside them.
+//!   Its `count` is that of grades with a score. Names are sorted.
+//! - Only cases that a target answered are addends of `tokens` and `costUsd`: a case that was
+//!   skipped or failed adds nothing, one whose target does not report makes the sum unknown.
+//! - A case without judge calls adds nothing to `judgeUsage`, which is null if no case had any.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+
+use camino::Utf8Path;
+use evalrig_core::model::Outcome;
+use serde::Serialize;
+
+use super::place::replace;
+use super::row::{EvaluatorResult, GradeOutcome, JudgeUsage, Row, SCHEMA_VERSION, TokenCounts};
+
+/// So many different misses are told apart; what comes later is counted only if it is known.
+const DISTINCT_MISSES: usize = 10_000;
+const TOP_MISSES: usize = 10;
+
+/// Keys in the order of the format.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    pub schema_version: u32,
+    pub suite: String,
+    /// End of the run, RFC 3339, UTC.
+    pub timestamp: String,
+    pub target: TargetNames,
+    pub summary: Counts,
+    pub by_evaluator: BTreeMap<String, EvaluatorSummary>,
+    pub top_misses: Vec<Miss>,
+    pub tokens: Option<TokenCounts>,
+    pub cost_usd: Option<f64>,
+    pub judge_usage: Option<JudgeUsage>,
+    pub duration_ms: Option<u64>,
+    pub exit_code: u8,
+}
+
+/// A list when there are several, or none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum TargetNames {
+    One(String),
+    Several(Vec<String>),
+}
+
+/// Of cases.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    pub total: u64,
+    pub pass: u64,
+    pub borderline: u64,
+    pub fail: u64,
+    pub errored: u64,
+    pub skipped: u64,
+    pub pass_rate: Option<f64>,
+    pub average_score: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvaluatorSummary {
+    pub count: u64,
+    pub average_score: Option<f64>,
+    pub min_score: Option<f64>,
+    pub max_score: Option<f64>,
+    pub errored: u64,
+    pub skipped: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Miss {
+    pub miss: String,
+    pub count: u64,
+}
+
+/// What rows do not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFacts {
+    pub suite: String,
+    /// End of the run, RFC 3339, UTC.
+    pub timestamp: String,
+    /// Of the whole run by the clock.
+    pub duration_ms: Option<u64>,
+    pub exit_code: u8,
+}
+
+/// Mean, lowest and highest of numbers that are heard once.
+#[derive(Debug, Clone, Copy, Default)]
+struct Scores {
+    count: u64,
+    sum: f64,
+    min: Option<f64>,
+    max: Option<f64>,
+}
+
+impl Scores {
+    fn add(&mut self, score: f64) {
+        self.count += 1;
+        self.sum += score;
+        self.min = Some(self.min.map_or(score, |min| min.min(score)));
+        self.max = Some(self.max.map_or(score, |max| max.max(score)));
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| rounded(self.sum / self.count as f64))
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Grades {
+    scores: Scores,
+    errored: u64,
+    skipped: u64,
+}
+
+/// Hears of every case once.
+#[derive(Debug, Clone)]
+pub struct SummaryTally {
+    counts: Counts,
+    scores: Scores,
+    targets: BTreeSet<String>,
+    evaluators: BTreeMap<String, Grades>,
+    misses: HashMap<String, u64>,
+    misses_left_out: u64,
+    tokens: Option<TokenCounts>,
+    cost_usd: Option<f64>,
+    judge_usage: Option<JudgeUsage>,
+}
+
+impl Default for SummaryTally {
+    fn default() -> Self {
+        Self {
+            counts: Counts::default(),
+            scores: Scores::default(),
+            targets: BTreeSet::new(),
+            evaluators: BTreeMap::new(),
+            misses: HashMap::new(),
+            misses_left_out: 0,
+            tokens: Some(TokenCounts {
+                input: 0,
+                output: 0,
+                total: 0,
+                cached: 0,
+            }),
+            cost_usd: Some(0.0),
+            judge_usage: None,
+        }
+    }
+}
+
+impl SummaryTally {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn add(&mut self, row: &Row) {
+        self.count(row.outcome);
+        if let Some(score) = row.score {
+            self.scores.add(score);
+        }
+        if !self.targets.contains(&row.target) {
+            self.targets.insert(row.target.clone());
+        }
+        for result in &row.evaluator_results {
+            self.add_grade(result);
+        }
+        for miss in &row.misses {
+            self.add_miss(miss);
+        }
+        self.add_usage(row);
+    }
+
+    /// How many misses came too late to be told apart.
+    pub fn misses_left_out(&self) -> u64 {
+        self.misses_left_out
+    }
+
+    pub fn finish(&self, facts: RunFacts) -> Summary {
+        let verdicts = self.counts.pass + self.counts.borderline + self.counts.fail;
+        let pass_rate = self.counts.pass as f64 / verdicts as f64;
+        Summary {
+            schema_version: SCHEMA_VERSION,
+            suite: facts.suite,
+            timestamp: facts.timestamp,
+            target: self.target_names(),
+            summary: Counts {
+                pass_rate: (verdicts > 0).then(|| rounded(pass_rate)),
+                average_score: self.scores.mean(),
+                ..self.counts
+            },
+            by_evaluator: self.by_evaluator(),
+            top_misses: self.top_misses(),
+            tokens: self.tokens,
+            cost_usd: self.cost_usd.map(rounded_cost),
+            judge_usage: self.judge_usage.map(|usage| JudgeUsage {
+                cost_usd: usage.cost_usd.map(rounded_cost),
+                ..usage
+            }),
+            duration_ms: facts.duration_ms,
+            exit_code: facts.exit_code,
+        }
+    }
+
+    fn count(&mut self, outcome: Outcome) {
+        let counts = &mut self.counts;
+        counts.total += 1;
+        *match outcome {
+            Outcome::Passed => &mut counts.pass,
+            Outcome::Borderline => &mut counts.borderline,
+            Outcome::Failed => &mut counts.fail,
+            Outcome::Errored => &mut counts.errored,
+            Outcome::Skipped => &mut counts.skipped,
+        } += 1;
+    }
+
+    fn add_grade(&mut self, result: &EvaluatorResult) {
+        if !self.evaluators.contains_key(&result.name) {
+            self.evaluators
+                .insert(result.name.clone(), Grades::default());
+        }
+        let Some(grades) = self.evaluators.get_mut(&result.name) else {
+            return;
+        };
+        match (result.outcome, result.score) {
+            (GradeOutcome::Graded, Some(score)) => grades.scores.add(score),
+            (GradeOutcome::Skipped, _) => grades.skipped += 1,
+            (GradeOutcome::Errored | GradeOutcome::Graded, _) => grades.errored += 1,
+        }
+    }
+
+    fn add_miss(&mut self, miss: &str) {
+        if let Some(count) = self.misses.get_mut(miss) {
+            *count += 1;
+        } else if self.misses.len() < DISTINCT_MISSES {
+            self.misses.insert(miss.to_owned(), 1);
+        } else {
+            self.misses_left_out += 1;
+        }
+    }
+
+    fn add_usage(&mut self, row: &Row) {
+        let was_answered =
+            row.candidate_answer.is_some() || row.tokens.is_some() || row.cost_usd.is_some();
+        if was_answered {
+            self.tokens = both(self.tokens, row.tokens, add_tokens);
+            self.cost_usd = both(self.cost_usd, row.cost_usd, |a, b| a + b);
+        }
+        let Some(used) = row.judge_usage else {
+            return;
+        };
+        self.judge_usage = Some(match self.judge_usage {
+            None => used,
+            Some(sum) => JudgeUsage {
+                calls: sum.calls.saturating_add(used.calls),
+                input: both(sum.input, used.input, u64::saturating_add),
+                output: both(sum.output, used.output, u64::saturating_add),
+                cost_usd: both(sum.cost_usd, used.cost_usd, |a, b| a + b),
+            },
+        });
+    }
+
+    fn target_names(&self) -> TargetNames {
+        let mut names: Vec<String> = self.targets.iter().cloned().collect();
+        match names.len() {
+            1 => TargetNames::One(names.remove(0)),
+            _ => TargetNames::Several(names),
+        }
+    }
+
+    fn by_evaluator(&self) -> BTreeMap<String, EvaluatorSummary> {
+        let evaluators = self.evaluators.iter();
+        let summaries = evaluators.map(|(name, grades)| {
+            let summary = EvaluatorSummary {
+                count: grades.scores.count,
+                average_score: grades.scores.mean(),
+                min_score: grades.scores.min.map(rounded),
+                max_score: grades.scores.max.map(rounded),
+                errored: grades.errored,
+                skipped: grades.skipped,
+            };
+            (name.clone(), summary)
+        });
+        summaries.collect()
+    }
+
+    fn top_misses(&self) -> Vec<Miss> {
+        let mut misses: Vec<_> = self.misses.iter().collect();
+        misses.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+        let top = misses.into_iter().take(TOP_MISSES);
+        top.map(|(miss, count)| Miss {
+            miss: miss.clone(),
+            count: *count,
+        })
+        .collect()
+    }
+}
+
+/// Writes the summary in one step, so that nobody reads half of it.
+pub fn write_summary(path: &Utf8Path, summary: &Summary) -> io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(summary)?;
+    text.push(b'\n');
+    replace(path, &text)
+}
+
+/// Unknown if either is.
+fn both<T>(a: Option<T>, b: Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
+    Some(join(a?, b?))
+}
+
+fn add_tokens(a: TokenCounts, b: TokenCounts) -> TokenCounts {
+    TokenCounts {
+        input: a.input.saturating_add(b.input),
+        output: a.output.saturating_add(b.output),
+        total: a.total.saturating_add(b.total),
+        cached: a.cached.saturating_add(b.cached),
+    }
+}
+
+/// As all scores are written (`FORMAT.md` 8).
+fn rounded(score: f64) -> f64 {
+    (score * 1e6).round() / 1e6
+}
+
+/// Adding tenths leaves dust behind; a price per token has fewer than twelve decimals.
+fn rounded_cost(cost: f64) -> f64 {
+    match cost.abs() < 1e3 {
+        true => (cost * 1e12).round() / 1e12,
+        false => (cost * 1e6).round() / 1e6,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::super::testing::row;
+    use super::*;
+
+    /// The example of `FORMAT.md` 11.3.
+    const EXAMPLE: &str = r#"{"schemaVersion": 1, "suite": "csv", "timestamp": "2026-01-02T03:04:09Z", "target": "default",
+ "summary": {"total": 6, "pass": 3, "borderline": 1, "fail": 0, "errored": 1, "skipped": 1, "passRate": 0.75, "averageScore": 0.9125},
+ "byEvaluator": {"contains": {"count": 4, "averageScore": 1.0, "minScore": 1.0, "maxScore": 1.0, "errored": 0, "skipped": 0}},
+ "topMisses": [{"miss": "Output contains September", "count": 1}],
+ "tokens": {"input": 480, "output": 140, "total": 620, "cached": 0}, "costUsd": 0.008,
+ "judgeUsage": {"calls": 4, "input": 1240, "output": 168, "costUsd": null}, "durationMs": 4100, "exitCode": 1}"#;
+
+    fn facts() -> RunFacts {
+        RunFacts {
+            suite: "csv".to_owned(),
+            timestamp: "2026-01-02T03:04:09Z".to_owned(),
+            duration_ms: Some(4100),
+            exit_code: 1,
+        }
+    }
+
+    fn graded(test: &str, outcome: Outcome, score: f64) -> Row {
+        let mut row = row(test, 1);
+        row.outcome = outcome;
+        row.score = Some(score);
+        row.evaluator_results.retain(|one| one.name == "contains");
+        if outcome == Outcome::Passed {
+            row.misses.clear();
+        }
+        row
+    }
+
+    /// Nothing came back.
+    fn empty(test: &str, outcome: Outcome) -> Row {
+        let mut row = row(test, 1);
+        row.outcome = outcome;
+        row.score = None;
+        row.candidate_answer = None;
+        row.tokens = None;
+        row.cost_usd = None;
+        row.judge_usage = None;
+        row.evaluator_results.clear();
+        row.misses.clear();
+        row
+    }
+
+    #[test]
+    fn the_example_of_the_format_is_what_its_rows_give() {
+        let mut tally = SummaryTally::new();
+        for test in ["a", "b", "c"] {
+            tally.add(&graded(test, Outcome::Passed, 1.0));
+        }
+        tally.add(&graded("d", Outcome::Borderline, 0.65));
+        tally.add(&empty("e", Outcome::Errored));
+        tally.add(&empty("f", Outcome::Skipped));
+        let written = serde_json::to_string(&tally.finish(facts())).unwrap();
+        let example: Value = serde_json::from_str(EXAMPLE).unwrap();
+        // Objects keep the order of their keys, so equal texts have equal orders.
+        assert_eq!(written, example.to_string());
+    }
+
+    #[test]
+    fn a_sum_with_an_unknown_addend_is_unknown() {
+        let mut tally = SummaryTally::new();
+        tally.add(&graded("a", Outcome::Passed, 1.0));
+        let mut unknown = graded("b", Outcome::Passed, 1.0);
+        unknown.tokens = None;
+        unknown.judge_usage = Some(JudgeUsage {
+            calls: 2,
+            input: None,
+            output: Some(1),
+            cost_usd: Some(0.1),
+        });
+        tally.add(&unknown);
+        tally.add(&graded("c", Outcome::Passed, 1.0));
+        let summary = tally.finish(facts());
+        assert_eq!(summary.tokens, None);
+        assert_eq!(summary.cost_usd, Some(0.006));
+        let usage = summary.judge_usage.unwrap();
+        assert_eq!(
+            (usage.calls, usage.input, usage.output),
+            (4, None, Some(85))
+        );
+        assert_eq!(usage.cost_usd, None);
+    }
+
+    #[test]
+    fn without_rows_there_are_no_rates() {
+        let summary = SummaryTally::new().finish(facts());
+        assert_eq!(summary.summary, Counts::default());
+        assert_eq!(summary.target, TargetNames::Several(Vec::new()));
+        assert_eq!((summary.judge_usage, summary.cost_usd), (None, Some(0.0)));
+    }
+
+    #[test]
+    fn several_targets_are_a_list() {
+        let mut tally = SummaryTally::new();
+        for target in ["b", "a", "b"] {
+            let mut row = graded("t", Outcome::Passed, 1.0);
+            row.target = target.to_owned();
+            tally.add(&row);
+        }
+        let names = serde_json::to_string(&tally.finish(facts()).target).unwrap();
+        assert_eq!(names, r#"["a","b"]"#);
+    }
+
+    #[test]
+    fn top_misses_go_by_count_then_text_and_do_not_grow_without_end() {
+        let mut tally = SummaryTally::new();
+        let mut row = empty("a", Outcome::Failed);
+        row.misses = ["z", "y", "x"].map(str::to_owned).to_vec();
+        tally.add(&row);
+        row.misses = vec!["z".to_owned()];
+        tally.add(&row);
+        row.misses = (0..20_000).map(|number| format!("miss {number}")).collect();
+        tally.add(&row);
+        assert_eq!(tally.misses_left_out(), 20_000 + 3 - DISTINCT_MISSES as u64);
+        let top = tally.finish(facts()).top_misses;
+        assert_eq!(top.len(), TOP_MISSES);
+        assert_eq!((top[0].miss.as_str(), top[0].count), ("z", 2));
+        assert_eq!(top[1].miss, "miss 0");
+    }
+
+    #[test]
+    fn errored_and_skipped_grades_have_no_score() {
+        let mut row = graded("a", Outcome::Errored, 1.0);
+        let mut errored = row.evaluator_results[0].clone();
+        errored.outcome = GradeOutcome::Errored;
+        errored.score = None;
+        let mut skipped = errored.clone();
+        skipped.outcome = GradeOutcome::Skipped;
+        row.evaluator_results.extend([errored, skipped]);
+        let mut tally = SummaryTally::new();
+        tally.add(&row);
+        let grades = tally.finish(facts()).by_evaluator["contains"];
+        assert_eq!((grades.count, grades.errored, grades.skipped), (1, 1, 1));
+        assert_eq!(grades.average_score, Some(1.0));
+    }
+}

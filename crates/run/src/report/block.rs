@@ -1,0 +1,204 @@
+//! The numbers of a run as a block of labelled lines, with a bar of the outcomes above it.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use evalrig_core::model::Outcome;
+
+use super::paint::{Paint, Tone, outcome_phrase};
+use super::tally::{Counts, Tally};
+use super::{RunEnd, phrase, totals, visible, wrap};
+
+const BAR: usize = 50;
+const LABEL: usize = 9;
+/// Targets or suites in a table.
+const LISTED: usize = 12;
+
+#[derive(Debug)]
+pub struct Block<'a> {
+    pub paint: &'a Paint,
+}
+
+impl Block<'_> {
+    pub fn numbers(&self, tally: &Tally, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+        if tally.counts.total() > 1 && tally.counts.of(Outcome::Passed) < tally.counts.total() {
+            self.bar(&tally.counts, out)?;
+            writeln!(out)?;
+        }
+        self.fact("score", totals::average(tally), out)?;
+        self.fact("tokens", totals::tokens(tally), out)?;
+        let besides = match tally.judges.calls > 0 && tally.cost.reported > 0 {
+            true => ", judges not included",
+            false => "",
+        };
+        let cost = totals::cost(tally).map(|text| format!("{text}{besides}"));
+        self.fact("cost", cost, out)?;
+        let note = end.price_note.as_deref();
+        self.fact("", note.map(|note| visible::line(note, 300)), out)?;
+        self.fact("judges", totals::judges(tally), out)?;
+        self.table("suites", &tally.suites, out)?;
+        self.table("targets", &tally.targets, out)?;
+        self.fact("exit", totals::exit(tally, end), out)
+    }
+
+    /// A label and what it says, if there is something to say.
+    pub fn fact(&self, label: &str, text: Option<String>, out: &mut dyn Write) -> io::Result<()> {
+        let Some(text) = text else {
+            return Ok(());
+        };
+        let room = self.paint.columns().saturating_sub(LABEL + 2);
+        let lines = match label {
+            "results" | "summary" => vec![self.paint.text(&text).into_owned()],
+            _ => self.paint.wrap(&text, room),
+        };
+        for (at, line) in lines.iter().enumerate() {
+            let label = match at {
+                0 => label,
+                _ => "",
+            };
+            let label = self.paint.tone(Tone::Faint, &format!("{label:LABEL$}"));
+            writeln!(out, "  {label}{line}")?;
+        }
+        Ok(())
+    }
+
+    fn bar(&self, counts: &Counts, out: &mut dyn Write) -> io::Result<()> {
+        let columns = BAR.min(self.paint.columns().saturating_sub(4));
+        let cells = self.paint.signs().cells;
+        let mut bar = String::new();
+        for (at, width) in bar_widths(counts, columns).into_iter().enumerate() {
+            let tone = Tone::of(Outcome::ALL[at]);
+            bar.push_str(&self.paint.tone(tone, &cells[at].repeat(width)));
+        }
+        writeln!(out, "  {bar}")?;
+        let mut line = String::new();
+        let mut used = 0;
+        for (at, outcome) in Outcome::ALL.iter().copied().enumerate() {
+            let n @ 1.. = counts.of(outcome) else {
+                continue;
+            };
+            let text = format!("{} {}", phrase::count(n), outcome_phrase(outcome));
+            let width = text.len() + 5;
+            if used > 0 && used + width > self.paint.columns() {
+                writeln!(out, "{}", line.trim_end())?;
+                line.clear();
+                used = 0;
+            }
+            used += width;
+            let cell = self.paint.tone(Tone::of(outcome), cells[at]);
+            line.push_str(&format!("  {cell} {text} "));
+        }
+        writeln!(out, "{}", line.trim_end())
+    }
+
+    /// Only where there is something to compare.
+    fn table(
+        &self,
+        label: &str,
+        rows: &BTreeMap<String, Counts>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if rows.len() < 2 {
+            return Ok(());
+        }
+        let names: Vec<_> = rows
+            .keys()
+            .map(|name| self.paint.cut(&visible::line(name, 80), 30))
+            .collect();
+        let shown = names.iter().take(LISTED);
+        let widest = shown.map(|name| wrap::width(name)).max().unwrap_or(0);
+        for (at, (name, counts)) in names.iter().zip(rows.values()).take(LISTED).enumerate() {
+            let label = match at {
+                0 => label,
+                _ => "",
+            };
+            let label = self.paint.tone(Tone::Faint, &format!("{label:LABEL$}"));
+            let pad = widest - wrap::width(name);
+            let room = self.paint.columns().saturating_sub(LABEL + widest + 4);
+            let text = self.paint.cut(&row_text(counts), room);
+            writeln!(out, "  {label}{name}{:pad$}  {text}", "")?;
+        }
+        let left_out = rows.len().saturating_sub(LISTED) as u64;
+        match left_out {
+            0 => Ok(()),
+            n => self.fact("", Some(format!("and {} more", phrase::count(n))), out),
+        }
+    }
+
+    /// Commands to type now, and what for.
+    pub fn next(&self, next: &[(String, &str)], out: &mut dyn Write) -> io::Result<()> {
+        let columns = self.paint.columns();
+        let width = |command: &str| wrap::width(&self.paint.text(command));
+        let widest = next
+            .iter()
+            .map(|(command, _)| width(command))
+            .max()
+            .unwrap_or(0);
+        let longest = next.iter().map(|(_, why)| why.len()).max().unwrap_or(0);
+        let fits = LABEL + 4 + widest + longest <= columns;
+        for (at, (command, why)) in next.iter().enumerate() {
+            let label = match at {
+                0 => "next",
+                _ => "",
+            };
+            let label = self.paint.tone(Tone::Faint, &format!("{label:LABEL$}"));
+            let command = self.paint.text(command);
+            let pad = widest - wrap::width(&command) + 2;
+            let why = match fits {
+                true => format!("{:pad$}{}", "", self.paint.tone(Tone::Faint, why)),
+                false => String::new(),
+            };
+            writeln!(out, "  {label}{command}{why}")?;
+        }
+        Ok(())
+    }
+}
+
+fn row_text(counts: &Counts) -> String {
+    let mut parts = Vec::new();
+    if counts.judged() > 0 {
+        parts.push(phrase::share(counts.of(Outcome::Passed), counts.judged()));
+    }
+    for outcome in [Outcome::Errored, Outcome::Skipped] {
+        if let n @ 1.. = counts.of(outcome) {
+            parts.push(format!("{} {}", phrase::count(n), outcome_phrase(outcome)));
+        }
+    }
+    parts.join(", ")
+}
+
+/// Shares of the bar; whatever happened at all has a cell.
+fn bar_widths(counts: &Counts, columns: usize) -> [usize; 5] {
+    let total = counts.total().max(1);
+    let mut widths = [0; 5];
+    for (width, outcome) in widths.iter_mut().zip(Outcome::ALL) {
+        let n = counts.of(*outcome);
+        *width = (n as f64 / total as f64 * columns as f64).round() as usize;
+        *width = (*width).max(usize::from(n > 0));
+    }
+    while widths.iter().sum::<usize>() != columns {
+        let too_wide = widths.iter().sum::<usize>() > columns;
+        let Some(widest) = widths.iter_mut().max() else {
+            break;
+        };
+        match too_wide {
+            true => *widest -= 1,
+            false => *widest += 1,
+        }
+    }
+    widths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happened_once_in_a_hundred_thousand_has_a_cell() {
+        let mut counts = Counts::default();
+        (0..100_000).for_each(|_| counts.add(Outcome::Passed));
+        counts.add(Outcome::Failed);
+        assert_eq!(bar_widths(&counts, 50), [49, 0, 1, 0, 0]);
+        assert_eq!(bar_widths(&Counts::default(), 50).iter().sum::<usize>(), 50);
+    }
+}

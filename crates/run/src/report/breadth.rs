@@ -1,0 +1,109 @@
+//! How cases are told apart: by no more than it takes.
+
+use super::finding::Label;
+use super::groups::Group;
+use super::phrase;
+use super::tally::Tally;
+
+/// Which parts of a label tell cases apart.
+#[derive(Debug, Clone, Copy)]
+pub struct Breadth {
+    pub suites: bool,
+    pub targets: bool,
+    pub trials: bool,
+}
+
+impl Breadth {
+    pub fn of(tally: &Tally) -> Self {
+        Self {
+            suites: tally.suites.len() > 1,
+            targets: tally.targets.len() > 1,
+            trials: tally.trials > 1,
+        }
+    }
+
+    /// What comes after the test's id.
+    pub fn parts(self, label: &Label) -> Vec<String> {
+        let mut parts = Vec::new();
+        if self.suites {
+            parts.push(label.suite.clone());
+        }
+        if self.targets {
+            parts.push(label.target.clone());
+        }
+        if self.trials {
+            parts.push(format!("trial {}", label.trial));
+        }
+        parts
+    }
+
+    pub fn name(self, label: &Label) -> String {
+        let mut parts = vec![label.test.clone()];
+        parts.extend(self.parts(label));
+        parts.join(" · ")
+    }
+
+    /// What tells `other` from `label`.
+    fn difference(self, other: &Label, label: &Label) -> String {
+        let same_test = (&other.suite, &other.test) == (&label.suite, &label.test);
+        let mut parts = Vec::new();
+        if !same_test {
+            parts.push(other.test.clone());
+        }
+        if self.targets && (!same_test || other.target != label.target) {
+            parts.push(other.target.clone());
+        }
+        if self.trials {
+            parts.push(format!("trial {}", other.trial));
+        }
+        parts.join(" ")
+    }
+
+    /// `the same in 4 more: trial 2, trial 3, …`.
+    pub fn others(self, group: &Group) -> Option<String> {
+        if group.others == 0 {
+            return None;
+        }
+        let label = &group.shown[0].label;
+        let names: Vec<_> = group
+            .named
+            .iter()
+            .map(|other| self.difference(other, label))
+            .collect();
+        let more = match group.others > names.len() as u64 {
+            true => ", …",
+            false => "",
+        };
+        let count = phrase::count(group.others);
+        Some(format!(
+            "the same in {count} more: {}{more}",
+            names.join(", ")
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalrig_core::model::Outcome;
+
+    use super::super::fixture;
+    use super::*;
+
+    #[test]
+    fn a_name_has_only_the_parts_that_differ() {
+        let mut tally = Tally::default();
+        let row = fixture::row("a", Outcome::Passed, Some(1.0));
+        tally.add(&row);
+        assert_eq!(Breadth::of(&tally).name(&Label::of(&row)), "a");
+        let mut other = row.clone();
+        other.target = "gpt".to_owned();
+        tally.add(&other);
+        assert_eq!(Breadth::of(&tally).name(&Label::of(&other)), "a · gpt");
+        other.trial = 2;
+        tally.add(&other);
+        assert_eq!(
+            Breadth::of(&tally).name(&Label::of(&other)),
+            "a · gpt · trial 2"
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! What is known when the last row has been heard.
+
+use camino::Utf8PathBuf;
+use serde_json::Value;
+
+/// Why a run ended before its plan did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    Signal,
+    /// `--budget-usd`.
+    Budget,
+    /// `--max-errors`.
+    Errors,
+}
+
+impl Stopped {
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Signal => "interrupted",
+            Self::Budget => "stopped: the budget is used up",
+            Self::Errors => "stopped: too many cases could not be measured",
+        }
+    }
+}
+
+/// Everything but the rows. A stored run that is shown again knows less, so all of it is optional.
+#[derive(Debug, Clone, Default)]
+pub struct RunEnd {
+    /// In the order of the plan. Suites without a row are named too.
+    pub suites: Vec<String>,
+    /// Where the rows are kept, as it is to be shown.
+    pub results: Option<Utf8PathBuf>,
+    pub summary: Option<Utf8PathBuf>,
+    /// The document of `FORMAT.md` 11.3, where somebody has made it.
+    pub summary_document: Option<Value>,
+    /// By the clock on the wall; cases run side by side, so it is no sum.
+    pub duration_ms: Option<u64>,
+    pub exit_code: Option<u8>,
+    pub stopped: Option<Stopped>,
+    /// Cases of the plan; more than there are rows when the run was interrupted.
+    pub planned: Option<u64>,
+    /// Where prices come from, when costs were computed and not reported.
+    pub price_note: Option<String>,
+}

@@ -1,0 +1,446 @@
+//! What a report shows of a case that did not pass. Made from a row: bounded, and harmless,
+//! because every text passes through `visible` here.
+
+use evalrig_core::model::Outcome;
+use serde_json::Value;
+
+use super::visible::{self, Excerpt};
+use crate::record::{EvaluatorResult, GradeOutcome, Row, RowError, SourcePlace};
+
+const NAME: usize = 120;
+const SENTENCE: usize = 400;
+const REASONING: usize = 800;
+const CHECKS: usize = 12;
+const SENTENCES: usize = 8;
+const ANSWER_LINES: usize = 8;
+const ANSWER_LINE: usize = 300;
+/// Deeper composites are not entered.
+const DEPTH: usize = 16;
+
+/// Where something is written. The order is that of reading.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+}
+
+impl Place {
+    fn of(source: &SourcePlace) -> Self {
+        Self {
+            file: visible::line(&source.file, SENTENCE),
+            line: source.line,
+        }
+    }
+
+    pub fn text(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+}
+
+/// Which case it is. The order is that in which people expect cases.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Label {
+    pub place: Place,
+    pub suite: String,
+    pub test: String,
+    pub target: String,
+    pub trial: u32,
+}
+
+impl Label {
+    pub fn of(row: &Row) -> Self {
+        Self {
+            place: Place::of(&row.source),
+            suite: visible::line(&row.dataset, NAME),
+            test: visible::line(&row.eval_id, NAME),
+            target: visible::line(&row.target, NAME),
+            trial: row.trial,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    pub stage: String,
+    pub kind: String,
+    pub message: String,
+}
+
+impl Trouble {
+    pub fn of(error: &RowError) -> Self {
+        Self {
+            stage: visible::line(&error.stage, NAME),
+            kind: visible::line(&error.kind, NAME),
+            message: visible::line(&error.message, SENTENCE),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        format!("{}/{}: {}", self.stage, self.kind, self.message)
+    }
+}
+
+/// Some of a list of sentences, and how many there were.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sentences {
+    pub shown: Vec<String>,
+    pub total: usize,
+}
+
+impl Sentences {
+    fn of<'a>(all: impl Iterator<Item = &'a String>) -> Self {
+        let mut found = Self::default();
+        for sentence in all {
+            found.total += 1;
+            if found.shown.len() < SENTENCES {
+                found.shown.push(visible::line(sentence, SENTENCE));
+            }
+        }
+        found
+    }
+
+    pub fn left_out(&self) -> usize {
+        self.total - self.shown.len()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    Scored(f64),
+    Skipped,
+    Errored(Option<Trouble>),
+}
+
+/// An assertion that is worth a look: points were lost, a gate was missed, or there is no score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// `outer › inner` for members of composites.
+    pub name: String,
+    /// Where it says more than the name.
+    pub type_name: Option<String>,
+    pub aggregator: Option<String>,
+    pub state: State,
+    /// Where it is not 1.
+    pub weight: Option<String>,
+    pub gate: Option<Gate>,
+    pub hits: Sentences,
+    pub misses: Sentences,
+    pub reasoning: Option<String>,
+    pub place: Option<Place>,
+}
+
+/// A gate that was not met.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Gate {
+    /// With the number it asks for; none: the pass threshold.
+    Missed(Option<f64>),
+    Unchecked,
+}
+
+impl Check {
+    /// What happened, without the name: `scored 0.50, weight 2, gate missed (needs 0.80)`.
+    pub fn sentence(&self) -> String {
+        let mut text = match &self.state {
+            State::Scored(score) => format!("scored {}", super::phrase::score(*score)),
+            State::Skipped => "skipped".to_owned(),
+            State::Errored(Some(trouble)) => format!("could not be measured: {}", trouble.text()),
+            State::Errored(None) => "could not be measured".to_owned(),
+        };
+        match self.weight.as_deref() {
+            Some("0") => text.push_str(", not counted (weight 0)"),
+            Some(weight) => text.push_str(&format!(", weight {weight}")),
+            None => {}
+        }
+        match &self.gate {
+            Some(Gate::Missed(Some(needs))) => {
+                text.push_str(&format!(
+                    ", gate missed (needs {})",
+                    super::phrase::score(*needs)
+                ));
+            }
+            Some(Gate::Missed(None)) => text.push_str(", gate missed (must pass)"),
+            Some(Gate::Unchecked) => text.push_str(", gate not checked"),
+            None => {}
+        }
+        text
+    }
+
+    /// `facts › period (contains-all)`.
+    pub fn title(&self) -> String {
+        let kind = match (&self.type_name, &self.aggregator) {
+            (Some(kind), Some(aggregator)) => format!(" ({kind}, {aggregator})"),
+            (Some(kind), None) => format!(" ({kind})"),
+            (None, Some(aggregator)) => format!(" ({aggregator})"),
+            (None, None) => String::new(),
+        };
+        format!("{}{kind}", self.name)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    pub label: Label,
+    pub outcome: Outcome,
+    pub score: Option<f64>,
+    pub cost_usd: Option<f64>,
+    pub duration_ms: Option<u64>,
+    pub attempts: u32,
+    pub checks: Vec<Check>,
+    pub checks_left_out: usize,
+    pub trouble: Option<Trouble>,
+    pub answer: Option<Excerpt>,
+}
+
+impl Finding {
+    pub fn of(row: &Row) -> Self {
+        let mut checks = Checks::default();
+        checks.gather(&row.evaluator_results, "", 0);
+        let trouble = row.error.as_ref().map(Trouble::of);
+        let errored = || {
+            checks.list.iter().find_map(|check| match &check.state {
+                State::Errored(trouble) => trouble.clone(),
+                _ => None,
+            })
+        };
+        let answer = row.candidate_answer.as_deref();
+        Self {
+            label: Label::of(row),
+            outcome: row.outcome,
+            score: row.score,
+            cost_usd: row.cost_usd,
+            duration_ms: row.duration_ms,
+            attempts: row.attempts,
+            trouble: match row.outcome {
+                Outcome::Errored => trouble.or_else(errored),
+                _ => trouble,
+            },
+            checks: checks.list,
+            checks_left_out: checks.left_out,
+            answer: answer.map(|text| visible::excerpt(text, ANSWER_LINES, ANSWER_LINE)),
+        }
+    }
+
+    /// What stopped the case, unless one of the assertions says it.
+    pub fn untold_trouble(&self) -> Option<&Trouble> {
+        let trouble = self.trouble.as_ref()?;
+        let tells = |check: &Check| matches!(&check.state, State::Errored(Some(t)) if t == trouble);
+        (!self.checks.iter().any(tells)).then_some(trouble)
+    }
+
+    /// The first thing that went wrong, in one line.
+    pub fn first_miss(&self) -> String {
+        if let (Outcome::Errored, Some(trouble)) = (self.outcome, &self.trouble) {
+            return trouble.text();
+        }
+        let missed = self
+            .checks
+            .iter()
+            .find_map(|check| check.misses.shown.first());
+        let lost = || {
+            let check = self.checks.first()?;
+            Some(format!("{} {}", check.title(), check.sentence()))
+        };
+        missed.cloned().or_else(lost).unwrap_or_default()
+    }
+
+    /// Findings with one cause have one key. Numbers in messages (times, ports) are no difference
+    /// between causes.
+    pub fn cause(&self) -> String {
+        let mut key = self.outcome.word().to_owned();
+        match (self.outcome, &self.trouble) {
+            (Outcome::Errored, Some(trouble)) => {
+                key.push_str(&without_digits(&trouble.text()));
+                return key;
+            }
+            _ => key.push('\n'),
+        }
+        let mut is_told = false;
+        for check in &self.checks {
+            is_told |= !check.misses.shown.is_empty();
+            key.push_str(&check.name);
+            for miss in &check.misses.shown {
+                key.push('\n');
+                key.push_str(miss);
+            }
+        }
+        if !is_told {
+            key.push_str(&self.label.suite);
+            key.push('\n');
+            key.push_str(&self.label.test);
+        }
+        key
+    }
+}
+
+#[derive(Default)]
+struct Checks {
+    list: Vec<Check>,
+    left_out: usize,
+}
+
+impl Checks {
+    fn gather(&mut self, results: &[EvaluatorResult], outer: &str, depth: usize) {
+        for result in results {
+            let members = result.evaluator_results.as_deref().unwrap_or_default();
+            let own = visible::line(&result.name, NAME);
+            let name = match outer {
+                "" => own,
+                outer => format!("{outer} › {own}"),
+            };
+            if is_worth_a_look(result) {
+                match self.list.len() < CHECKS {
+                    true => self.list.push(check(result, members, name.clone())),
+                    false => self.left_out += 1,
+                }
+            }
+            if depth < DEPTH {
+                self.gather(members, &name, depth + 1);
+            }
+        }
+    }
+}
+
+fn is_worth_a_look(result: &EvaluatorResult) -> bool {
+    let lost = result.score.is_some_and(|score| score < 1.0 - 1e-9);
+    let gate = matches!(result.gate.as_deref(), Some("missed" | "unchecked"));
+    lost || gate || result.outcome != GradeOutcome::Graded || !result.misses.is_empty()
+}
+
+fn check(result: &EvaluatorResult, members: &[EvaluatorResult], name: String) -> Check {
+    let of_a_member = |sentence: &&String| {
+        let has = |member: &EvaluatorResult| {
+            member.hits.contains(sentence) || member.misses.contains(sentence)
+        };
+        !members.iter().any(has)
+    };
+    let reasoning = result.reasoning.as_deref().map(str::trim);
+    Check {
+        type_name: (result.type_name != result.name)
+            .then(|| visible::line(&result.type_name, NAME)),
+        aggregator: result
+            .aggregator
+            .as_deref()
+            .map(|text| visible::line(text, NAME)),
+        state: match (result.outcome, result.score) {
+            (GradeOutcome::Graded, Some(score)) => State::Scored(score),
+            (GradeOutcome::Errored, _) => State::Errored(result.error.as_ref().map(Trouble::of)),
+            _ => State::Skipped,
+        },
+        weight: (result.weight.as_f64() != Some(1.0)).then(|| weight_text(result)),
+        gate: gate(result, members),
+        hits: Sentences::of(result.hits.iter().filter(of_a_member)),
+        misses: Sentences::of(result.misses.iter().filter(of_a_member)),
+        reasoning: reasoning
+            .filter(|text| !text.is_empty())
+            .map(|text| visible::line(text, REASONING)),
+        place: result.source.as_ref().map(Place::of),
+        name,
+    }
+}
+
+/// A composite inherits the gates of its members, which speak for themselves.
+fn gate(result: &EvaluatorResult, members: &[EvaluatorResult]) -> Option<Gate> {
+    let gate = result.gate.as_deref()?;
+    let is_own = result.required != Value::Bool(false);
+    let has = |member: &EvaluatorResult| member.gate.as_deref() == Some(gate);
+    if !is_own && members.iter().any(has) {
+        return None;
+    }
+    match gate {
+        "missed" => Some(Gate::Missed(match &result.required {
+            Value::Number(needs) => needs.as_f64(),
+            _ => None,
+        })),
+        "unchecked" => Some(Gate::Unchecked),
+        _ => None,
+    }
+}
+
+fn weight_text(result: &EvaluatorResult) -> String {
+    match result.weight.as_f64() {
+        Some(0.0) => "0".to_owned(),
+        _ => result.weight.to_string(),
+    }
+}
+
+fn without_digits(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii_digit() {
+            true if out.ends_with('#') => {}
+            true => out.push('#'),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    fn finding(test: &str) -> Finding {
+        let rows = fixture::rows();
+        Finding::of(rows.iter().find(|row| row.eval_id == test).unwrap())
+    }
+
+    #[test]
+    fn members_are_named_after_their_composite_and_say_their_own_misses() {
+        let found = finding("refund-policy");
+        let told: Vec<_> = found
+            .checks
+            .iter()
+            .map(|c| (c.title(), c.misses.total))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("facts (composite, minimum)".to_owned(), 0),
+                ("facts › period (contains-all)".to_owned(), 1),
+                ("tone (rubrics)".to_owned(), 1),
+            ]
+        );
+        assert_eq!(
+            found.checks[1].sentence(),
+            "scored 0.50, weight 2, gate missed (needs 0.80)"
+        );
+    }
+
+    #[test]
+    fn numbers_in_messages_make_no_new_cause() {
+        let cause = |message: &str| {
+            let mut row = fixture::row("a", Outcome::Errored, None);
+            row.error = Some(fixture::fault("target", "timeout", message));
+            Finding::of(&row).cause()
+        };
+        assert_eq!(
+            cause("no answer after 1003 ms"),
+            cause("no answer after 87 ms")
+        );
+        assert_ne!(cause("no answer after 1 ms"), cause("no reply after 1 ms"));
+    }
+
+    #[test]
+    fn a_failure_without_misses_is_its_own_cause() {
+        let cause =
+            |test: &str| Finding::of(&fixture::row(test, Outcome::Failed, Some(0.1))).cause();
+        assert_ne!(cause("a"), cause("b"));
+        assert_eq!(cause("a"), cause("a"));
+    }
+
+    #[test]
+    fn composites_of_any_depth_are_bounded() {
+        let mut result = fixture::graded("leaf", "contains", 0.0);
+        for _ in 0..40 {
+            let mut outer = fixture::graded("c", "composite", 0.0);
+            outer.evaluator_results = Some(vec![result]);
+            result = outer;
+        }
+        let mut row = fixture::row("deep", Outcome::Failed, Some(0.0));
+        row.evaluator_results = vec![result];
+        let found = Finding::of(&row);
+        assert_eq!(found.checks.len(), CHECKS);
+        assert_eq!(found.checks_left_out, DEPTH + 1 - CHECKS);
+    }
+}

@@ -1,0 +1,335 @@
+//! One case that did not pass, drawn as a compiler draws an error: the author's own lines with
+//! their numbers, and under each what became of it.
+
+use std::io::{self, Write};
+
+use evalrig_core::model::Outcome;
+
+use super::breadth::Breadth;
+use super::finding::{Check, Finding, Place, Sentences, State};
+use super::paint::{Paint, Tone, outcome_phrase};
+use super::{SuiteText, phrase, visible, wrap};
+
+/// Of an answer, after wrapping.
+const ANSWER_ROWS: usize = 8;
+const AUTHOR_LINE: usize = 300;
+/// Notes start no further right, however deep the author's line is.
+const DEEPEST_NOTE: usize = 10;
+/// Hits beside misses are context; a few of them do.
+const HITS: usize = 3;
+
+#[derive(Debug)]
+pub struct Frame<'a> {
+    pub paint: &'a Paint,
+    pub text: &'a SuiteText,
+    pub breadth: Breadth,
+}
+
+impl Frame<'_> {
+    /// `last` ends the frame; it is said once for a group.
+    pub fn draw(
+        &self,
+        finding: &Finding,
+        last: Option<&str>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.header(finding, out)?;
+        let checks: Vec<_> = finding
+            .checks
+            .iter()
+            .filter(|c| is_shown(finding, c))
+            .collect();
+        let place = &finding.label.place;
+        let of_checks = checks.iter().filter_map(|check| check.place.as_ref());
+        let places = of_checks.chain([place]);
+        let highest = places.clone().map(|place| place.line).max().unwrap_or(0);
+        let lines: Vec<_> = places.filter_map(|place| self.author_line(place)).collect();
+        let mut sheet = Sheet {
+            paint: self.paint,
+            gutter: highest.to_string().len().max(2),
+            dedent: lines.iter().map(|line| indent(line)).min().unwrap_or(0),
+            last: place.clone(),
+        };
+        sheet.edge(self.paint.signs().top, &place.text(), Tone::Place, out)?;
+        if let Some(text) = self.author_line(place) {
+            sheet.author(place.line, &text, out)?;
+        }
+        if let Some(trouble) = finding.untold_trouble() {
+            sheet.note(2, self.paint.signs().note, &trouble.text(), Tone::Odd, out)?;
+        }
+        for check in &checks {
+            self.check(check, &mut sheet, out)?;
+        }
+        if finding.checks_left_out > 0 {
+            let more = phrase::counted(finding.checks_left_out as u64, "assertion", "assertions");
+            sheet.faint(&format!("{more} more lost points"), out)?;
+        }
+        self.answer(finding, &sheet, out)?;
+        sheet.edge(
+            self.paint.signs().bottom,
+            last.unwrap_or_default(),
+            Tone::Faint,
+            out,
+        )
+    }
+
+    fn header(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+        let paint = self.paint;
+        let tone = Tone::of(finding.outcome);
+        let dot = format!(" {} ", paint.signs().dot);
+        let test = paint.text(&finding.label.test).into_owned();
+        let parts = paint
+            .text(&self.breadth.parts(&finding.label).join(&dot))
+            .into_owned();
+        let phrase = outcome_phrase(finding.outcome);
+        let facts: String = facts(finding)
+            .iter()
+            .map(|fact| format!("{dot}{fact}"))
+            .collect();
+        let facts = paint.cut(&facts, paint.columns() - 2 - wrap::width(phrase));
+        // A name that fills lines helps nobody to find the test.
+        let test = paint.cut(&test, paint.columns() - 2);
+        let beside = (paint.columns() - 2).saturating_sub(wrap::width(&test) + 2);
+        let parts = match beside < 12 {
+            true => String::new(),
+            false => paint.cut(&parts, beside),
+        };
+        let texts = [&test, &parts, phrase, &facts];
+        let used = texts.map(wrap::width).iter().sum::<usize>() + 4;
+        let used = used + 2 * usize::from(!parts.is_empty());
+        let mut left = format!("{} {}", paint.sign(finding.outcome), test);
+        left = paint.tone(tone, &left);
+        left = paint.tone(Tone::Strong, &left);
+        if !parts.is_empty() {
+            left = format!("{left}  {parts}");
+        }
+        let right = paint.tone(tone, phrase) + &paint.tone(Tone::Faint, &facts);
+        match paint.columns().checked_sub(used) {
+            Some(space) => writeln!(out, "{left}{:1$}{right}", "", space + 2),
+            None => writeln!(out, "{left}\n  {right}"),
+        }
+    }
+
+    fn check(&self, check: &Check, sheet: &mut Sheet, out: &mut dyn Write) -> io::Result<()> {
+        let mut depth = 0;
+        if let Some(place) = check.place.as_ref().filter(|place| **place != sheet.last) {
+            if place.file != sheet.last.file {
+                sheet.edge(self.paint.signs().branch, &place.text(), Tone::Place, out)?;
+            }
+            sheet.last = place.clone();
+            match self.author_line(place) {
+                Some(text) => {
+                    depth = indent(&text).saturating_sub(sheet.dedent);
+                    sheet.author(place.line, &text, out)?;
+                }
+                None => sheet.faint(&place.text(), out)?,
+            }
+        }
+        let depth = depth.min(DEEPEST_NOTE) + 2;
+        let signs = self.paint.signs();
+        let tone = match &check.state {
+            State::Scored(_) => Tone::Strong,
+            State::Skipped => Tone::Faint,
+            State::Errored(_) => Tone::Odd,
+        };
+        let title = format!("{} {}", check.title(), check.sentence());
+        sheet.note(depth, signs.note, &title, tone, out)?;
+        self.sentences(
+            &check.misses,
+            usize::MAX,
+            (depth + 2, signs.miss, Tone::Bad),
+            sheet,
+            out,
+        )?;
+        let hits = match check.state {
+            State::Scored(_) => HITS,
+            _ => 0,
+        };
+        self.sentences(
+            &check.hits,
+            hits,
+            (depth + 2, signs.hit, Tone::Good),
+            sheet,
+            out,
+        )?;
+        if let Some(reasoning) = &check.reasoning {
+            let (open, close) = signs.quotes;
+            let quoted = format!("{open}{reasoning}{close}");
+            sheet.note(depth + 2, "", &quoted, Tone::Faint, out)?;
+        }
+        Ok(())
+    }
+
+    fn sentences(
+        &self,
+        sentences: &Sentences,
+        limit: usize,
+        (depth, sign, tone): (usize, &str, Tone),
+        sheet: &Sheet,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for sentence in sentences.shown.iter().take(limit) {
+            sheet.note(depth, sign, sentence, tone, out)?;
+        }
+        let left_out = sentences.total - sentences.shown.len().min(limit);
+        match (left_out, limit) {
+            (0, _) | (_, 0) => Ok(()),
+            (n, _) => sheet.note(depth, sign, &format!("{n} more"), Tone::Faint, out),
+        }
+    }
+
+    fn answer(&self, finding: &Finding, sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+        let Some(answer) = &finding.answer else {
+            return Ok(());
+        };
+        let branch = self.paint.signs().branch;
+        if answer.total == 0 {
+            return sheet.edge(branch, "the answer is empty", Tone::Faint, out);
+        }
+        let mut rows = Vec::new();
+        let mut used = 0;
+        for line in &answer.lines {
+            let wrapped = sheet.fitted(line);
+            if !rows.is_empty() && rows.len() + wrapped.len() > ANSWER_ROWS {
+                break;
+            }
+            rows.extend(wrapped);
+            used += 1;
+        }
+        let is_cut = rows.len() > ANSWER_ROWS;
+        rows.truncate(ANSWER_ROWS);
+        let title = match (used == answer.total, is_cut) {
+            (true, false) => "answer".to_owned(),
+            (true, true) => "answer, its beginning".to_owned(),
+            (false, _) => {
+                format!(
+                    "answer, {used} of {} lines",
+                    phrase::count(answer.total as u64)
+                )
+            }
+        };
+        sheet.edge(branch, &title, Tone::Faint, out)?;
+        rows.iter().try_for_each(|row| sheet.side(None, row, out))
+    }
+
+    fn author_line(&self, place: &Place) -> Option<String> {
+        let line = self.text.line(&place.file, place.line)?;
+        let shown = visible::excerpt(&line, 1, AUTHOR_LINE).lines.pop()?;
+        Some(self.paint.text(&shown).into_owned())
+    }
+}
+
+/// In a case that could not be measured, lost points decide nothing.
+fn is_shown(finding: &Finding, check: &Check) -> bool {
+    finding.outcome != Outcome::Errored || matches!(check.state, State::Errored(_))
+}
+
+fn facts(finding: &Finding) -> Vec<String> {
+    let mut facts = Vec::new();
+    facts.extend(
+        finding
+            .score
+            .map(|score| format!("score {}", phrase::score(score))),
+    );
+    facts.extend(finding.cost_usd.map(phrase::money));
+    facts.extend(finding.duration_ms.map(phrase::duration));
+    if finding.attempts > 1 {
+        facts.push(format!("{} attempts", finding.attempts));
+    }
+    facts
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// Writes lines behind a gutter.
+struct Sheet<'a> {
+    paint: &'a Paint,
+    gutter: usize,
+    dedent: usize,
+    /// What was drawn last, so that it is not drawn twice.
+    last: Place,
+}
+
+impl Sheet<'_> {
+    fn room(&self) -> usize {
+        self.paint.columns().saturating_sub(self.gutter + 3).max(20)
+    }
+
+    fn edge(&self, sign: &str, text: &str, tone: Tone, out: &mut dyn Write) -> io::Result<()> {
+        let sign = self.paint.tone(Tone::Faint, sign);
+        let text = self.paint.cut(text, self.room() - 1);
+        let text = self.paint.tone(tone, &text);
+        let line = format!("{:1$} {sign} {text}", "", self.gutter);
+        writeln!(out, "{}", line.trim_end())
+    }
+
+    fn side(&self, number: Option<u32>, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        let number = number.map(|number| number.to_string()).unwrap_or_default();
+        let number = self
+            .paint
+            .tone(Tone::Place, &format!("{number:>0$}", self.gutter));
+        let side = self.paint.tone(Tone::Faint, self.paint.signs().side);
+        writeln!(out, "{}", format!("{number} {side} {text}").trim_end())
+    }
+
+    fn author(&self, line: u32, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        let text = text.get(self.dedent..).unwrap_or(text);
+        let text = self.paint.cut(text.trim_end(), self.room());
+        self.side(Some(line), &text, out)
+    }
+
+    fn faint(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        let text = self.paint.cut(text, self.room());
+        self.side(None, &self.paint.tone(Tone::Faint, &text), out)
+    }
+
+    /// Wrapped, with a sign before the first line.
+    fn note(
+        &self,
+        depth: usize,
+        sign: &str,
+        text: &str,
+        tone: Tone,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let hang = match sign {
+            "" => 0,
+            sign => wrap::width(sign) + 1,
+        };
+        let lines = self
+            .paint
+            .wrap(text, self.room().saturating_sub(depth + hang));
+        for (at, line) in lines.iter().enumerate() {
+            let sign = match (at, sign) {
+                (_, "") => String::new(),
+                (0, sign) => format!("{} ", self.paint.tone(sign_tone(tone), sign)),
+                _ => " ".repeat(hang),
+            };
+            // The sign says enough about hits and misses; coloured sentences tire.
+            let line = match tone {
+                Tone::Good | Tone::Bad => line.clone(),
+                tone => self.paint.tone(tone, line),
+            };
+            self.side(None, &format!("{:depth$}{sign}{line}", ""), out)?;
+        }
+        Ok(())
+    }
+
+    /// A line of an answer in as many rows as it takes.
+    fn fitted(&self, line: &str) -> Vec<String> {
+        let line = self.paint.text(line);
+        match wrap::width(&line) <= self.room() {
+            true => vec![line.into_owned()],
+            false => wrap::wrap(&line, self.room()),
+        }
+    }
+}
+
+fn sign_tone(tone: Tone) -> Tone {
+    match tone {
+        Tone::Strong => Tone::Faint,
+        tone => tone,
+    }
+}

@@ -1,0 +1,232 @@
+//! Workflow commands that GitHub shows as annotations beside the lines of the suite.
+
+use std::io::{self, Write};
+
+use evalrig_core::model::Outcome;
+
+use super::breadth::Breadth;
+use super::finding::{Check, Finding, Place, State};
+use super::groups::{Group, Groups};
+use super::tally::Tally;
+use super::{Report, ReportKind, RunEnd, phrase, totals};
+use crate::record::Row;
+
+pub static REPORT: ReportKind = ReportKind {
+    name: "github",
+    doc: "annotations for GitHub Actions, at the lines of the suite",
+    make: |_| Box::new(Github::default()),
+};
+
+/// GitHub shows no more of each level per step.
+const SHOWN: usize = 10;
+/// Of those, kept free for cases that could not be measured.
+const FOR_ERRORS: usize = 3;
+/// A case with many misses must not push all others out.
+const PER_CASE: usize = 3;
+
+#[derive(Debug, Default)]
+pub struct Github {
+    tally: Tally,
+    groups: Groups,
+}
+
+#[derive(Debug)]
+struct Annotation {
+    place: Place,
+    title: String,
+    message: String,
+}
+
+impl Annotation {
+    fn command(&self, level: &str) -> String {
+        format!(
+            "::{level} file={},line={},title={}::{}",
+            property(&self.place.file),
+            self.place.line,
+            property(&self.title),
+            data(&self.message)
+        )
+    }
+}
+
+impl Github {
+    /// Of groups with one outcome, in order.
+    fn annotations(&self, outcome: Outcome) -> Vec<Annotation> {
+        let breadth = Breadth::of(&self.tally);
+        let groups = self.groups.in_order();
+        let groups = groups.into_iter().filter(|group| group.outcome == outcome);
+        groups.flat_map(|group| of_group(group, breadth)).collect()
+    }
+}
+
+impl Report for Github {
+    fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
+        self.tally.add(row);
+        if !matches!(row.outcome, Outcome::Passed | Outcome::Skipped) {
+            self.groups.add(Finding::of(row));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+        let mut failed = self.annotations(Outcome::Failed);
+        let mut errored = self.annotations(Outcome::Errored);
+        let mut borderline = self.annotations(Outcome::Borderline);
+        let all = failed.len() + errored.len() + borderline.len();
+        failed.truncate(SHOWN - errored.len().min(FOR_ERRORS));
+        errored.truncate(SHOWN - failed.len());
+        borderline.truncate(SHOWN);
+        for annotation in failed.iter().chain(&errored) {
+            writeln!(out, "{}", annotation.command("error"))?;
+        }
+        for annotation in &borderline {
+            writeln!(out, "{}", annotation.command("warning"))?;
+        }
+        let (_, mut text) = totals::headline(&self.tally, end);
+        let left_out = all - failed.len() - errored.len() - borderline.len();
+        if left_out > 0 || self.groups.left_out().total() > 0 {
+            text.push_str(
+                "\nGitHub shows 10 errors and 10 warnings; the results file has them all",
+            );
+        }
+        if let Some(results) = &end.results {
+            let path = totals::path_text(results.as_str());
+            text.push_str(&format!("\nresults: {path}"));
+        }
+        writeln!(out, "::notice title=evalrig::{}", data(&text))
+    }
+}
+
+fn of_group(group: &Group, breadth: Breadth) -> Vec<Annotation> {
+    let mut found: Vec<_> = group
+        .shown
+        .iter()
+        .flat_map(|finding| of_finding(finding, breadth))
+        .collect();
+    if let (Some(last), Some(others)) = (found.last_mut(), breadth.others(group)) {
+        last.message.push_str(&format!("\n{others}"));
+    }
+    found
+}
+
+fn of_finding(finding: &Finding, breadth: Breadth) -> Vec<Annotation> {
+    let name = breadth.name(&finding.label);
+    if finding.outcome == Outcome::Errored {
+        let errored = |check: &&Check| matches!(check.state, State::Errored(_));
+        let check = finding.checks.iter().find(errored);
+        let place = check.and_then(|check| check.place.clone());
+        return vec![Annotation {
+            place: place.unwrap_or_else(|| finding.label.place.clone()),
+            title: format!("{name} could not be measured"),
+            message: finding.first_miss(),
+        }];
+    }
+    let title = match finding.score {
+        Some(score) => format!(
+            "{name} {}, score {}",
+            finding.outcome.word(),
+            phrase::score(score)
+        ),
+        None => format!("{name} {}", finding.outcome.word()),
+    };
+    // What a composite lost is told by its members.
+    let is_told = |check: &&Check| match check.state {
+        State::Scored(_) => !check.misses.shown.is_empty() || check.aggregator.is_none(),
+        _ => false,
+    };
+    let told = finding.checks.iter().filter(is_told).take(PER_CASE);
+    let mut found: Vec<_> = told
+        .map(|check| Annotation {
+            place: check
+                .place
+                .clone()
+                .unwrap_or_else(|| finding.label.place.clone()),
+            title: title.clone(),
+            message: message(check),
+        })
+        .collect();
+    if found.is_empty() {
+        found.push(Annotation {
+            place: finding.label.place.clone(),
+            message: title.clone(),
+            title,
+        });
+    }
+    found
+}
+
+fn message(check: &Check) -> String {
+    let mut text = format!("{} {}", check.title(), check.sentence());
+    for miss in &check.misses.shown {
+        text.push_str(&format!("\n✗ {miss}"));
+    }
+    if let Some(reasoning) = &check.reasoning {
+        text.push_str(&format!("\n{reasoning}"));
+    }
+    text
+}
+
+/// `%` goes first, or it would escape the escapes.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Look;
+    use super::super::fixture::{self, Shown};
+    use super::*;
+
+    fn shown() -> Shown {
+        Shown::of(&REPORT, Look::default())
+    }
+
+    #[test]
+    fn snapshot() {
+        insta::assert_snapshot!(shown().rows(&fixture::rows()));
+    }
+
+    #[test]
+    fn everything_that_has_a_meaning_is_escaped() {
+        let mut row = fixture::missing("a,b:c%", "100%: a, b\r\n::error::c\rd \u{1b}[0m");
+        row.evaluator_results[0].source = None;
+        let text = shown().rows(&[row]);
+        let first = text.lines().next().unwrap();
+        assert_eq!(
+            first,
+            "::error file=evals/support/EVAL.yaml,line=4,\
+             title=a%2Cb%3Ac%25 failed%2C score 0.00::contains scored 0.00%0A\
+             ✗ 100%25: a, b ::error::c d ␛[0m"
+        );
+    }
+
+    #[test]
+    fn at_most_ten_of_each_and_errors_keep_their_room() {
+        let mut rows: Vec<_> = (0..40)
+            .map(|n| {
+                let mut row = fixture::missing(&format!("t{n}"), &format!("miss {n}"));
+                if n % 2 == 0 {
+                    row.outcome = Outcome::Borderline;
+                }
+                row
+            })
+            .collect();
+        for stage in ["target", "judge"] {
+            let mut row = fixture::row(stage, Outcome::Errored, None);
+            row.error = Some(fixture::fault(stage, "network", "connection refused"));
+            rows.push(row);
+        }
+        let text = shown().rows(&rows);
+        assert_eq!(text.matches("::error ").count(), 10);
+        assert_eq!(text.matches("could not be measured::").count(), 2);
+        assert_eq!(text.matches("::warning ").count(), 10);
+        assert_eq!(text.matches("::notice ").count(), 1);
+        assert!(text.contains("the results file has them all"), "{text}");
+    }
+}

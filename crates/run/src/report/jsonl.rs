@@ -1,0 +1,57 @@
+//! The rows themselves, one to a line (`FORMAT.md` 11.1).
+
+use std::io::{self, Write};
+
+use super::{Report, ReportKind, RunEnd, visible};
+use crate::record::Row;
+
+pub static REPORT: ReportKind = ReportKind {
+    name: "jsonl",
+    doc: "the rows as they are recorded, one JSON object per line",
+    make: |_| Box::new(Jsonl),
+};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Jsonl;
+
+impl Report for Jsonl {
+    fn row(&mut self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
+        write_row(row, out)?;
+        writeln!(out)
+    }
+
+    fn finish(&mut self, _: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+        out.flush()
+    }
+}
+
+/// It begins with a brace and has no line break, so that it cannot be taken for a command of a CI
+/// runner.
+pub(super) fn write_row(row: &Row, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_json::to_string(row)?;
+    out.write_all(visible::json(&text).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Look;
+    use super::super::fixture::{self, Shown};
+    use super::*;
+
+    #[test]
+    fn rows_come_back_as_they_were() {
+        let mut rows = fixture::rows();
+        rows.extend(fixture::hostile_rows());
+        let text = Shown::of(&REPORT, Look::default()).rows(&rows);
+        let read: Vec<Row> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(read, rows);
+    }
+
+    #[test]
+    fn snapshot() {
+        insta::assert_snapshot!(Shown::of(&REPORT, Look::default()).rows(&fixture::rows()[1..3]));
+    }
+}

@@ -1,0 +1,354 @@
+//! JUnit XML as CI systems read it: a `testsuite` per suite, a `testcase` per case. The counts stand
+//! before the cases, so the short text of each case is kept until the end; the rows are not.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use evalrig_core::model::Outcome;
+
+use super::finding::Finding;
+use super::tally::Counts;
+use super::{Report, ReportKind, RunEnd, phrase, visible, xml};
+use crate::record::Row;
+
+pub static REPORT: ReportKind = ReportKind {
+    name: "junit",
+    doc: "JUnit XML for CI systems",
+    make: |_| Box::new(Junit::default()),
+};
+
+/// Cases whose reasons and answer are written out; of the others only the first reason.
+const TOLD: u64 = 2_000;
+const ANSWER_LINES: usize = 40;
+const ANSWER: usize = 4_000;
+
+#[derive(Debug, Default)]
+pub struct Junit {
+    suites: BTreeMap<String, Suite>,
+    told: u64,
+}
+
+#[derive(Debug, Default)]
+struct Suite {
+    counts: Counts,
+    ms: u64,
+    cases: String,
+}
+
+impl Report for Junit {
+    fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
+        let is_odd = !matches!(row.outcome, Outcome::Passed | Outcome::Skipped);
+        self.told += u64::from(is_odd);
+        let suite = self.suites.entry(row.dataset.clone()).or_default();
+        suite.counts.add(row.outcome);
+        suite.ms += row.duration_ms.unwrap_or(0);
+        push_case(row, self.told <= TOLD, &mut suite.cases);
+        Ok(())
+    }
+
+    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+        for suite in &end.suites {
+            self.suites.entry(suite.clone()).or_default();
+        }
+        let mut all = Suite::default();
+        let mut totals = Numbers::default();
+        for suite in self.suites.values() {
+            totals.add(&suite.counts);
+            all.ms += suite.ms;
+        }
+        writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
+        let ms = end.duration_ms.unwrap_or(all.ms);
+        writeln!(
+            out,
+            r#"<testsuites name="evalrig" {} {}>"#,
+            totals.text(),
+            time(ms)
+        )?;
+        for (name, suite) in &self.suites {
+            let mut numbers = Numbers::default();
+            numbers.add(&suite.counts);
+            writeln!(
+                out,
+                r#"  <testsuite name="{}" {} skipped="{}" {}>"#,
+                xml::attribute(name),
+                numbers.text(),
+                numbers.skipped,
+                time(suite.ms)
+            )?;
+            out.write_all(suite.cases.as_bytes())?;
+            writeln!(out, "  </testsuite>")?;
+        }
+        writeln!(out, "</testsuites>")
+    }
+}
+
+#[derive(Default)]
+struct Numbers {
+    tests: u64,
+    failures: u64,
+    errors: u64,
+    skipped: u64,
+}
+
+impl Numbers {
+    fn add(&mut self, counts: &Counts) {
+        self.tests += counts.total();
+        self.failures += counts.of(Outcome::Failed) + counts.of(Outcome::Borderline);
+        self.errors += counts.of(Outcome::Errored);
+        self.skipped += counts.of(Outcome::Skipped);
+    }
+
+    fn text(&self) -> String {
+        let Self {
+            tests,
+            failures,
+            errors,
+            ..
+        } = self;
+        format!(r#"tests="{tests}" failures="{failures}" errors="{errors}""#)
+    }
+}
+
+fn time(ms: u64) -> String {
+    format!(r#"time="{}.{:03}""#, ms / 1000, ms % 1000)
+}
+
+fn push_case(row: &Row, is_told: bool, out: &mut String) {
+    let _ = writeln!(
+        out,
+        r#"    <testcase classname="{}" name="{}" file="{}" line="{}" {}>"#,
+        xml::attribute(&row.dataset),
+        xml::attribute(&name(row)),
+        xml::attribute(&row.source.file),
+        row.source.line,
+        time(row.duration_ms.unwrap_or(0))
+    );
+    push_properties(row, out);
+    match row.outcome {
+        Outcome::Passed => {}
+        Outcome::Skipped => {
+            let why = row.error.as_ref().map_or("", |error| &error.message);
+            let why = visible::line(why, 400);
+            let _ = writeln!(
+                out,
+                r#"      <skipped message="{}"/>"#,
+                xml::attribute(&why)
+            );
+        }
+        _ => push_reasons(row, is_told, out),
+    }
+    out.push_str("    </testcase>\n");
+}
+
+/// CI systems take two cases with one name for one case. The target is always told, because a
+/// second one may follow.
+fn name(row: &Row) -> String {
+    let mut name = format!("{} [{}", row.eval_id, row.target);
+    if row.trial > 1 {
+        let _ = write!(name, ", trial {}", row.trial);
+    }
+    name.push(']');
+    name
+}
+
+fn push_properties(row: &Row, out: &mut String) {
+    let tokens = row.tokens.map(|tokens| tokens.total.to_string());
+    let properties = [
+        ("outcome", Some(row.outcome.word().to_owned())),
+        ("score", row.score.map(|score| score.to_string())),
+        ("costUsd", row.cost_usd.map(|cost| cost.to_string())),
+        ("tokens", tokens),
+    ];
+    out.push_str("      <properties>\n");
+    for (name, value) in properties {
+        if let Some(value) = value {
+            let _ = writeln!(out, r#"        <property name="{name}" value="{value}"/>"#);
+        }
+    }
+    out.push_str("      </properties>\n");
+}
+
+fn push_reasons(row: &Row, is_told: bool, out: &mut String) {
+    let finding = Finding::of(row);
+    let (tag, kind) = match (row.outcome, &row.error) {
+        (Outcome::Errored, Some(error)) => ("error", format!("{}/{}", error.stage, error.kind)),
+        (Outcome::Errored, None) => ("error", "errored".to_owned()),
+        (outcome, _) => ("failure", outcome.word().to_owned()),
+    };
+    let _ = write!(
+        out,
+        r#"      <{tag} type="{}" message="{}""#,
+        xml::attribute(&kind),
+        xml::attribute(&finding.first_miss())
+    );
+    if !is_told {
+        out.push_str("/>\n");
+        return;
+    }
+    let _ = writeln!(out, ">{}</{tag}>", xml::escape(&reasons(&finding)));
+    let answer = row.candidate_answer.as_deref().unwrap_or_default();
+    if !answer.is_empty() {
+        let answer = xml::escape(&beginning(answer));
+        let _ = writeln!(out, "      <system-out>{answer}</system-out>");
+    }
+}
+
+/// Every assertion that lost something, as text.
+fn reasons(finding: &Finding) -> String {
+    let mut text = String::new();
+    if let Some(score) = finding.score {
+        let _ = writeln!(text, "score {}", phrase::score(score));
+    }
+    if let Some(trouble) = finding.untold_trouble() {
+        let _ = writeln!(text, "could not be measured: {}", trouble.text());
+    }
+    for check in &finding.checks {
+        let place = check
+            .place
+            .as_ref()
+            .map(|place| format!(" ({})", place.text()));
+        let _ = writeln!(
+            text,
+            "{} {}{}",
+            check.title(),
+            check.sentence(),
+            place.unwrap_or_default()
+        );
+        for miss in &check.misses.shown {
+            let _ = writeln!(text, "  ✗ {miss}");
+        }
+        for hit in &check.hits.shown {
+            let _ = writeln!(text, "  ✓ {hit}");
+        }
+        let left_out = check.misses.left_out() + check.hits.left_out();
+        if left_out > 0 {
+            let _ = writeln!(text, "  {left_out} more");
+        }
+        if let Some(reasoning) = &check.reasoning {
+            let _ = writeln!(text, "  {reasoning}");
+        }
+    }
+    if finding.checks_left_out > 0 {
+        let _ = writeln!(text, "{} more assertions", finding.checks_left_out);
+    }
+    let _ = write!(text, "at {}", finding.label.place.text());
+    text
+}
+
+/// As it was, since XML can carry nearly everything.
+fn beginning(answer: &str) -> String {
+    let lines = answer.split_inclusive('\n').take(ANSWER_LINES);
+    let mut shown: String = lines.flat_map(str::chars).take(ANSWER).collect();
+    if shown.len() < answer.len() {
+        let _ = write!(shown, "\n{} of {} bytes", shown.len(), answer.len());
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Look;
+    use super::super::fixture::{self, Shown};
+    use super::*;
+
+    fn shown() -> Shown {
+        Shown::of(&REPORT, Look::default())
+    }
+
+    /// Names of the elements in the order in which they open, if the text is well-formed.
+    fn elements(text: &str) -> Result<Vec<String>, String> {
+        let mut open: Vec<String> = Vec::new();
+        let mut found = Vec::new();
+        let body = text.split_once("?>").ok_or("no declaration")?.1;
+        for (at, piece) in body.split('<').enumerate().skip(1) {
+            let (tag, content) = piece
+                .split_once('>')
+                .ok_or(format!("piece {at}: {piece}"))?;
+            if content.contains('>') || tag.matches('"').count() % 2 == 1 {
+                return Err(format!("piece {at}: {piece}"));
+            }
+            for entity in piece.split('&').skip(1) {
+                let name = entity.split(';').next().unwrap();
+                let known = ["amp", "lt", "gt", "quot"].contains(&name);
+                if !known
+                    && name
+                        .strip_prefix('#')
+                        .is_none_or(|n| n.parse::<u32>().is_err())
+                {
+                    return Err(format!("entity {name}"));
+                }
+            }
+            match tag.strip_prefix('/') {
+                Some(name) if open.pop().as_deref() == Some(name) => {}
+                Some(name) => return Err(format!("{name} is closed, but not open")),
+                None => {
+                    let name = tag.split([' ', '/']).next().unwrap().to_owned();
+                    if !tag.ends_with('/') {
+                        open.push(name.clone());
+                    }
+                    found.push(name);
+                }
+            }
+        }
+        let illegal = |c: char| c < ' ' && !matches!(c, '\n' | '\t' | '\r');
+        match open.is_empty() && !text.contains(illegal) {
+            true => Ok(found),
+            false => Err(format!("{open:?} is still open")),
+        }
+    }
+
+    #[test]
+    fn snapshot() {
+        let text = shown().rows(&fixture::rows());
+        elements(&text).unwrap();
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn answers_cannot_leave_their_element() {
+        let rows = fixture::hostile_rows();
+        let found = elements(&shown().rows(&rows)).unwrap();
+        let cases = found.iter().filter(|name| *name == "testcase").count();
+        assert_eq!(cases, rows.len());
+    }
+
+    #[test]
+    fn the_check_for_well_formed_text_finds_faults() {
+        for text in [
+            "<?xml?><a><b></a></b>",
+            "<?xml?><a>&x;</a>",
+            "<?xml?><a>",
+            "<?xml?><a>></a>",
+        ] {
+            assert!(elements(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn suites_are_together_however_rows_come() {
+        let rows: Vec<_> = (0..6)
+            .map(|n| {
+                let mut row = fixture::row(&format!("t{n}"), Outcome::Passed, Some(1.0));
+                row.dataset = ["one", "two"][n % 2].to_owned();
+                row
+            })
+            .collect();
+        let text = shown().rows(&rows);
+        assert_eq!(text.matches(r#"<testsuite name="one""#).count(), 1);
+        assert!(
+            text.contains(r#"<testsuite name="two" tests="3" failures="0""#),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn after_many_failures_only_first_reasons_are_told() {
+        let rows: Vec<_> = (0..TOLD + 5)
+            .map(|n| fixture::missing(&format!("t{n}"), "Output contains 'x'"))
+            .collect();
+        let text = shown().rows(&rows);
+        assert_eq!(text.matches("</failure>").count() as u64, TOLD);
+        assert_eq!(text.matches("<failure ").count() as u64, TOLD + 5);
+    }
+}

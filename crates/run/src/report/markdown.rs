@@ -1,0 +1,315 @@
+//! A comment for a pull request. Nothing an agent wrote can close a block, mention a person or make
+//! the comment longer than GitHub takes.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use evalrig_core::model::Outcome;
+
+use super::breadth::Breadth;
+use super::finding::{Finding, Sentences};
+use super::groups::Groups;
+use super::paint::outcome_phrase;
+use super::tally::Tally;
+use super::visible::Excerpt;
+use super::{Report, ReportKind, RunEnd, phrase, totals, visible};
+use crate::record::Row;
+
+pub static REPORT: ReportKind = ReportKind {
+    name: "markdown",
+    doc: "a comment for a pull request",
+    make: |_| Box::new(Markdown::default()),
+};
+
+/// In bytes. GitHub refuses comments of more than 65 536 characters.
+const LONGEST: usize = 60_000;
+/// What the table may take of it.
+const TABLE: usize = 20_000;
+/// Of a text in the table.
+const CELL: usize = 120;
+
+#[derive(Debug, Default)]
+pub struct Markdown {
+    tally: Tally,
+    groups: Groups,
+}
+
+impl Report for Markdown {
+    fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
+        self.tally.add(row);
+        if !matches!(row.outcome, Outcome::Passed | Outcome::Skipped) {
+            self.groups.add(Finding::of(row));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+        let breadth = Breadth::of(&self.tally);
+        let (outcome, headline) = totals::headline(&self.tally, end);
+        let mut text = format!("### {} evalrig: {headline}\n", sign(outcome));
+        let groups = self.groups.in_order();
+        let findings: Vec<_> = groups
+            .iter()
+            .flat_map(|group| {
+                let last = group.shown.len() - 1;
+                group
+                    .shown
+                    .iter()
+                    .enumerate()
+                    .map(move |(at, finding)| Entry {
+                        finding,
+                        others: breadth.others(group).filter(|_| at == last),
+                        hidden: match at == last {
+                            true => group.others,
+                            false => 0,
+                        },
+                    })
+            })
+            .collect();
+        let left_out = self.groups.left_out().total();
+        push_table(&findings, left_out, breadth, &mut text);
+        let foot = self.foot(end);
+        push_details(&findings, breadth, LONGEST - foot.len(), &mut text);
+        text.push_str(&foot);
+        out.write_all(text.as_bytes())
+    }
+}
+
+/// A case that is shown, and those of the same cause that are not.
+struct Entry<'a> {
+    finding: &'a Finding,
+    others: Option<String>,
+    hidden: u64,
+}
+
+impl Markdown {
+    fn foot(&self, end: &RunEnd) -> String {
+        let mut facts = Vec::new();
+        facts.extend(totals::average(&self.tally).map(|text| format!("score {text}")));
+        facts.extend(totals::tokens(&self.tally).map(|text| format!("tokens: {text}")));
+        facts.extend(totals::cost(&self.tally).map(|text| format!("cost: {text}")));
+        facts.extend(totals::judges(&self.tally).map(|text| format!("judges: {text}")));
+        if let Some(results) = &end.results {
+            facts.push(format!("results: {}", code(results.as_str(), 300)));
+        }
+        format!("\n<sub>{}</sub>\n", facts.join(" · "))
+    }
+}
+
+fn sign(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => "✅",
+        Outcome::Borderline => "🟡",
+        Outcome::Failed => "❌",
+        Outcome::Errored => "⚠️",
+        Outcome::Skipped => "⚪",
+    }
+}
+
+fn push_table(entries: &[Entry], left_out: u64, breadth: Breadth, text: &mut String) {
+    if entries.is_empty() {
+        return;
+    }
+    text.push_str("\n| | case | score | why | where |\n|---|---|---|---|---|\n");
+    let start = text.len();
+    let mut hidden = left_out;
+    for entry in entries {
+        let finding = entry.finding;
+        if text.len() - start > TABLE {
+            hidden += 1 + entry.hidden;
+            continue;
+        }
+        let score = finding.score.map_or("–".to_owned(), phrase::score);
+        let more = match entry.hidden {
+            0 => String::new(),
+            n => format!(" and {} more", phrase::count(n)),
+        };
+        let _ = writeln!(
+            text,
+            "| {} {} | {}{more} | {score} | {} | {} |",
+            sign(finding.outcome),
+            outcome_phrase(finding.outcome),
+            code(&breadth.name(&finding.label), CELL),
+            code(&finding.first_miss(), CELL),
+            code(&finding.label.place.text(), CELL),
+        );
+    }
+    if hidden > 0 {
+        let _ = writeln!(text, "\n{} more did not pass.", phrase::count(hidden));
+    }
+}
+
+fn push_details(entries: &[Entry], breadth: Breadth, longest: usize, text: &mut String) {
+    let mut left_out = 0;
+    for entry in entries {
+        let block = details(entry, breadth);
+        // The note below takes less than this.
+        match text.len() + block.len() + 200 < longest {
+            true => text.push_str(&block),
+            false => left_out += 1,
+        }
+    }
+    if left_out > 0 {
+        let cases = phrase::counted(left_out, "case is", "cases are");
+        let _ = writeln!(
+            text,
+            "\nDetails of {cases} left out, a comment has no room for more."
+        );
+    }
+}
+
+fn details(entry: &Entry, breadth: Breadth) -> String {
+    let finding = entry.finding;
+    let mut text = format!(
+        "\n<details><summary>{} {} {}</summary>\n\n",
+        sign(finding.outcome),
+        code(&breadth.name(&finding.label), CELL),
+        outcome_phrase(finding.outcome),
+    );
+    if let Some(trouble) = finding.untold_trouble() {
+        let _ = writeln!(text, "{}\n", code(&trouble.text(), usize::MAX));
+    }
+    for check in &finding.checks {
+        let place = check.place.as_ref().unwrap_or(&finding.label.place);
+        let _ = writeln!(
+            text,
+            "- {} {} at {}",
+            code(&check.title(), usize::MAX),
+            escaped(&check.sentence()),
+            code(&place.text(), usize::MAX)
+        );
+        push_sentences(&check.misses, "✗", &mut text);
+        push_sentences(&check.hits, "✓", &mut text);
+        if let Some(reasoning) = &check.reasoning {
+            let _ = writeln!(text, "  - {}", code(reasoning, usize::MAX));
+        }
+    }
+    if finding.checks_left_out > 0 {
+        let _ = writeln!(text, "- {} more assertions", finding.checks_left_out);
+    }
+    if let Some(answer) = &finding.answer {
+        push_answer(answer, &mut text);
+    }
+    if let Some(others) = &entry.others {
+        let _ = writeln!(text, "\n{}", code(others, usize::MAX));
+    }
+    text.push_str("\n</details>\n");
+    text
+}
+
+fn push_sentences(sentences: &Sentences, sign: &str, text: &mut String) {
+    for sentence in &sentences.shown {
+        let _ = writeln!(text, "  - {sign} {}", code(sentence, usize::MAX));
+    }
+    if sentences.left_out() > 0 {
+        let _ = writeln!(text, "  - {sign} {} more", sentences.left_out());
+    }
+}
+
+fn push_answer(answer: &Excerpt, text: &mut String) {
+    if answer.total == 0 {
+        text.push_str("\nThe answer is empty.\n");
+        return;
+    }
+    let fence = fence(&answer.lines);
+    let lines = answer.lines.join("\n");
+    let title = match answer.lines.len() == answer.total {
+        true => "Answer".to_owned(),
+        false => format!("Answer, {} of {} lines", answer.lines.len(), answer.total),
+    };
+    let _ = writeln!(text, "\n{title}:\n\n{fence}text\n{lines}\n{fence}");
+}
+
+/// Longer than every run of backticks inside.
+fn fence(lines: &[String]) -> String {
+    let runs = lines.iter().flat_map(|line| line.split(|c| c != '`'));
+    let longest = runs.map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
+/// Names and sentences of others. GitHub looks for mentions, issues and emoji outside of `code` only.
+fn code(text: &str, limit: usize) -> String {
+    format!("<code>{}</code>", escaped(&visible::line(text, limit)))
+}
+
+/// Everything that Markdown or HTML could take for more than text.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '`' | '*' | '_' | '~' | '[' | ']' | '|' | '\\' | '#' | '@' | '$' | '!' | '"' => {
+                let _ = write!(out, "&#{};", u32::from(c));
+            }
+            // Links that GitHub would make by itself.
+            ':' if text.contains("://") => out.push_str("&#58;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Look;
+    use super::super::fixture::{self, Shown};
+    use super::*;
+
+    fn shown() -> Shown {
+        Shown::of(&REPORT, Look::default())
+    }
+
+    #[test]
+    fn snapshot() {
+        insta::assert_snapshot!(shown().rows(&fixture::rows()));
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_what_it_holds() {
+        let fence_of = |line: &str| fence(&[line.to_owned()]);
+        assert_eq!(fence_of("plain"), "```");
+        assert_eq!(fence_of("a ``` b"), "````");
+        assert_eq!(fence_of("`````"), "``````");
+    }
+
+    #[test]
+    fn names_mean_nothing_but_themselves() {
+        assert_eq!(
+            code("a|b `x` @me <img> https://x.y", 90),
+            "<code>a&#124;b &#96;x&#96; &#64;me &lt;img&gt; https&#58;//x.y</code>"
+        );
+    }
+
+    #[test]
+    fn answers_stay_in_their_fence() {
+        let mut row = fixture::missing("a", "m");
+        row.candidate_answer = Some("```\n</details>\n````\n@everyone".to_owned());
+        let text = shown().rows(&[row]);
+        assert!(
+            text.contains("\n`````text\n```\n</details>\n````\n@everyone\n`````\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_comment_has_an_end_and_says_what_it_leaves_out() {
+        let long = "long ".repeat(100);
+        let rows: Vec<_> = (0..3_000)
+            .map(|n| {
+                let mut row = fixture::missing(&format!("t{n:04}"), &format!("{n} {long}"));
+                row.candidate_answer = Some(long.clone());
+                row
+            })
+            .collect();
+        let text = shown().rows(&rows);
+        assert!(text.len() <= LONGEST, "{}", text.len());
+        assert!(text.contains("more did not pass."));
+        assert!(text.contains("left out, a comment has no room"));
+        assert_eq!(
+            text.matches("<details>").count(),
+            text.matches("</details>").count()
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! One file per report: its name, doc and way of showing stand together. This file holds the trait
+//! and the list. A report needs only rows, comes by them one at a time, and keeps no more of them
+//! than it will show.
+
+mod block;
+mod breadth;
+mod end;
+mod finding;
+#[cfg(test)]
+mod fixture;
+mod frame;
+pub mod github;
+mod groups;
+pub mod json;
+pub mod jsonl;
+pub mod junit;
+mod look;
+pub mod markdown;
+mod paint;
+mod phrase;
+mod tally;
+pub mod terminal;
+mod totals;
+mod visible;
+mod wrap;
+mod xml;
+
+use std::fmt;
+use std::io::{self, Write};
+
+use crate::record::Row;
+
+pub use end::{RunEnd, Stopped};
+pub use look::{Detail, Look, Setting, SuiteText};
+
+/// Hears every row once, in any order, and then the end. What it writes is complete after
+/// [`Report::finish`].
+pub trait Report: fmt::Debug + Send {
+    fn row(&mut self, row: &Row, out: &mut dyn Write) -> io::Result<()>;
+    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// A report that can be asked for by its name.
+#[derive(Debug)]
+pub struct ReportKind {
+    pub name: &'static str,
+    /// One line for `--help`.
+    pub doc: &'static str,
+    pub make: fn(&Setting) -> Box<dyn Report>,
+}
+
+/// Every report, in the order of the command line's help.
+pub static REPORTS: &[&ReportKind] = &[
+    &terminal::REPORT,
+    &jsonl::REPORT,
+    &json::REPORT,
+    &junit::REPORT,
+    &markdown::REPORT,
+    &github::REPORT,
+];
+
+pub fn report_named(name: &str) -> Option<&'static ReportKind> {
+    REPORTS.iter().copied().find(|report| report.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::fixture::{self, Shown};
+    use super::*;
+
+    #[test]
+    fn every_file_is_a_module_and_every_report_is_in_the_list() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report");
+        let list = fs::read_to_string(folder.join("mod.rs")).unwrap();
+        let mut reports = 0;
+        for file in fs::read_dir(&folder).unwrap() {
+            let path = file.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            if name == "mod" || path.is_dir() {
+                continue;
+            }
+            assert!(
+                list.contains(&format!("mod {name};")),
+                "`{name}` is no module"
+            );
+            let text = fs::read_to_string(&path).unwrap();
+            if text.contains("pub static REPORT: ReportKind") {
+                let entry = format!("&{name}::REPORT,");
+                assert!(list.contains(&entry), "`{name}` is not in REPORTS");
+                reports += 1;
+            }
+        }
+        assert_eq!(reports, REPORTS.len());
+    }
+
+    #[test]
+    fn names_are_unique_and_docs_are_one_line() {
+        let names: BTreeSet<_> = REPORTS.iter().map(|report| report.name).collect();
+        assert_eq!(names.len(), REPORTS.len());
+        for report in REPORTS {
+            assert!(!report.doc.contains('\n') && !report.doc.ends_with('.'));
+            assert_eq!(report_named(report.name).unwrap().name, report.name);
+        }
+    }
+
+    /// What an agent writes must not reach the runner of a CI system as a command, nor steer a
+    /// terminal, whichever report is printed there.
+    #[test]
+    fn no_report_lets_an_answer_give_commands() {
+        let rows = fixture::hostile_rows();
+        for report in REPORTS {
+            for look in fixture::looks() {
+                let text = Shown::of(report, look)
+                    .suite(|_, _| Some(fixture::HOSTILE.to_owned()))
+                    .rows(&rows);
+                assert!(!text.contains("##["), "{}: {text}", report.name);
+                assert!(!text.contains("##vso["), "{}: {text}", report.name);
+                let harmful = |c: char| visible::is_harmful(c) && !matches!(c, '\n' | '\u{1b}');
+                assert!(!text.contains(harmful), "{}: {text}", report.name);
+                assert!(look.color || !text.contains('\u{1b}'), "{}", report.name);
+                let commands = text.lines().filter(|line| line.trim().starts_with("::"));
+                match report.name {
+                    "github" => assert_eq!(commands.count(), text.lines().count()),
+                    _ => assert_eq!(commands.count(), 0, "{}: {text}", report.name),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn huge_answers_stay_out_of_reports_for_people() {
+        let rows = [fixture::huge_row()];
+        for name in ["terminal", "junit", "markdown", "github"] {
+            let text = Shown::of(report_named(name).unwrap(), Look::default()).rows(&rows);
+            assert!(text.len() < 20_000, "{name}: {}", text.len());
+        }
+    }
+
+    #[test]
+    fn a_run_without_rows_is_shown_too() {
+        for report in REPORTS {
+            let text = Shown::of(report, Look::default()).rows(&[]);
+            assert!(
+                report.name == "jsonl" || !text.is_empty(),
+                "{}",
+                report.name
+            );
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Colours and signs. Everything says the same without colour, and in ASCII.
+
+use std::borrow::Cow;
+
+use anstyle::{AnsiColor, Style};
+use evalrig_core::model::Outcome;
+
+use super::{Look, visible, wrap};
+
+/// Wider lines are hard to read, narrower ones impossible to lay out.
+const WIDEST: usize = 110;
+const NARROWEST: usize = 40;
+const USUAL: usize = 100;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Middling,
+    Bad,
+    Odd,
+    Faint,
+    Strong,
+    Place,
+}
+
+impl Tone {
+    pub fn of(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Passed => Self::Good,
+            Outcome::Borderline => Self::Middling,
+            Outcome::Failed => Self::Bad,
+            Outcome::Errored => Self::Odd,
+            Outcome::Skipped => Self::Faint,
+        }
+    }
+
+    fn style(self) -> Style {
+        let colour = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
+        match self {
+            Self::Good => colour(AnsiColor::Green),
+            Self::Middling => colour(AnsiColor::Yellow),
+            Self::Bad => colour(AnsiColor::Red),
+            Self::Odd => colour(AnsiColor::Magenta),
+            Self::Faint => Style::new().dimmed(),
+            Self::Strong => Style::new().bold(),
+            Self::Place => colour(AnsiColor::Cyan),
+        }
+    }
+}
+
+/// The signs of a frame and of lists.
+#[derive(Debug)]
+pub struct Signs {
+    pub hit: &'static str,
+    pub miss: &'static str,
+    pub top: &'static str,
+    pub side: &'static str,
+    pub branch: &'static str,
+    pub bottom: &'static str,
+    pub note: &'static str,
+    pub dot: &'static str,
+    pub cut: &'static str,
+    pub quotes: (&'static str, &'static str),
+    pub rule: &'static str,
+    /// Cells of the bar, in the order of [`Outcome::ALL`].
+    pub cells: [&'static str; 5],
+}
+
+static UNICODE: Signs = Signs {
+    hit: "✓",
+    miss: "✗",
+    top: "╭─",
+    side: "│",
+    branch: "├─",
+    bottom: "╰─",
+    note: "└",
+    dot: "·",
+    cut: "…",
+    quotes: ("“", "”"),
+    rule: "─",
+    cells: ["█", "▒", "░", "!", "·"],
+};
+
+static ASCII: Signs = Signs {
+    hit: "+",
+    miss: "x",
+    top: ",-",
+    side: "|",
+    branch: "|-",
+    bottom: "`-",
+    note: "^",
+    dot: "-",
+    cut: "...",
+    quotes: ("\"", "\""),
+    rule: "-",
+    cells: ["#", "~", "x", "!", "."],
+};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Paint {
+    look: Look,
+}
+
+impl Paint {
+    pub fn new(look: Look) -> Self {
+        Self { look }
+    }
+
+    pub fn columns(&self) -> usize {
+        self.look.width.unwrap_or(USUAL).clamp(NARROWEST, WIDEST)
+    }
+
+    pub fn signs(&self) -> &'static Signs {
+        match self.look.unicode {
+            true => &UNICODE,
+            false => &ASCII,
+        }
+    }
+
+    /// Before it is measured: spelling text out in ASCII changes its width.
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.look.unicode {
+            true => Cow::Borrowed(text),
+            false => visible::ascii(text),
+        }
+    }
+
+    pub fn cut(&self, text: &str, columns: usize) -> String {
+        wrap::cut(&self.text(text), columns, self.signs().cut)
+    }
+
+    pub fn wrap(&self, text: &str, columns: usize) -> Vec<String> {
+        wrap::wrap(&self.text(text), columns)
+    }
+
+    pub fn tone(&self, tone: Tone, text: &str) -> String {
+        if !self.look.color || text.is_empty() {
+            return text.to_owned();
+        }
+        let style = tone.style();
+        format!("{style}{text}{style:#}")
+    }
+
+    pub fn sign(&self, outcome: Outcome) -> &'static str {
+        match (outcome, self.look.unicode) {
+            (Outcome::Passed, _) => self.signs().hit,
+            (Outcome::Failed, _) => self.signs().miss,
+            (Outcome::Borderline, true) => "≈",
+            (Outcome::Borderline, false) => "~",
+            (Outcome::Errored, _) => "!",
+            (Outcome::Skipped, true) => "○",
+            (Outcome::Skipped, false) => "-",
+        }
+    }
+}
+
+/// How an outcome is called where there is room for it.
+pub fn outcome_phrase(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Errored => "could not be measured",
+        other => other.word(),
+    }
+}

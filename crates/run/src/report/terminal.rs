@@ -1,0 +1,330 @@
+//! The report for people: what did not pass and why, then the numbers, then one line that says it
+//! all.
+
+use std::io::{self, Write};
+
+use evalrig_core::model::Outcome;
+
+use super::block::Block;
+use super::breadth::Breadth;
+use super::finding::{Finding, Label};
+use super::frame::Frame;
+use super::groups::{Group, Groups};
+use super::paint::{Paint, Tone, outcome_phrase};
+use super::tally::Tally;
+use super::{Detail, Report, ReportKind, RunEnd, Setting, SuiteText, phrase, totals, wrap};
+use crate::record::Row;
+
+pub static REPORT: ReportKind = ReportKind {
+    name: "terminal",
+    doc: "what did not pass and why, with the lines of the suite, and the totals",
+    make: |setting| Box::new(Terminal::new(setting)),
+};
+
+/// Causes of one outcome that are drawn; nobody reads more at once.
+const DRAWN: usize = 25;
+
+#[derive(Debug)]
+pub struct Terminal {
+    paint: Paint,
+    detail: Detail,
+    text: SuiteText,
+    tally: Tally,
+    groups: Groups,
+}
+
+impl Terminal {
+    pub fn new(setting: &Setting) -> Self {
+        Self {
+            paint: Paint::new(setting.look),
+            detail: setting.detail,
+            text: setting.text.clone(),
+            tally: Tally::default(),
+            groups: Groups::default(),
+        }
+    }
+
+    /// One line, written at once: a list of all that passed would have to be kept.
+    fn listed(&self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
+        let label = Label::of(row);
+        let paint = &self.paint;
+        let mut facts = vec![label.target];
+        if row.trial > 1 {
+            facts.push(format!("trial {}", row.trial));
+        }
+        facts.extend(
+            row.score
+                .map(|score| format!("score {}", phrase::score(score))),
+        );
+        facts.extend(row.duration_ms.map(phrase::duration));
+        if let Some(error) = &row.error {
+            facts.push(super::visible::line(&error.message, 200));
+        }
+        let facts = facts.join(&format!(" {} ", paint.signs().dot));
+        let sign = paint.tone(Tone::of(row.outcome), paint.sign(row.outcome));
+        let test = paint.cut(&label.test, paint.columns() - 24);
+        let room = paint.columns().saturating_sub(wrap::width(&test) + 4);
+        let facts = paint.tone(Tone::Faint, &paint.cut(&facts, room.max(20)));
+        writeln!(out, "{sign} {test}  {facts}")
+    }
+
+    fn drawn(&self, out: &mut dyn Write) -> io::Result<()> {
+        let frame = Frame {
+            paint: &self.paint,
+            text: &self.text,
+            breadth: Breadth::of(&self.tally),
+        };
+        let groups = self.groups.in_order();
+        for outcome in [Outcome::Failed, Outcome::Borderline, Outcome::Errored] {
+            let all: Vec<_> = groups
+                .iter()
+                .filter(|group| group.outcome == outcome)
+                .collect();
+            for group in all.iter().take(DRAWN) {
+                self.group(&frame, group, out)?;
+            }
+            let rest: u64 = all.iter().skip(DRAWN).map(|group| group.size()).sum();
+            if let n @ 1.. = rest + self.groups.left_out().of(outcome) {
+                let more = phrase::count(n);
+                let phrase = outcome_phrase(outcome);
+                let text = format!("and {more} more {phrase}; the results file has them all");
+                let text = self.paint.tone(Tone::Faint, &text);
+                let sign = self.paint.tone(Tone::of(outcome), self.paint.sign(outcome));
+                writeln!(out, "{sign} {text}\n")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn group(&self, frame: &Frame, group: &Group, out: &mut dyn Write) -> io::Result<()> {
+        let others = frame.breadth.others(group);
+        for (at, finding) in group.shown.iter().enumerate() {
+            let is_last = at + 1 == group.shown.len();
+            let last = others.as_deref().filter(|_| is_last);
+            frame.draw(finding, last, out)?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    /// What to type now.
+    fn next(&self, end: &RunEnd) -> Vec<(String, &'static str)> {
+        let mut next = Vec::new();
+        if end.stopped == Some(super::Stopped::Signal) {
+            next.push(("evalrig run --resume".to_owned(), "go on where it stopped"));
+        }
+        let groups = self.groups.in_order();
+        let Some(group) = groups.first() else {
+            return next;
+        };
+        next.push((
+            "evalrig run --failed".to_owned(),
+            "run what did not pass again",
+        ));
+        let label = &group.shown[0].label;
+        let test = format!("{}#{}", label.place.file, label.test);
+        let show = format!("evalrig show {}", phrase::quoted(&test));
+        next.push((show, "see the test as it was loaded"));
+        next
+    }
+
+    fn last_line(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+        let (outcome, text) = totals::headline(&self.tally, end);
+        let sign = self.paint.sign(outcome);
+        for (at, line) in self
+            .paint
+            .wrap(&text, self.paint.columns() - 2)
+            .iter()
+            .enumerate()
+        {
+            let line = match at {
+                0 => format!("{sign} {line}"),
+                _ => format!("  {line}"),
+            };
+            let line = self.paint.tone(Tone::of(outcome), &line);
+            writeln!(out, "{}", self.paint.tone(Tone::Strong, &line))?;
+        }
+        Ok(())
+    }
+}
+
+impl Report for Terminal {
+    fn row(&mut self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
+        self.tally.add(row);
+        match row.outcome {
+            Outcome::Passed | Outcome::Skipped if self.detail == Detail::Verbose => {
+                self.listed(row, out)
+            }
+            Outcome::Passed | Outcome::Skipped => Ok(()),
+            _ if self.detail == Detail::Quiet => Ok(()),
+            _ => {
+                self.groups.add(Finding::of(row));
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+        if self.detail == Detail::Quiet {
+            return self.last_line(end, out);
+        }
+        let counts = self.tally.counts;
+        let listed = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
+        if self.detail == Detail::Verbose && listed > 0 {
+            writeln!(out)?;
+        }
+        self.drawn(out)?;
+        if listed < counts.total() {
+            let rule = self.paint.signs().rule.repeat(self.paint.columns());
+            writeln!(out, "{}", self.paint.tone(Tone::Faint, &rule))?;
+        }
+        let paths = match self.detail {
+            Detail::Verbose => [("results", &end.results), ("summary", &end.summary)],
+            _ => [("results", &end.results), ("summary", &None)],
+        };
+        let block = Block { paint: &self.paint };
+        block.numbers(&self.tally, end, out)?;
+        for (label, path) in paths {
+            let path = path.as_ref().map(|path| totals::path_text(path.as_str()));
+            block.fact(label, path, out)?;
+        }
+        block.next(&self.next(end), out)?;
+        writeln!(out)?;
+        self.last_line(end, out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{self, Shown};
+    use super::super::{Look, wrap};
+    use super::*;
+
+    fn shown(look: Look) -> Shown {
+        Shown::of(&REPORT, look)
+    }
+
+    #[test]
+    fn a_run_with_everything_in_it() {
+        insta::assert_snapshot!(shown(Look::default()).rows(&fixture::rows()));
+    }
+
+    #[test]
+    fn a_narrow_place_in_ascii() {
+        let look = Look {
+            color: false,
+            width: Some(60),
+            unicode: false,
+        };
+        let text = shown(look).rows(&fixture::rows());
+        assert!(text.is_ascii(), "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_run_in_which_all_is_well() {
+        let rows = [
+            fixture::row("a", Outcome::Passed, Some(1.0)),
+            fixture::row("b", Outcome::Passed, Some(0.9)),
+        ];
+        insta::assert_snapshot!(shown(Look::default()).rows(&rows));
+    }
+
+    #[test]
+    fn quiet_is_the_last_line_and_verbose_lists_what_passed() {
+        let rows = fixture::rows();
+        let normal = shown(Look::default()).rows(&rows);
+        let quiet = shown(Look::default()).detail(Detail::Quiet).rows(&rows);
+        assert_eq!(quiet.lines().count(), 1);
+        assert!(normal.ends_with(&quiet));
+        let verbose = shown(Look::default()).detail(Detail::Verbose).rows(&rows);
+        assert!(verbose.contains("╭─ evals/support/EVAL.yaml:24"));
+        assert!(verbose.contains(".summary.json") && !normal.contains(".summary.json"));
+        assert!(verbose.starts_with("✓ greets-politely"), "{verbose}");
+        assert!(!normal.contains("greets-politely"));
+    }
+
+    #[test]
+    fn colours_change_nothing_else() {
+        let plain = shown(Look::default()).rows(&fixture::rows());
+        let coloured = Look {
+            color: true,
+            ..Look::default()
+        };
+        let mut text = shown(coloured).rows(&fixture::rows());
+        assert!(text.contains('\u{1b}'));
+        while let Some(start) = text.find("\u{1b}[") {
+            let end = start + text[start..].find('m').unwrap();
+            text.replace_range(start..=end, "");
+        }
+        let trimmed = |text: &str| -> Vec<String> {
+            text.lines()
+                .map(|line| line.trim_end().to_owned())
+                .collect()
+        };
+        assert_eq!(trimmed(&text), trimmed(&plain));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_place() {
+        let mut rows = fixture::rows();
+        rows.extend(fixture::hostile_rows());
+        for width in [60, 80, 100, 140] {
+            for unicode in [true, false] {
+                let look = Look {
+                    color: false,
+                    width: Some(width),
+                    unicode,
+                };
+                let text = shown(look)
+                    .suite(|_, _| Some(fixture::HOSTILE.to_owned()))
+                    .rows(&rows);
+                assert!(unicode || text.is_ascii(), "{text}");
+                // Paths and commands are there to be copied.
+                let drawn = text
+                    .lines()
+                    .filter(|line| !line.contains(".jsonl") && !line.contains("evalrig show"));
+                for line in drawn {
+                    assert!(wrap::width(line) <= width, "{width}: {line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_rows_makes_no_difference() {
+        let mut rows = fixture::rows();
+        let text = shown(Look::default()).rows(&rows);
+        rows.reverse();
+        assert_eq!(shown(Look::default()).rows(&rows), text);
+        rows.rotate_left(5);
+        assert_eq!(shown(Look::default()).rows(&rows), text);
+    }
+
+    #[test]
+    fn many_errors_with_one_cause_are_told_once() {
+        let rows: Vec<_> = (0..500)
+            .map(|n| {
+                let mut row = fixture::row(&format!("t{n:03}"), Outcome::Errored, None);
+                row.error = Some(fixture::fault("target", "network", "connection refused"));
+                row
+            })
+            .collect();
+        let text = shown(Look::default()).rows(&rows);
+        assert_eq!(text.matches("connection refused").count(), 1);
+        assert!(
+            text.contains("the same in 499 more: t001, t002, t003, t004, …"),
+            "{text}"
+        );
+        assert!(text.lines().count() < 20, "{text}");
+    }
+
+    #[test]
+    fn the_suite_may_be_gone() {
+        let text = shown(Look::default())
+            .without_suite()
+            .rows(&fixture::rows());
+        assert!(text.contains("evals/support/EVAL.yaml:31"), "{text}");
+        assert!(text.contains("✗ Output contains '14 days'"));
+    }
+}

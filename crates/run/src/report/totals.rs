@@ -1,0 +1,217 @@
+//! The numbers of a run in words, for the reports that people read.
+
+use evalrig_core::model::Outcome;
+
+use super::paint::outcome_phrase;
+use super::tally::{Counts, Sum, Tally};
+use super::{RunEnd, phrase};
+
+/// What the whole run came to, in one line, and how it is to be taken.
+pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
+    let counts = &tally.counts;
+    let (one, many) = tally.nouns();
+    let passed = counts.of(Outcome::Passed);
+    let mut parts = Vec::new();
+    if counts.total() == 0 {
+        parts.push("nothing was run".to_owned());
+    } else if counts.judged() == 0 {
+        parts.push("nothing got a verdict".to_owned());
+    } else if passed == counts.judged() && counts.of(Outcome::Errored) == 0 {
+        parts.push(match passed {
+            1 => format!("1 {one} passed"),
+            n => format!("all {} {many} passed", phrase::count(n)),
+        });
+    } else {
+        parts.push(phrase::share(passed, counts.judged()));
+    }
+    for outcome in [
+        Outcome::Failed,
+        Outcome::Borderline,
+        Outcome::Errored,
+        Outcome::Skipped,
+    ] {
+        if let n @ 1.. = counts.of(outcome) {
+            parts.push(format!("{} {}", phrase::count(n), outcome_phrase(outcome)));
+        }
+    }
+    let mut took = String::new();
+    if let Some(ms) = end.duration_ms {
+        took = format!(" · {}", phrase::duration(ms));
+    }
+    let mut text = format!("{}{took}", parts.join(", "));
+    if let Some(stopped) = end.stopped {
+        text = format!("{}; {text}", stopped_text(stopped, tally, end));
+    }
+    (verdict(counts, end), text)
+}
+
+fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &RunEnd) -> String {
+    let total = tally.counts.total();
+    match end.planned.filter(|planned| *planned > total) {
+        Some(planned) => format!(
+            "{} after {} of {}",
+            stopped.sentence(),
+            phrase::count(total),
+            phrase::counted(planned, tally.nouns().0, tally.nouns().1)
+        ),
+        None => stopped.sentence().to_owned(),
+    }
+}
+
+/// The worst that happened.
+fn verdict(counts: &Counts, end: &RunEnd) -> Outcome {
+    let found = [Outcome::Failed, Outcome::Borderline, Outcome::Errored]
+        .into_iter()
+        .find(|outcome| counts.of(*outcome) > 0);
+    match found {
+        Some(outcome) => outcome,
+        None if end.stopped.is_some() => Outcome::Errored,
+        None if counts.judged() == 0 => Outcome::Skipped,
+        None => Outcome::Passed,
+    }
+}
+
+/// `0.87 on average over 22 cases`; how many there were says how much it is worth.
+pub fn average(tally: &Tally) -> Option<String> {
+    let average = phrase::average(tally.average_score()?);
+    let (one, many) = tally.nouns();
+    Some(match tally.scores.reported {
+        1 => format!("{average}, from 1 {one}"),
+        n => format!("{average} on average over {} {many}", phrase::count(n)),
+    })
+}
+
+pub fn tokens(tally: &Tally) -> Option<String> {
+    if tally.input.reported + tally.input.unreported == 0 {
+        return None;
+    }
+    let known = |sum: &Sum| phrase::count(sum.known as u64);
+    let mut text = format!("{} in, {} out", known(&tally.input), known(&tally.output));
+    if tally.cached.known > 0.0 {
+        text.push_str(&format!(" ({} from cache)", known(&tally.cached)));
+    }
+    Some(with_gaps(&tally.input, text, tally.nouns().1))
+}
+
+pub fn cost(tally: &Tally) -> Option<String> {
+    if tally.cost.reported + tally.cost.unreported == 0 {
+        return None;
+    }
+    Some(with_gaps(
+        &tally.cost,
+        phrase::money(tally.cost.known),
+        tally.nouns().1,
+    ))
+}
+
+/// A sum with gaps is a lower bound and says so.
+fn with_gaps(sum: &Sum, text: String, many: &str) -> String {
+    let all = sum.reported + sum.unreported;
+    match (sum.reported, sum.unreported) {
+        (_, 0) => text,
+        (0, _) => "unknown".to_owned(),
+        (_, gaps) => format!(
+            "unknown, at least {text}: {} of {} {many} did not report it",
+            phrase::count(gaps),
+            phrase::count(all)
+        ),
+    }
+}
+
+pub fn judges(tally: &Tally) -> Option<String> {
+    let judges = &tally.judges;
+    if judges.calls == 0 {
+        return None;
+    }
+    let mut text = phrase::counted(judges.calls, "call", "calls");
+    match (judges.input.whole(), judges.output.whole()) {
+        (Some(input), Some(output)) => text.push_str(&format!(
+            ", {} tokens in, {} out",
+            phrase::count(input as u64),
+            phrase::count(output as u64)
+        )),
+        _ => text.push_str(", tokens unknown"),
+    }
+    text.push_str(&match judges.cost.whole() {
+        Some(cost) => format!(", {}", phrase::money(cost)),
+        None => ", cost unknown".to_owned(),
+    });
+    Some(text)
+}
+
+/// The code, where the counts of cases would make one expect another: codes count tests, and
+/// options may let borderline or single trials through.
+pub fn exit(tally: &Tally, end: &RunEnd) -> Option<String> {
+    let expected = match verdict(&tally.counts, end) {
+        Outcome::Passed => 0,
+        Outcome::Failed | Outcome::Borderline => 1,
+        Outcome::Errored => 3,
+        Outcome::Skipped => 4,
+    };
+    let code = end.exit_code.filter(|code| *code != expected)?;
+    Some(match code {
+        0 => "code 0, the options of this run let it through".to_owned(),
+        code => format!("code {code}"),
+    })
+}
+
+/// A path is there to be copied; it stays as it is unless that would do harm.
+pub fn path_text(path: &str) -> String {
+    match path.contains(super::visible::is_harmful) {
+        true => super::visible::line(path, 4_096),
+        false => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    fn tally(costs: &[Option<f64>]) -> Tally {
+        let mut tally = Tally::default();
+        for cost in costs {
+            let mut row = fixture::row("a", Outcome::Passed, Some(0.9));
+            row.cost_usd = *cost;
+            tally.add(&row);
+        }
+        tally
+    }
+
+    #[test]
+    fn an_unknown_cost_is_not_zero() {
+        let text = |costs: &[Option<f64>]| cost(&tally(costs)).unwrap();
+        assert_eq!(text(&[Some(0.25), Some(0.25)]), "$0.5000");
+        assert_eq!(text(&[None, None]), "unknown");
+        assert_eq!(
+            text(&[Some(0.25), None]),
+            "unknown, at least $0.2500: 1 of 2 tests did not report it"
+        );
+    }
+
+    #[test]
+    fn an_average_says_of_how_many() {
+        assert_eq!(average(&tally(&[None])).unwrap(), "0.90, from 1 test");
+        assert_eq!(
+            average(&tally(&[None, None])).unwrap(),
+            "0.90 on average over 2 tests"
+        );
+        assert_eq!(average(&Tally::default()), None);
+    }
+
+    #[test]
+    fn an_interrupted_run_is_not_well() {
+        let end = RunEnd {
+            stopped: Some(super::super::Stopped::Signal),
+            planned: Some(40),
+            ..RunEnd::default()
+        };
+        assert_eq!(
+            headline(&tally(&[None, None]), &end),
+            (
+                Outcome::Errored,
+                "interrupted after 2 of 40 tests; all 2 tests passed".to_owned()
+            )
+        );
+    }
+}

@@ -1,0 +1,470 @@
+//! Targets that are programs, run for real: every clause of `FORMAT.md` 9.3.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use evalrig_core::access::World;
+use evalrig_core::diagnostic::Diagnostics;
+use evalrig_core::model::{Block, FaultKind, FileRef, Message, Role, ToolCall, Transcript, Value};
+use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_run::agent::{Agent, Connect, Failure, Purpose, Request, Retry};
+use evalrig_run::disk::Disk;
+use evalrig_run::target::{Base, FilesMode, read_targets};
+
+/// Quotes of every kind, substitutions, patterns and line breaks.
+const HOSTILE: &str = "it's \"x\" `echo no` $(echo no) ${HOME}\\\n; echo no; # * {ATTEMPT}";
+
+struct Place {
+    directory: tempfile::TempDir,
+    messages: Vec<Message>,
+    timeout: Duration,
+}
+
+impl Place {
+    fn new(prompt: &str) -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+            messages: vec![Message::user(prompt)],
+            timeout: Duration::from_secs(60),
+        }
+    }
+
+    fn path(&self) -> Utf8PathBuf {
+        let path = self.directory.path().canonicalize().unwrap();
+        Utf8PathBuf::from_path_buf(path).unwrap()
+    }
+
+    /// A program in this place. Another process writes it: while this one has it open for writing,
+    /// a program started by a neighbouring test would keep it busy.
+    fn install(&self, name: &str, script: &str) {
+        let path = self.path().join(name);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "cat > \"$1\" && chmod +x \"$1\"", "sh", path.as_str()]);
+        let mut child = shell.stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(script.as_bytes()).unwrap();
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
+    }
+
+    fn connect(&self, options: &str) -> Box<dyn Agent> {
+        let root = self.path();
+        let file = root.join(".evalrig/targets.yaml");
+        let text = format!("targets:\n- name: a\n  {}\n", options.replace('\n', "\n  "));
+        let files = MemoryFiles::new().with(file.as_str(), text.as_bytes());
+        let environment = Variables::default();
+        let world = World {
+            files: &files,
+            environment: &environment,
+            working_directory: &root,
+        };
+        let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+        let targets = read_targets(world, &mut sources, &mut out, &file, &root).unwrap();
+        assert_eq!(out.into_vec(), []);
+        let target = targets.get("a").unwrap();
+        let connect = Connect {
+            target,
+            base: &Base::of(&file, &root),
+            root: &root,
+            files: &Disk,
+            variable: &|name| (name == "WORD").then(|| "word".to_owned()),
+        };
+        target.settings.connect(&connect).unwrap()
+    }
+
+    async fn ask(&self, options: &str) -> Result<Transcript, Failure> {
+        let agent = self.connect(options);
+        assert!(agent.is_process());
+        let scratch = self.path().join("scratch");
+        fs::create_dir_all(&scratch).unwrap();
+        let request = Request {
+            purpose: Purpose::Case,
+            test_id: "t'1",
+            trial: 3,
+            attempt: 2,
+            call: 0,
+            messages: &self.messages,
+            config: None,
+            timeout: self.timeout,
+            attachments: FilesMode::Inline,
+            files: &Disk,
+            scratch: &scratch,
+        };
+        agent.answer(&request).await
+    }
+
+    async fn answer(&self, options: &str) -> String {
+        self.ask(options).await.unwrap().answer
+    }
+
+    async fn fault(&self, options: &str) -> (FaultKind, Retry, String) {
+        let failure = self.ask(options).await.unwrap_err();
+        (failure.fault.kind, failure.retry, failure.fault.message)
+    }
+}
+
+fn never(kind: FaultKind, message: &str) -> (FaultKind, Retry, String) {
+    (kind, Retry::Never, message.to_owned())
+}
+
+#[tokio::test]
+async fn a_list_is_run_directly() {
+    let place = Place::new(HOSTILE);
+    let answer = place
+        .answer(
+            "provider: cli\ncommand: [printf, '<%s>', '{PROMPT}', 'id={TEST_ID}', '{EVAL_ID}', '{ATTEMPT}', '', '{x}', '${{ WORD }}', '$(echo no)']",
+        )
+        .await;
+    let expected = format!("<{HOSTILE}><id=t'1><t'1><2><><{{x}}><word><$(echo no)>");
+    assert_eq!(answer, expected);
+}
+
+#[tokio::test]
+async fn a_text_is_run_by_the_shell_and_nothing_in_a_prompt_is() {
+    let place = Place::new(HOSTILE);
+    for command in [
+        "printf '<%s>' {PROMPT} --id={TEST_ID} {ATTEMPT} | cat",
+        "printf '<%s>' \"{PROMPT}\" '--id={TEST_ID}' \"{ATTEMPT}\"; true",
+    ] {
+        let answer = place
+            .answer(&format!("provider: cli\ncommand: |-\n  {command}"))
+            .await;
+        assert_eq!(answer, format!("<{HOSTILE}><--id=t'1><2>"), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn the_prompt_comes_on_standard_input() {
+    let place = Place::new(HOSTILE);
+    assert_eq!(place.answer("provider: cli\ncommand: [cat]").await, HOSTILE);
+    let none = place.answer("provider: cli\ncommand: [cat]\nstdin: none");
+    assert_eq!(none.await, "");
+    let deaf = Place::new(&"x".repeat(1_000_000));
+    let answer = deaf.answer("provider: cli\ncommand: [echo, fine]");
+    assert_eq!(answer.await, "fine");
+}
+
+#[tokio::test]
+async fn messages_come_as_json() {
+    let mut place = Place::new("Hi");
+    let file = FileRef {
+        value: "a.txt".to_owned(),
+        path: Some("/p/a.txt".into()),
+    };
+    let mut asking = Message::new(Role::Assistant, Vec::new());
+    asking.tool_calls.push(ToolCall {
+        id: "c".to_owned(),
+        name: "Read".to_owned(),
+        arguments: "{}".to_owned(),
+    });
+    let mut result = Message::new(Role::Tool, vec![Block::Text("out".to_owned())]);
+    result.tool_call_id = Some("c".to_owned());
+    let user = vec![Block::File(file), Block::Text("See.".to_owned())];
+    let user = Message::new(Role::User, user);
+    place.messages.extend([asking, result, user]);
+    let answer = place.answer("provider: cli\ncommand: [cat]\nstdin: messages");
+    assert_eq!(
+        answer.await,
+        r#"{"test_id":"t'1","attempt":2,"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"Read","arguments":"{}"}}]},{"role":"tool","content":"out","tool_call_id":"c"},{"role":"user","content":[{"type":"file","value":"a.txt"},{"type":"text","value":"See."}]}],"files":["/p/a.txt"]}"#
+    );
+}
+
+#[tokio::test]
+async fn files_are_arguments() {
+    let mut place = Place::new("Look");
+    for name in ["/p/a b", "/p/c'd"] {
+        place.messages[0].content.push(Block::File(FileRef {
+            value: name.to_owned(),
+            path: Some(name.into()),
+        }));
+    }
+    let list = place.answer("provider: cli\ncommand: [printf, '<%s>', '{FILES}', '-f={FILES}']");
+    assert_eq!(list.await, "</p/a b></p/c'd><-f=/p/a b /p/c'd>");
+    let shell = place.answer("provider: cli\ncommand: printf '<%s>' {FILES} x");
+    assert_eq!(shell.await, "</p/a b></p/c'd><x>");
+    let none = Place::new("Look");
+    let shell = none.answer("provider: cli\ncommand: printf '<%s>' {FILES} x");
+    assert_eq!(shell.await, "<x>");
+    let fault = none.fault("provider: cli\ncommand: ['{FILES}']").await;
+    let message = "the command is empty: there are no files for `{FILES}`";
+    assert_eq!(fault, (FaultKind::Start, Retry::Soon, message.to_owned()));
+}
+
+#[tokio::test]
+async fn prompts_and_answers_may_go_through_files() {
+    let place = Place::new(HOSTILE);
+    let through = place
+        .answer("provider: cli\ncommand: cp {PROMPT_FILE} {OUTPUT_FILE}; echo noise\nstdin: none");
+    assert_eq!(through.await, HOSTILE);
+    let list = place.answer("provider: cli\ncommand: [cp, '{PROMPT_FILE}', '{OUTPUT_FILE}']");
+    assert_eq!(list.await, HOSTILE);
+    let missing = place.fault("provider: cli\ncommand: 'echo why >&2; : {OUTPUT_FILE}'");
+    let message = "the program did not write `{OUTPUT_FILE}`: why";
+    assert_eq!(missing.await, never(FaultKind::Reply, message));
+    let pipe = place.fault("provider: cli\ncommand: 'mkfifo {OUTPUT_FILE}'");
+    let message = "cannot read `{OUTPUT_FILE}`: not a regular file";
+    assert_eq!(pipe.await, never(FaultKind::Reply, message));
+}
+
+#[tokio::test]
+async fn an_output_file_may_hold_an_object() {
+    let place = Place::new(r#"{"text": "hi", "cost_usd": 0.5}"#);
+    let copy = "provider: cli\ncommand: cat > {OUTPUT_FILE}";
+    let read = place.ask(copy).await.unwrap();
+    assert_eq!((read.answer.as_str(), read.cost_usd), ("hi", Some(0.5)));
+    assert_eq!(read.calls, Some(Vec::new()));
+    let read = place.ask(&format!("{copy}\nformat: text")).await.unwrap();
+    assert_eq!(read.answer, r#"{"text": "hi", "cost_usd": 0.5}"#);
+    assert_eq!(read.calls, None);
+    let printed = place.ask("provider: cli\ncommand: [cat]").await.unwrap();
+    assert_eq!(printed.calls, None);
+    let plain = Place::new(r#"{"a": 1}"#).ask(copy).await.unwrap();
+    assert_eq!(plain.answer, r#"{"a": 1}"#);
+}
+
+#[tokio::test]
+async fn programs_know_their_case_and_have_their_environment_and_directory() {
+    let place = Place::new("");
+    fs::create_dir(place.path().join("sub")).unwrap();
+    let shown = "\"$EVALRIG_TEST_ID\" $EVALRIG_TRIAL $EVALRIG_ATTEMPT \"$MINE\" \"${PATH:+path}\"";
+    let options = format!(
+        "provider: cli\ncommand: |-\n  printf '<%s>' {shown}\nenv: {{MINE: \"a ${{{{ WORD }}}}\", EVALRIG_TRIAL: \"9\"}}"
+    );
+    assert_eq!(place.answer(&options).await, "<t'1><3><2><a word><path>");
+    let root = place.path().into_string();
+    assert_eq!(place.answer("provider: cli\ncommand: [pwd]").await, root);
+    let sub = place.answer("provider: cli\ncommand: [pwd]\ncwd: sub");
+    assert_eq!(sub.await, format!("{root}/sub"));
+    place.install("sub/here", "#!/bin/sh\necho here\n");
+    let own = place.answer("provider: cli\ncommand: [./here]\ncwd: sub");
+    assert_eq!(own.await, "here");
+}
+
+#[tokio::test]
+async fn exit_statuses_count() {
+    let place = Place::new("");
+    let fail = "provider: cli\ncommand: 'echo out; echo why >&2; exit 3'";
+    let fault = place.fault(fail).await;
+    assert_eq!(fault, never(FaultKind::Exit, "exit status 3: why"));
+    let allowed = format!("{fail}\nok_exit_codes: [0, 3]");
+    assert_eq!(place.answer(&allowed).await, "out");
+    let zero = place.fault("provider: cli\ncommand: [\"true\"]\nok_exit_codes: [1]");
+    assert_eq!(zero.await, never(FaultKind::Exit, "exit status 0"));
+    let killed = place.fault("provider: cli\ncommand: 'kill -9 $$'");
+    assert_eq!(killed.await, never(FaultKind::Exit, "killed by signal 9"));
+    let long = "provider: cli\ncommand: 'yes é | head -n 9999 >&2; exit 1'";
+    let (_, _, message) = place.fault(long).await;
+    // The last of the 2000 characters is a line break.
+    let shown = message.strip_prefix("exit status 1: ").unwrap();
+    assert!((1998..2000).contains(&shown.chars().count()));
+}
+
+#[tokio::test]
+async fn what_cannot_start_is_a_start_failure_and_may_be_tried_again() {
+    let soon = |message: &str| (FaultKind::Start, Retry::Soon, message.to_owned());
+    let place = Place::new("a\0b");
+    assert_eq!(
+        place.fault("provider: cli\ncommand: [no-such-agent]").await,
+        soon("cannot start `no-such-agent`: no such program")
+    );
+    assert_eq!(
+        place
+            .fault("provider: cli\ncommand: [echo, '{PROMPT}']")
+            .await,
+        soon("cannot start `echo`: an argument or a variable holds a NUL byte")
+    );
+    assert_eq!(
+        place.fault("provider: cli\ncommand: 'echo {PROMPT}'").await,
+        soon("cannot start `sh`: an argument or a variable holds a NUL byte")
+    );
+    let (kind, _, message) = place
+        .fault("provider: cli\ncommand: [pwd]\ncwd: nowhere")
+        .await;
+    assert_eq!(kind, FaultKind::Start);
+    assert!(message.ends_with("nowhere` does not exist"), "{message}");
+    let huge = Place::new(&"x".repeat(8_000_000));
+    for command in ["[echo, '{PROMPT}']", "'echo {PROMPT}'"] {
+        let (kind, _, message) = huge
+            .fault(&format!("provider: cli\ncommand: {command}"))
+            .await;
+        assert_eq!(kind, FaultKind::Start);
+        let advice = "its arguments are too long; give the prompt on stdin or by `{PROMPT_FILE}`";
+        assert!(message.ends_with(advice), "{message}");
+    }
+    let through = huge.answer("provider: cli\ncommand: wc -c < {PROMPT_FILE} | tr -d ' '");
+    assert_eq!(through.await, "8000000");
+}
+
+#[tokio::test]
+async fn a_timeout_may_be_tried_again() {
+    let mut place = Place::new("");
+    place.timeout = Duration::from_millis(50);
+    let (kind, retry, message) = place.fault("provider: cli\ncommand: [sleep, '100']").await;
+    assert_eq!((kind, retry), (FaultKind::Timeout, Retry::Soon));
+    assert_eq!(message, "no answer after 0.05 s");
+}
+
+#[tokio::test]
+async fn formats_are_read_and_what_is_wrong_with_them_is_said() {
+    let place = Place::new("{\"role\":\"assistant\",\"content\":\"hi\"}");
+    let cat = |format: &str| format!("provider: cli\ncommand: [cat]\nformat: {format}");
+    assert_eq!(place.answer(&cat("jsonl")).await, "hi");
+    let list = Place::new("[{\"role\":\"assistant\",\"content\":\"hi\"}]");
+    assert_eq!(list.answer(&cat("messages")).await, "hi");
+    let result = Place::new("{\"result\":\"hi\",\"is_error\":false,\"type\":\"result\"}");
+    assert_eq!(result.answer(&cat("stream-json")).await, "hi");
+    let wrong = Place::new("{\"role\"");
+    for (format, message) in [
+        ("jsonl", "line 1 of the output: "),
+        ("messages", "the output is not JSON: "),
+        ("stream-json", "the output has no `result` event: "),
+    ] {
+        let (kind, retry, said) = wrong.fault(&cat(format)).await;
+        assert_eq!((kind, retry), (FaultKind::Reply, Retry::Never));
+        assert!(said.starts_with(message), "{said}");
+    }
+}
+
+/// Prints its arguments, its input and some variables as the answer.
+const CLAUDE: &str = r#"#!/bin/sh
+printf '{"type":"system","subtype":"init","model":"m-9"}\n'
+said="$* | $(cat) | ${CLAUDECODE-unset} ${CLAUDE_CODE_ENTRYPOINT-unset} $DISABLE_AUTOUPDATER $MINE"
+printf '{"type":"result","is_error":false,"result":"%s","total_cost_usd":0.5,"usage":{"input_tokens":3,"cache_read_input_tokens":2,"output_tokens":1},"duration_ms":7}\n' "$said"
+exit 1
+"#;
+
+#[tokio::test]
+async fn claude_is_run_with_the_prompt_on_its_input() {
+    let place = Place::new("Hi");
+    place.install("claude", CLAUDE);
+    let read = place
+        .ask(
+            "provider: claude-cli\nexecutable: ./claude\nmodel: opus\nmax_turns: 4\nbypass_permissions: true\n\
+             args: [--add-dir, /x]\nenv: {MINE: mine}",
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        read.answer,
+        "-p --output-format stream-json --verbose --model opus --max-turns 4 \
+         --dangerously-skip-permissions --add-dir /x | Hi | unset unset 1 mine"
+    );
+    assert_eq!(read.model.as_deref(), Some("m-9"));
+    assert_eq!((read.cost_usd, read.duration_ms), (Some(0.5), Some(7)));
+    let tokens = read.tokens.unwrap();
+    assert_eq!((tokens.input, tokens.output, tokens.cached), (5, 1, 2));
+    let bare = place.answer("provider: claude-cli\nexecutable: ./claude");
+    let expected = "-p --output-format stream-json --verbose | Hi | unset unset 1 ";
+    assert_eq!(bare.await, expected);
+}
+
+#[tokio::test]
+async fn claude_without_a_result_is_a_failure() {
+    let place = Place::new("Hi");
+    place.install(
+        "no-result",
+        "#!/bin/sh\necho 'Error: no verbose' >&2\nexit 1\n",
+    );
+    place.install("silent", "#!/bin/sh\n");
+    place.install(
+        "error",
+        "#!/bin/sh\necho '{\"type\":\"result\",\"is_error\":true,\"result\":\"Invalid API key\"}'\nexit 1\n",
+    );
+    for (name, kind, message) in [
+        (
+            "no-result",
+            FaultKind::Exit,
+            "exit status 1: Error: no verbose",
+        ),
+        (
+            "silent",
+            FaultKind::Reply,
+            "the output has no `result` event",
+        ),
+        (
+            "error",
+            FaultKind::Reply,
+            "the agent ended with an error: Invalid API key",
+        ),
+    ] {
+        let options = format!("provider: claude-cli\nexecutable: ./{name}");
+        assert_eq!(place.fault(&options).await, never(kind, message));
+    }
+    let (kind, retry, message) = place
+        .fault("provider: claude-cli\nexecutable: no-claude-here")
+        .await;
+    assert_eq!((kind, retry), (FaultKind::Start, Retry::Soon));
+    assert_eq!(message, "cannot start `no-claude-here`: no such program");
+}
+
+const CODEX: &str = r#"#!/bin/sh
+printf '{"type":"item.completed","item":{"id":"i1","type":"command_execution","command":"ls","aggregated_output":"a","exit_code":0}}\n'
+printf '{"type":"item.completed","item":{"id":"i2","type":"agent_message","text":"%s | %s"}}\n' "$*" "$(cat)"
+printf '{"type":"turn.completed","usage":{"input_tokens":30,"cached_input_tokens":6,"output_tokens":4}}\n'
+exit ${STATUS-0}
+"#;
+
+#[tokio::test]
+async fn codex_is_run_with_the_prompt_on_its_input() {
+    let place = Place::new("Hi");
+    place.install("codex", CODEX);
+    let options = "provider: codex-cli\nexecutable: ./codex\nmodel: m\nargs: [-s, read-only]";
+    let read = place.ask(options).await.unwrap();
+    assert_eq!(
+        read.answer,
+        "exec --json --skip-git-repo-check -m m -s read-only - | Hi"
+    );
+    assert_eq!(read.model.as_deref(), Some("m"));
+    let calls = read.calls.unwrap();
+    assert_eq!(calls[0].output, Some(Value::from("a")));
+    assert_eq!(calls[0].duration_ms, None);
+    assert_eq!((read.tokens.unwrap().input, read.cost_usd), (30, None));
+    let options = format!("{options}\nenv: {{STATUS: \"2\"}}");
+    assert_eq!(
+        place.fault(&options).await,
+        never(FaultKind::Exit, "exit status 2")
+    );
+}
+
+#[tokio::test]
+async fn codex_may_fail() {
+    let place = Place::new("Hi");
+    place.install(
+        "failed",
+        "#!/bin/sh\necho '{\"type\":\"turn.failed\",\"error\":{\"message\":\"401\"}}'\nexit 1\n",
+    );
+    place.install(
+        "usage",
+        "#!/bin/sh\necho 'error: unexpected argument' >&2\nexit 2\n",
+    );
+    for (name, kind, message) in [
+        (
+            "failed",
+            FaultKind::Reply,
+            "the agent ended with an error: 401",
+        ),
+        (
+            "usage",
+            FaultKind::Exit,
+            "exit status 2: error: unexpected argument",
+        ),
+    ] {
+        let options = format!("provider: codex-cli\nexecutable: ./{name}");
+        assert_eq!(place.fault(&options).await, never(kind, message));
+    }
+}
+
+#[tokio::test]
+async fn secrets_are_not_in_debug_output() {
+    let place = Place::new("");
+    let agent = place.connect("provider: cli\ncommand: [x]\nenv: {API_TOKEN: hidden-value}");
+    let shown = format!("{agent:?}");
+    assert!(
+        shown.contains("API_TOKEN") && !shown.contains("hidden-value"),
+        "{shown}"
+    );
+}
