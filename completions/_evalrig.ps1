@@ -38,6 +38,9 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml')
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, keep and report what came of it')
+            [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again, with the suite''s assertions of today and without calling the target')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a stored run again')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -168,6 +171,87 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'evalrig;run' {
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'Run against this target, whatever the suite says; repeatable')
+            [CompletionResult]::new('--filter', '--filter', [CompletionResultType]::ParameterName, 'Only tests whose id fits; `!GLOB` excludes; repeatable')
+            [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Only tests with this tag; repeatable')
+            [CompletionResult]::new('--failed', '--failed', [CompletionResultType]::ParameterName, 'Only what did not pass in a results file [default: the latest]')
+            [CompletionResult]::new('--trials', '--trials', [CompletionResultType]::ParameterName, 'How often each test is run, whatever the suite says')
+            [CompletionResult]::new('--sample', '--sample', [CompletionResultType]::ParameterName, 'Only so many tests, chosen by the seed')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every choice that is left to chance')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Only part I of N; the parts together are the whole')
+            [CompletionResult]::new('--resume', '--resume', [CompletionResultType]::ParameterName, 'Go on with an interrupted run [default: the latest]')
+            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file [default: the nearest `.evalrig/targets.yaml`]')
+            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Cases at once [default: cores for processes, four times that for HTTP]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Seconds that one attempt may take')
+            [CompletionResult]::new('--retries', '--retries', [CompletionResultType]::ParameterName, 'Further attempts after a transport failure')
+            [CompletionResult]::new('--max-errors', '--max-errors', [CompletionResultType]::ParameterName, 'Stop when so many cases could not be measured')
+            [CompletionResult]::new('--budget-usd', '--budget-usd', [CompletionResultType]::ParameterName, 'Stop when targets and judges have cost this much')
+            [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The target that judges, where an assertion names none')
+            [CompletionResult]::new('--pass', '--pass', [CompletionResultType]::ParameterName, 'Score from which a case passes [default: the suite''s, else 0.8]')
+            [CompletionResult]::new('--borderline', '--borderline', [CompletionResultType]::ParameterName, 'Score from which a case is borderline [default: the suite''s, else 0.6]')
+            [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where the rows go [default: `.evalrig/results` in the repository root]')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'What to report, and where to; repeatable [default: terminal]')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Call nothing; print how many calls there would be and what they may cost')
+            [CompletionResult]::new('--skip-judges', '--skip-judges', [CompletionResultType]::ParameterName, 'Leave out what a model has to judge')
+            [CompletionResult]::new('--judge-criteria', '--judge-criteria', [CompletionResultType]::ParameterName, 'Judge `criteria` too where a test has assertions')
+            [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 when tests are borderline')
+            [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Keep the messages of every case, so that tool calls can be graded again')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;grade' {
+            [CompletionResult]::new('--suite', '--suite', [CompletionResultType]::ParameterName, 'The suite whose assertions grade [default: where the rows say they come from]')
+            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]')
+            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Cases at once')
+            [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The target that judges, where an assertion names none')
+            [CompletionResult]::new('--pass', '--pass', [CompletionResultType]::ParameterName, 'Score from which a case passes [default: the suite''s, else 0.8]')
+            [CompletionResult]::new('--borderline', '--borderline', [CompletionResultType]::ParameterName, 'Score from which a case is borderline [default: the suite''s, else 0.6]')
+            [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where the rows go [default: `.evalrig/results` in the repository root]')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'What to report, and where to; repeatable [default: terminal]')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--skip-judges', '--skip-judges', [CompletionResultType]::ParameterName, 'Leave out what a model has to judge')
+            [CompletionResult]::new('--judge-criteria', '--judge-criteria', [CompletionResultType]::ParameterName, 'Judge `criteria` too where a test has assertions')
+            [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 when tests are borderline')
+            [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Keep the messages of every case, so that tool calls can be graded again')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;report' {
+            [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'What to report, and where to; repeatable [default: terminal]')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where the paths of the rows start [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 when tests are borderline')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'evalrig;completions' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
@@ -197,6 +281,9 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml')
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, keep and report what came of it')
+            [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again, with the suite''s assertions of today and without calling the target')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a stored run again')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -224,6 +311,15 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;help;transpile' {
+            break
+        }
+        'evalrig;help;run' {
+            break
+        }
+        'evalrig;help;grade' {
+            break
+        }
+        'evalrig;help;report' {
             break
         }
         'evalrig;help;completions' {

@@ -35,6 +35,9 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand show 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
             cand convert 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
+            cand run 'Run suites against their targets, grade the answers, keep and report what came of it'
+            cand grade 'Grade a stored run again, with the suite''s assertions of today and without calling the target'
+            cand report 'Show a stored run again'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages into a directory'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -156,6 +159,84 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'evalrig;run'= {
+            cand --target 'Run against this target, whatever the suite says; repeatable'
+            cand --filter 'Only tests whose id fits; `!GLOB` excludes; repeatable'
+            cand --tag 'Only tests with this tag; repeatable'
+            cand --failed 'Only what did not pass in a results file [default: the latest]'
+            cand --trials 'How often each test is run, whatever the suite says'
+            cand --sample 'Only so many tests, chosen by the seed'
+            cand --seed 'Seed of every choice that is left to chance'
+            cand --shard 'Only part I of N; the parts together are the whole'
+            cand --resume 'Go on with an interrupted run [default: the latest]'
+            cand --targets 'The targets file [default: the nearest `.evalrig/targets.yaml`]'
+            cand --workers 'Cases at once [default: cores for processes, four times that for HTTP]'
+            cand --timeout 'Seconds that one attempt may take'
+            cand --retries 'Further attempts after a transport failure'
+            cand --max-errors 'Stop when so many cases could not be measured'
+            cand --budget-usd 'Stop when targets and judges have cost this much'
+            cand --judge 'The target that judges, where an assertion names none'
+            cand --pass 'Score from which a case passes [default: the suite''s, else 0.8]'
+            cand --borderline 'Score from which a case is borderline [default: the suite''s, else 0.6]'
+            cand --pass-trials 'Share of a test''s trials that must pass'
+            cand --output 'Where the rows go [default: `.evalrig/results` in the repository root]'
+            cand --report 'What to report, and where to; repeatable [default: terminal]'
+            cand --root 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]'
+            cand --env-file 'Take variables from this file instead of searching for `.env` files'
+            cand --color 'When to use colours'
+            cand --dry-run 'Call nothing; print how many calls there would be and what they may cost'
+            cand --skip-judges 'Leave out what a model has to judge'
+            cand --judge-criteria 'Judge `criteria` too where a test has assertions'
+            cand --allow-borderline 'Exit with 0 when tests are borderline'
+            cand --messages 'Keep the messages of every case, so that tool calls can be graded again'
+            cand --allow-outside-root 'Let paths lead out of the repository root'
+            cand --no-env-file 'Read no `.env` file'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'evalrig;grade'= {
+            cand --suite 'The suite whose assertions grade [default: where the rows say they come from]'
+            cand --targets 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]'
+            cand --workers 'Cases at once'
+            cand --judge 'The target that judges, where an assertion names none'
+            cand --pass 'Score from which a case passes [default: the suite''s, else 0.8]'
+            cand --borderline 'Score from which a case is borderline [default: the suite''s, else 0.6]'
+            cand --pass-trials 'Share of a test''s trials that must pass'
+            cand --output 'Where the rows go [default: `.evalrig/results` in the repository root]'
+            cand --report 'What to report, and where to; repeatable [default: terminal]'
+            cand --root 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]'
+            cand --env-file 'Take variables from this file instead of searching for `.env` files'
+            cand --color 'When to use colours'
+            cand --skip-judges 'Leave out what a model has to judge'
+            cand --judge-criteria 'Judge `criteria` too where a test has assertions'
+            cand --allow-borderline 'Exit with 0 when tests are borderline'
+            cand --messages 'Keep the messages of every case, so that tool calls can be graded again'
+            cand --allow-outside-root 'Let paths lead out of the repository root'
+            cand --no-env-file 'Read no `.env` file'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'evalrig;report'= {
+            cand --pass-trials 'Share of a test''s trials that must pass'
+            cand --report 'What to report, and where to; repeatable [default: terminal]'
+            cand --root 'Repository root: where the paths of the rows start [default: the nearest directory with `.git`]'
+            cand --color 'When to use colours'
+            cand --allow-borderline 'Exit with 0 when tests are borderline'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'evalrig;completions'= {
             cand --color 'When to use colours'
             cand -q 'Say less: no report when all is well'
@@ -183,6 +264,9 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand show 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
             cand convert 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
+            cand run 'Run suites against their targets, grade the answers, keep and report what came of it'
+            cand grade 'Grade a stored run again, with the suite''s assertions of today and without calling the target'
+            cand report 'Show a stored run again'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages into a directory'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -202,6 +286,12 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;help;convert'= {
         }
         &'evalrig;help;transpile'= {
+        }
+        &'evalrig;help;run'= {
+        }
+        &'evalrig;help;grade'= {
+        }
+        &'evalrig;help;report'= {
         }
         &'evalrig;help;completions'= {
         }

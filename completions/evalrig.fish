@@ -39,6 +39,9 @@ complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "list" -d 'List suit
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "convert" -d 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "run" -d 'Run suites against their targets, grade the answers, keep and report what came of it'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "grade" -d 'Grade a stored run again, with the suite\'s assertions of today and without calling the target'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "report" -d 'Show a stored run again'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "man" -d 'Write man pages into a directory'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -148,6 +151,75 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l no-env-fil
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s q -l quiet -d 'Say less: no report when all is well'
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s v -l verbose -d 'Say more: notes too'
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l target -d 'Run against this target, whatever the suite says; repeatable' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l filter -d 'Only tests whose id fits; `!GLOB` excludes; repeatable' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l tag -d 'Only tests with this tag; repeatable' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l failed -d 'Only what did not pass in a results file [default: the latest]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l trials -d 'How often each test is run, whatever the suite says' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l sample -d 'Only so many tests, chosen by the seed' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l seed -d 'Seed of every choice that is left to chance' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l shard -d 'Only part I of N; the parts together are the whole' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l resume -d 'Go on with an interrupted run [default: the latest]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l targets -d 'The targets file [default: the nearest `.evalrig/targets.yaml`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l workers -d 'Cases at once [default: cores for processes, four times that for HTTP]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l timeout -d 'Seconds that one attempt may take' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l retries -d 'Further attempts after a transport failure' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l max-errors -d 'Stop when so many cases could not be measured' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l budget-usd -d 'Stop when targets and judges have cost this much' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge -d 'The target that judges, where an assertion names none' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass -d 'Score from which a case passes [default: the suite\'s, else 0.8]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l borderline -d 'Score from which a case is borderline [default: the suite\'s, else 0.6]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l output -d 'Where the rows go [default: `.evalrig/results` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l report -d 'What to report, and where to; repeatable [default: terminal]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l root -d 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l env-file -d 'Take variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l dry-run -d 'Call nothing; print how many calls there would be and what they may cost'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l skip-judges -d 'Leave out what a model has to judge'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge-criteria -d 'Judge `criteria` too where a test has assertions'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l allow-borderline -d 'Exit with 0 when tests are borderline'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l messages -d 'Keep the messages of every case, so that tool calls can be graded again'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l allow-outside-root -d 'Let paths lead out of the repository root'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-env-file -d 'Read no `.env` file'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l suite -d 'The suite whose assertions grade [default: where the rows say they come from]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l targets -d 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l workers -d 'Cases at once' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l judge -d 'The target that judges, where an assertion names none' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l pass -d 'Score from which a case passes [default: the suite\'s, else 0.8]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l borderline -d 'Score from which a case is borderline [default: the suite\'s, else 0.6]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l output -d 'Where the rows go [default: `.evalrig/results` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l report -d 'What to report, and where to; repeatable [default: terminal]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l root -d 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l env-file -d 'Take variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l skip-judges -d 'Leave out what a model has to judge'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l judge-criteria -d 'Judge `criteria` too where a test has assertions'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l allow-borderline -d 'Exit with 0 when tests are borderline'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l messages -d 'Keep the messages of every case, so that tool calls can be graded again'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l allow-outside-root -d 'Let paths lead out of the repository root'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l no-env-file -d 'Read no `.env` file'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l report -d 'What to report, and where to; repeatable [default: terminal]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l root -d 'Repository root: where the paths of the rows start [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l allow-borderline -d 'Exit with 0 when tests are borderline'
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -160,14 +232,17 @@ never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s q -l quiet -d 'Say less: no report when all is well'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s v -l verbose -d 'Say more: notes too'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s h -l help -d 'Print help'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "init" -d 'Write a small suite and a mock target that answers it'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "validate" -d 'Read suites, imports, targets and evals.json, and report every mistake at its line'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "explain" -d 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "list" -d 'List suites and their tests'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "convert" -d 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "man" -d 'Write man pages into a directory'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "init" -d 'Write a small suite and a mock target that answers it'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "validate" -d 'Read suites, imports, targets and evals.json, and report every mistake at its line'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "explain" -d 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "list" -d 'List suites and their tests'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "convert" -d 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "run" -d 'Run suites against their targets, grade the answers, keep and report what came of it'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "grade" -d 'Grade a stored run again, with the suite\'s assertions of today and without calling the target'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "report" -d 'Show a stored run again'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "man" -d 'Write man pages into a directory'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

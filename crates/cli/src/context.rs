@@ -8,6 +8,7 @@ use evalrig_core::access::{EnvFiles, Limits, TargetNames, World};
 use evalrig_core::read::{Discovery, Found, repository_root};
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::{Disk, ProcessEnvironment};
+use evalrig_run::report;
 
 use crate::args::{Global, Loading, When};
 use crate::exit::Exit;
@@ -126,6 +127,41 @@ impl Context {
     pub fn error_look(&self) -> Look {
         let stderr = io::stderr();
         self.look_of(AutoStream::choice(&stderr), stderr.is_terminal())
+    }
+
+    /// How reports look on standard output.
+    pub fn report_look(&self) -> report::Look {
+        let Look { color, width } = self.look();
+        let speaks_unicode = |name: &str| {
+            let value = std::env::var(name).unwrap_or_default().to_uppercase();
+            value.contains("UTF-8") || value.contains("UTF8")
+        };
+        report::Look {
+            color,
+            width,
+            // Where nothing is said about the language, as in most CI systems, Unicode is safe.
+            unicode: match ["LC_ALL", "LC_CTYPE", "LANG"]
+                .iter()
+                .find(|n| std::env::var_os(n).is_some_and(|v| !v.is_empty()))
+            {
+                Some(name) => speaks_unicode(name) || !io::stdout().is_terminal(),
+                None => true,
+            },
+        }
+    }
+
+    pub fn detail(&self) -> report::Detail {
+        match (self.global.quiet, self.global.verbose) {
+            (true, _) => report::Detail::Quiet,
+            (_, true) => report::Detail::Verbose,
+            _ => report::Detail::Normal,
+        }
+    }
+
+    /// A path as the user would write it.
+    pub fn shown(&self, path: &Utf8Path) -> Utf8PathBuf {
+        let near = path.strip_prefix(&self.working_directory);
+        near.unwrap_or(path).to_owned()
     }
 
     fn look_of(&self, choice: ColorChoice, is_terminal: bool) -> Look {

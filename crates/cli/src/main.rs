@@ -7,7 +7,9 @@ mod exit;
 mod fix;
 mod loss;
 mod place;
+mod progress;
 mod render;
+mod reports;
 
 use std::process::ExitCode;
 

@@ -56,15 +56,16 @@ fn create(path: &Utf8Path, content: &str) -> std::io::Result<()> {
 fn next_steps(directory: &str) -> String {
     let suite = joined(directory, "EVAL.yaml");
     let targets = joined(directory, ".evalrig/targets.yaml");
-    let validate = match directory {
-        "." => "evalrig validate".to_owned(),
-        directory => format!("evalrig validate {directory}"),
+    let on = match directory {
+        "." => String::new(),
+        directory => format!(" {directory}"),
     };
-    let show = format!("evalrig show {suite}");
-    let (files, commands) = (targets.chars().count(), show.chars().count());
+    let run = format!("evalrig run{on}");
+    let validate = format!("evalrig validate{on}");
+    let (files, commands) = (targets.chars().count(), validate.chars().count());
     format!(
         "wrote {suite:<files$}  three tests, ready to be changed\n\
          wrote {targets}  a mock target that answers them\n\n\
-         next:\n  {validate:<commands$}  checks every line\n  {show}  prints what was understood\n",
+         next:\n  {run:<commands$}  runs them; one fails and says why\n  {validate}  checks every line\n",
     )
 }

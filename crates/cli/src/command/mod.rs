@@ -3,9 +3,12 @@
 mod completions;
 mod convert;
 mod explain;
+mod grade;
 mod init;
 mod list;
 mod man;
+mod report;
+mod run;
 mod schema;
 mod show;
 mod suite;
@@ -32,6 +35,9 @@ pub fn run(cli: Cli) -> Exit {
         Command::Show(args) => show::run(&context, &args),
         Command::Convert(args) => convert::run(&context, &args),
         Command::Transpile(args) => transpile::run(&context, &args),
+        Command::Run(args) => run::run(&context, &args),
+        Command::Grade(args) => grade::run(&context, &args),
+        Command::Report(args) => report::run(&context, &args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&context, &args),
     };

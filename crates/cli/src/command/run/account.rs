@@ -1,0 +1,171 @@
+//! What a run comes to: rows go to reports, summaries and the exit code.
+
+use std::time::{Duration, SystemTime};
+
+use evalrig_run::execute::{Books, Ended, Limit, SuiteJob};
+use evalrig_run::record::{
+    Borderline, End, ExitRule, ExitTally, Row, RunFacts, SummaryTally, rfc3339, write_summary,
+};
+use evalrig_run::report::{RunEnd, Setting, Stopped};
+
+use crate::args::{self, Grading};
+use crate::context::{Context, complain};
+use crate::exit::Exit;
+use crate::reports::{Reports, suite_text};
+
+use super::Ending;
+
+pub(in super::super) fn rule_of(grading: &Grading) -> ExitRule {
+    rule(grading.pass_trials, grading.allow_borderline)
+}
+
+pub(in super::super) fn rule(pass_trials: f64, allow_borderline: bool) -> ExitRule {
+    ExitRule {
+        pass_trials,
+        borderline: match allow_borderline {
+            true => Borderline::Passes,
+            false => Borderline::Fails,
+        },
+    }
+}
+
+/// Hears every row once.
+#[derive(Debug)]
+pub(in super::super) struct Account {
+    reports: Reports,
+    exit: ExitTally,
+    /// One for each file of rows.
+    tallies: Vec<Tally>,
+}
+
+/// The rows of one file.
+#[derive(Debug)]
+struct Tally {
+    suites: Vec<String>,
+    rows: SummaryTally,
+}
+
+/// What is known at the end.
+pub(in super::super) struct Finish<'a> {
+    pub(in super::super) context: &'a Context,
+    pub(in super::super) ended: Ending,
+    pub(in super::super) books: Books,
+    pub(in super::super) planned: usize,
+    pub(in super::super) duration: Duration,
+}
+
+impl Account {
+    pub(in super::super) fn open(
+        context: &Context,
+        reports: &args::Reports,
+        suites: &[SuiteJob],
+        books: &Books,
+        rule: ExitRule,
+    ) -> Result<Self, Exit> {
+        let roots: Vec<_> = suites.iter().map(|suite| suite.root.clone()).collect();
+        let setting = Setting {
+            look: context.report_look(),
+            detail: context.detail(),
+            text: suite_text(roots),
+        };
+        let mut tallies: Vec<Tally> = books.recorders.iter().map(|_| Tally::new()).collect();
+        for (suite, at) in suites.iter().zip(&books.of_suite) {
+            tallies[*at].suites.push(suite.suite.name.clone());
+        }
+        Ok(Self {
+            reports: Reports::open(context, &reports.list, &setting)?,
+            exit: ExitTally::new(rule),
+            tallies,
+        })
+    }
+
+    pub(in super::super) fn row(&mut self, row: &Row) {
+        self.reports.row(row);
+        self.exit.add(row);
+        let mut tallies = self.tallies.iter_mut();
+        if let Some(tally) = tallies.find(|tally| tally.suites.contains(&row.dataset)) {
+            tally.rows.add(row);
+        }
+    }
+
+    /// Closes everything and decides how the program exits.
+    pub(in super::super) fn finish(self, finish: Finish<'_>) -> Result<Exit, Exit> {
+        let exit = match (&finish.ended.ended, finish.ended.signal) {
+            (Ended::Cancelled, Some(signal)) => signal,
+            (Ended::Broken(reason), _) => {
+                complain(reason);
+                Exit::Incomplete
+            }
+            _ => Exit::from(self.exit.exit()),
+        };
+        let end = match finish.ended.ended {
+            Ended::Complete | Ended::Limited(_) => End::Complete,
+            Ended::Cancelled | Ended::Broken(_) => End::Interrupted,
+        };
+        let mut run_end = RunEnd {
+            suites: self
+                .tallies
+                .iter()
+                .flat_map(|one| one.suites.clone())
+                .collect(),
+            duration_ms: u64::try_from(finish.duration.as_millis()).ok(),
+            exit_code: Some(exit.code()),
+            stopped: match &finish.ended.ended {
+                Ended::Complete | Ended::Broken(_) => None,
+                Ended::Cancelled => Some(Stopped::Signal),
+                Ended::Limited(reached) => Some(match reached.limit {
+                    Limit::Budget => Stopped::Budget,
+                    Limit::Errors => Stopped::Errors,
+                }),
+            },
+            planned: Some(finish.planned as u64),
+            ..RunEnd::default()
+        };
+        let mut is_well = true;
+        for (recorder, tally) in finish.books.recorders.into_iter().zip(&self.tallies) {
+            let place = recorder.place().clone();
+            let summary = tally.rows.finish(RunFacts {
+                suite: tally.suites.join(", "),
+                timestamp: rfc3339(SystemTime::now()),
+                duration_ms: run_end.duration_ms,
+                exit_code: exit.code(),
+            });
+            is_well &= well(recorder.finish(end).map(drop));
+            is_well &= well(write_summary(&place.summary(), &summary));
+            let (shown, context) = (place.results(), finish.context);
+            // Of several files, the directory they all lie in.
+            run_end.results = match &run_end.results {
+                None => Some(context.shown(shown)),
+                Some(_) => shown.parent().map(|folder| context.shown(folder)),
+            };
+            run_end.summary = Some(context.shown(&place.summary()));
+            run_end.summary_document = serde_json::to_value(&summary).ok();
+        }
+        if self.tallies.len() > 1 {
+            run_end.summary_document = None;
+            run_end.summary = None;
+        }
+        is_well &= self.reports.finish(&run_end);
+        match is_well {
+            true => Ok(exit),
+            false if exit == Exit::Well => Ok(Exit::Incomplete),
+            false => Ok(exit),
+        }
+    }
+}
+
+impl Tally {
+    fn new() -> Self {
+        Self {
+            suites: Vec::new(),
+            rows: SummaryTally::new(),
+        }
+    }
+}
+
+fn well<E: std::fmt::Display>(done: Result<(), E>) -> bool {
+    if let Err(error) = &done {
+        complain(&error.to_string());
+    }
+    done.is_ok()
+}

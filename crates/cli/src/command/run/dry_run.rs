@@ -1,0 +1,75 @@
+//! `--dry-run`: what a run would do, without doing it.
+
+use std::fmt::Write as _;
+
+use evalrig_run::execute::SuiteJob;
+use evalrig_run::prepare::{Estimate, Range};
+
+use crate::args::Run;
+use crate::context::{complain, print};
+use crate::exit::Exit;
+
+use super::wishes::judging;
+
+pub(super) fn print_plan(suites: &[SuiteJob], args: &Run) -> Result<Exit, Exit> {
+    let mut estimate = Estimate::default();
+    let mut text = String::new();
+    for suite in suites {
+        estimate.add(suite, judging(&args.grading), args.retries);
+        let _ = writeln!(text, "{}", plan_line(suite));
+    }
+    if estimate.cases == 0 {
+        complain("no test was selected");
+        return Err(Exit::NothingSelected);
+    }
+    let _ = writeln!(text, "\ncases         {}", estimate.cases);
+    let _ = writeln!(text, "target calls  {}", whole(estimate.target_calls));
+    let _ = writeln!(text, "judge calls   {}", whole(estimate.judge_calls));
+    let _ = writeln!(text, "cost          {}", cost(&estimate));
+    print(&text)?;
+    Ok(Exit::Well)
+}
+
+fn plan_line(suite: &SuiteJob) -> String {
+    let cases: Vec<_> = suite.chains.iter().flatten().collect();
+    let mut tests: Vec<usize> = cases.iter().map(|case| case.test).collect();
+    tests.sort_unstable();
+    tests.dedup();
+    let targets = suite.targets.join(", ");
+    let (tests, cases) = (tests.len(), cases.len());
+    let noun = if tests == 1 { "test" } else { "tests" };
+    format!(
+        "{}: {tests} {noun} on {targets}, {cases} cases",
+        suite.suite.name
+    )
+}
+
+fn whole(range: Range) -> String {
+    match range.low == range.high {
+        true => format!("{:.0}", range.low),
+        false => format!(
+            "{:.0} to {:.0}, with retries and repairs",
+            range.low, range.high
+        ),
+    }
+}
+
+fn cost(estimate: &Estimate) -> String {
+    let Range { low, high } = estimate.cost_usd;
+    let known = match (low == 0.0, high == 0.0) {
+        (true, true) => "nothing".to_owned(),
+        _ if low == high => format!("{low:.4} USD"),
+        _ => format!("{low:.4} to {high:.4} USD"),
+    };
+    match estimate.unpriced.is_empty() {
+        true => known,
+        false => {
+            let names: Vec<String> = estimate.unpriced.iter().map(|n| format!("`{n}`")).collect();
+            let known = match high == 0.0 {
+                true => "unknown".to_owned(),
+                false => format!("{known} and more"),
+            };
+            format!("{known}: {} has no known price", names.join(", "))
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Suites that are about to be run: loaded, with their targets file and their variables.
+
+use std::collections::HashMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::access::{Limits, Reader, Secrets, TargetNames};
+use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
+use evalrig_core::model::Suite;
+use evalrig_core::read::{Found, Request, load_suite};
+use evalrig_core::source::{EntryKind, Files, Sources, Span};
+use evalrig_run::disk::Disk;
+use evalrig_run::prepare::NO_TARGETS_FILE;
+use evalrig_run::target::{Targets, find_targets_file, read_targets};
+
+use crate::args::Loading;
+use crate::command::suite::show;
+use crate::context::{Context, complain};
+use crate::exit::Exit;
+
+/// One suite and what belongs to it.
+#[derive(Debug)]
+pub(in super::super) struct Ready {
+    pub(in super::super) path: Utf8PathBuf,
+    pub(in super::super) root: Utf8PathBuf,
+    pub(in super::super) suite: Suite,
+    pub(in super::super) sources: Sources,
+    pub(in super::super) secrets: Secrets,
+    /// What was found besides; nothing in it blocks everything.
+    pub(in super::super) rest: Vec<Diagnostic>,
+    pub(in super::super) targets: Option<Targets>,
+    /// Of `.env` files.
+    pub(in super::super) variables: HashMap<String, String>,
+}
+
+impl Ready {
+    /// The process first, then `.env` files.
+    pub(in super::super) fn variable(&self) -> impl Fn(&str) -> Option<String> + use<> {
+        let variables = self.variables.clone();
+        move |name| {
+            std::env::var(name)
+                .ok()
+                .or_else(|| variables.get(name).cloned())
+        }
+    }
+}
+
+/// Whether a run needs somebody who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Need {
+    Targets,
+    /// Only if a judge is asked.
+    Judges,
+}
+
+/// Everything that was found, or the way out after every fault has been shown.
+pub(in super::super) fn load_all(
+    context: &Context,
+    loading: &Loading,
+    targets: Option<&String>,
+    found: &[Found],
+    need: Need,
+) -> Result<Vec<Ready>, Exit> {
+    let chosen = targets.map(|file| context.absolute(file));
+    if let Some(file) = &chosen
+        && Disk.kind(file) != Some(EntryKind::File)
+    {
+        complain(&format!("--targets: `{file}` is not a file"));
+        return Err(Exit::CouldNotStart);
+    }
+    let mut ready = Vec::new();
+    let mut is_faulty = false;
+    for one in found {
+        match load_one(context, loading, chosen.as_deref(), one, need) {
+            Ok(Some(suite)) => ready.push(suite),
+            Ok(None) => {}
+            Err(_) => is_faulty = true,
+        }
+    }
+    if is_faulty {
+        return Err(Exit::CouldNotStart);
+    }
+    if ready.is_empty() {
+        complain("no suite was found");
+        return Err(Exit::NothingSelected);
+    }
+    Ok(ready)
+}
+
+fn load_one(
+    context: &Context,
+    loading: &Loading,
+    chosen: Option<&Utf8Path>,
+    one: &Found,
+    need: Need,
+) -> Result<Option<Ready>, Exit> {
+    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+    let root = context.root(loading, &one.path);
+    let directory = one.path.parent().unwrap_or(&one.path).to_owned();
+    let file = match chosen {
+        Some(file) => Some(file.to_owned()),
+        None => find_targets_file(&Disk, &directory, &root, &context.working_directory),
+    };
+    let targets = file.as_deref().and_then(|file| {
+        let is_foreign = chosen.is_none() && is_agentv(file);
+        read_file(context, &mut sources, &mut out, file, &root, is_foreign)
+    });
+    let limits = Limits {
+        targets: match (&targets, &file) {
+            (Some(targets), _) => targets.target_names(),
+            (None, Some(_)) => TargetNames::Unchecked,
+            (None, None) => TargetNames::NoFile,
+        },
+        ..context.limits(loading)
+    };
+    let request = Request {
+        world: context.world(),
+        limits: &limits,
+        path: &one.path,
+        origin: one.origin,
+        root: &root,
+    };
+    let loaded = load_suite(&request, &mut sources, &mut out);
+    let mut reader = Reader::new(
+        context.world(),
+        &mut sources,
+        &mut out,
+        &limits,
+        root.clone(),
+        directory,
+    );
+    let variables = reader.env_file_values();
+    let mut secrets = environment_secrets(&variables);
+    secrets.absorb(
+        targets
+            .as_ref()
+            .map(|t| t.secrets().clone())
+            .unwrap_or_default(),
+    );
+    let suite = loaded.map(|(suite, own)| {
+        secrets.absorb(own);
+        suite
+    });
+    let (blocking, rest): (Vec<Diagnostic>, Vec<Diagnostic>) = out
+        .into_vec()
+        .into_iter()
+        .partition(|one| one.level == Level::Blocking);
+    if !blocking.is_empty() {
+        show(context, &sources, blocking, &secrets);
+        return Err(Exit::CouldNotStart);
+    }
+    let Some(suite) = suite else {
+        return Ok(None);
+    };
+    if file.is_none() && need == Need::Targets {
+        let place = suite.tests.first().map(|test| test.span.at_start());
+        refuse_without_targets(context, &sources, place, &secrets);
+        return Err(Exit::CouldNotStart);
+    }
+    Ok(Some(Ready {
+        path: one.path.clone(),
+        root,
+        suite,
+        sources,
+        secrets,
+        rest,
+        targets,
+        variables,
+    }))
+}
+
+fn is_agentv(file: &Utf8Path) -> bool {
+    file.parent().and_then(Utf8Path::file_name) == Some(".agentv")
+}
+
+/// A targets file. One of another tool that was merely found is read for what it offers; its
+/// faults are nobody's business here.
+fn read_file(
+    context: &Context,
+    sources: &mut Sources,
+    out: &mut Diagnostics,
+    file: &Utf8Path,
+    root: &Utf8Path,
+    is_foreign: bool,
+) -> Option<Targets> {
+    let mut ignored = Diagnostics::new();
+    let heard = if is_foreign { &mut ignored } else { out };
+    read_targets(context.world(), sources, heard, file, root)
+}
+
+/// Values that no record may hold (`FORMAT.md` 9.5).
+fn environment_secrets(variables: &HashMap<String, String>) -> Secrets {
+    let mut secrets = Secrets::default();
+    for (name, value) in std::env::vars_os() {
+        if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
+            secrets.notice(name, value);
+        }
+    }
+    for (name, value) in variables {
+        secrets.notice(name, value);
+    }
+    secrets
+}
+
+fn refuse_without_targets(
+    context: &Context,
+    sources: &Sources,
+    place: Option<Span>,
+    secrets: &Secrets,
+) {
+    let message = "no targets file was found";
+    let help = "`evalrig init` writes one; `--targets FILE` names another";
+    match place {
+        Some(span) => {
+            let fault = Diagnostic::new(&NO_TARGETS_FILE, span, message).help(help);
+            show(context, sources, vec![fault], secrets);
+        }
+        None => complain(&format!("{message}: {help}")),
+    }
+}
+
+/// Shows what hinders running, if it touches a test that is to be run; the rest as warnings.
+pub(in super::super) fn check(
+    context: &Context,
+    ready: &Ready,
+    is_selected: impl Fn(usize) -> bool,
+) -> Result<(), Exit> {
+    let touches = |one: &Diagnostic| {
+        let inside = ready.suite.tests.iter().position(|test| {
+            test.span.source == one.span.source
+                && test.span.start <= one.span.start
+                && one.span.end <= test.span.end
+        });
+        inside.is_none_or(&is_selected)
+    };
+    let mut shown = Vec::new();
+    let mut is_blocked = false;
+    for one in &ready.rest {
+        let blocks = one.level == Level::BlocksRun && touches(one);
+        is_blocked |= blocks;
+        match one.level.severity() {
+            _ if blocks => shown.push(one.clone()),
+            Severity::Error => shown.push(one.clone().level(Level::Warning)),
+            Severity::Warning => shown.push(one.clone()),
+            Severity::Note if context.global.verbose => shown.push(one.clone()),
+            Severity::Note => {}
+        }
+    }
+    if context.global.quiet && !is_blocked {
+        return Ok(());
+    }
+    if !shown.is_empty() {
+        show(context, &ready.sources, shown, &ready.secrets);
+    }
+    match is_blocked {
+        true => Err(Exit::CouldNotStart),
+        false => Ok(()),
+    }
+}

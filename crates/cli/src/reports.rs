@@ -1,0 +1,189 @@
+//! Reports that were asked for, each with the place it goes to.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::sync::{Mutex, PoisonError};
+
+use camino::Utf8PathBuf;
+use evalrig_core::diagnostic::did_you_mean;
+use evalrig_run::record::Row;
+use evalrig_run::report::{REPORTS, Report, RunEnd, Setting, SuiteText, report_named};
+
+use crate::context::{Context, complain};
+use crate::exit::Exit;
+
+/// The report of those who ask for none.
+const DEFAULT: &str = "terminal";
+
+#[derive(Debug)]
+pub struct Reports {
+    open: Vec<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    report: Box<dyn Report>,
+    out: Out,
+    /// The first thing that went wrong; nothing is written after it.
+    fault: Option<io::Error>,
+}
+
+#[derive(Debug)]
+enum Out {
+    Stdout(BufWriter<io::Stdout>),
+    /// Written beside its place, and moved there when it is complete.
+    File {
+        file: BufWriter<File>,
+        draft: Utf8PathBuf,
+        path: Utf8PathBuf,
+    },
+}
+
+impl Out {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Stdout(out) => out,
+            Self::File { file, .. } => file,
+        }
+    }
+}
+
+impl Reports {
+    /// `NAME` or `NAME=PATH` each. Everything is opened before anything is run.
+    pub fn open(context: &Context, list: &[String], setting: &Setting) -> Result<Self, Exit> {
+        let default = [DEFAULT.to_owned()];
+        let list = if list.is_empty() { &default } else { list };
+        let mut open = Vec::with_capacity(list.len());
+        let mut printed = 0;
+        for one in list {
+            let (name, path) = match one.split_once('=') {
+                Some((name, path)) => (name, Some(path)),
+                None => (one.as_str(), None),
+            };
+            let Some(kind) = report_named(name) else {
+                complain(&unknown(name));
+                return Err(Exit::CouldNotStart);
+            };
+            printed += usize::from(path.is_none());
+            if printed > 1 {
+                complain("two reports cannot both go to standard output: give one a path");
+                return Err(Exit::CouldNotStart);
+            }
+            open.push(Open {
+                report: (kind.make)(setting),
+                out: open_out(context, path)?,
+                fault: None,
+            });
+        }
+        Ok(Self { open })
+    }
+
+    pub fn row(&mut self, row: &Row) {
+        for one in &mut self.open {
+            one.write(|report, out| report.row(row, out));
+        }
+    }
+
+    /// Completes every report. Whether all of them were written.
+    pub fn finish(mut self, end: &RunEnd) -> bool {
+        let mut is_well = true;
+        for mut one in self.open.drain(..) {
+            one.write(|report, out| report.finish(end, out));
+            is_well &= one.close();
+        }
+        is_well
+    }
+}
+
+impl Drop for Reports {
+    /// A report that is not complete is none.
+    fn drop(&mut self) {
+        for one in &self.open {
+            if let Out::File { draft, .. } = &one.out {
+                let _ = fs::remove_file(draft);
+            }
+        }
+    }
+}
+
+impl Open {
+    fn write(&mut self, write: impl FnOnce(&mut dyn Report, &mut dyn Write) -> io::Result<()>) {
+        if self.fault.is_none() {
+            self.fault = write(&mut *self.report, self.out.writer()).err();
+        }
+    }
+
+    fn close(mut self) -> bool {
+        let flushed = match self.fault.take() {
+            Some(error) => Err(error),
+            None => self.out.writer().flush(),
+        };
+        match (self.out, flushed) {
+            (Out::Stdout(_), Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
+                complain(&format!("cannot write to standard output: {error}"));
+                false
+            }
+            (Out::Stdout(_), _) => true,
+            (Out::File { draft, path, .. }, flushed) => {
+                let placed = flushed.and_then(|()| fs::rename(&draft, &path));
+                if let Err(error) = &placed {
+                    complain(&format!("cannot write `{path}`: {error}"));
+                    let _ = fs::remove_file(&draft);
+                }
+                placed.is_ok()
+            }
+        }
+    }
+}
+
+fn open_out(context: &Context, path: Option<&str>) -> Result<Out, Exit> {
+    let Some(path) = path else {
+        return Ok(Out::Stdout(BufWriter::new(io::stdout())));
+    };
+    let path = context.absolute(path);
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let name = path.file_name().unwrap_or("report");
+    let draft = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    match made.and_then(|()| File::create(&draft)) {
+        Ok(file) => Ok(Out::File {
+            file: BufWriter::new(file),
+            draft,
+            path,
+        }),
+        Err(error) => {
+            complain(&format!("--report: cannot write `{path}`: {error}"));
+            Err(Exit::CouldNotStart)
+        }
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let names = REPORTS.iter().map(|report| report.name);
+    match did_you_mean(name, names.clone()) {
+        Some(near) => format!("--report: there is no `{name}`; did you mean `{near}`?"),
+        None => {
+            let names: Vec<&str> = names.collect();
+            format!(
+                "--report: there is no `{name}`; it takes {}",
+                names.join(", ")
+            )
+        }
+    }
+}
+
+/// Lines of suites by their path from a repository root, each file read once.
+pub fn suite_text(roots: Vec<Utf8PathBuf>) -> SuiteText {
+    let known: Mutex<HashMap<String, Option<Vec<String>>>> = Mutex::default();
+    SuiteText::new(move |file, line| {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.contains_key(file) {
+            let mut paths = roots.iter().map(|root| root.join(file));
+            let text = paths.find_map(|path| fs::read_to_string(path).ok());
+            let lines = text.map(|text| text.lines().map(str::to_owned).collect());
+            known.insert(file.to_owned(), lines);
+        }
+        let lines = known.get(file)?.as_ref()?;
+        lines.get((line as usize).checked_sub(1)?).cloned()
+    })
+}
