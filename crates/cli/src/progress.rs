@@ -146,7 +146,7 @@ impl Bars {
                 reason,
                 seconds,
             } => self.retry(*case, reason, *seconds),
-            Event::Finished { case, row } => self.finish(*case, row),
+            Event::Finished { case, row, .. } => self.finish(*case, row),
             Event::Stopping(reason) => {
                 let _ = self
                     .all

@@ -173,7 +173,15 @@ fn unknown(name: &str) -> String {
 }
 
 /// Lines of suites by their path from a repository root, each file read once.
-pub fn suite_text(roots: Vec<Utf8PathBuf>) -> SuiteText {
+pub fn suite_text(context: &Context, roots: Vec<Utf8PathBuf>) -> SuiteText {
+    let (here, places) = (context.working_directory.clone(), roots.clone());
+    let shown = move |file: &str| {
+        let mut paths = places.iter().map(|root| root.join(file));
+        match paths.find(|path| path.is_file()) {
+            Some(path) => path.strip_prefix(&here).unwrap_or(&path).to_string(),
+            None => file.to_owned(),
+        }
+    };
     let known: Mutex<HashMap<String, Option<Vec<String>>>> = Mutex::default();
     SuiteText::new(move |file, line| {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -186,4 +194,5 @@ pub fn suite_text(roots: Vec<Utf8PathBuf>) -> SuiteText {
         let lines = known.get(file)?.as_ref()?;
         lines.get((line as usize).checked_sub(1)?).cloned()
     })
+    .with_paths(shown)
 }

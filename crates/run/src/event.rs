@@ -18,7 +18,12 @@ pub enum Event {
         seconds: f64,
     },
     /// A case is over and its row is on disk.
-    Finished { case: usize, row: Arc<Row> },
+    Finished {
+        /// Place of the suite in the job.
+        suite: usize,
+        case: usize,
+        row: Arc<Row>,
+    },
     /// No further case is begun; the text says why.
     Stopping(String),
 }

@@ -18,7 +18,8 @@ use evalrig_run::record::{
 
 use crate::args::Grade;
 use crate::command::run::{
-    Account, Finish, Need, Ready, Scratch, carry_out, check, judging, load_all, refuse, rule_of,
+    Account, Finish, Need, Ready, Scratch, carry_out, check, judging, load_all, output_place,
+    refuse, rule_of,
 };
 use crate::context::{Context, complain};
 use crate::exit::Exit;
@@ -26,6 +27,7 @@ use crate::exit::Exit;
 pub fn run(context: &Context, args: &Grade) -> Result<Exit, Exit> {
     context.check(&args.loading)?;
     let results = context.absolute(&args.results);
+    refuse_same_file(context, args, &results)?;
     let stored = Stored::read(&results)?;
     let suite = match &args.suite {
         Some(file) => context.absolute(file),
@@ -59,8 +61,27 @@ pub fn run(context: &Context, args: &Grade) -> Result<Exit, Exit> {
         ended,
         books,
         planned,
+        command: None,
         duration: started.elapsed(),
     })
+}
+
+/// Rows are read while others are written, so it cannot be one file.
+fn refuse_same_file(
+    context: &Context,
+    args: &Grade,
+    results: &camino::Utf8Path,
+) -> Result<(), Exit> {
+    let Some(output) = &args.keeping.output else {
+        return Ok(());
+    };
+    let real = |path: &camino::Utf8Path| path.canonicalize_utf8().ok();
+    let output = context.absolute(output);
+    if real(&output).is_some() && real(&output) == real(results) {
+        complain("--output: these are the results that are graded; name another file");
+        return Err(Exit::CouldNotStart);
+    }
+    Ok(())
 }
 
 /// What a results file holds.
@@ -184,7 +205,7 @@ fn books(context: &Context, args: &Grade, job: &Job, secrets: Arc<Secrets>) -> R
     let suite = &job.suites[0];
     let now = SystemTime::now();
     let place = match &args.keeping.output {
-        Some(path) => Place::at(&context.absolute(path)),
+        Some(path) => Ok(output_place(&context.absolute(path))?),
         None => Place::claim(&suite.root, &suite.suite.name, now),
     };
     let tests = suite.suite.tests.iter().zip(&suite.hashes);

@@ -22,7 +22,7 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, Exit> {
     let setting = Setting {
         look: context.report_look(),
         detail: context.detail(),
-        text: suite_text(vec![root]),
+        text: suite_text(context, vec![root]),
     };
     let mut reports = Reports::open(context, &args.reports.list, &setting)?;
     let mut exit = ExitTally::new(rule(args.pass_trials, args.allow_borderline));

@@ -21,6 +21,7 @@ const PER_CORE: usize = 4;
 
 /// A row that is not safe yet.
 struct OnTheWay {
+    suite: usize,
     case: usize,
     kept: Kept,
 }
@@ -65,10 +66,10 @@ impl Outside {
         if let Some(reason) = self.limits.count(&kept.row) {
             self.tell(Event::Stopping(reason));
         }
-        let case = work.number;
+        let (suite, case) = (work.suite, work.number);
         // Fails only when nobody listens any more.
         if let Some(rows) = &*locked(&self.rows) {
-            let _ = rows.send(OnTheWay { case, kept });
+            let _ = rows.send(OnTheWay { suite, case, kept });
         }
     }
 
@@ -92,9 +93,10 @@ impl Outside {
 
     /// Tells of rows once they are safe.
     async fn settle(&self, mut rows: UnboundedReceiver<OnTheWay>) {
-        while let Some(OnTheWay { case, kept }) = rows.recv().await {
+        while let Some(OnTheWay { suite, case, kept }) = rows.recv().await {
             match kept.safe.await {
                 Ok(()) => self.tell(Event::Finished {
+                    suite,
                     case,
                     row: kept.row,
                 }),

@@ -33,6 +33,8 @@ pub struct RunEnd {
     pub summary: Option<Utf8PathBuf>,
     /// The document of `FORMAT.md` 11.3, where somebody has made it.
     pub summary_document: Option<Value>,
+    /// What was typed, without options that belong to that run alone.
+    pub command: Option<String>,
     /// By the clock on the wall; cases run side by side, so it is no sum.
     pub duration_ms: Option<u64>,
     pub exit_code: Option<u8>,

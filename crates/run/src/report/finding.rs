@@ -71,7 +71,7 @@ impl Trouble {
         Self {
             stage: visible::line(&error.stage, NAME),
             kind: visible::line(&error.kind, NAME),
-            message: visible::line(&error.message, SENTENCE),
+            message: visible::line(&joined(&error.message), SENTENCE),
         }
     }
 
@@ -332,7 +332,7 @@ fn check(result: &EvaluatorResult, members: &[EvaluatorResult], name: String) ->
         misses: Sentences::of(result.misses.iter().filter(of_a_member)),
         reasoning: reasoning
             .filter(|text| !text.is_empty())
-            .map(|text| visible::line(text, REASONING)),
+            .map(|text| visible::line(&joined(text), REASONING)),
         place: result.source.as_ref().map(Place::of),
         name,
     }
@@ -373,6 +373,12 @@ fn without_digits(text: &str) -> String {
         }
     }
     out
+}
+
+/// Lines as one, told apart: what judges and scripts say often comes in several.
+fn joined(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" · ")
 }
 
 #[cfg(test)]

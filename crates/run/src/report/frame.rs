@@ -50,7 +50,7 @@ impl Frame<'_> {
             dedent: lines.iter().map(|line| indent(line)).min().unwrap_or(0),
             last: place.clone(),
         };
-        sheet.edge(self.paint.signs().top, &place.text(), Tone::Place, out)?;
+        sheet.edge(self.paint.signs().top, &self.place(place), Tone::Place, out)?;
         if let Some(text) = self.author_line(place) {
             sheet.author(place.line, &text, out)?;
         }
@@ -114,7 +114,12 @@ impl Frame<'_> {
         let mut depth = 0;
         if let Some(place) = check.place.as_ref().filter(|place| **place != sheet.last) {
             if place.file != sheet.last.file {
-                sheet.edge(self.paint.signs().branch, &place.text(), Tone::Place, out)?;
+                sheet.edge(
+                    self.paint.signs().branch,
+                    &self.place(place),
+                    Tone::Place,
+                    out,
+                )?;
             }
             sheet.last = place.clone();
             match self.author_line(place) {
@@ -122,7 +127,7 @@ impl Frame<'_> {
                     depth = indent(&text).saturating_sub(sheet.dedent);
                     sheet.author(place.line, &text, out)?;
                 }
-                None => sheet.faint(&place.text(), out)?,
+                None => sheet.faint(&self.place(place), out)?,
             }
         }
         let depth = depth.min(DEEPEST_NOTE) + 2;
@@ -210,6 +215,10 @@ impl Frame<'_> {
         };
         sheet.edge(branch, &title, Tone::Faint, out)?;
         rows.iter().try_for_each(|row| sheet.side(None, row, out))
+    }
+
+    fn place(&self, place: &Place) -> String {
+        format!("{}:{}", self.text.path(&place.file), place.line)
     }
 
     fn author_line(&self, place: &Place) -> Option<String> {

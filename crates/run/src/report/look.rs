@@ -36,13 +36,33 @@ pub enum Detail {
 /// The lines of suites, for drawing them. The file is relative to the repository root, lines count
 /// from 1.
 #[derive(Clone)]
-pub struct SuiteText(Arc<LineOf>);
+pub struct SuiteText {
+    line_of: Arc<LineOf>,
+    path_of: Arc<PathOf>,
+}
 
 type LineOf = dyn Fn(&str, u32) -> Option<String> + Send + Sync;
+type PathOf = dyn Fn(&str) -> String + Send + Sync;
 
 impl SuiteText {
     pub fn new(line_of: impl Fn(&str, u32) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(line_of))
+        Self {
+            line_of: Arc::new(line_of),
+            path_of: Arc::new(str::to_owned),
+        }
+    }
+
+    /// With paths as the person at the terminal would type them.
+    #[must_use]
+    pub fn with_paths(self, path_of: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        Self {
+            path_of: Arc::new(path_of),
+            ..self
+        }
+    }
+
+    pub fn path(&self, file: &str) -> String {
+        (self.path_of)(file)
     }
 
     /// For stored runs whose suite is gone.
@@ -51,7 +71,7 @@ impl SuiteText {
     }
 
     pub fn line(&self, file: &str, line: u32) -> Option<String> {
-        (self.0)(file, line)
+        (self.line_of)(file, line)
     }
 }
 

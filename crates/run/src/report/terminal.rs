@@ -111,18 +111,17 @@ impl Terminal {
     fn next(&self, end: &RunEnd) -> Vec<(String, &'static str)> {
         let mut next = Vec::new();
         if end.stopped == Some(super::Stopped::Signal) {
-            next.push(("evalrig run --resume".to_owned(), "go on where it stopped"));
+            let command = end.command.as_deref().unwrap_or("evalrig run");
+            next.push((format!("{command} --resume"), "go on where it stopped"));
         }
         let groups = self.groups.in_order();
         let Some(group) = groups.first() else {
             return next;
         };
-        next.push((
-            "evalrig run --failed".to_owned(),
-            "run what did not pass again",
-        ));
+        let command = end.command.as_deref().unwrap_or("evalrig run");
+        next.push((format!("{command} --failed"), "run what did not pass again"));
         let label = &group.shown[0].label;
-        let test = format!("{}#{}", label.place.file, label.test);
+        let test = format!("{}#{}", self.text.path(&label.place.file), label.test);
         let show = format!("evalrig show {}", phrase::quoted(&test));
         next.push((show, "see the test as it was loaded"));
         next

@@ -15,7 +15,7 @@ use evalrig_core::syntax::{Node, parse_yaml, read_source};
 use super::alias;
 use super::base::Base;
 use super::entry::{Meaning, Named, Target, read_entry, unset};
-use super::secret::secrets_of;
+use super::secret::{Hidden, hidden_in};
 
 declare_codes! {
     MISSING_TARGETS = "missing-targets", Blocking, Target, r#"A targets file has no list `targets`, or nothing in it.
@@ -81,7 +81,7 @@ pub struct Targets {
     references: Vec<Reference>,
     pub(super) list: Vec<Named>,
     pub(super) index: HashMap<String, usize>,
-    secrets: Secrets,
+    hidden: Hidden,
 }
 
 /// Why a name leads to no target.
@@ -193,7 +193,12 @@ impl Targets {
 
     /// What the file spells out and nobody may see.
     pub fn secrets(&self) -> &Secrets {
-        &self.secrets
+        &self.hidden.literal
+    }
+
+    /// The same, and the values of variables that stand where secrets do.
+    pub fn secrets_with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
+        self.hidden.filled(variable)
     }
 }
 
@@ -225,7 +230,7 @@ pub fn read_targets(
         references: Vec::new(),
         list: Vec::new(),
         index: HashMap::new(),
-        secrets: secrets_of(tree.root()),
+        hidden: hidden_in(tree.root()),
     };
     read_root(&mut reader, tree.root(), &mut targets);
     alias::check(&mut reader, &targets);

@@ -56,10 +56,32 @@ pub(super) fn literal_secret(key: &Template, variable: &str) -> Option<Diagnosti
 
 const SECRET_WORDS: &[&str] = &["token", "secret", "password", "authorization"];
 
-/// Everything written out in the file that must be shown as `***`, also where the file is faulty:
-/// diagnostics draw its lines. Aliases are not descended into, so no file makes this long.
-pub(super) fn secrets_of(root: Node<'_>) -> Secrets {
-    let mut secrets = Secrets::default();
+/// What must be shown as `***`.
+#[derive(Debug, Default)]
+pub(super) struct Hidden {
+    /// Written out in the file.
+    pub(super) literal: Secrets,
+    /// Known once variables are.
+    pub(super) referenced: Vec<Secret>,
+}
+
+impl Hidden {
+    /// Everything, now that variables are known. One that is not set hides nothing.
+    pub(super) fn filled(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
+        let mut secrets = self.literal.clone();
+        for Secret(template) in &self.referenced {
+            if let Ok(value) = template.fill(variable) {
+                secrets.add(&value);
+            }
+        }
+        secrets
+    }
+}
+
+/// Looked for also where the file is faulty: diagnostics draw its lines. Aliases are not descended
+/// into, so no file makes this long.
+pub(super) fn hidden_in(root: Node<'_>) -> Hidden {
+    let mut secrets = Hidden::default();
     let mut open = vec![root];
     while let Some(node) = open.pop() {
         if node.is_alias() {
@@ -74,7 +96,7 @@ pub(super) fn secrets_of(root: Node<'_>) -> Secrets {
     secrets
 }
 
-fn notice(secrets: &mut Secrets, key: &str, value: Node<'_>) {
+fn notice(secrets: &mut Hidden, key: &str, value: Node<'_>) {
     match key {
         "api_key" => add(secrets, value),
         "headers" => {
@@ -95,13 +117,15 @@ fn is_secret_name(key: &str) -> bool {
     SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
-fn add(secrets: &mut Secrets, value: Node<'_>) {
+fn add(secrets: &mut Hidden, value: Node<'_>) {
     let Some(text) = value.scalar_text() else {
         return;
     };
-    // The name of a variable is no secret; its value is noticed when it is looked up.
-    if !Template::new(text, value.span()).has_references() {
-        secrets.add(text);
+    // The name of a variable is no secret; its value is.
+    let template = Template::new(text, value.span());
+    match template.has_references() {
+        true => secrets.referenced.push(Secret(template)),
+        false => secrets.literal.add(text),
     }
 }
 
@@ -139,5 +163,18 @@ mod tests {
         let shown = secrets
             .redact("key-from-anchor header-value token-value /home/me12 ${{ SOME_VARIABLE }}");
         assert_eq!(shown, "*** *** *** /home/me12 ${{ SOME_VARIABLE }}");
+    }
+
+    #[test]
+    fn values_of_variables_are_hidden_where_secrets_stand() {
+        let read = read(
+            "targets:\n\
+             - {name: a, provider: openai, model: m, api_key: \"${{ DOOR }}\", headers: {X: \"id ${{ ME }}\"}}\n\
+             - {name: b, provider: cli, command: x, env: {PLAIN: \"${{ ELSE }}\"}}\n",
+        );
+        let variable = |name: &str| Some(format!("value-of-{name}"));
+        let secrets = read.targets.unwrap().secrets_with(&variable);
+        let shown = secrets.redact("value-of-DOOR, id value-of-ME, value-of-ELSE");
+        assert_eq!(shown, "***, ***, value-of-ELSE");
     }
 }

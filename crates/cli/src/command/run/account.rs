@@ -51,6 +51,8 @@ pub(in super::super) struct Finish<'a> {
     pub(in super::super) ended: Ending,
     pub(in super::super) books: Books,
     pub(in super::super) planned: usize,
+    /// What was typed, to be typed again.
+    pub(in super::super) command: Option<String>,
     pub(in super::super) duration: Duration,
 }
 
@@ -66,7 +68,7 @@ impl Account {
         let setting = Setting {
             look: context.report_look(),
             detail: context.detail(),
-            text: suite_text(roots),
+            text: suite_text(context, roots),
         };
         let mut tallies: Vec<Tally> = books.recorders.iter().map(|_| Tally::new()).collect();
         for (suite, at) in suites.iter().zip(&books.of_suite) {
@@ -79,13 +81,11 @@ impl Account {
         })
     }
 
-    pub(in super::super) fn row(&mut self, row: &Row) {
+    /// `book` is the place of the recorder that keeps the row.
+    pub(in super::super) fn row(&mut self, book: usize, row: &Row) {
         self.reports.row(row);
         self.exit.add(row);
-        let mut tallies = self.tallies.iter_mut();
-        if let Some(tally) = tallies.find(|tally| tally.suites.contains(&row.dataset)) {
-            tally.rows.add(row);
-        }
+        self.tallies[book].rows.add(row);
     }
 
     /// Closes everything and decides how the program exits.
@@ -119,6 +119,7 @@ impl Account {
                 }),
             },
             planned: Some(finish.planned as u64),
+            command: finish.command,
             ..RunEnd::default()
         };
         let mut is_well = true;

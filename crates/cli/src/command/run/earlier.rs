@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use camino::Utf8Path;
 use evalrig_core::access::Secrets;
 use evalrig_run::execute::{Answered, Books, SuiteJob};
 use evalrig_run::prepare::{Wishes, leave_out};
@@ -60,50 +61,66 @@ fn unreadable(error: &dyn std::fmt::Display) -> Exit {
     Exit::CouldNotStart
 }
 
-/// What earlier runs of these suites left behind, suite by suite.
+/// What earlier runs of these suites left behind.
 #[derive(Debug)]
 pub(super) struct Earlier {
-    interrupted: Vec<Option<Interrupted>>,
+    interrupted: Vec<Interrupted>,
+    /// Which of them a suite goes on with.
+    of_suite: Vec<Option<usize>>,
+    /// Cases of the plan that are not run again.
+    finished: HashSet<CaseKey>,
 }
 
 impl Earlier {
-    /// Nothing unless `--resume` asks for it.
+    /// Nothing unless `--resume` asks for it. A file that is named may hold the rows of several
+    /// suites; otherwise each has its own.
     pub(super) fn find(context: &Context, args: &Run, suites: &[SuiteJob]) -> Result<Self, Exit> {
-        let mut interrupted = Vec::with_capacity(suites.len());
-        for suite in suites {
-            let file = match args.resume.as_deref() {
-                None => None,
-                Some(LATEST) => Place::interrupted(&suite.root, &suite.suite.name),
-                Some(path) => Some(context.absolute(path)),
-            };
-            let read = file.map(|file| Interrupted::read(&file)).transpose();
-            let read = read.map_err(|error| unreadable(&error))?;
-            for notice in read.iter().flat_map(Interrupted::notices) {
-                complain(&notice);
+        let mut earlier = Self {
+            interrupted: Vec::new(),
+            of_suite: vec![None; suites.len()],
+            finished: HashSet::new(),
+        };
+        match args.resume.as_deref() {
+            None => return Ok(earlier),
+            Some(LATEST) => {
+                for (at, suite) in suites.iter().enumerate() {
+                    if let Some(file) = Place::interrupted(&suite.root, &suite.suite.name) {
+                        earlier.of_suite[at] = Some(earlier.read(&file)?);
+                    }
+                }
             }
-            interrupted.push(read);
+            Some(path) => {
+                let only = earlier.read(&context.absolute(path))?;
+                earlier.of_suite.fill(Some(only));
+            }
         }
-        if args.resume.is_some() && interrupted.iter().all(Option::is_none) {
+        if earlier.interrupted.is_empty() {
             complain("--resume: there is no interrupted run");
             return Err(Exit::CouldNotStart);
         }
-        if suites.len() > 1 && args.resume.as_deref().is_some_and(|path| path != LATEST) {
-            complain("--resume: a results file belongs to one suite; name that suite too");
-            return Err(Exit::CouldNotStart);
+        Ok(earlier)
+    }
+
+    fn read(&mut self, file: &Utf8Path) -> Result<usize, Exit> {
+        let read = Interrupted::read(file).map_err(|error| unreadable(&error))?;
+        for notice in read.notices() {
+            complain(&notice);
         }
-        Ok(Self { interrupted })
+        self.interrupted.push(read);
+        Ok(self.interrupted.len() - 1)
     }
 
     /// Takes finished cases out of the plans. Gives the answers that are only to be graded.
     pub(super) fn take_out(&mut self, suites: &mut [SuiteJob]) -> HashMap<CaseKey, Answered> {
         let mut answered = HashMap::new();
-        for (suite, interrupted) in suites.iter_mut().zip(&mut self.interrupted) {
-            let Some(interrupted) = interrupted else {
+        for (suite, at) in suites.iter_mut().zip(&self.of_suite) {
+            let Some(interrupted) = at.map(|at| &mut self.interrupted[at]) else {
                 continue;
             };
-            leave_out(suite, |key, hash| interrupted.finished(key, hash).is_some());
             for (key, hash) in suite.keys() {
-                if let Some(found) = interrupted.take_answered(&key, hash) {
+                if interrupted.finished(&key, hash).is_some() {
+                    self.finished.insert(key);
+                } else if let Some(found) = interrupted.take_answered(&key, hash) {
                     let found = Answered {
                         transcript: found.transcript,
                         attempts: found.attempts,
@@ -111,6 +128,7 @@ impl Earlier {
                     answered.insert(key, found);
                 }
             }
+            leave_out(suite, |key| self.finished.contains(key));
         }
         answered
     }
@@ -123,52 +141,75 @@ impl Earlier {
         suites: &[SuiteJob],
         secrets: &Arc<Secrets>,
     ) -> Result<Books, Exit> {
+        let mut books = Books {
+            recorders: Vec::new(),
+            of_suite: vec![0; suites.len()],
+        };
         let now = SystemTime::now();
-        if let Some(output) = &args.keeping.output {
-            let place = Place::at(&context.absolute(output)).map_err(|error| unwritable(&error))?;
+        for interrupted in &self.interrupted {
             let header = header(args, suites, now);
-            let made = Recorder::create(place, Existing::Replace, &header, Arc::clone(secrets));
-            return Ok(Books {
-                recorders: vec![made.map_err(|error| unwritable(&error))?],
-                of_suite: vec![0; suites.len()],
-            });
+            let made = Recorder::resume(interrupted, &header, Arc::clone(secrets));
+            books
+                .recorders
+                .push(made.map_err(|error| unwritable(&error))?);
         }
-        let mut recorders = Vec::with_capacity(suites.len());
-        for (suite, interrupted) in suites.iter().zip(&self.interrupted) {
+        if let Some(output) = &args.keeping.output {
+            let place = output_place(&context.absolute(output))?;
+            let header = header(args, suites, now);
+            books.recorders.push(create(place, &header, secrets)?);
+            return Ok(books);
+        }
+        for (at, suite) in suites.iter().enumerate() {
+            if let Some(earlier) = self.of_suite[at] {
+                books.of_suite[at] = earlier;
+                continue;
+            }
+            let place = Place::claim(&suite.root, &suite.suite.name, now);
+            let place = place.map_err(|error| unwritable(&error))?;
             let header = header(args, std::slice::from_ref(suite), now);
-            let secrets = Arc::clone(secrets);
-            let made = match interrupted {
-                Some(interrupted) => Recorder::resume(interrupted, &header, secrets),
-                None => {
-                    let place = Place::claim(&suite.root, &suite.suite.name, now);
-                    let place = place.map_err(|error| unwritable(&error))?;
-                    Recorder::create(place, Existing::Replace, &header, secrets)
-                }
-            };
-            let recorder = made.map_err(|error| unwritable(&error))?;
+            books.of_suite[at] = books.recorders.len();
+            books.recorders.push(create(place, &header, secrets)?);
+        }
+        for recorder in &books.recorders {
             // Results without the link are still results.
             let _ = recorder.place().point_latest();
-            recorders.push(recorder);
         }
-        Ok(Books {
-            of_suite: (0..recorders.len()).collect(),
-            recorders,
-        })
+        Ok(books)
     }
 
     /// Lets reports hear of the cases that are not run again.
     pub(super) fn retell(&self, account: &mut Account) -> Result<(), Exit> {
-        for interrupted in self.interrupted.iter().flatten() {
+        for (at, interrupted) in self.interrupted.iter().enumerate() {
             let rows = Rows::open(interrupted.place.results());
             for row in rows.map_err(|error| unreadable(&error))? {
                 let row = row.map_err(|error| unreadable(&error))?;
-                if interrupted.finished(&row.key(), &row.test_hash).is_some() {
-                    account.row(&row);
+                if self.finished.contains(&row.key()) {
+                    account.row(at, &row);
                 }
             }
         }
         Ok(())
     }
+}
+
+fn create(place: Place, header: &Header, secrets: &Arc<Secrets>) -> Result<Recorder, Exit> {
+    let made = Recorder::create(place, Existing::Replace, header, Arc::clone(secrets));
+    made.map_err(|error| unwritable(&error))
+}
+
+/// What somebody named by mistake must not be emptied: only results are replaced by results.
+pub(in super::super) fn output_place(path: &Utf8Path) -> Result<Place, Exit> {
+    let is_results = match Rows::open(path) {
+        Ok(_) => true,
+        Err(_) => std::fs::metadata(path).map_or(true, |found| !found.is_file()),
+    };
+    if !is_results {
+        complain(&format!(
+            "--output: `{path}` is there and holds no results; nothing was written"
+        ));
+        return Err(Exit::CouldNotStart);
+    }
+    Place::at(path).map_err(|error| unwritable(&error))
 }
 
 fn unwritable(error: &dyn std::fmt::Display) -> Exit {

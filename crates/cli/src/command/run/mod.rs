@@ -24,6 +24,7 @@ use crate::exit::Exit;
 use crate::progress::Progress;
 
 pub(super) use account::{Account, Finish, rule, rule_of};
+pub(super) use earlier::output_place;
 pub(super) use suites::{Need, Ready, check, load_all};
 pub(super) use wishes::judging;
 
@@ -76,8 +77,28 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, Exit> {
         ended,
         books,
         planned,
+        command: Some(typed()),
         duration: started.elapsed(),
     })
+}
+
+/// The command line without what belongs to this run alone.
+fn typed() -> String {
+    let given = std::env::args().skip(1);
+    let again = given.filter(|word| {
+        let option = word.split('=').next().unwrap_or("");
+        !matches!(option, "--failed" | "--resume")
+    });
+    let words: Vec<String> = again.map(|word| quoted(&word)).collect();
+    format!("evalrig {}", words.join(" "))
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 fn case_count(suite: &SuiteJob) -> usize {
@@ -187,10 +208,11 @@ pub(super) fn carry_out(
     };
     let tell = {
         let (progress, account) = (Arc::clone(&progress), Arc::clone(&account));
+        let book_of = books.of_suite.clone();
         Box::new(move |event: Event| {
             progress.hear(&event);
-            if let Event::Finished { row, .. } = &event {
-                lock(&account).row(row);
+            if let Event::Finished { suite, row, .. } = &event {
+                lock(&account).row(book_of[*suite], row);
             }
         })
     };

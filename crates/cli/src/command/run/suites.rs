@@ -35,12 +35,15 @@ pub(in super::super) struct Ready {
 impl Ready {
     /// The process first, then `.env` files.
     pub(in super::super) fn variable(&self) -> impl Fn(&str) -> Option<String> + use<> {
-        let variables = self.variables.clone();
-        move |name| {
-            std::env::var(name)
-                .ok()
-                .or_else(|| variables.get(name).cloned())
-        }
+        lookup(self.variables.clone())
+    }
+}
+
+/// The process first, then these.
+fn lookup(variables: HashMap<String, String>) -> impl Fn(&str) -> Option<String> {
+    move |name| {
+        let own = std::env::var(name).ok();
+        own.or_else(|| variables.get(name).cloned())
     }
 }
 
@@ -130,12 +133,9 @@ fn load_one(
     );
     let variables = reader.env_file_values();
     let mut secrets = environment_secrets(&variables);
-    secrets.absorb(
-        targets
-            .as_ref()
-            .map(|t| t.secrets().clone())
-            .unwrap_or_default(),
-    );
+    if let Some(targets) = &targets {
+        secrets.absorb(targets.secrets_with(&lookup(variables.clone())));
+    }
     let suite = loaded.map(|(suite, own)| {
         secrets.absorb(own);
         suite
