@@ -224,6 +224,11 @@ static GRADE_FIELDS: &[Field] = &[
         Shape::Any,
         "how a composite joins its members",
     ),
+    Field::new(
+        "source",
+        Shape::Fields(SOURCE_FIELDS),
+        "where the assertion stands",
+    ),
 ];
 
 static SUMMARY_FIELDS: &[Field] = &[
