@@ -171,6 +171,30 @@ fn the_fix_in_the_docs_gives_what_the_docs_show() {
 }
 
 #[test]
+fn the_targets_and_suites_in_the_docs_about_agents_are_clean() {
+    let blocks = blocks(&read("docs/agents.md"), "yaml");
+    assert!(blocks.len() >= 5);
+    for block in blocks {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = match block.starts_with("targets:") {
+            true => ".evalrig/targets.yaml",
+            false => "EVAL.yaml",
+        };
+        fs::create_dir(directory.path().join(".evalrig")).expect("a directory");
+        fs::write(directory.path().join(file), &block).expect("a file");
+        let arguments = ["validate", file, "--strict", "-v", "--root", "."];
+        let output = evalrig(directory.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{block}{}", stdout(&output));
+    }
+}
+
+#[test]
+fn the_suites_for_real_agents_are_clean() {
+    clean(&["scripts/e2e"]);
+    clean(&["scripts/e2e/.evalrig/targets.yaml"]);
+}
+
+#[test]
 fn paths_are_relative_to_where_one_stands() {
     let output = evalrig(
         &project().join("examples"),
