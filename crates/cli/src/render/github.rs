@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use evalrig_core::diagnostic::{Diagnostic, Severity};
+use evalrig_run::report::github::{data, property};
 
 use super::{Findings, Render, summary};
 
@@ -43,17 +44,6 @@ fn command(findings: &Findings, diagnostic: &Diagnostic) -> String {
         property(&format!("evalrig {}", diagnostic.code.name)),
         data(&findings.message_with_help(diagnostic)),
     )
-}
-
-/// `%` goes first, or it would escape the escapes.
-fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
-}
-
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]

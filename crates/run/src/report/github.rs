@@ -166,14 +166,15 @@ fn message(check: &Check) -> String {
     text
 }
 
-/// `%` goes first, or it would escape the escapes.
-fn data(text: &str) -> String {
+/// The text of a workflow command. `%` goes first, or it would escape the escapes.
+pub fn data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
+/// A property of a workflow command.
+pub fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
