@@ -1,5 +1,6 @@
 //! What the project shows of itself is true: the examples are clean, and the outputs printed in the
 //! documentation are those of the binary.
+#![allow(clippy::print_stderr, reason = "tests say what they leave out")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,9 @@ fn files_that_are_only_read_when_named_are_clean_too() {
     clean(&["examples/dataset/quiz.jsonl"]);
     clean(&["examples/dataset/quiz.yaml"]);
     clean(&["examples/.evalrig/targets.yaml"]);
-    clean(&["examples/targets/.evalrig/targets.yaml"]);
+    for example in ["agent", "measurements", "outcomes", "targets"] {
+        clean(&[&format!("examples/{example}/.evalrig/targets.yaml")]);
+    }
 }
 
 #[test]
@@ -118,22 +121,238 @@ fn every_example_says_what_it_shows_and_is_in_the_list() {
     }
 }
 
+/// One command of a `console` block, with what it exits with and prints.
+struct Step {
+    arguments: Vec<String>,
+    code: i32,
+    output: String,
+}
+
+fn steps(session: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for line in session.lines() {
+        if let Some(command) = line.strip_prefix("$ evalrig ") {
+            steps.push(Step {
+                arguments: command.split(' ').map(str::to_owned).collect(),
+                code: 0,
+                output: String::new(),
+            });
+            continue;
+        }
+        let step = steps.last_mut().expect("a command comes first");
+        match line.strip_prefix("? ") {
+            Some(code) => step.code = code.parse().expect("an exit code"),
+            None => step.output += &format!("{line}\n"),
+        }
+    }
+    steps
+}
+
+/// `[..]` stands for anything within a line.
+fn line_fits(shown: &str, line: &str) -> bool {
+    let Some((start, rest)) = shown.split_once("[..]") else {
+        return shown == line;
+    };
+    let Some(line) = line.strip_prefix(start) else {
+        return false;
+    };
+    let ends = line.char_indices().map(|(at, _)| at).chain([line.len()]);
+    ends.into_iter().any(|at| line_fits(rest, &line[at..]))
+}
+
+/// `...` on a line of its own stands for any lines.
+fn fits(shown: &[&str], lines: &[&str]) -> bool {
+    match shown.split_first() {
+        None => lines.is_empty(),
+        Some((&"...", rest)) => (0..=lines.len()).any(|at| fits(rest, &lines[at..])),
+        Some((first, rest)) => lines
+            .split_first()
+            .is_some_and(|(line, lines)| line_fits(first, line) && fits(rest, lines)),
+    }
+}
+
+fn session_is_true(directory: &Path, session: &str) {
+    for step in steps(session) {
+        let arguments: Vec<&str> = step.arguments.iter().map(String::as_str).collect();
+        let output = evalrig(directory, &arguments);
+        let printed = stdout(&output);
+        let shown: Vec<&str> = step.output.trim_end().lines().collect();
+        let lines: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
+        assert!(fits(&shown, &lines), "{arguments:?} prints:\n{printed}");
+        assert_eq!(output.status.code(), Some(step.code), "{arguments:?}");
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+    fs::write(path, text).expect("a file");
+}
+
 #[test]
 fn the_readme_shows_what_the_binary_says() {
     let readme = read("README.md");
-    let suite = &blocks(&readme, "yaml")[0];
-    let session = &blocks(&readme, "console")[0];
-    let (head, report) = session.split_once("\n? 1\n").expect("an exit code");
-    let arguments: Vec<&str> = head
-        .strip_prefix("$ evalrig ")
-        .expect("a command")
-        .split(' ')
-        .collect();
+    let sessions = blocks(&readme, "console");
+    let [run, validate] = &sessions[..] else {
+        panic!("one session that runs and one that validates");
+    };
     let directory = tempfile::tempdir().expect("a directory");
-    fs::write(directory.path().join("EVAL.yaml"), suite).expect("a suite");
-    let output = evalrig(directory.path(), &arguments);
-    assert_eq!(stdout(&output).trim_end(), report.trim_end());
-    assert_eq!(output.status.code(), Some(1));
+    fs::create_dir(directory.path().join(".git")).expect("the mark of a repository");
+    session_is_true(directory.path(), run);
+
+    let directory = tempfile::tempdir().expect("a directory");
+    let suite = &blocks(&readme, "yaml")[0];
+    write(&directory.path().join("EVAL.yaml"), suite);
+    session_is_true(directory.path(), validate);
+}
+
+fn has_python() -> bool {
+    let started = Command::new("python3").arg("--version").output();
+    started.is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn the_suite_in_the_docs_of_grading_runs() {
+    if !has_python() {
+        eprintln!("not run: there is no python3");
+        return;
+    }
+    let page = read("docs/grading.md");
+    let directory = tempfile::tempdir().expect("a directory");
+    let [suite, targets] = &blocks(&page, "yaml")[..] else {
+        panic!("a suite and its targets");
+    };
+    write(&directory.path().join("EVAL.yaml"), suite);
+    write(&directory.path().join(".evalrig/targets.yaml"), targets);
+    let script = &blocks(&page, "python")[0];
+    write(&directory.path().join("judges/words.py"), script);
+    session_is_true(directory.path(), &blocks(&page, "console")[0]);
+}
+
+/// What a run of each example comes to: its exit code, and how many cases passed, were borderline,
+/// failed, could not be measured and were skipped.
+const RUNS: &[(&str, i32, [usize; 5])] = &[
+    ("agent", 0, [3, 0, 0, 0, 0]),
+    ("dataset", 0, [3, 0, 0, 0, 0]),
+    ("gates", 0, [7, 0, 0, 0, 3]),
+    ("hello", 0, [2, 0, 0, 0, 0]),
+    ("imports", 0, [6, 0, 0, 0, 0]),
+    ("input-files", 0, [3, 0, 0, 0, 0]),
+    ("judges", 0, [2, 0, 0, 0, 0]),
+    ("measurements", 0, [2, 0, 0, 0, 0]),
+    ("messages-and-tools", 0, [2, 0, 0, 0, 0]),
+    ("outcomes", 1, [1, 1, 1, 2, 1]),
+    ("skill-evals", 0, [2, 0, 0, 0, 0]),
+    ("skill-triggers", 0, [4, 0, 0, 0, 0]),
+    ("targets", 0, [2, 0, 0, 0, 0]),
+    ("transpile", 0, [3, 0, 0, 0, 0]),
+    ("variables", 0, [3, 0, 0, 0, 0]),
+];
+
+/// Programs that an example needs besides `sh`.
+fn can_run(example: &str) -> bool {
+    match example {
+        "judges" => has_python(),
+        _ => true,
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a directory");
+    for entry in fs::read_dir(from).expect("the directory is part of the project") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name");
+        match path.is_dir() {
+            // Left behind by those who tried the examples.
+            true if name == "results" => {}
+            true => copy(&path, &to.join(name)),
+            false => drop(fs::copy(&path, to.join(name)).expect("a copy")),
+        }
+    }
+}
+
+#[test]
+fn every_example_runs_and_comes_to_what_is_expected() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let examples = directory.path().join("examples");
+    copy(&project().join("examples"), &examples);
+    let mut names: Vec<String> = directories(&examples)
+        .iter()
+        .map(|path| path.file_name().expect("a name").to_string_lossy().into())
+        .collect();
+    names.sort();
+    let known: Vec<&str> = RUNS.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(names, known, "every example is in the list");
+    let list = read("examples/README.md");
+    for (name, code, counts) in RUNS {
+        assert!(
+            list.lines()
+                .any(|l| l.starts_with(&format!("| [{name}]("))
+                    && l.ends_with(&format!("| {code} |"))),
+            "examples/README.md says another exit code for {name}"
+        );
+        if !can_run(name) {
+            eprintln!("{name} is not run: there is no python3");
+            continue;
+        }
+        let output = evalrig(
+            &examples,
+            &["run", name, "--root", ".", "--report", "jsonl"],
+        );
+        let rows = stdout(&output);
+        let outcome = |row: &str| {
+            let row: serde_json::Value = serde_json::from_str(row).expect("a row is JSON");
+            row["outcome"].as_str().expect("an outcome").to_owned()
+        };
+        let outcomes: Vec<String> = rows.lines().map(outcome).collect();
+        let found = ["passed", "borderline", "failed", "errored", "skipped"]
+            .map(|wanted| outcomes.iter().filter(|found| *found == wanted).count());
+        assert_eq!(found, *counts, "{name}: {rows}");
+        assert_eq!(output.status.code(), Some(*code), "{name}: {rows}");
+    }
+}
+
+/// As the README says it, and with nothing round it: no repository, no `--root`.
+#[test]
+fn the_example_of_the_readme_runs_anywhere() {
+    assert!(read("README.md").contains("cargo run -q -- run examples/measurements "));
+    let directory = tempfile::tempdir().expect("a directory");
+    let examples = directory.path().join("examples");
+    copy(&project().join("examples"), &examples);
+    let output = evalrig(directory.path(), &["run", "examples/measurements"]);
+    assert!(stdout(&output).contains("all 2 tests passed"));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn links_in_the_docs_lead_somewhere() {
+    for page in [
+        "docs/running.md",
+        "docs/grading.md",
+        "docs/format.md",
+        "examples/README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+    ] {
+        let file = project().join(page);
+        let text = read(page);
+        for link in text.split("](").skip(1) {
+            let link = link.split(')').next().expect("a link");
+            let (path, place) = link.split_once('#').unwrap_or((link, ""));
+            if path.starts_with("http") {
+                continue;
+            }
+            let target = match path {
+                "" => file.clone(),
+                path => file.parent().expect("a directory").join(path),
+            };
+            assert!(target.exists(), "{page} links to {path}");
+            if !place.is_empty() {
+                let heading = format!("\n## {}", place.replace('-', " "));
+                let text = fs::read_to_string(&target).expect("a page").to_lowercase();
+                assert!(text.contains(&heading), "{page} links to {link}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -37,9 +37,10 @@ fn plan_line(suite: &SuiteJob) -> String {
     tests.dedup();
     let targets = suite.targets.join(", ");
     let (tests, cases) = (tests.len(), cases.len());
-    let noun = if tests == 1 { "test" } else { "tests" };
+    let test_noun = if tests == 1 { "test" } else { "tests" };
+    let case_noun = if cases == 1 { "case" } else { "cases" };
     format!(
-        "{}: {tests} {noun} on {targets}, {cases} cases",
+        "{}: {tests} {test_noun} on {targets}, {cases} {case_noun}",
         suite.suite.name
     )
 }
