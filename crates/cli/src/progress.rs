@@ -147,6 +147,11 @@ impl Bars {
                 seconds,
             } => self.retry(*case, reason, *seconds),
             Event::Finished { case, row, .. } => self.finish(*case, row),
+            Event::Warning(text) => {
+                let _ = self
+                    .all
+                    .println(format!("warning: {}", visible::line(text)));
+            }
             Event::Stopping(reason) => {
                 let _ = self
                     .all
@@ -238,6 +243,7 @@ impl Lines {
             Event::Retrying {
                 reason, seconds, ..
             } => say(&format!("trying again in {seconds:.0} s: {reason}")),
+            Event::Warning(text) => say(&format!("warning: {text}")),
             Event::Stopping(reason) => say(&format!("stopping: {reason}")),
             Event::Started { .. } => {}
         }

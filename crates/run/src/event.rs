@@ -24,6 +24,8 @@ pub enum Event {
         case: usize,
         row: Arc<Row>,
     },
+    /// The run goes on, but somebody should know.
+    Warning(String),
     /// No further case is begun; the text says why.
     Stopping(String),
 }

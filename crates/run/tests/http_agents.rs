@@ -89,6 +89,7 @@ fn with_request<T>(asked: &Asked<'_>, ask: impl FnOnce(&Request<'_>) -> T) -> T 
     let hello = [Message::user("hello")];
     ask(&Request {
         purpose: Purpose::Case,
+        suite: "demo",
         test_id: "t",
         trial: 1,
         attempt: 1,

@@ -83,6 +83,7 @@ impl Place {
         fs::create_dir_all(&scratch).unwrap();
         let request = Request {
             purpose: Purpose::Case,
+            suite: "demo",
             test_id: "t'1",
             trial: 3,
             attempt: 2,

@@ -40,6 +40,7 @@ pub fn run(context: &Context, args: &Grade) -> Result<Exit, Exit> {
     let targets = args.targets.as_ref();
     let mut ready = load_all(context, &args.loading, targets, &found, Need::Judges)?;
     let ready = ready.remove(0);
+    stored.leave_out_others(&ready.suite.name, args)?;
     check(context, &ready, |at| {
         stored.has(ready.suite.tests[at].id.as_str())
     })?;
@@ -109,6 +110,28 @@ impl Stored {
         Ok(stored)
     }
 
+    /// Rows of other suites are not graded, and somebody is told so.
+    fn leave_out_others(&self, suite: &str, args: &Grade) -> Result<(), Exit> {
+        let mut others: Vec<&str> = self.keys.iter().map(|key| key.suite.as_str()).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|name| *name != suite);
+        if others.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+        let names = names.join(", ");
+        if args.suite.is_none() {
+            complain(&format!(
+                "`{}` has rows of other suites too: {names}; say with --suite which one to grade",
+                args.results
+            ));
+            return Err(Exit::CouldNotStart);
+        }
+        complain(&format!("rows of {names} are left out"));
+        Ok(())
+    }
+
     fn has(&self, id: &str) -> bool {
         self.keys.iter().any(|key| key.test == id)
     }
@@ -122,7 +145,7 @@ impl Stored {
     ) -> Result<Utf8PathBuf, Exit> {
         let root = match &args.loading.root {
             Some(root) => context.absolute(root),
-            None => repository_root(&Disk, results),
+            None => root_of(results),
         };
         let file = self.file.as_ref().map(|file| root.join(file));
         match file {
@@ -138,6 +161,19 @@ impl Stored {
                 Err(Exit::NothingSelected)
             }
         }
+    }
+}
+
+/// Where the paths of rows start: results that lie in their usual place say so themselves.
+pub(super) fn root_of(results: &camino::Utf8Path) -> Utf8PathBuf {
+    let real = results.canonicalize_utf8();
+    let real = real.unwrap_or_else(|_| results.to_owned());
+    let folder = real
+        .parent()
+        .filter(|folder| folder.ends_with(".evalrig/results"));
+    match folder.and_then(|folder| folder.parent()?.parent()) {
+        Some(root) => root.to_owned(),
+        None => repository_root(&Disk, &real),
     }
 }
 

@@ -1,12 +1,11 @@
 //! `report`: a stored run, shown again.
 
 use camino::Utf8PathBuf;
-use evalrig_core::read::repository_root;
-use evalrig_run::disk::Disk;
 use evalrig_run::record::{ExitTally, Rows, SummaryTally};
 use evalrig_run::report::{RunEnd, Setting};
 
 use crate::args::ReportRun;
+use crate::command::grade::root_of;
 use crate::command::run::rule;
 use crate::context::{Context, complain};
 use crate::exit::Exit;
@@ -16,7 +15,7 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, Exit> {
     let path = context.absolute(&args.results);
     let root: Utf8PathBuf = match &args.root {
         Some(root) => context.absolute(root),
-        None => repository_root(&Disk, &path),
+        None => root_of(&path),
     };
     let rows = Rows::open(&path).map_err(|error| unreadable(&error))?;
     let setting = Setting {

@@ -278,7 +278,7 @@ fn grade_one(placed: &Placed, subject: &Subject<'_>) -> Progress {
         grade,
         members: conclusion.members,
         aggregator: conclusion.aggregator,
-        span: common.head,
+        span: common.span.at_start(),
     }))
 }
 
@@ -340,6 +340,6 @@ pub(super) fn not_graded(placed: &Placed, reason: &str) -> AssertionGrade {
         grade,
         members: members.map(|one| not_graded(one, reason)).collect(),
         aggregator: None,
-        span: assertion.common.head,
+        span: assertion.common.span.at_start(),
     }
 }

@@ -27,6 +27,7 @@ use super::{Agent, Pending};
 /// Where the row of a case lies. Answers stay on disk until they are asked for.
 #[derive(Debug)]
 struct Recorded {
+    suite: String,
     target: String,
     extent: Extent,
 }
@@ -93,8 +94,11 @@ fn open(path: &Utf8Path) -> Result<(File, Index), ReadError> {
     let reading = file.try_clone().map_err(fail)?;
     scan_file(path, reading, read_slim, |extent, (key, _)| {
         let trials = index.entry(key.test).or_default();
-        let target = key.target;
-        let recorded = Recorded { target, extent };
+        let recorded = Recorded {
+            suite: key.suite,
+            target: key.target,
+            extent,
+        };
         trials.entry(key.trial).or_default().push(recorded);
     })?;
     Ok((file, index))
@@ -117,17 +121,27 @@ impl ReplayAgent {
             let message = "a replay target cannot judge: calls of judges are not recorded";
             return Err(Failure::new(FaultKind::NoMatch, message));
         }
-        let recorded = self.find(request.test_id, request.trial);
+        let recorded = self.find(request);
         let recorded = recorded.ok_or_else(|| self.no_match(request))?;
         transcript(self.row(recorded.extent)?)
     }
 
-    fn find(&self, test: &str, trial: u32) -> Option<&Recorded> {
-        let rows = self.index.get(test)?.get(&trial)?;
-        let of = |target: &str| rows.iter().rev().find(|row| row.target == target);
+    /// A row of the same suite goes first: one file may hold several, with ids of their own. A
+    /// suite that has been renamed still finds its rows.
+    fn find(&self, request: &Request<'_>) -> Option<&Recorded> {
+        let rows = self.index.get(request.test_id)?.get(&request.trial)?;
+        let own = rows.iter().filter(|row| row.suite == request.suite);
+        self.choose(own).or_else(|| self.choose(rows.iter()))
+    }
+
+    fn choose<'r>(
+        &self,
+        rows: impl DoubleEndedIterator<Item = &'r Recorded> + Clone,
+    ) -> Option<&'r Recorded> {
+        let of = |target: &str| rows.clone().rev().find(|row| row.target == target);
         match &self.source_target {
             Some(target) => of(target),
-            None => of(&self.name).or(rows.last()),
+            None => of(&self.name).or(rows.clone().next_back()),
         }
     }
 
@@ -237,6 +251,7 @@ mod tests {
     ) -> Result<Transcript, Failure> {
         let request = Request {
             purpose,
+            suite: "demo",
             test_id: test,
             trial,
             attempt: 1,

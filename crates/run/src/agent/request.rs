@@ -21,6 +21,8 @@ pub enum Purpose {
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     pub purpose: Purpose,
+    /// Name of the suite.
+    pub suite: &'a str,
     pub test_id: &'a str,
     /// From 1.
     pub trial: u32,

@@ -307,6 +307,7 @@ pub(super) mod testing {
         let files = MemoryFiles::new();
         let request = Request {
             purpose: Purpose::Case,
+            suite: "demo",
             test_id: "t",
             trial: 1,
             attempt: 1,

@@ -79,6 +79,9 @@ impl<'a> CaseWork<'a> {
 
     /// The row of a case that is not begun.
     pub(super) fn not_begun(&self, reason: &str) -> Row {
+        if let Some(skip) = &self.test().skip {
+            return self.rows().skipped(skip.reason.as_deref());
+        }
         let fault = Fault::new(
             Stage::Target,
             FaultKind::Limit,
@@ -119,6 +122,7 @@ impl<'a> CaseWork<'a> {
         };
         let request = Request {
             purpose: Purpose::Case,
+            suite: &suite.suite.name,
             test_id: test.id.as_str(),
             trial: self.case.trial,
             attempt: 1,
@@ -253,6 +257,7 @@ impl<'a> CaseWork<'a> {
         };
         let request = Request {
             purpose: Purpose::Judge,
+            suite: &suite.suite.name,
             test_id: self.test().id.as_str(),
             trial: self.case.trial,
             attempt: 1,

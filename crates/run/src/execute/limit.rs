@@ -26,6 +26,8 @@ struct Spent {
     cost_usd: f64,
     errors: u64,
     reached: Option<Reached>,
+    /// Whether somebody has been told that a cost is not known.
+    is_blind: bool,
 }
 
 #[derive(Debug)]
@@ -58,6 +60,27 @@ impl Limits {
         }
         spent.reached = self.reached_by(&spent);
         spent.reached.as_ref().map(|reached| reached.reason.clone())
+    }
+
+    /// What people should know about a case whose cost is not known while a budget is to be kept;
+    /// once.
+    pub fn blindness(&self, row: &Row) -> Option<String> {
+        self.budget_usd?;
+        let is_judged = row
+            .judge_usage
+            .is_some_and(|usage| usage.cost_usd.is_none());
+        let is_unknown = row.attempts > 0 && (row.cost_usd.is_none() || is_judged);
+        let mut spent = self.lock();
+        if !is_unknown || std::mem::replace(&mut spent.is_blind, true) {
+            return None;
+        }
+        let who = match row.cost_usd {
+            None => format!("target `{}`", row.target),
+            Some(_) => "the judge".to_owned(),
+        };
+        Some(format!(
+            "the budget cannot be kept: what {who} costs is not known; give the target a `price`"
+        ))
     }
 
     /// Why no further case is begun.

@@ -234,6 +234,7 @@ mod tests {
         let files = MemoryFiles::new();
         let request = Request {
             purpose,
+            suite: "demo",
             test_id: "t",
             trial: 1,
             attempt: 1,

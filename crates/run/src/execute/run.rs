@@ -63,6 +63,9 @@ impl Outside {
 
     fn keep(&self, work: CaseWork<'_>, row: Row) {
         let kept = self.ledger.keep(work.suite, row);
+        if let Some(warning) = self.limits.blindness(&kept.row) {
+            self.tell(Event::Warning(warning));
+        }
         if let Some(reason) = self.limits.count(&kept.row) {
             self.tell(Event::Stopping(reason));
         }

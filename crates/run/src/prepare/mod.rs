@@ -14,7 +14,7 @@ use evalrig_core::assertion::Judging;
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::export::test_hash;
 use evalrig_core::model::{Suite, Test, Verdicts};
-use evalrig_core::plan::{Chain, Selection, plan};
+use evalrig_core::plan::{Case, Chain, Selection, plan};
 use evalrig_core::score::Thresholds;
 use evalrig_core::source::{Files, Sources};
 
@@ -42,8 +42,36 @@ pub struct Wishes {
     pub judging: Judging,
     pub pass: Option<f64>,
     pub borderline: Option<f64>,
-    /// `--failed`: only cases of these tests and targets.
-    pub only: Option<HashSet<(String, String)>>,
+    /// `--failed`: only these cases.
+    pub only: Option<HashSet<CaseKey>>,
+}
+
+impl Wishes {
+    /// Places of the tests that are wanted, ascending.
+    pub fn selected(&self, suite: &Suite) -> Vec<usize> {
+        let Some(only) = &self.only else {
+            return self.selection.of(&suite.tests);
+        };
+        let own = only.iter().filter(|key| key.suite == suite.name);
+        let selection = Selection {
+            ids: Some(own.map(|key| key.test.clone()).collect()),
+            ..self.selection.clone()
+        };
+        selection.of(&suite.tests)
+    }
+
+    /// Whether `--failed` leaves a case in: all trials of a test and target are run again, and
+    /// targets that were named are run whatever they did before.
+    fn wants(&self, suite: &Suite, case: &Case) -> bool {
+        let Some(only) = &self.only else {
+            return true;
+        };
+        let id = suite.tests[case.test].id.as_str();
+        !self.targets.is_empty()
+            || only
+                .iter()
+                .any(|key| key.suite == suite.name && key.test == id && key.target == case.target)
+    }
 }
 
 /// A suite without faults that block running.
@@ -141,23 +169,20 @@ fn work(
     let suite = &runnable.suite;
     let mut problems = Problems::default();
     let thresholds = thresholds(&suite.verdicts, wishes, &mut problems);
-    let selected = wishes.selection.of(&suite.tests);
+    let selected = wishes.selected(suite);
     let chosen = target::choose(suite, &selected, wishes, scope.targets, &mut problems);
     let mut chains = plan(&suite.tests, &selected, wishes.trials, |test: &Test| {
         chosen.of(test).to_vec()
     });
-    if let Some(only) = &wishes.only {
-        for chain in &mut chains {
-            chain.retain(|case| {
-                let id = suite.tests[case.test].id.to_string();
-                only.contains(&(id, case.target.clone()))
-            });
-        }
-        chains.retain(|chain| !chain.is_empty());
+    for chain in &mut chains {
+        chain.retain(|case| wishes.wants(suite, case));
     }
+    chains.retain(|chain| !chain.is_empty());
     let used: Vec<String> = in_use(&chains);
     let judges = judge::choose(suite, &chains, wishes, Some(scope), &mut problems);
     let names = used.iter().chain(&judges.names).map(String::as_str);
+    // Names that the file does not have have been complained about.
+    let names = names.filter(|name| scope.targets.has(name));
     let connected = stations.connect(scope, &runnable.root, names, &mut problems);
     problems.checked(Work {
         hashes: hashes(suite, &chains, scope.files),

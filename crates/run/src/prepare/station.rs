@@ -12,6 +12,7 @@ use crate::execute::Station;
 use crate::target::{NotFound, Targets};
 
 use super::Problems;
+use super::target::shown;
 
 /// What a station was made from: a target of a file, with the values of its variables, which may
 /// differ from suite to suite.
@@ -113,7 +114,7 @@ impl Stations {
 }
 
 fn not_found(scope: TargetScope<'_>, name: &str, reason: NotFound) -> Trouble {
-    let file = scope.targets.path();
+    let file = shown(scope.targets);
     match reason {
         NotFound::Unset(_) => Trouble::Fault(scope.targets.unset_on_the_way(name, scope.variable)),
         NotFound::Unknown(name) => Trouble::Complaint(format!("`{file}` has no target `{name}`")),

@@ -118,7 +118,7 @@ pub(super) fn check_given(name: &str, option: &str, targets: &Targets, problems:
     if targets.has(name) {
         return;
     }
-    let file = targets.path();
+    let file = shown(targets);
     let near = did_you_mean(name, targets.names());
     let hint = match near {
         Some(near) => format!("; did you mean `{near}`?"),
@@ -128,4 +128,11 @@ pub(super) fn check_given(name: &str, option: &str, targets: &Targets, problems:
         }
     };
     problems.complain(format!("{option}: `{file}` has no target `{name}`{hint}"));
+}
+
+/// The file from the directory that its paths start in: what people know it by.
+pub(super) fn shown(targets: &Targets) -> String {
+    let base = targets.base().directory();
+    let file = targets.path();
+    file.strip_prefix(base).unwrap_or(file).to_string()
 }

@@ -98,6 +98,11 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, source } => write!(f, "`{path}` cannot be read: {source}"),
+            Self::Corrupt {
+                path,
+                line: 1,
+                reason,
+            } => write!(f, "`{path}` is no results file: line 1 is {reason}"),
             Self::Corrupt { path, line, reason } => write!(f, "{path}:{line}: {reason}"),
         }
     }

@@ -25,7 +25,7 @@ impl Default for Look {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// Only the last line.
+    /// Only what went wrong.
     Quiet,
     #[default]
     Normal,

@@ -127,6 +127,17 @@ impl Terminal {
         next
     }
 
+    /// Nothing when all is well; what went wrong is never left out.
+    fn finish_quietly(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+        let counts = self.tally.counts;
+        let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
+        if fine == counts.total() && end.stopped.is_none() {
+            return Ok(());
+        }
+        self.drawn(out)?;
+        self.last_line(end, out)
+    }
+
     fn last_line(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
         let (outcome, text) = totals::headline(&self.tally, end);
         let sign = self.paint.sign(outcome);
@@ -155,7 +166,6 @@ impl Report for Terminal {
                 self.listed(row, out)
             }
             Outcome::Passed | Outcome::Skipped => Ok(()),
-            _ if self.detail == Detail::Quiet => Ok(()),
             _ => {
                 self.groups.add(Finding::of(row));
                 Ok(())
@@ -165,7 +175,7 @@ impl Report for Terminal {
 
     fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
         if self.detail == Detail::Quiet {
-            return self.last_line(end, out);
+            return self.finish_quietly(end, out);
         }
         let counts = self.tally.counts;
         let listed = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
@@ -230,12 +240,19 @@ mod tests {
     }
 
     #[test]
-    fn quiet_is_the_last_line_and_verbose_lists_what_passed() {
+    fn quiet_leaves_out_totals_and_verbose_lists_what_passed() {
         let rows = fixture::rows();
         let normal = shown(Look::default()).rows(&rows);
         let quiet = shown(Look::default()).detail(Detail::Quiet).rows(&rows);
-        assert_eq!(quiet.lines().count(), 1);
-        assert!(normal.ends_with(&quiet));
+        assert!(quiet.contains("╭─ evals/support/EVAL.yaml:24") && !quiet.contains("results  "));
+        assert_eq!(normal.lines().last(), quiet.lines().last());
+        let passed: Vec<Row> = rows
+            .iter()
+            .filter(|row| row.outcome == Outcome::Passed)
+            .cloned()
+            .collect();
+        let silent = shown(Look::default()).detail(Detail::Quiet).rows(&passed);
+        assert_eq!(silent, "");
         let verbose = shown(Look::default()).detail(Detail::Verbose).rows(&rows);
         assert!(verbose.contains("╭─ evals/support/EVAL.yaml:24"));
         assert!(verbose.contains(".summary.json") && !normal.contains(".summary.json"));

@@ -99,8 +99,9 @@ impl Account {
             _ => Exit::from(self.exit.exit()),
         };
         let end = match finish.ended.ended {
-            Ended::Complete | Ended::Limited(_) => End::Complete,
-            Ended::Cancelled | Ended::Broken(_) => End::Interrupted,
+            Ended::Complete => End::Complete,
+            // Cases that were not begun can be run later, with `--resume`.
+            Ended::Limited(_) | Ended::Cancelled | Ended::Broken(_) => End::Interrupted,
         };
         let mut run_end = RunEnd {
             suites: self

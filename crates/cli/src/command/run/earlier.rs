@@ -45,14 +45,11 @@ pub(super) fn narrow_to_failed(
         };
         for key in read_unpassed(&file).map_err(|error| unreadable(&error))? {
             if key.suite == one.suite.name {
-                only.insert((key.test, key.target));
+                only.insert(key);
             }
         }
     }
-    wishes.selection.ids = Some(only.iter().map(|(test, _)| test.clone()).collect());
-    if args.target.is_empty() {
-        wishes.only = Some(only);
-    }
+    wishes.only = Some(only);
     Ok(())
 }
 

@@ -129,7 +129,7 @@ pub(super) fn prepare_all(
     let mut jobs = Vec::with_capacity(ready.len());
     let mut is_refused = false;
     for mut one in ready {
-        let selected = wishes.selection.of(&one.suite.tests);
+        let selected = wishes.selected(&one.suite);
         let is_selected = |at: usize| selected.binary_search(&at).is_ok();
         is_refused |= check(context, &one, is_selected).is_err();
         if with_criteria {
