@@ -18,8 +18,8 @@ use evalrig_run::record::{
 
 use crate::args::Grade;
 use crate::command::run::{
-    Account, Finish, Need, Ready, Scratch, carry_out, check, judging, load_all, output_place,
-    refuse, rule_of,
+    Account, Finish, Need, Ready, Scratch, carry_out, check, judging, load_all, open_reports,
+    output_place, refuse, rule_of,
 };
 use crate::context::{Context, complain};
 use crate::exit::Exit;
@@ -46,15 +46,15 @@ pub fn run(context: &Context, args: &Grade) -> Result<Exit, Exit> {
     })?;
     let secrets = Arc::new(ready.secrets.clone());
     let job = prepare(context, args, ready, &results, &stored.keys)?;
+    let scratch = Scratch(job.options.scratch.clone());
     if job.case_count() == 0 {
         complain("no row of the file belongs to a test of the suite");
         return Err(Exit::NothingSelected);
     }
+    let reports = open_reports(context, &args.reports, &job.suites)?;
     let books = books(context, args, &job, secrets)?;
-    let rule = rule_of(&args.grading);
-    let account = Account::open(context, &args.reports, &job.suites, &books, rule)?;
+    let account = Account::open(reports, &job.suites, &books, rule_of(&args.grading));
     let (planned, started) = (job.case_count(), Instant::now());
-    let scratch = Scratch(job.options.scratch.clone());
     let (ended, account, books) = carry_out(context, job, books, account, 0);
     drop(scratch);
     account.finish(Finish {

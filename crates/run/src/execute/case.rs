@@ -112,7 +112,7 @@ impl<'a> CaseWork<'a> {
     async fn ask_target(&self, scratch: &Scratch) -> Result<Answered, (Fault, u32)> {
         let suite = self.suite_job();
         let test = self.test();
-        let Some(station) = suite.stations.get(&self.case.target) else {
+        let Some(station) = suite.target(&self.case.target) else {
             let message = format!("there is no target `{}`", self.case.target);
             return Err((Fault::new(Stage::Target, FaultKind::Start, message), 0));
         };

@@ -28,6 +28,9 @@ pub struct SuiteJob {
     pub thresholds: Thresholds,
     /// By the name that cases use.
     pub stations: HashMap<String, Arc<Station>>,
+    /// What targets said in the stored run that is graded again. A target may be a judge too, and
+    /// judges are really asked.
+    pub replays: HashMap<String, Arc<Station>>,
     /// Judge of a target's cases, by the name of the target.
     pub judges: HashMap<String, String>,
     /// What is to be done, in order.
@@ -39,6 +42,11 @@ pub struct SuiteJob {
 }
 
 impl SuiteJob {
+    /// Who answers the cases of a target.
+    pub fn target(&self, name: &str) -> Option<&Arc<Station>> {
+        self.replays.get(name).or_else(|| self.stations.get(name))
+    }
+
     /// `testHash` of a test that has a case.
     pub fn hash(&self, test: usize) -> &str {
         &self.hashes[test]

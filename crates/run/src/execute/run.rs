@@ -30,7 +30,7 @@ struct OnTheWay {
 pub(super) struct Outside {
     ledger: Arc<dyn Ledger>,
     tell: Box<dyn Fn(Event) + Send + Sync>,
-    /// Rows on their way to the disk. Nobody waits for them but the one who says that they are safe.
+    /// Rows on their way to the disk.
     rows: Mutex<Option<UnboundedSender<OnTheWay>>>,
     limits: Limits,
     cancel: Arc<Cancel>,
@@ -227,7 +227,7 @@ fn queues(job: &Job) -> Vec<(StationKey, Queue)> {
     for (suite, work) in job.suites.iter().enumerate() {
         for (chain, cases) in work.chains.iter().enumerate() {
             let target = &cases[0].target;
-            let key = match work.stations.get(target) {
+            let key = match work.target(target) {
                 Some(station) => Arc::as_ptr(station) as usize,
                 None => 0,
             };
@@ -252,10 +252,7 @@ fn queues(job: &Job) -> Vec<(StationKey, Queue)> {
 type StationKey = (usize, String);
 
 fn worker_count(job: &Job, key: &StationKey, pieces: usize) -> usize {
-    let mut stations = job
-        .suites
-        .iter()
-        .filter_map(|suite| suite.stations.get(&key.1));
+    let mut stations = job.suites.iter().filter_map(|suite| suite.target(&key.1));
     let station = stations.find(|station| Arc::as_ptr(station) as usize == key.0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let usual = match station.is_some_and(|station| station.is_process()) {

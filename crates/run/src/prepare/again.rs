@@ -48,17 +48,18 @@ pub fn prepare_again(
     let (chains, gone) = cases(&runnable, keys);
     let targets = in_use(&chains);
     let judges = judge::choose(suite, &chains, wishes, scope, &mut problems);
-    let mut connected = match scope {
+    let connected = match scope {
         Some(scope) => {
             let names = judges.names.iter().map(String::as_str);
             stations.connect(scope, &runnable.root, names, &mut problems)
         }
         None => HashMap::new(),
     };
+    let mut replays = HashMap::new();
     for target in &targets {
         match Station::replay(results, target) {
             Ok(station) => {
-                connected.insert(target.clone(), Arc::new(station));
+                replays.insert(target.clone(), Arc::new(station));
             }
             Err(error) => problems.complain(error.to_string()),
         }
@@ -67,6 +68,7 @@ pub fn prepare_again(
         hashes: hashes(suite, &chains, &crate::disk::Disk),
         thresholds,
         stations: connected,
+        replays,
         judges: judges.of_targets,
         chains,
         targets,

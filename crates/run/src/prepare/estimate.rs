@@ -49,7 +49,7 @@ impl Estimate {
             if test.skip.is_some() {
                 continue;
             }
-            if let Some(station) = suite.stations.get(&case.target) {
+            if let Some(station) = suite.target(&case.target) {
                 let retries = f64::from(retries.unwrap_or(station.retries()));
                 self.target_calls.add(1.0, 1.0 + retries);
                 self.add_cost(station, tokens(&test.input), 1.0, 1.0 + retries);

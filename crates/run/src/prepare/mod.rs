@@ -8,17 +8,18 @@ mod station;
 mod target;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use evalrig_core::assertion::Judging;
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::export::test_hash;
 use evalrig_core::model::{Suite, Test, Verdicts};
-use evalrig_core::plan::{Case, Chain, Selection, plan};
+use evalrig_core::plan::{Chain, Selection, plan};
 use evalrig_core::score::Thresholds;
 use evalrig_core::source::{Files, Sources};
 
-use crate::execute::SuiteJob;
+use crate::execute::{Station, SuiteJob};
 use crate::record::CaseKey;
 
 pub use again::prepare_again;
@@ -42,36 +43,16 @@ pub struct Wishes {
     pub judging: Judging,
     pub pass: Option<f64>,
     pub borderline: Option<f64>,
-    /// `--failed`: only these cases.
-    pub only: Option<HashSet<CaseKey>>,
+    /// `--failed`: nothing else.
+    pub only: Option<HashSet<OnlyCase>>,
 }
 
-impl Wishes {
-    /// Places of the tests that are wanted, ascending.
-    pub fn selected(&self, suite: &Suite) -> Vec<usize> {
-        let Some(only) = &self.only else {
-            return self.selection.of(&suite.tests);
-        };
-        let own = only.iter().filter(|key| key.suite == suite.name);
-        let selection = Selection {
-            ids: Some(own.map(|key| key.test.clone()).collect()),
-            ..self.selection.clone()
-        };
-        selection.of(&suite.tests)
-    }
-
-    /// Whether `--failed` leaves a case in: all trials of a test and target are run again, and
-    /// targets that were named are run whatever they did before.
-    fn wants(&self, suite: &Suite, case: &Case) -> bool {
-        let Some(only) = &self.only else {
-            return true;
-        };
-        let id = suite.tests[case.test].id.as_str();
-        !self.targets.is_empty()
-            || only
-                .iter()
-                .any(|key| key.suite == suite.name && key.test == id && key.target == case.target)
-    }
+/// A test on a target, in all its trials.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OnlyCase {
+    pub suite: String,
+    pub test: String,
+    pub target: String,
 }
 
 /// A suite without faults that block running.
@@ -114,6 +95,7 @@ fn job_of(runnable: Runnable, work: Work) -> SuiteJob {
         root: runnable.root,
         thresholds: work.thresholds,
         stations: work.stations,
+        replays: work.replays,
         judges: work.judges,
         chains: work.chains,
         targets: work.targets,
@@ -123,11 +105,36 @@ fn job_of(runnable: Runnable, work: Work) -> SuiteJob {
 
 struct Work {
     thresholds: Thresholds,
-    stations: HashMap<String, std::sync::Arc<crate::execute::Station>>,
+    stations: HashMap<String, Arc<Station>>,
+    replays: HashMap<String, Arc<Station>>,
     judges: HashMap<String, String>,
     chains: Vec<Chain>,
     targets: Vec<String>,
     hashes: Vec<String>,
+}
+
+impl Wishes {
+    /// Tests of a suite that are chosen, by their place.
+    pub fn select(&self, suite: &Suite) -> Vec<usize> {
+        let Some(only) = &self.only else {
+            return self.selection.of(&suite.tests);
+        };
+        let own = only.iter().filter(|case| case.suite == suite.name);
+        let ids = Some(own.map(|case| case.test.clone()).collect());
+        let selection = Selection {
+            ids,
+            ..self.selection.clone()
+        };
+        selection.of(&suite.tests)
+    }
+
+    /// Whether a target of this name was asked for.
+    fn names(&self, name: &str) -> bool {
+        self.targets
+            .iter()
+            .chain(&self.judge)
+            .any(|one| one == name)
+    }
 }
 
 /// What stands in the way; shown all at once.
@@ -169,25 +176,34 @@ fn work(
     let suite = &runnable.suite;
     let mut problems = Problems::default();
     let thresholds = thresholds(&suite.verdicts, wishes, &mut problems);
-    let selected = wishes.selected(suite);
+    let selected = wishes.select(suite);
     let chosen = target::choose(suite, &selected, wishes, scope.targets, &mut problems);
     let mut chains = plan(&suite.tests, &selected, wishes.trials, |test: &Test| {
         chosen.of(test).to_vec()
     });
-    for chain in &mut chains {
-        chain.retain(|case| wishes.wants(suite, case));
+    if let Some(only) = &wishes.only {
+        for chain in &mut chains {
+            chain.retain(|case| {
+                only.contains(&OnlyCase {
+                    suite: suite.name.clone(),
+                    test: suite.tests[case.test].id.to_string(),
+                    target: case.target.clone(),
+                })
+            });
+        }
+        chains.retain(|chain| !chain.is_empty());
     }
-    chains.retain(|chain| !chain.is_empty());
     let used: Vec<String> = in_use(&chains);
     let judges = judge::choose(suite, &chains, wishes, Some(scope), &mut problems);
     let names = used.iter().chain(&judges.names).map(String::as_str);
-    // Names that the file does not have have been complained about.
-    let names = names.filter(|name| scope.targets.has(name));
+    // What was typed and is not there has been complained about.
+    let names = names.filter(|name| scope.targets.has(name) || !wishes.names(name));
     let connected = stations.connect(scope, &runnable.root, names, &mut problems);
     problems.checked(Work {
         hashes: hashes(suite, &chains, scope.files),
         thresholds,
         stations: connected,
+        replays: HashMap::new(),
         judges: judges.of_targets,
         chains,
         targets: used,
@@ -234,11 +250,12 @@ fn thresholds(verdicts: &Verdicts, wishes: &Wishes, problems: &mut Problems) -> 
     thresholds
 }
 
-/// Takes out of a job what an earlier run has finished.
-pub fn leave_out(job: &mut SuiteJob, is_finished: impl Fn(&CaseKey) -> bool) {
+/// Takes out of a job what an earlier run has finished. `is_finished` hears the case and the
+/// `testHash` of its test.
+pub fn leave_out(job: &mut SuiteJob, is_finished: impl Fn(&CaseKey, &str) -> bool) {
     let mut chains = std::mem::take(&mut job.chains);
     for chain in &mut chains {
-        chain.retain(|case| !is_finished(&job.key(case)));
+        chain.retain(|case| !is_finished(&job.key(case), job.hash(case.test)));
     }
     chains.retain(|chain| !chain.is_empty());
     job.chains = chains;

@@ -3,19 +3,46 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::RecordError;
 
+/// How long a lock is waited for. A program that a killed run was about to start holds the files
+/// of that run until it has begun.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+
 /// What lines are written to.
-pub(super) trait Medium: Send {
+pub(super) trait Medium: std::fmt::Debug + Send {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
-    /// Returns when everything written so far survives a crash.
+    /// Returns when everything written so far survives a crash of the machine.
     fn sync(&mut self) -> io::Result<()>;
+    /// The same from another thread, while this one writes on.
+    fn syncer(&self) -> io::Result<Syncer>;
     /// Drops everything behind `length`.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 }
+
+impl Medium for Box<dyn Medium> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (**self).write(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        (**self).sync()
+    }
+
+    fn syncer(&self) -> io::Result<Syncer> {
+        (**self).syncer()
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        (**self).cut(length)
+    }
+}
+
+pub(super) type Syncer = Box<dyn FnMut() -> io::Result<()> + Send>;
 
 /// Pipes and devices can neither be synced nor cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +69,14 @@ impl Medium for DiskFile {
         }
     }
 
+    fn syncer(&self) -> io::Result<Syncer> {
+        let (file, kind) = (self.file.try_clone()?, self.kind);
+        Ok(Box::new(move || match kind {
+            Kind::Regular => file.sync_data(),
+            Kind::Stream => Ok(()),
+        }))
+    }
+
     fn cut(&mut self, length: u64) -> io::Result<()> {
         match self.kind {
             Kind::Regular => self.file.set_len(length),
@@ -55,7 +90,7 @@ impl Medium for DiskFile {
 pub(super) struct Lines<M> {
     path: Utf8PathBuf,
     medium: M,
-    /// Of the whole lines that are safe.
+    /// Of the whole lines.
     length: u64,
     /// Whether something unpromised may stand behind them.
     has_debris: bool,
@@ -73,7 +108,7 @@ impl Lines<DiskFile> {
             false => Kind::Stream,
         };
         // Not every file system has locks; where there are none, nothing is guarded.
-        if kind == Kind::Regular && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        if kind == Kind::Regular && is_busy(&file) {
             let path = path.to_owned();
             return Err(RecordError::Busy { path });
         }
@@ -97,6 +132,19 @@ impl<M: Medium> Lines<M> {
         }
     }
 
+    /// The same lines, whatever they are written to.
+    pub(super) fn boxed(self) -> Lines<Box<dyn Medium>>
+    where
+        M: 'static,
+    {
+        Lines {
+            path: self.path,
+            medium: Box::new(self.medium),
+            length: self.length,
+            has_debris: self.has_debris,
+        }
+    }
+
     pub(super) fn path(&self) -> &Utf8Path {
         &self.path
     }
@@ -105,11 +153,23 @@ impl<M: Medium> Lines<M> {
         self.length
     }
 
-    /// Writes whole lines and waits until they are safe. All of them are kept, or none.
+    /// Writes whole lines and waits until they are safe.
     pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), RecordError> {
+        self.write(lines)?;
+        let synced = self.medium.sync();
+        synced.map_err(|source| RecordError::io(&self.path, source))
+    }
+
+    pub(super) fn syncer(&self) -> Result<Syncer, RecordError> {
+        let syncer = self.medium.syncer();
+        syncer.map_err(|source| RecordError::io(&self.path, source))
+    }
+
+    /// Writes whole lines, all or none. From now on no death of this process can lose them; that
+    /// of the machine can, until they are synced.
+    pub(super) fn write(&mut self, lines: &[u8]) -> Result<(), RecordError> {
         self.clear_debris()?;
-        let written = self.write_whole(lines).and_then(|()| self.medium.sync());
-        match written {
+        match self.write_whole(lines) {
             Ok(()) => {
                 self.length += lines.len() as u64;
                 self.has_debris = false;
@@ -158,6 +218,18 @@ impl<M: Medium> Lines<M> {
         self.has_debris = false;
         Ok(())
     }
+}
+
+/// Takes the lock; whether somebody else keeps it.
+fn is_busy(file: &File) -> bool {
+    let begun = Instant::now();
+    while matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        if begun.elapsed() > LOCK_PATIENCE {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    false
 }
 
 /// Makes a new or renamed name in a directory survive a crash.
@@ -220,6 +292,11 @@ pub(super) mod testing {
             state.syncs += 1;
             state.safe = state.bytes.len();
             Ok(())
+        }
+
+        fn syncer(&self) -> io::Result<Syncer> {
+            let mut fake = self.clone();
+            Ok(Box::new(move || fake.sync()))
         }
 
         fn cut(&mut self, length: u64) -> io::Result<()> {

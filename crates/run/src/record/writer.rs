@@ -1,18 +1,20 @@
 //! Writes the record while a run goes on. What a receipt has confirmed survives a crash.
 //!
-//! One thread owns the files. It takes everything that waits, appends it in one write, syncs once,
-//! and only then hands out the receipts: a burst of rows costs few syncs, a lonely row waits for no
-//! other. Rows become text where they come from, so that thread does nothing but write.
+//! Whoever hands over a row writes it at once, so that a killed run loses nothing that was handed
+//! over. A thread syncs what has been written and only then hands out the receipts: a burst of rows
+//! costs few syncs, and nobody waits for a slow disk.
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use evalrig_core::access::Secrets;
 use evalrig_core::model::Transcript;
 use tokio::sync::oneshot;
@@ -20,13 +22,14 @@ use tokio::sync::oneshot;
 use super::door;
 use super::error::RecordError;
 use super::journal::{self, Header};
-use super::lines::{Kind, Lines, Medium, sync_directory};
+use super::lines::{Kind, Lines, Medium, Syncer, sync_directory};
 use super::place::Place;
 use super::resume::{Interrupted, Kept};
 use super::row::{CaseKey, Row};
 
-/// A batch ends here, so that a flood of large rows does not fill the memory twice.
-const BATCH_BYTES: usize = 8 * 1024 * 1024;
+/// Between two syncs, so that rows which come one by one share them. What is written is not lost by
+/// the death of this process in the meantime.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// What becomes of results that are there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,10 +68,9 @@ enum Book {
     Journal,
 }
 
-struct Entry {
+/// Something that has been written and waits for its sync.
+struct Unsynced {
     book: Book,
-    /// With its line break.
-    line: Vec<u8>,
     receipt: oneshot::Sender<Result<(), RecordError>>,
 }
 
@@ -105,9 +107,11 @@ impl Future for Receipt {
 pub struct Recorder {
     place: Place,
     secrets: Arc<Secrets>,
-    has_journal: bool,
+    results: Mutex<Lines<Box<dyn Medium>>>,
+    /// Results that are no file have none.
+    journal: Option<Mutex<Lines<Box<dyn Medium>>>>,
     /// `None` once closed.
-    entries: Option<Sender<Entry>>,
+    written: Option<Sender<Unsynced>>,
     thread: Option<JoinHandle<()>>,
     counts: Arc<Counts>,
 }
@@ -165,23 +169,24 @@ impl Recorder {
         journal: Option<Lines<M>>,
         secrets: Arc<Secrets>,
     ) -> Result<Self, RecordError> {
-        let (entries, waiting) = channel();
+        let (written, unsynced) = channel();
         let counts = Arc::new(Counts::default());
-        let has_journal = journal.is_some();
-        let mut writer = Writer {
-            results,
-            journal,
+        let syncer = |lines: &Lines<M>| Ok((lines.path().to_owned(), lines.syncer()?));
+        let mut keeper = Keeper {
+            results: syncer(&results)?,
+            journal: journal.as_ref().map(syncer).transpose()?,
             counts: Arc::clone(&counts),
         };
         let thread = std::thread::Builder::new().name("record".to_owned());
         let thread = thread
-            .spawn(move || writer.run(&waiting))
+            .spawn(move || keeper.run(&unsynced))
             .map_err(|source| RecordError::io(place.results(), source))?;
         Ok(Self {
             place,
             secrets,
-            has_journal,
-            entries: Some(entries),
+            results: Mutex::new(results.boxed()),
+            journal: journal.map(|lines| Mutex::new(lines.boxed())),
+            written: Some(written),
             thread: Some(thread),
             counts,
         })
@@ -199,7 +204,7 @@ impl Recorder {
         let receipt = match serde_json::to_writer(&mut line, &row) {
             Ok(()) => {
                 line.push(b'\n');
-                self.send(Book::Results, line)
+                self.put(Book::Results, &line)
             }
             Err(error) => {
                 let source = io::Error::other(error);
@@ -218,11 +223,11 @@ impl Recorder {
         attempts: u32,
         transcript: &Transcript,
     ) -> Receipt {
-        if !self.has_journal {
+        if self.journal.is_none() {
             return Receipt::settled(Ok(()));
         }
         let line = journal::answered_line(key, test_hash, attempts, transcript, &self.secrets);
-        self.send(Book::Journal, line)
+        self.put(Book::Journal, &line)
     }
 
     pub fn written(&self) -> Written {
@@ -236,7 +241,7 @@ impl Recorder {
     /// journal goes.
     pub fn finish(mut self, end: End) -> Result<Written, RecordError> {
         self.close()?;
-        if self.has_journal && end == End::Complete {
+        if self.journal.is_some() && end == End::Complete {
             let path = self.place.journal();
             let removed = std::fs::remove_file(&path).and_then(|()| sync_directory(&path));
             removed.map_err(|source| RecordError::io(&path, source))?;
@@ -244,22 +249,28 @@ impl Recorder {
         Ok(self.written())
     }
 
-    fn send(&self, book: Book, line: Vec<u8>) -> Receipt {
-        let (receipt, promise) = oneshot::channel();
-        let entry = Entry {
-            book,
-            line,
-            receipt,
+    /// Writes a line now; it is safe when the receipt says so.
+    fn put(&self, book: Book, line: &[u8]) -> Receipt {
+        let lines = match book {
+            Book::Results => Some(&self.results),
+            Book::Journal => self.journal.as_ref(),
         };
-        if let Some(entries) = &self.entries {
-            // If nobody listens, the promise is broken and says so.
-            let _ = entries.send(entry);
+        let (Some(lines), Some(written)) = (lines, &self.written) else {
+            return Receipt::settled(Err(RecordError::Stopped));
+        };
+        // A panic elsewhere leaves whole lines: what is not whole is taken back before writing.
+        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = lines.write(line) {
+            return Receipt::settled(Err(error));
         }
+        let (receipt, promise) = oneshot::channel();
+        // If nobody listens, the promise is broken and says so.
+        let _ = written.send(Unsynced { book, receipt });
         Receipt(promise)
     }
 
     fn close(&mut self) -> Result<(), RecordError> {
-        self.entries = None;
+        self.written = None;
         match self.thread.take().map(JoinHandle::join) {
             Some(Err(_)) => Err(RecordError::Stopped),
             Some(Ok(())) | None => Ok(()),
@@ -294,66 +305,42 @@ fn restore<M: Medium>(lines: &mut Lines<M>, kept: &Kept) -> Result<(), RecordErr
     }
 }
 
-struct Writer<M> {
-    results: Lines<M>,
-    journal: Option<Lines<M>>,
+/// Makes what was written survive a crash of the machine, and says so.
+struct Keeper {
+    results: (Utf8PathBuf, Syncer),
+    journal: Option<(Utf8PathBuf, Syncer)>,
     counts: Arc<Counts>,
 }
 
-impl<M: Medium> Writer<M> {
-    fn run(&mut self, waiting: &Receiver<Entry>) {
-        while let Ok(first) = waiting.recv() {
-            let (journal, results) = take(first, waiting)
-                .into_iter()
-                .partition(|entry| entry.book == Book::Journal);
-            commit(&mut self.results, results, &self.counts);
-            if let Some(lines) = &mut self.journal {
-                commit(lines, journal, &self.counts);
-            }
+impl Keeper {
+    fn run(&mut self, written: &Receiver<Unsynced>) {
+        while let Ok(first) = written.recv() {
+            let all = [first].into_iter().chain(written.try_iter());
+            let (results, journal): (Vec<Unsynced>, Vec<Unsynced>) =
+                all.partition(|one| one.book == Book::Results);
+            self.settle(Book::Results, results);
+            self.settle(Book::Journal, journal);
+            std::thread::sleep(PAUSE);
         }
     }
-}
 
-/// Everything that waits, up to a size.
-fn take(first: Entry, waiting: &Receiver<Entry>) -> Vec<Entry> {
-    let mut size = first.line.len();
-    let mut batch = vec![first];
-    while size < BATCH_BYTES {
-        let Ok(next) = waiting.try_recv() else {
-            break;
+    fn settle(&mut self, book: Book, batch: Vec<Unsynced>) {
+        let file = match book {
+            Book::Results => Some(&mut self.results),
+            Book::Journal => self.journal.as_mut(),
         };
-        size += next.line.len();
-        batch.push(next);
-    }
-    batch
-}
-
-fn commit<M: Medium>(lines: &mut Lines<M>, batch: Vec<Entry>, counts: &Counts) {
-    if batch.is_empty() {
-        return;
-    }
-    let text = batch.iter().map(|entry| entry.line.as_slice());
-    let text = text.collect::<Vec<_>>().concat();
-    counts.syncs.fetch_add(1, Ordering::Relaxed);
-    match lines.append(&text) {
-        Ok(()) => {
+        let Some((path, sync)) = file.filter(|_| !batch.is_empty()) else {
+            return;
+        };
+        self.counts.syncs.fetch_add(1, Ordering::Relaxed);
+        let synced = sync().map_err(|source| RecordError::io(path, source));
+        if synced.is_ok() {
             let count = batch.len() as u64;
-            counts.lines.fetch_add(count, Ordering::Relaxed);
-            for entry in batch {
-                // The receipt may have been dropped.
-                let _ = entry.receipt.send(Ok(()));
-            }
+            self.counts.lines.fetch_add(count, Ordering::Relaxed);
         }
-        Err(error) if batch.len() == 1 => {
-            for entry in batch {
-                let _ = entry.receipt.send(Err(error.clone()));
-            }
-        }
-        // One row too large must not take the others with it.
-        Err(_) => {
-            for entry in batch {
-                commit(lines, vec![entry], counts);
-            }
+        for one in batch {
+            // The receipt may have been dropped.
+            let _ = one.receipt.send(synced.clone());
         }
     }
 }
@@ -368,16 +355,6 @@ mod tests {
         let place = Place::existing("x.jsonl".into());
         let results = Lines::new(place.results(), fake.clone(), 0);
         Recorder::start(place, results, None, Arc::default()).unwrap()
-    }
-
-    fn entry(text: &str) -> (Entry, Receipt) {
-        let (receipt, promise) = oneshot::channel();
-        let entry = Entry {
-            book: Book::Results,
-            line: text.as_bytes().to_vec(),
-            receipt,
-        };
-        (entry, Receipt(promise))
     }
 
     #[test]
@@ -395,40 +372,53 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_written_with_one_sync() {
+    fn what_waits_is_synced_at_once() {
         let fake = Fake::default();
-        let (sender, waiting) = channel();
-        let mut receipts = Vec::new();
-        for number in 0..1000 {
-            let (entry, receipt) = entry(&format!("{{\"n\":{number}}}\n"));
-            sender.send(entry).unwrap();
-            receipts.push(receipt);
-        }
-        drop(sender);
-        let mut writer = Writer {
-            results: Lines::new("x".into(), fake.clone(), 0),
+        let mut lines = Lines::new("x".into(), fake.clone(), 0);
+        let mut keeper = Keeper {
+            results: ("x".into(), lines.syncer().unwrap()),
             journal: None,
             counts: Arc::default(),
         };
-        writer.run(&waiting);
+        let (written, unsynced) = channel();
+        let mut receipts = Vec::new();
+        for number in 0..1000 {
+            lines
+                .write(format!("{{\"n\":{number}}}\n").as_bytes())
+                .unwrap();
+            let (receipt, promise) = oneshot::channel();
+            let book = Book::Results;
+            written.send(Unsynced { book, receipt }).unwrap();
+            receipts.push(Receipt(promise));
+        }
+        drop(written);
+        keeper.run(&unsynced);
         assert!(receipts.into_iter().all(|receipt| receipt.wait().is_ok()));
         assert_eq!(fake.0.lock().unwrap().syncs, 1);
     }
 
     #[test]
+    fn a_row_is_written_before_anybody_waits_for_it() {
+        let fake = Fake::default();
+        fake.0.lock().unwrap().cannot_sync = true;
+        let recorder = recorder(&fake);
+        let (_, receipt) = recorder.row(row("a", 1));
+        assert!(fake.0.lock().unwrap().bytes.ends_with(b"}\n"));
+        assert!(matches!(receipt.wait(), Err(RecordError::Io { .. })));
+    }
+
+    #[test]
     fn one_row_too_large_does_not_take_the_others_with_it() {
         let fake = Fake::default();
+        let recorder = recorder(&fake);
+        let (_, first) = recorder.row(row("a", 1));
         fake.0.lock().unwrap().room = Some(20);
-        let mut lines = Lines::new("x".into(), fake.clone(), 0);
-        let long = format!("{}\n", "x".repeat(50));
-        let (entries, receipts): (Vec<_>, Vec<_>) = ["{\"a\":1}\n", &long, "{\"b\":2}\n"]
-            .map(entry)
-            .into_iter()
-            .unzip();
-        commit(&mut lines, entries, &Counts::default());
-        let results: Vec<bool> = receipts.into_iter().map(|r| r.wait().is_ok()).collect();
-        assert_eq!(results, [true, false, true]);
-        assert_eq!(fake.0.lock().unwrap().bytes, b"{\"a\":1}\n{\"b\":2}\n");
+        let (_, second) = recorder.row(row("b", 1));
+        fake.0.lock().unwrap().room = None;
+        let (_, third) = recorder.row(row("c", 1));
+        assert!(first.wait().is_ok() && second.wait().is_err() && third.wait().is_ok());
+        let bytes = &fake.0.lock().unwrap().bytes;
+        assert_eq!(bytes.iter().filter(|byte| **byte == b'\n').count(), 2);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use evalrig_core::syntax::{Node, parse_yaml, read_source};
 use super::alias;
 use super::base::Base;
 use super::entry::{Meaning, Named, Target, read_entry, unset};
-use super::secret::{Hidden, hidden_in};
+use super::secret::{Hidden, secrets_of};
 
 declare_codes! {
     MISSING_TARGETS = "missing-targets", Blocking, Target, r#"A targets file has no list `targets`, or nothing in it.
@@ -196,9 +196,9 @@ impl Targets {
         &self.hidden.literal
     }
 
-    /// The same, and the values of variables that stand where secrets do.
+    /// These, and what its keys and headers take from variables (`FORMAT.md` 9.5).
     pub fn secrets_with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
-        self.hidden.filled(variable)
+        self.hidden.with(variable)
     }
 }
 
@@ -230,7 +230,7 @@ pub fn read_targets(
         references: Vec::new(),
         list: Vec::new(),
         index: HashMap::new(),
-        hidden: hidden_in(tree.root()),
+        hidden: secrets_of(tree.root()),
     };
     read_root(&mut reader, tree.root(), &mut targets);
     alias::check(&mut reader, &targets);

@@ -1,5 +1,6 @@
 //! Values of a targets file that nobody may see (`FORMAT.md` 9.5).
 
+use std::cell::RefCell;
 use std::fmt;
 
 use evalrig_core::access::{Secrets, Template};
@@ -56,31 +57,37 @@ pub(super) fn literal_secret(key: &Template, variable: &str) -> Option<Diagnosti
 
 const SECRET_WORDS: &[&str] = &["token", "secret", "password", "authorization"];
 
-/// What must be shown as `***`.
+/// What a targets file says that must be shown as `***`.
 #[derive(Debug, Default)]
 pub(super) struct Hidden {
-    /// Written out in the file.
+    /// What it spells out.
     pub(super) literal: Secrets,
-    /// Known once variables are.
-    pub(super) referenced: Vec<Secret>,
+    /// What comes from variables, whatever they are called.
+    referring: Vec<Secret>,
 }
 
 impl Hidden {
-    /// Everything, now that variables are known. One that is not set hides nothing.
-    pub(super) fn filled(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
-        let mut secrets = self.literal.clone();
-        for Secret(template) in &self.referenced {
-            if let Ok(value) = template.fill(variable) {
-                secrets.add(&value);
+    /// Everything, with the values of variables.
+    pub(super) fn with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
+        let secrets = RefCell::new(self.literal.clone());
+        for Secret(template) in &self.referring {
+            // A service may say only a part of a header, such as the key behind `Bearer`.
+            let filled = template.fill(&|name| {
+                let value = variable(name)?;
+                secrets.borrow_mut().add(&value);
+                Some(value)
+            });
+            if let Ok(value) = filled {
+                secrets.borrow_mut().add(&value);
             }
         }
-        secrets
+        secrets.into_inner()
     }
 }
 
-/// Looked for also where the file is faulty: diagnostics draw its lines. Aliases are not descended
-/// into, so no file makes this long.
-pub(super) fn hidden_in(root: Node<'_>) -> Hidden {
+/// Also where the file is faulty: diagnostics draw its lines. Aliases are not descended into, so no
+/// file makes this long.
+pub(super) fn secrets_of(root: Node<'_>) -> Hidden {
     let mut secrets = Hidden::default();
     let mut open = vec![root];
     while let Some(node) = open.pop() {
@@ -121,10 +128,10 @@ fn add(secrets: &mut Hidden, value: Node<'_>) {
     let Some(text) = value.scalar_text() else {
         return;
     };
-    // The name of a variable is no secret; its value is.
+    // The name of a variable is no secret.
     let template = Template::new(text, value.span());
     match template.has_references() {
-        true => secrets.referenced.push(Secret(template)),
+        true => secrets.referring.push(Secret(template)),
         false => secrets.literal.add(text),
     }
 }
@@ -166,15 +173,16 @@ mod tests {
     }
 
     #[test]
-    fn values_of_variables_are_hidden_where_secrets_stand() {
+    fn values_of_variables_are_redacted_whatever_the_variables_are_called() {
         let read = read(
-            "targets:\n\
-             - {name: a, provider: openai, model: m, api_key: \"${{ DOOR }}\", headers: {X: \"id ${{ ME }}\"}}\n\
-             - {name: b, provider: cli, command: x, env: {PLAIN: \"${{ ELSE }}\"}}\n",
+            "targets:\n- {name: a, provider: openai, model: m, api_key: \"${{ SESAME }}\", \
+             headers: {Authorization: \"Bearer ${{ BEARER }}\", x-unset: \"${{ UNSET }}\"}}\n\
+             - {name: b, provider: cli, command: x, env: {PLAIN: \"${{ PLAIN }}\"}}\n",
         );
-        let variable = |name: &str| Some(format!("value-of-{name}"));
+        let variable = |name: &str| (name != "UNSET").then(|| format!("value-of-{name}"));
         let secrets = read.targets.unwrap().secrets_with(&variable);
-        let shown = secrets.redact("value-of-DOOR, id value-of-ME, value-of-ELSE");
-        assert_eq!(shown, "***, ***, value-of-ELSE");
+        let shown = secrets.redact("value-of-SESAME Bearer value-of-BEARER value-of-PLAIN");
+        assert_eq!(shown, "*** *** value-of-PLAIN");
+        assert_eq!(secrets.redact("<value-of-BEARER>"), "<***>");
     }
 }

@@ -29,6 +29,21 @@ pub(in super::super) fn rule(pass_trials: f64, allow_borderline: bool) -> ExitRu
     }
 }
 
+/// Before any results are begun: a report that cannot be written leaves nothing behind.
+pub(in super::super) fn open_reports(
+    context: &Context,
+    reports: &args::Reports,
+    suites: &[SuiteJob],
+) -> Result<Reports, Exit> {
+    let roots: Vec<_> = suites.iter().map(|suite| suite.root.clone()).collect();
+    let setting = Setting {
+        look: context.report_look(),
+        detail: context.detail(),
+        text: suite_text(context, roots),
+    };
+    Reports::open(context, &reports.list, &setting)
+}
+
 /// Hears every row once.
 #[derive(Debug)]
 pub(in super::super) struct Account {
@@ -36,6 +51,8 @@ pub(in super::super) struct Account {
     exit: ExitTally,
     /// One for each file of rows.
     tallies: Vec<Tally>,
+    /// Which of them a suite has.
+    of_suite: Vec<usize>,
 }
 
 /// The rows of one file.
@@ -58,34 +75,28 @@ pub(in super::super) struct Finish<'a> {
 
 impl Account {
     pub(in super::super) fn open(
-        context: &Context,
-        reports: &args::Reports,
+        reports: Reports,
         suites: &[SuiteJob],
         books: &Books,
         rule: ExitRule,
-    ) -> Result<Self, Exit> {
-        let roots: Vec<_> = suites.iter().map(|suite| suite.root.clone()).collect();
-        let setting = Setting {
-            look: context.report_look(),
-            detail: context.detail(),
-            text: suite_text(context, roots),
-        };
+    ) -> Self {
         let mut tallies: Vec<Tally> = books.recorders.iter().map(|_| Tally::new()).collect();
         for (suite, at) in suites.iter().zip(&books.of_suite) {
             tallies[*at].suites.push(suite.suite.name.clone());
         }
-        Ok(Self {
-            reports: Reports::open(context, &reports.list, &setting)?,
+        Self {
+            reports,
             exit: ExitTally::new(rule),
             tallies,
-        })
+            of_suite: books.of_suite.clone(),
+        }
     }
 
-    /// `book` is the place of the recorder that keeps the row.
-    pub(in super::super) fn row(&mut self, book: usize, row: &Row) {
+    /// Suites are told apart by their place: two may have one name.
+    pub(in super::super) fn row(&mut self, suite: usize, row: &Row) {
         self.reports.row(row);
         self.exit.add(row);
-        self.tallies[book].rows.add(row);
+        self.tallies[self.of_suite[suite]].rows.add(row);
     }
 
     /// Closes everything and decides how the program exits.
@@ -100,7 +111,7 @@ impl Account {
         };
         let end = match finish.ended.ended {
             Ended::Complete => End::Complete,
-            // Cases that were not begun can be run later, with `--resume`.
+            // What a limit left out can be done later.
             Ended::Limited(_) | Ended::Cancelled | Ended::Broken(_) => End::Interrupted,
         };
         let mut run_end = RunEnd {
@@ -133,14 +144,18 @@ impl Account {
                 exit_code: exit.code(),
             });
             is_well &= well(recorder.finish(end).map(drop));
-            is_well &= well(write_summary(&place.summary(), &summary));
+            // Beside a pipe or a device there is no place for files.
+            let is_file = place.results().is_file();
+            if is_file {
+                is_well &= well(write_summary(&place.summary(), &summary));
+            }
             let (shown, context) = (place.results(), finish.context);
             // Of several files, the directory they all lie in.
             run_end.results = match &run_end.results {
                 None => Some(context.shown(shown)),
                 Some(_) => shown.parent().map(|folder| context.shown(folder)),
             };
-            run_end.summary = Some(context.shown(&place.summary()));
+            run_end.summary = is_file.then(|| context.shown(&place.summary()));
             run_end.summary_document = serde_json::to_value(&summary).ok();
         }
         if self.tallies.len() > 1 {

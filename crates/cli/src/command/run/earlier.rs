@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::access::Secrets;
 use evalrig_run::execute::{Answered, Books, SuiteJob};
-use evalrig_run::prepare::{Wishes, leave_out};
+use evalrig_run::prepare::{OnlyCase, Wishes, leave_out};
 use evalrig_run::record::{
     CaseKey, Existing, Header, Interrupted, Place, PlanOptions, PlannedSuite, Recorder, Rows,
-    fingerprint, read_unpassed, rfc3339,
+    fingerprint, read_finished, rfc3339,
 };
 
 use crate::args::{LATEST, Run};
@@ -30,27 +30,48 @@ pub(super) fn narrow_to_failed(
     let Some(given) = &args.failed else {
         return Ok(());
     };
-    let mut only = HashSet::new();
+    let (mut only, mut unknown) = (HashSet::new(), Vec::new());
     for one in ready {
         let file = match given.as_str() {
             LATEST => Place::latest_of(&one.root, &one.suite.name),
             path => Some(context.absolute(path)),
         };
         let Some(file) = file else {
-            complain(&format!(
-                "--failed: suite `{}` has no results yet",
-                one.suite.name
-            ));
-            return Err(Exit::CouldNotStart);
+            unknown.push(format!("`{}`", one.suite.name));
+            continue;
         };
-        for key in read_unpassed(&file).map_err(|error| unreadable(&error))? {
-            if key.suite == one.suite.name {
-                only.insert(key);
-            }
+        let rows = read_finished(&file).map_err(|error| unreadable(&error))?;
+        let ran: HashSet<OnlyCase> = rows.keys().map(only_case).collect();
+        let own = rows.iter().filter(|(key, _)| key.suite == one.suite.name);
+        for (key, _) in own.filter(|(_, finished)| finished.did_not_pass()) {
+            let case = only_case(key);
+            // On a target that has not seen the test yet, it has not passed either.
+            let others = args.target.iter().map(|target| OnlyCase {
+                target: target.clone(),
+                ..case.clone()
+            });
+            only.extend(others.filter(|other| !ran.contains(other)));
+            only.insert(case);
         }
     }
+    if !unknown.is_empty() {
+        let names = unknown.join(", ");
+        complain(&format!("--failed: there are no results yet of {names}"));
+    }
     wishes.only = Some(only);
-    Ok(())
+    // Other suites may have something to run again.
+    match unknown.len() == ready.len() {
+        true => Err(Exit::CouldNotStart),
+        false => Ok(()),
+    }
+}
+
+fn only_case(key: &CaseKey) -> OnlyCase {
+    OnlyCase {
+        suite: key.suite.clone(),
+        test: key.test.clone(),
+        target: key.target.clone(),
+    }
 }
 
 fn unreadable(error: &dyn std::fmt::Display) -> Exit {
@@ -62,40 +83,41 @@ fn unreadable(error: &dyn std::fmt::Display) -> Exit {
 #[derive(Debug)]
 pub(super) struct Earlier {
     interrupted: Vec<Interrupted>,
-    /// Which of them a suite goes on with.
+    /// Which of them a suite goes on with. Suites that shared a file go on sharing it.
     of_suite: Vec<Option<usize>>,
-    /// Cases of the plan that are not run again.
-    finished: HashSet<CaseKey>,
 }
 
 impl Earlier {
-    /// Nothing unless `--resume` asks for it. A file that is named may hold the rows of several
-    /// suites; otherwise each has its own.
+    /// Nothing unless `--resume` asks for it.
     pub(super) fn find(context: &Context, args: &Run, suites: &[SuiteJob]) -> Result<Self, Exit> {
         let mut earlier = Self {
             interrupted: Vec::new(),
-            of_suite: vec![None; suites.len()],
-            finished: HashSet::new(),
+            of_suite: Vec::with_capacity(suites.len()),
         };
-        match args.resume.as_deref() {
-            None => return Ok(earlier),
-            Some(LATEST) => {
-                for (at, suite) in suites.iter().enumerate() {
-                    if let Some(file) = Place::interrupted(&suite.root, &suite.suite.name) {
-                        earlier.of_suite[at] = Some(earlier.read(&file)?);
+        let mut known: HashMap<Utf8PathBuf, usize> = HashMap::new();
+        for suite in suites {
+            let file = match args.resume.as_deref() {
+                None => None,
+                Some(LATEST) => Place::interrupted(&suite.root, &suite.suite.name),
+                Some(path) => Some(context.absolute(path)),
+            };
+            let at = match file {
+                None => None,
+                Some(file) => Some(match known.get(&file) {
+                    Some(at) => *at,
+                    None => {
+                        let at = earlier.read(&file)?;
+                        known.insert(file, at);
+                        at
                     }
-                }
-            }
-            Some(path) => {
-                let only = earlier.read(&context.absolute(path))?;
-                earlier.of_suite.fill(Some(only));
-            }
+                }),
+            };
+            earlier.of_suite.push(at);
         }
-        if earlier.interrupted.is_empty() {
-            complain("--resume: there is no interrupted run");
-            return Err(Exit::CouldNotStart);
+        match args.resume {
+            Some(_) => earlier.check(suites),
+            None => Ok(earlier),
         }
-        Ok(earlier)
     }
 
     fn read(&mut self, file: &Utf8Path) -> Result<usize, Exit> {
@@ -107,6 +129,28 @@ impl Earlier {
         Ok(self.interrupted.len() - 1)
     }
 
+    fn check(self, suites: &[SuiteJob]) -> Result<Self, Exit> {
+        if self.interrupted.is_empty() {
+            complain("--resume: there is no interrupted run");
+            return Err(Exit::CouldNotStart);
+        }
+        // Where nothing else is meant, a suite that has changed its name may go on.
+        for (suite, at) in suites.iter().zip(&self.of_suite) {
+            let Some(interrupted) = at.map(|at| &self.interrupted[at]) else {
+                continue;
+            };
+            let name = &suite.suite.name;
+            if suites.len() > 1 && !has_suite(interrupted, name) {
+                let file = interrupted.place.results();
+                complain(&format!(
+                    "--resume: `{file}` has nothing of suite `{name}`; name the suites that it belongs to"
+                ));
+                return Err(Exit::CouldNotStart);
+            }
+        }
+        Ok(self)
+    }
+
     /// Takes finished cases out of the plans. Gives the answers that are only to be graded.
     pub(super) fn take_out(&mut self, suites: &mut [SuiteJob]) -> HashMap<CaseKey, Answered> {
         let mut answered = HashMap::new();
@@ -114,10 +158,9 @@ impl Earlier {
             let Some(interrupted) = at.map(|at| &mut self.interrupted[at]) else {
                 continue;
             };
+            leave_out(suite, |key, hash| interrupted.finished(key, hash).is_some());
             for (key, hash) in suite.keys() {
-                if interrupted.finished(&key, hash).is_some() {
-                    self.finished.insert(key);
-                } else if let Some(found) = interrupted.take_answered(&key, hash) {
+                if let Some(found) = interrupted.take_answered(&key, hash) {
                     let found = Answered {
                         transcript: found.transcript,
                         attempts: found.attempts,
@@ -125,7 +168,6 @@ impl Earlier {
                     answered.insert(key, found);
                 }
             }
-            leave_out(suite, |key| self.finished.contains(key));
         }
         answered
     }
@@ -138,50 +180,63 @@ impl Earlier {
         suites: &[SuiteJob],
         secrets: &Arc<Secrets>,
     ) -> Result<Books, Exit> {
-        let mut books = Books {
-            recorders: Vec::new(),
-            of_suite: vec![0; suites.len()],
-        };
         let now = SystemTime::now();
-        for interrupted in &self.interrupted {
-            let header = header(args, suites, now);
-            let made = Recorder::resume(interrupted, &header, Arc::clone(secrets));
-            books
-                .recorders
-                .push(made.map_err(|error| unwritable(&error))?);
-        }
         if let Some(output) = &args.keeping.output {
             let place = output_place(&context.absolute(output))?;
             let header = header(args, suites, now);
-            books.recorders.push(create(place, &header, secrets)?);
-            return Ok(books);
+            let made = Recorder::create(place, Existing::Replace, &header, Arc::clone(secrets));
+            return Ok(Books {
+                recorders: vec![made.map_err(|error| unwritable(&error))?],
+                of_suite: vec![0; suites.len()],
+            });
         }
-        for (at, suite) in suites.iter().enumerate() {
-            if let Some(earlier) = self.of_suite[at] {
-                books.of_suite[at] = earlier;
+        let mut books = Books {
+            recorders: Vec::with_capacity(suites.len()),
+            of_suite: Vec::with_capacity(suites.len()),
+        };
+        for (place, suite) in suites.iter().enumerate() {
+            let at = self.of_suite[place];
+            let before = self.of_suite[..place].iter().position(|one| *one == at);
+            if let (Some(before), Some(_)) = (before, at) {
+                books.of_suite.push(books.of_suite[before]);
                 continue;
             }
-            let place = Place::claim(&suite.root, &suite.suite.name, now);
-            let place = place.map_err(|error| unwritable(&error))?;
             let header = header(args, std::slice::from_ref(suite), now);
-            books.of_suite[at] = books.recorders.len();
-            books.recorders.push(create(place, &header, secrets)?);
-        }
-        for recorder in &books.recorders {
+            let secrets = Arc::clone(secrets);
+            let made = match at {
+                Some(at) => Recorder::resume(&self.interrupted[at], &header, secrets),
+                None => {
+                    let place = Place::claim(&suite.root, &suite.suite.name, now);
+                    let place = place.map_err(|error| unwritable(&error))?;
+                    Recorder::create(place, Existing::Replace, &header, secrets)
+                }
+            };
+            let recorder = made.map_err(|error| unwritable(&error))?;
             // Results without the link are still results.
             let _ = recorder.place().point_latest();
+            books.of_suite.push(books.recorders.len());
+            books.recorders.push(recorder);
         }
         Ok(books)
     }
 
     /// Lets reports hear of the cases that are not run again.
-    pub(super) fn retell(&self, account: &mut Account) -> Result<(), Exit> {
+    pub(super) fn retell(&self, suites: &[SuiteJob], account: &mut Account) -> Result<(), Exit> {
+        // A test that has changed has an old row, and will have a new one.
+        let left: HashSet<CaseKey> = suites
+            .iter()
+            .flat_map(SuiteJob::keys)
+            .map(|(key, _)| key)
+            .collect();
         for (at, interrupted) in self.interrupted.iter().enumerate() {
+            let suite = self.of_suite.iter().position(|one| *one == Some(at));
             let rows = Rows::open(interrupted.place.results());
             for row in rows.map_err(|error| unreadable(&error))? {
                 let row = row.map_err(|error| unreadable(&error))?;
-                if self.finished.contains(&row.key()) {
-                    account.row(at, &row);
+                let key = row.key();
+                let is_done = interrupted.finished(&key, &row.test_hash).is_some();
+                if let Some(suite) = suite.filter(|_| is_done && !left.contains(&key)) {
+                    account.row(suite, &row);
                 }
             }
         }
@@ -189,9 +244,11 @@ impl Earlier {
     }
 }
 
-fn create(place: Place, header: &Header, secrets: &Arc<Secrets>) -> Result<Recorder, Exit> {
-    let made = Recorder::create(place, Existing::Replace, header, Arc::clone(secrets));
-    made.map_err(|error| unwritable(&error))
+/// Whether it was planned there, or has rows.
+fn has_suite(interrupted: &Interrupted, name: &str) -> bool {
+    let header = interrupted.header.as_ref();
+    let mut planned = header.into_iter().flat_map(|header| &header.suites);
+    planned.any(|suite| suite.name == name) || interrupted.rows().any(|(key, _)| key.suite == name)
 }
 
 /// What somebody named by mistake must not be emptied: only results are replaced by results.

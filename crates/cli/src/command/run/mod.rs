@@ -23,7 +23,7 @@ use crate::context::{Context, complain};
 use crate::exit::Exit;
 use crate::progress::Progress;
 
-pub(super) use account::{Account, Finish, rule, rule_of};
+pub(super) use account::{Account, Finish, open_reports, rule, rule_of};
 pub(super) use earlier::output_place;
 pub(super) use suites::{Need, Ready, check, load_all};
 pub(super) use wishes::judging;
@@ -58,11 +58,11 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, Exit> {
     }
     let mut earlier = Earlier::find(context, args, &suites)?;
     let answered = earlier.take_out(&mut suites);
-    let books = earlier.books(context, args, &suites, &Arc::new(secrets))?;
-    let rule = rule_of(&args.grading);
-    let mut account = Account::open(context, &args.reports, &suites, &books, rule)?;
-    earlier.retell(&mut account)?;
     let scratch = Scratch::new()?;
+    let reports = open_reports(context, &args.reports, &suites)?;
+    let books = earlier.books(context, args, &suites, &Arc::new(secrets))?;
+    let mut account = Account::open(reports, &suites, &books, rule_of(&args.grading));
+    earlier.retell(&suites, &mut account)?;
     let job = Job {
         suites,
         options: options(args, scratch.0.clone()),
@@ -129,7 +129,7 @@ pub(super) fn prepare_all(
     let mut jobs = Vec::with_capacity(ready.len());
     let mut is_refused = false;
     for mut one in ready {
-        let selected = wishes.selected(&one.suite);
+        let selected = wishes.select(&one.suite);
         let is_selected = |at: usize| selected.binary_search(&at).is_ok();
         is_refused |= check(context, &one, is_selected).is_err();
         if with_criteria {
@@ -208,11 +208,10 @@ pub(super) fn carry_out(
     };
     let tell = {
         let (progress, account) = (Arc::clone(&progress), Arc::clone(&account));
-        let book_of = books.of_suite.clone();
         Box::new(move |event: Event| {
             progress.hear(&event);
             if let Event::Finished { suite, row, .. } = &event {
-                lock(&account).row(book_of[*suite], row);
+                lock(&account).row(*suite, row);
             }
         })
     };

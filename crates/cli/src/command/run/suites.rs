@@ -33,15 +33,15 @@ pub(in super::super) struct Ready {
 }
 
 impl Ready {
-    /// The process first, then `.env` files.
     pub(in super::super) fn variable(&self) -> impl Fn(&str) -> Option<String> + use<> {
-        lookup(self.variables.clone())
+        let variables = self.variables.clone();
+        move |name| lookup(&variables)(name)
     }
 }
 
-/// The process first, then these.
-fn lookup(variables: HashMap<String, String>) -> impl Fn(&str) -> Option<String> {
-    move |name| {
+/// The process first, then `.env` files.
+fn lookup(variables: &HashMap<String, String>) -> impl Fn(&str) -> Option<String> {
+    |name| {
         let own = std::env::var(name).ok();
         own.or_else(|| variables.get(name).cloned())
     }
@@ -86,7 +86,25 @@ pub(in super::super) fn load_all(
         complain("no suite was found");
         return Err(Exit::NothingSelected);
     }
+    if !context.global.quiet {
+        warn_of_namesakes(context, &ready);
+    }
     Ok(ready)
+}
+
+/// `duplicate-suite-name`, for suites that share no sources.
+fn warn_of_namesakes(context: &Context, ready: &[Ready]) {
+    let mut first: HashMap<&str, &Utf8Path> = HashMap::new();
+    for one in ready {
+        let name = one.suite.name.as_str();
+        if let Some(other) = first.insert(name, &one.path) {
+            let (other, path) = (context.shown(other), context.shown(&one.path));
+            complain(&format!(
+                "warning[duplicate-suite-name]: `{other}` and `{path}` are both named `{name}`; \
+                 their results can hardly be told apart"
+            ));
+        }
+    }
 }
 
 fn load_one(
@@ -134,7 +152,7 @@ fn load_one(
     let variables = reader.env_file_values();
     let mut secrets = environment_secrets(&variables);
     if let Some(targets) = &targets {
-        secrets.absorb(targets.secrets_with(&lookup(variables.clone())));
+        secrets.absorb(targets.secrets_with(&lookup(&variables)));
     }
     let suite = loaded.map(|(suite, own)| {
         secrets.absorb(own);

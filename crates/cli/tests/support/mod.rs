@@ -1,0 +1,280 @@
+//! A project in a directory of its own, and the binary run inside it.
+#![allow(
+    dead_code,
+    reason = "every test file uses another part of this support"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::{NamedTempFile, TempDir};
+
+/// Nothing here takes longer unless it waits for ever.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where a run keeps its rows when nobody says where.
+pub const LATEST: &str = ".evalrig/results/latest.jsonl";
+
+/// A repository with a suite, a targets file and whatever else a test needs.
+#[derive(Debug)]
+pub struct Project {
+    directory: TempDir,
+    /// For temporary files of the binary; what is left there can be seen.
+    pub scratch: TempDir,
+}
+
+impl Project {
+    pub fn new(suite: &str, targets: &str) -> Self {
+        let project = Self::empty();
+        project.write("EVAL.yaml", suite);
+        project.write(".evalrig/targets.yaml", targets);
+        project
+    }
+
+    pub fn empty() -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::create_dir(directory.path().join(".git")).expect("a directory");
+        let scratch = tempfile::tempdir().expect("a directory");
+        Self { directory, scratch }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        fs::write(path, text).expect("a file");
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    #[track_caller]
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Lines of a file that programs append to; none when there is none.
+    pub fn lines(&self, name: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.path(name)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_evalrig"));
+        command.args(arguments).current_dir(self.directory.path());
+        command.env("TMPDIR", self.scratch.path());
+        for name in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM"] {
+            command.env_remove(name);
+        }
+        for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// `evalrig` with these words, to its end.
+    pub fn evalrig(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments))
+    }
+
+    /// `evalrig run` with these words, to its end.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        let arguments: Vec<&str> = ["run"].iter().chain(arguments).copied().collect();
+        self.evalrig(&arguments)
+    }
+
+    /// `evalrig run`, which goes on while the test does.
+    pub fn start(&self, arguments: &[&str]) -> Running {
+        let arguments: Vec<&str> = ["run"].iter().chain(arguments).copied().collect();
+        Running::of(self.command(&arguments))
+    }
+
+    /// The rows of the latest run.
+    pub fn rows(&self) -> Vec<Value> {
+        self.rows_of(LATEST)
+    }
+
+    /// Every line of a results file.
+    pub fn rows_of(&self, name: &str) -> Vec<Value> {
+        let text = self.read(name);
+        let rows = text.lines().map(serde_json::from_str);
+        rows.collect::<Result<_, _>>().expect("rows are JSON")
+    }
+
+    /// The latest row of a test.
+    #[track_caller]
+    pub fn row(&self, id: &str) -> Value {
+        let rows = self.rows();
+        let found = rows.iter().rfind(|row| row["evalId"] == id);
+        found.unwrap_or_else(|| panic!("no row of {id}")).clone()
+    }
+
+    /// Every file below, with its bytes.
+    pub fn all_files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        collect(self.directory.path(), &mut found);
+        found
+    }
+}
+
+fn collect(directory: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
+    for entry in fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => collect(&path, found),
+            false => found.push((path.clone(), fs::read(&path).expect("a file"))),
+        }
+    }
+}
+
+/// A run that came to its end.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    /// Fails when there is no end.
+    pub fn of(command: Command) -> Self {
+        Running::of(command).end()
+    }
+
+    #[track_caller]
+    pub fn exits(&self, code: i32) -> &Self {
+        let Self { out, err, .. } = self;
+        assert!(!err.contains("panicked"), "{err}");
+        assert_eq!(self.code, Some(code), "stdout:\n{out}\nstderr:\n{err}");
+        self
+    }
+
+    #[track_caller]
+    pub fn says(&self, text: &str) -> &Self {
+        let Self { out, err, .. } = self;
+        assert!(err.contains(text), "no `{text}` in\n{err}\nstdout:\n{out}");
+        self
+    }
+
+    #[track_caller]
+    pub fn prints(&self, text: &str) -> &Self {
+        let Self { out, err, .. } = self;
+        assert!(out.contains(text), "no `{text}` in\n{out}\nstderr:\n{err}");
+        self
+    }
+}
+
+/// A run that goes on. It does not outlive the test.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    out: NamedTempFile,
+    err: NamedTempFile,
+}
+
+impl Running {
+    /// What it prints goes to files, so that it can be read before the end.
+    pub fn of(mut command: Command) -> Self {
+        let [out, err] = [(); 2].map(|()| NamedTempFile::new().expect("a file"));
+        let writer = |file: &NamedTempFile| file.reopen().expect("a file");
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(writer(&out))
+            .stderr(writer(&err))
+            .spawn();
+        let child = child.expect("the binary starts");
+        Self { child, out, err }
+    }
+
+    /// Sends a signal by name, such as `INT`.
+    pub fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status();
+        assert!(sent.expect("kill starts").success());
+    }
+
+    /// Has it ended by itself?
+    pub fn is_over(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
+    /// What it has said until now.
+    pub fn said(&self) -> String {
+        printed(&self.err)
+    }
+
+    /// Waits until it has said this.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        wait_until(text, || self.said().contains(text));
+    }
+
+    /// Ends it with a signal that it cannot hear.
+    pub fn kill(mut self) -> Ran {
+        self.child.kill().expect("a child");
+        self.end()
+    }
+
+    #[track_caller]
+    pub fn end(mut self) -> Ran {
+        wait_until("the end of the program", || self.is_over());
+        let status = self.child.wait().expect("a child");
+        Ran {
+            code: status.code(),
+            out: printed(&self.out),
+            err: printed(&self.err),
+        }
+    }
+}
+
+fn printed(file: &NamedTempFile) -> String {
+    let bytes = fs::read(file.path()).expect("a file");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Whether a process of this number is alive.
+pub fn is_alive(process: &str) -> bool {
+    let state = fs::read_to_string(format!("/proc/{process}/stat"));
+    if let Ok(state) = state {
+        // One that nobody has waited for yet is dead all the same.
+        return !state.contains(") Z ");
+    }
+    let asked = Command::new("kill").args(["-0", process]).output();
+    asked.expect("kill starts").status.success()
+}
+
+/// Ids of rows, sorted.
+pub fn ids(rows: &[Value]) -> Vec<String> {
+    let mut ids: Vec<String> = rows.iter().map(|row| text(&row["evalId"])).collect();
+    ids.sort();
+    ids
+}
+
+pub fn text(value: &Value) -> String {
+    value.as_str().expect("a string").to_owned()
+}
