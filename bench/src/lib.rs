@@ -1,4 +1,6 @@
-//! What the measuring programs share: the files they measure and the raw parser's own tree.
+//! What the measuring programs share: the files they measure, what a command costs, and the raw
+//! parser's own tree.
 
+pub mod cost;
 pub mod raw;
 pub mod text;

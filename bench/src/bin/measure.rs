@@ -3,80 +3,27 @@
 //! are shared. Without `--gate` the exit code does not depend on the figures.
 //!
 //! A cost is the CPU time of the process, the least of several runs; a throughput is compared by
-//! the time that passes, because both cores may work for it. Each run hangs under a
-//! `measure --once` of its own, because the system adds up CPU time and memory over all children
-//! that a process ever had.
+//! the time that passes, because both cores may work for it.
 
 #![expect(clippy::print_stdout, reason = "a table is what this program is for")]
 
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::process::ExitCode;
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use evalrig_bench::cost::{Cost, Verdict, compare, once};
 
 fn main() -> Result<ExitCode> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["--once", program, arguments @ ..] => once(program, arguments),
+        ["--once", program, arguments @ ..] => once(program, arguments).map(|figures| {
+            println!("{figures}");
+            ExitCode::SUCCESS
+        }),
         ["--gate", programs, files] => Bench::new(programs, files).run().map(Verdict::gate),
         [programs, files] => Bench::new(programs, files).run().map(|_| ExitCode::SUCCESS),
         _ => Err(Error::other("usage: measure [--gate] PROGRAMS FILES")),
-    }
-}
-
-/// Runs one command and prints its CPU time and the time that passed, in microseconds, and its
-/// peak memory in KiB.
-fn once(program: &str, arguments: &[&str]) -> Result<ExitCode> {
-    let start = Instant::now();
-    let status = Command::new(program)
-        .args(arguments)
-        .stdout(Stdio::null())
-        .status()?;
-    if !status.success() {
-        return Err(Error::other(format!("`{program}` ended with {status}")));
-    }
-    let passed = start.elapsed().as_micros();
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let time = usage.user_time() + usage.system_time();
-    println!("{} {passed} {}", time.num_microseconds(), usage.max_rss());
-    Ok(ExitCode::SUCCESS)
-}
-
-/// What one command costs at best.
-#[derive(Debug, Clone, Copy)]
-struct Cost {
-    micros: f64,
-    passed: f64,
-    peak_kib: f64,
-}
-
-impl Cost {
-    /// The same with the time that passed in place of the CPU time.
-    fn by_the_clock(self) -> Self {
-        Self {
-            micros: self.passed,
-            ..self
-        }
-    }
-}
-
-/// Whether every figure so far is within its limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Within,
-    Over,
-}
-
-impl Verdict {
-    fn gate(self) -> ExitCode {
-        match self {
-            Self::Within => ExitCode::SUCCESS,
-            Self::Over => ExitCode::FAILURE,
-        }
     }
 }
 
@@ -246,7 +193,7 @@ impl Bench {
         );
         for ((name, _), micros) in SIZES.iter().zip(&each) {
             let deviation = micros / each[1] - 1.0;
-            let verdict = self.judge(deviation.abs() <= MOST);
+            let verdict = self.verdict.judge(deviation.abs() <= MOST);
             println!(
                 "{:<44} {micros:>10.2} {:>8.1}% {:>6.0}% {verdict}",
                 format!("  evalrig validate, {name} tests"),
@@ -259,12 +206,12 @@ impl Bench {
 
     fn row(&mut self, what: &str, cost: Cost, base: Cost, limits: Limits) {
         let ratio = cost.micros / base.micros;
-        let peak_mb = cost.peak_kib * 1024.0 / 1e6;
+        let peak_mb = cost.peak_mb();
         let is_within = limits.ratio.is_none_or(|most| ratio <= most)
             && limits.peak_mb.is_none_or(|most| peak_mb <= most);
         let verdict = match (limits.ratio, limits.peak_mb) {
             (None, None) => "",
-            _ => self.judge(is_within),
+            _ => self.verdict.judge(is_within),
         };
         println!(
             "{what:<44} {:>10.2} {ratio:>7.2} {:>7} {peak_mb:>9.1} {:>7} {verdict}",
@@ -278,14 +225,6 @@ impl Bench {
         );
     }
 
-    fn judge(&mut self, is_within: bool) -> &'static str {
-        if is_within {
-            return "PASS";
-        }
-        self.verdict = Verdict::Over;
-        "over"
-    }
-
     fn file(&self, name: &str) -> String {
         self.files.join(name).to_string_lossy().into_owned()
     }
@@ -295,45 +234,5 @@ impl Bench {
         let mut command = vec![program.to_string_lossy().into_owned()];
         command.extend(arguments.iter().map(ToString::to_string));
         command
-    }
-}
-
-/// Runs the commands in turn, round after round, so that a busy moment of the machine hits all of
-/// them alike; keeps the least CPU time and the highest peak of each.
-fn compare(rounds: usize, commands: &[Vec<String>]) -> Result<Vec<Cost>> {
-    let unknown = Cost {
-        micros: f64::INFINITY,
-        passed: f64::INFINITY,
-        peak_kib: 0.0,
-    };
-    let mut costs = vec![unknown; commands.len()];
-    for _ in 0..rounds {
-        for (cost, command) in costs.iter_mut().zip(commands) {
-            let run = measured(command)?;
-            cost.micros = cost.micros.min(run.micros);
-            cost.passed = cost.passed.min(run.passed);
-            cost.peak_kib = cost.peak_kib.max(run.peak_kib);
-        }
-    }
-    Ok(costs)
-}
-
-fn measured(command: &[String]) -> Result<Cost> {
-    let output = Command::new(std::env::current_exe()?)
-        .arg("--once")
-        .args(command)
-        .stderr(Stdio::inherit())
-        .output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let mut figures = text.split_whitespace().map(str::parse::<f64>);
-    match (figures.next(), figures.next(), figures.next()) {
-        (Some(Ok(micros)), Some(Ok(passed)), Some(Ok(peak_kib))) if output.status.success() => {
-            Ok(Cost {
-                micros,
-                passed,
-                peak_kib,
-            })
-        }
-        _ => Err(Error::other(format!("`{}` failed", command.join(" ")))),
     }
 }

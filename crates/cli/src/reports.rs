@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::did_you_mean;
+use evalrig_core::source::LineIndex;
 use evalrig_run::record::Row;
 use evalrig_run::report::{REPORTS, Report, RunEnd, Setting, SuiteText, report_named};
 
@@ -182,17 +183,42 @@ pub fn suite_text(context: &Context, roots: Vec<Utf8PathBuf>) -> SuiteText {
             None => file.to_owned(),
         }
     };
-    let known: Mutex<HashMap<String, Option<Vec<String>>>> = Mutex::default();
+    let known: Mutex<HashMap<String, Option<Text>>> = Mutex::default();
     SuiteText::new(move |file, line| {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.contains_key(file) {
             let mut paths = roots.iter().map(|root| root.join(file));
             let text = paths.find_map(|path| fs::read_to_string(path).ok());
-            let lines = text.map(|text| text.lines().map(str::to_owned).collect());
-            known.insert(file.to_owned(), lines);
+            known.insert(file.to_owned(), text.map(Text::new));
         }
-        let lines = known.get(file)?.as_ref()?;
-        lines.get((line as usize).checked_sub(1)?).cloned()
+        known.get(file)?.as_ref()?.line(line)
     })
     .with_paths(shown)
+}
+
+/// A file whose lines are asked for. Suites may have a hundred thousand, of which few are shown.
+struct Text {
+    whole: String,
+    lines: LineIndex,
+}
+
+impl Text {
+    fn new(whole: String) -> Self {
+        let lines = LineIndex::new(&whole);
+        Self { whole, lines }
+    }
+
+    /// From 1, without its line break.
+    fn line(&self, line: u32) -> Option<String> {
+        if line == 0 || line as usize > self.lines.line_count() {
+            return None;
+        }
+        let range = self.lines.line_range(&self.whole, line);
+        // Behind the last line break there is no line.
+        if range.start == self.whole.len() {
+            return None;
+        }
+        let text = &self.whole[range];
+        Some(text.strip_suffix('\r').unwrap_or(text).to_owned())
+    }
 }

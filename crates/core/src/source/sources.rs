@@ -57,6 +57,18 @@ impl Source {
         }
     }
 
+    /// The line of the file on which an offset lies. A short text, such as a line of a JSONL file,
+    /// needs no index for that: there may be a million of them.
+    pub fn line(&self, offset: u32) -> u32 {
+        const SHORT: usize = 4096;
+        if self.text.len() > SHORT {
+            return self.position(offset).line;
+        }
+        let before = &self.text.as_bytes()[..self.text.len().min(offset as usize)];
+        let breaks = memchr::memchr_iter(b'\n', before).count();
+        self.first_line + breaks as u32
+    }
+
     pub fn lines(&self) -> &LineIndex {
         self.lines.get_or_init(|| LineIndex::new(&self.text))
     }
@@ -175,6 +187,11 @@ impl Sources {
         self.get(span.source).position(span.start)
     }
 
+    /// The line on which a span begins.
+    pub fn line(&self, span: Span) -> u32 {
+        self.get(span.source).line(span.start)
+    }
+
     pub fn end_position(&self, span: Span) -> Position {
         self.get(span.source).position(span.end)
     }
@@ -189,6 +206,20 @@ impl Sources {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_those_of_positions_with_and_without_an_index() {
+        let path: Arc<Utf8Path> = Utf8PathBuf::from("/a").into();
+        for text in ["", "é\nb\n\nc", &"word\n".repeat(1000)] {
+            let mut sources = Sources::new();
+            let first = Position { line: 7, column: 3 };
+            let id = sources.add_excerpt(Arc::clone(&path), text, first, 0);
+            let source = sources.get(id);
+            for offset in (0..=text.len() as u32 + 1).filter(|at| *at < 20 || at % 97 == 0) {
+                assert_eq!(source.line(offset), source.position(offset).line);
+            }
+        }
+    }
 
     #[test]
     fn appended_sources_are_found_at_their_shifted_places() {

@@ -150,12 +150,12 @@ impl CliAgent {
         files: &[Utf8PathBuf],
     ) -> Result<Values, Failure> {
         let place = |slot, name| match self.command.mentions(slot) {
-            true => fresh_path(request.scratch, name),
-            false => String::new(),
+            true => fresh_path(request, name),
+            false => Ok(String::new()),
         };
         let values = Values {
-            prompt_file: place(Slot::PromptFile, "prompt"),
-            output_file: place(Slot::OutputFile, "output"),
+            prompt_file: place(Slot::PromptFile, "prompt")?,
+            output_file: place(Slot::OutputFile, "output")?,
             files: files.iter().map(|file| file.to_string()).collect(),
             test_id: request.test_id.to_owned(),
             attempt: request.attempt.to_string(),
@@ -244,10 +244,11 @@ fn shell(line: String) -> Vec<String> {
 }
 
 /// A path in the scratch directory that nobody has used, also not a judge of the same case.
-fn fresh_path(scratch: &Utf8Path, name: &str) -> String {
+fn fresh_path(request: &Request<'_>, name: &str) -> Result<String, Failure> {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    scratch.join(format!("{name}-{number}")).into_string()
+    let path = request.scratch()?.join(format!("{name}-{number}"));
+    Ok(path.into_string())
 }
 
 fn output_of(path: &str, stderr: &str) -> Result<Vec<u8>, Failure> {

@@ -16,9 +16,6 @@ use reqwest::{Client, Response, Url};
 use super::http_fault::{refused, timed_out};
 use super::request::{Failure, Retry};
 
-/// As many as cases may run at once.
-const IDLE_CONNECTIONS: usize = 256;
-
 /// Services close idle connections after one to five minutes; a shorter time avoids the race.
 const IDLE: Duration = Duration::from_secs(55);
 
@@ -232,22 +229,32 @@ struct Ready {
     no_tls: Option<String>,
 }
 
-/// Whether requests pass the proxy that the environment names.
+/// How requests get there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
+    /// Past the proxy that the environment names.
     Proxied,
+    /// To this machine, whose loopback a proxy cannot reach.
     Direct,
+    /// The same without encryption, which saves reading all certificate authorities.
+    Plain,
 }
 
-/// The client for an address. A proxy cannot reach this machine's loopback.
+impl Way {
+    fn to(url: &Url) -> Self {
+        match (is_loopback(url), url.scheme()) {
+            (false, _) => Self::Proxied,
+            (true, "http") => Self::Plain,
+            (true, _) => Self::Direct,
+        }
+    }
+}
+
+/// The client for an address.
 fn client(url: &Url) -> Result<&'static Client, String> {
-    static PROXIED: OnceLock<Result<Ready, String>> = OnceLock::new();
-    static DIRECT: OnceLock<Result<Ready, String>> = OnceLock::new();
-    let ready = match is_loopback(url) {
-        true => DIRECT.get_or_init(|| build(Way::Direct)),
-        false => PROXIED.get_or_init(|| build(Way::Proxied)),
-    };
-    match ready {
+    static CLIENTS: [OnceLock<Result<Ready, String>>; 3] = [const { OnceLock::new() }; 3];
+    let way = Way::to(url);
+    match CLIENTS[way as usize].get_or_init(|| build(way)) {
         Err(reason) => Err(reason.clone()),
         Ok(Ready {
             no_tls: Some(reason),
@@ -261,19 +268,18 @@ fn client(url: &Url) -> Result<&'static Client, String> {
 fn build(way: Way) -> Result<Ready, String> {
     // Fails when a provider is installed already, which then is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    match builder(way).build() {
-        Ok(client) => Ok(Ready {
-            client,
-            no_tls: None,
-        }),
-        Err(error) => {
-            let client = builder(way).tls_certs_only([]).build();
-            Ok(Ready {
-                client: client.map_err(|error| cause(&error))?,
-                no_tls: Some(cause(&error)),
-            })
-        }
-    }
+    let without = || builder(way).tls_certs_only([]).build();
+    let (built, no_tls) = match way {
+        Way::Plain => (without(), None),
+        Way::Proxied | Way::Direct => match builder(way).build() {
+            Ok(client) => (Ok(client), None),
+            Err(error) => (without(), Some(cause(&error))),
+        },
+    };
+    Ok(Ready {
+        client: built.map_err(|error| cause(&error))?,
+        no_tls,
+    })
 }
 
 fn builder(way: Way) -> reqwest::ClientBuilder {
@@ -281,17 +287,18 @@ fn builder(way: Way) -> reqwest::ClientBuilder {
         .user_agent(concat!("evalrig/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())
         .referer(false)
-        .pool_max_idle_per_host(IDLE_CONNECTIONS)
+        // There are never more than cases that ran at once, and each of those will want one again.
+        .pool_max_idle_per_host(usize::MAX)
         .pool_idle_timeout(IDLE)
         .tcp_keepalive(Duration::from_secs(30))
         .connect_timeout(CONNECT);
     match way {
         Way::Proxied => builder,
-        Way::Direct => builder.no_proxy(),
+        Way::Direct | Way::Plain => builder.no_proxy(),
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+pub(super) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {

@@ -1,5 +1,7 @@
 //! What tokens cost. A price that nobody knows is no price, never zero.
 
+use std::sync::Once;
+
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::Tokens;
 use genai_prices::{Calculator, PriceRequest, Usage, UsageKey};
@@ -8,6 +10,7 @@ use reqwest::Url;
 use crate::target::Price;
 
 use super::connect::Connect;
+use super::http::is_loopback;
 
 /// Which list of prices is built in; reports name it beside costs.
 pub const PRICE_TABLE: &str = "genai-prices 0.2.1";
@@ -62,6 +65,8 @@ pub(crate) enum Seller {
     /// Whoever the table knows at this address. A server of one's own has no entry there, so that
     /// its models cost nothing that could be known, whatever they are called.
     At(String),
+    /// A server on this machine, for which the table need not be read.
+    Here,
 }
 
 impl Seller {
@@ -70,6 +75,9 @@ impl Seller {
         let Ok(mut url) = Url::parse(base_url.trim()) else {
             return Self::At(String::new());
         };
+        if is_loopback(&url) {
+            return Self::Here;
+        }
         // Both fail only for addresses without a host, which have neither.
         let _ = url.set_username("");
         let _ = url.set_password(None);
@@ -109,7 +117,19 @@ pub(crate) fn cost(
     }
 }
 
-/// The table is read when the first price is asked for.
+/// Begins to read the table, which takes tens of milliseconds, so that the first answers need not
+/// wait for it.
+pub(crate) fn expect_table(rates: Option<&Rates>, seller: &Seller) {
+    static BEGUN: Once = Once::new();
+    if rates.is_none() && *seller != Seller::Here {
+        // Without a thread it is read when the first price is asked for.
+        BEGUN.call_once(|| {
+            let thread = std::thread::Builder::new().name("prices".to_owned());
+            let _ = thread.spawn(Calculator::bundled);
+        });
+    }
+}
+
 fn listed(seller: &Seller, model: &str, used: Used) -> Option<f64> {
     let Used {
         tokens,
@@ -130,6 +150,7 @@ fn listed(seller: &Seller, model: &str, used: Used) -> Option<f64> {
     let request = match seller {
         Seller::Named(name) => request.with_provider_id(name),
         Seller::At(address) => request.with_provider_api_url(address),
+        Seller::Here => return None,
     };
     let total = Calculator::bundled().calculate(&request).ok()?.total_price;
     // Entries without prices give zero.

@@ -37,8 +37,21 @@ pub struct Request<'a> {
     /// How the target wants attached files to be shown.
     pub attachments: FilesMode,
     pub files: &'a dyn Files,
-    /// A directory of this case alone for temporary files; it exists and is removed afterwards.
+    /// Where a directory for temporary files may be made; it is removed afterwards.
     pub scratch: &'a Utf8Path,
+}
+
+impl<'a> Request<'a> {
+    /// The directory for temporary files. Few cases need it, so it is made for those who ask.
+    pub fn scratch(&self) -> Result<&'a Utf8Path, Fault> {
+        match std::fs::create_dir_all(self.scratch) {
+            Ok(()) => Ok(self.scratch),
+            Err(error) => {
+                let message = format!("cannot make a directory for temporary files: {error}");
+                Err(Fault::new(Stage::Target, FaultKind::Io, message))
+            }
+        }
+    }
 }
 
 impl std::fmt::Debug for Request<'_> {

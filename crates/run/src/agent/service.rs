@@ -19,7 +19,7 @@ use crate::target::Secret;
 use super::connect::Connect;
 use super::http::{Endpoint, Exchange, Key, address};
 use super::http_fault::{excerpt, message_of};
-use super::price::{Rates, Seller, Used, cost};
+use super::price::{Rates, Seller, Used, cost, expect_table};
 use super::request::{Failure, Purpose, Request};
 use super::{Agent, Pending, Quote};
 
@@ -75,12 +75,14 @@ impl<W: Wire> Service<W> {
         connect: &Connect<'_>,
     ) -> Result<Self, Diagnostic> {
         let common = &connect.target.common;
+        let rates = Rates::of(common.price.as_ref(), connect)?;
+        expect_table(rates.as_ref(), &seller);
         Ok(Self {
             wire,
             endpoint,
             model,
             config: connect.map(&common.config)?,
-            rates: Rates::of(common.price.as_ref(), connect)?,
+            rates,
             seller,
         })
     }

@@ -67,7 +67,7 @@ fn image_file(request: &Request<'_>, data: &str) -> Result<Utf8PathBuf, Fault> {
     let mut hasher = DefaultHasher::new();
     data.hash(&mut hasher);
     let name = format!("image-{:016x}.{}", hasher.finish(), image.extension());
-    let path = request.scratch.join(name);
+    let path = request.scratch()?.join(name);
     std::fs::write(&path, image.bytes()).map_err(|error| {
         let message = format!("cannot write a temporary file: {error}");
         Fault::new(Stage::Target, FaultKind::Io, message)

@@ -1,10 +1,10 @@
 //! One case's life: ask the target, grade as far as possible, ask scripts and judges for the rest.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::{
     Answer, Answers, Ask, Graded, JudgeQuestion, Question, Terms, grade,
 };
@@ -97,7 +97,7 @@ impl<'a> CaseWork<'a> {
             return self.rows().skipped(skip.reason.as_deref());
         }
         let scratch = Scratch::new(self);
-        let (answered, is_new) = match self.job.answered.get(&self.key()) {
+        let (answered, is_new) = match self.earlier() {
             Some(answered) => (answered.clone(), false),
             None => match self.ask_target(&scratch).await {
                 Ok(answered) => (answered, true),
@@ -109,16 +109,20 @@ impl<'a> CaseWork<'a> {
             .graded(&answered.transcript, answered.attempts, &grades, usage)
     }
 
-    async fn ask_target(&self, scratch: &Scratch) -> Result<Answered, (Fault, u32)> {
+    /// What an earlier run got. Most runs have none, and need no key to find that out.
+    fn earlier(&self) -> Option<&'a Answered> {
+        match self.job.answered.is_empty() {
+            true => None,
+            false => self.job.answered.get(&self.key()),
+        }
+    }
+
+    async fn ask_target(&self, scratch: &Scratch<'_>) -> Result<Answered, (Fault, u32)> {
         let suite = self.suite_job();
         let test = self.test();
         let Some(station) = suite.target(&self.case.target) else {
             let message = format!("there is no target `{}`", self.case.target);
             return Err((Fault::new(Stage::Target, FaultKind::Start, message), 0));
-        };
-        let directory = match scratch.directory(station) {
-            Ok(directory) => directory,
-            Err(fault) => return Err((fault, 0)),
         };
         let request = Request {
             purpose: Purpose::Case,
@@ -132,7 +136,7 @@ impl<'a> CaseWork<'a> {
             timeout: self.timeout(station),
             attachments: FilesMode::Inline,
             files: &Disk,
-            scratch: &directory,
+            scratch: scratch.of(station),
         };
         let (asked, attempts) = self.ask(station, &request).await;
         match asked {
@@ -173,7 +177,7 @@ impl<'a> CaseWork<'a> {
         &self,
         answered: &Answered,
         is_new: bool,
-        scratch: &Scratch,
+        scratch: &Scratch<'_>,
     ) -> (Vec<AssertionGrade>, Option<JudgeUsage>) {
         let suite = self.suite_job();
         let evidence = Evidence {
@@ -215,7 +219,12 @@ impl<'a> CaseWork<'a> {
         }
     }
 
-    async fn answer(&self, ask: &Ask, call: usize, scratch: &Scratch) -> (Answer, Option<Used>) {
+    async fn answer(
+        &self,
+        ask: &Ask,
+        call: usize,
+        scratch: &Scratch<'_>,
+    ) -> (Answer, Option<Used>) {
         match &ask.question {
             Question::Script(question) => {
                 let environment = self.script_environment();
@@ -241,7 +250,7 @@ impl<'a> CaseWork<'a> {
         &self,
         question: &JudgeQuestion,
         call: usize,
-        scratch: &Scratch,
+        scratch: &Scratch<'_>,
     ) -> (Answer, Option<Used>) {
         let suite = self.suite_job();
         let name = question.target.as_ref();
@@ -250,10 +259,6 @@ impl<'a> CaseWork<'a> {
         let Some(station) = station else {
             let fault = Fault::new(Stage::Judge, FaultKind::Start, "there is no judge");
             return (Answer::Failed(fault), None);
-        };
-        let directory = match scratch.directory(station) {
-            Ok(directory) => directory,
-            Err(fault) => return (Answer::Failed(fault), None),
         };
         let request = Request {
             purpose: Purpose::Judge,
@@ -267,7 +272,7 @@ impl<'a> CaseWork<'a> {
             timeout: station.timeout(),
             attachments: FilesMode::Inline,
             files: &Disk,
-            scratch: &directory,
+            scratch: scratch.of(station),
         };
         let (asked, attempts) = self.ask(station, &request).await;
         match asked {
@@ -341,36 +346,37 @@ impl Judged {
     }
 }
 
-/// The case's directory for temporary files, made only for those who need one.
-struct Scratch {
-    shared: Utf8PathBuf,
-    own: Utf8PathBuf,
+/// The case's directory for temporary files, which only programs need.
+struct Scratch<'a> {
+    shared: &'a Utf8Path,
+    own: OnceLock<Utf8PathBuf>,
+    number: usize,
 }
 
-impl Scratch {
-    fn new(work: &CaseWork<'_>) -> Self {
-        let shared = work.job.options.scratch.clone();
-        let own = shared.join(work.number.to_string());
-        Self { shared, own }
+impl<'a> Scratch<'a> {
+    fn new(work: &CaseWork<'a>) -> Self {
+        Self {
+            shared: &work.job.options.scratch,
+            own: OnceLock::new(),
+            number: work.number,
+        }
     }
 
-    fn directory(&self, station: &Station) -> Result<Utf8PathBuf, Fault> {
-        if !station.is_process() {
-            return Ok(self.shared.clone());
-        }
-        match std::fs::create_dir_all(&self.own) {
-            Ok(()) => Ok(self.own.clone()),
-            Err(error) => {
-                let message = format!("cannot make a directory for temporary files: {error}");
-                Err(Fault::new(Stage::Target, FaultKind::Io, message))
-            }
+    fn of(&self, station: &Station) -> &Utf8Path {
+        match station.is_process() {
+            true => self
+                .own
+                .get_or_init(|| self.shared.join(self.number.to_string())),
+            false => self.shared,
         }
     }
 }
 
-impl Drop for Scratch {
+impl Drop for Scratch<'_> {
     fn drop(&mut self) {
-        // Most cases have none.
-        let _ = std::fs::remove_dir_all(&self.own);
+        if let Some(own) = self.own.get() {
+            // Most programs have not put anything there, and then it was never made.
+            let _ = std::fs::remove_dir_all(own);
+        }
     }
 }

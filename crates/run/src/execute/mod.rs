@@ -1,5 +1,6 @@
 //! Running a plan: cases go to workers, what became of them goes to a ledger.
 
+mod backlog;
 mod cancel;
 mod case;
 mod job;

@@ -148,7 +148,7 @@ impl RowMaker<'_> {
         let shown = path.strip_prefix(&self.job.root).unwrap_or(path);
         SourcePlace {
             file: shown.as_str().replace('\\', "/"),
-            line: sources.position(span).line,
+            line: sources.line(span),
         }
     }
 

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use crate::event::Event;
 use crate::record::{CaseKey, Row};
 
+use super::backlog::Backlog;
 use super::cancel::Cancel;
 use super::case::CaseWork;
 use super::job::{Answered, Job};
@@ -32,6 +33,7 @@ pub(super) struct Outside {
     tell: Box<dyn Fn(Event) + Send + Sync>,
     /// Rows on their way to the disk.
     rows: Mutex<Option<UnboundedSender<OnTheWay>>>,
+    backlog: Backlog,
     limits: Limits,
     cancel: Arc<Cancel>,
     broken: Mutex<Option<String>>,
@@ -72,6 +74,7 @@ impl Outside {
         let (suite, case) = (work.suite, work.number);
         // Fails only when nobody listens any more.
         if let Some(rows) = &*locked(&self.rows) {
+            self.backlog.add();
             let _ = rows.send(OnTheWay { suite, case, kept });
         }
     }
@@ -96,6 +99,7 @@ impl Outside {
 
     /// Tells of rows once they are safe.
     async fn settle(&self, mut rows: UnboundedReceiver<OnTheWay>) {
+        let _lifted = self.backlog.lifted_at_the_end();
         while let Some(OnTheWay { suite, case, kept }) = rows.recv().await {
             match kept.safe.await {
                 Ok(()) => self.tell(Event::Finished {
@@ -105,6 +109,7 @@ impl Outside {
                 }),
                 Err(reason) => self.break_off(reason),
             }
+            self.backlog.take();
         }
     }
 
@@ -163,6 +168,7 @@ pub async fn execute(
         ledger,
         tell,
         rows: Mutex::new(Some(rows)),
+        backlog: Backlog::default(),
         limits: Limits::new(job.options.budget_usd, job.options.max_errors),
         cancel,
         broken: Mutex::new(None),
@@ -289,6 +295,7 @@ impl Worker {
                 Some(shared) => shared.acquire().await.ok(),
                 None => None,
             };
+            self.outside.backlog.room().await;
             if self.outside.is_stopped() {
                 // Back to the others that are not begun, which have to be accounted for.
                 lock(&self.queue).push_front(piece);

@@ -66,6 +66,13 @@ struct Trials {
     verdicts: u64,
 }
 
+impl Trials {
+    fn add(&mut self, is_pass: bool) {
+        self.verdicts += 1;
+        self.passes += u64::from(is_pass);
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct TestKey {
     suite: String,
@@ -77,6 +84,10 @@ struct TestKey {
 #[derive(Debug, Clone, Default)]
 pub struct ExitTally {
     rule: ExitRule,
+    /// Of all cases.
+    whole: Trials,
+    /// Of each test, where some of its trials may fail: otherwise the whole says enough, and memory
+    /// does not grow with the suite.
     tests: HashMap<TestKey, Trials>,
     is_incomplete: bool,
 }
@@ -102,14 +113,15 @@ impl ExitTally {
             Outcome::Errored => return self.add_incomplete(),
             Outcome::Skipped => return,
         };
-        let key = TestKey {
-            suite: row.dataset.clone(),
-            test: row.eval_id.clone(),
-            target: row.target.clone(),
-        };
-        let trials = self.tests.entry(key).or_default();
-        trials.verdicts += 1;
-        trials.passes += u64::from(is_pass);
+        self.whole.add(is_pass);
+        if self.rule.pass_trials < 1.0 {
+            let key = TestKey {
+                suite: row.dataset.clone(),
+                test: row.eval_id.clone(),
+                target: row.target.clone(),
+            };
+            self.tests.entry(key).or_default().add(is_pass);
+        }
     }
 
     /// Something is missing that has no row of its own, such as a row that could not be written.
@@ -118,14 +130,21 @@ impl ExitTally {
     }
 
     pub fn exit(&self) -> RunExit {
-        if self.tests.values().any(|trials| !self.passes(*trials)) {
+        if self.has_failed() {
             RunExit::Failed
         } else if self.is_incomplete {
             RunExit::Incomplete
-        } else if self.tests.is_empty() {
+        } else if self.whole.verdicts == 0 {
             RunExit::Nothing
         } else {
             RunExit::Passed
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        match self.rule.pass_trials < 1.0 {
+            true => self.tests.values().any(|trials| !self.passes(*trials)),
+            false => self.whole.passes < self.whole.verdicts,
         }
     }
 
