@@ -40,6 +40,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, keep and report what came of it')
             [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again, with the suite''s assertions of today and without calling the target')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say what changed between two runs, and whether it is more than chance')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a stored run again')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
@@ -238,6 +239,22 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'evalrig;compare' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Differences of the rate, or of the mean score, below this do not matter')
+            [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Compare how many trials pass, or what they score')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of what is left to chance [default: made from the runs]')
+            [CompletionResult]::new('--selftest', '--selftest', [CompletionResultType]::ParameterName, 'Try the gate on the trials of one run: how often it raises a false alarm, and how small a drop it would catch')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--gate', '--gate', [CompletionResultType]::ParameterName, 'Let only the verdict decide: exit with 1 when worse, with 3 when nothing is settled')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'evalrig;report' {
             [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'What to report, and where to; repeatable [default: terminal]')
@@ -283,6 +300,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, keep and report what came of it')
             [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again, with the suite''s assertions of today and without calling the target')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say what changed between two runs, and whether it is more than chance')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a stored run again')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
@@ -317,6 +335,9 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;help;grade' {
+            break
+        }
+        'evalrig;help;compare' {
             break
         }
         'evalrig;help;report' {

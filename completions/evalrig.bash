@@ -16,6 +16,9 @@ _evalrig() {
             ",$1")
                 cmd="evalrig"
                 ;;
+            evalrig,compare)
+                cmd="evalrig__subcmd__compare"
+                ;;
             evalrig,completions)
                 cmd="evalrig__subcmd__completions"
                 ;;
@@ -57,6 +60,9 @@ _evalrig() {
                 ;;
             evalrig,validate)
                 cmd="evalrig__subcmd__validate"
+                ;;
+            evalrig__subcmd__help,compare)
+                cmd="evalrig__subcmd__help__subcmd__compare"
                 ;;
             evalrig__subcmd__help,completions)
                 cmd="evalrig__subcmd__help__subcmd__completions"
@@ -107,12 +113,50 @@ _evalrig() {
 
     case "${cmd}" in
         evalrig)
-            opts="-q -v -h -V --quiet --verbose --color --help --version init validate explain schema list show convert transpile run grade report completions man help"
+            opts="-q -v -h -V --quiet --verbose --color --help --version init validate explain schema list show convert transpile run grade compare report completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__compare)
+            opts="-q -v -h --format --margin --measure --gate --seed --selftest --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "text json markdown" -- "${cur}"))
+                    return 0
+                    ;;
+                --margin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --measure)
+                    COMPREPLY=($(compgen -W "pass score" -- "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selftest)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -261,8 +305,22 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help)
-            opts="init validate explain schema list show convert transpile run grade report completions man help"
+            opts="init validate explain schema list show convert transpile run grade compare report completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__compare)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -37,6 +37,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
             cand run 'Run suites against their targets, grade the answers, keep and report what came of it'
             cand grade 'Grade a stored run again, with the suite''s assertions of today and without calling the target'
+            cand compare 'Say what changed between two runs, and whether it is more than chance'
             cand report 'Show a stored run again'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages into a directory'
@@ -224,6 +225,21 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'evalrig;compare'= {
+            cand --format 'How to print it'
+            cand --margin 'Differences of the rate, or of the mean score, below this do not matter'
+            cand --measure 'Compare how many trials pass, or what they score'
+            cand --seed 'Seed of what is left to chance [default: made from the runs]'
+            cand --selftest 'Try the gate on the trials of one run: how often it raises a false alarm, and how small a drop it would catch'
+            cand --color 'When to use colours'
+            cand --gate 'Let only the verdict decide: exit with 1 when worse, with 3 when nothing is settled'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'evalrig;report'= {
             cand --pass-trials 'Share of a test''s trials that must pass'
             cand --report 'What to report, and where to; repeatable [default: terminal]'
@@ -266,6 +282,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
             cand run 'Run suites against their targets, grade the answers, keep and report what came of it'
             cand grade 'Grade a stored run again, with the suite''s assertions of today and without calling the target'
+            cand compare 'Say what changed between two runs, and whether it is more than chance'
             cand report 'Show a stored run again'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages into a directory'
@@ -290,6 +307,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;help;run'= {
         }
         &'evalrig;help;grade'= {
+        }
+        &'evalrig;help;compare'= {
         }
         &'evalrig;help;report'= {
         }

@@ -41,6 +41,7 @@ complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "convert" -d 'Turn e
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "run" -d 'Run suites against their targets, grade the answers, keep and report what came of it'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "grade" -d 'Grade a stored run again, with the suite\'s assertions of today and without calling the target'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "compare" -d 'Say what changed between two runs, and whether it is more than chance'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "report" -d 'Show a stored run again'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "man" -d 'Write man pages into a directory'
@@ -210,6 +211,21 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l no-env-file -d
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s q -l quiet -d 'Say less: no report when all is well'
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s v -l verbose -d 'Say more: notes too'
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''
+markdown\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l margin -d 'Differences of the rate, or of the mean score, below this do not matter' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l measure -d 'Compare how many trials pass, or what they score' -r -f -a "pass\t''
+score\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l seed -d 'Seed of what is left to chance [default: made from the runs]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l selftest -d 'Try the gate on the trials of one run: how often it raises a false alarm, and how small a drop it would catch' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l gate -d 'Let only the verdict decide: exit with 1 when worse, with 3 when nothing is settled'
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l report -d 'What to report, and where to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l root -d 'Repository root: where the paths of the rows start [default: the nearest directory with `.git`]' -r
@@ -232,17 +248,18 @@ never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s q -l quiet -d 'Say less: no report when all is well'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s v -l verbose -d 'Say more: notes too'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s h -l help -d 'Print help'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "init" -d 'Write a small suite and a mock target that answers it'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "validate" -d 'Read suites, imports, targets and evals.json, and report every mistake at its line'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "explain" -d 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "list" -d 'List suites and their tests'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "convert" -d 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "run" -d 'Run suites against their targets, grade the answers, keep and report what came of it'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "grade" -d 'Grade a stored run again, with the suite\'s assertions of today and without calling the target'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "report" -d 'Show a stored run again'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "man" -d 'Write man pages into a directory'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade report completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "init" -d 'Write a small suite and a mock target that answers it'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "validate" -d 'Read suites, imports, targets and evals.json, and report every mistake at its line'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "explain" -d 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "list" -d 'List suites and their tests'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "convert" -d 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "run" -d 'Run suites against their targets, grade the answers, keep and report what came of it'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "grade" -d 'Grade a stored run again, with the suite\'s assertions of today and without calling the target'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "compare" -d 'Say what changed between two runs, and whether it is more than chance'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "report" -d 'Show a stored run again'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "man" -d 'Write man pages into a directory'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate explain schema list show convert transpile run grade compare report completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

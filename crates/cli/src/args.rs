@@ -92,6 +92,12 @@ pub enum Command {
         after_help = "Example: evalrig grade .evalrig/results/latest.jsonl --suite evals/EVAL.yaml"
     )]
     Grade(Box<Grade>),
+    /// Say what changed between two runs, and whether it is more than chance.
+    #[command(
+        after_help = "Example: evalrig compare latest~1 latest --gate",
+        after_long_help = COMPARE_HELP
+    )]
+    Compare(Compare),
     /// Show a stored run again.
     #[command(
         after_help = "Example: evalrig report .evalrig/results/latest.jsonl --report markdown=comment.md"
@@ -463,6 +469,59 @@ pub struct ReportRun {
     #[arg(long, value_name = "DIR")]
     pub root: Option<String>,
 }
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The run before: a results file, a directory with results, `latest` or `latest~N`.
+    #[arg(required_unless_present = "selftest")]
+    pub base: Option<String>,
+    /// The run after.
+    #[arg(required_unless_present = "selftest")]
+    pub candidate: Option<String>,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ComparisonFormat,
+    /// Differences of the rate, or of the mean score, below this do not matter.
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = evalrig_core::compare::DEFAULT_MARGIN)]
+    pub margin: f64,
+    /// Compare how many trials pass, or what they score.
+    #[arg(long, value_name = "MEASURE", default_value = "pass")]
+    pub measure: MeasureName,
+    /// Let only the verdict decide: exit with 1 when worse, with 3 when nothing is settled.
+    #[arg(long)]
+    pub gate: bool,
+    /// Seed of what is left to chance [default: made from the runs].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Try the gate on the trials of one run: how often it raises a false alarm, and how small a
+    /// drop it would catch.
+    #[arg(long, value_name = "RESULTS", conflicts_with_all = ["base", "candidate", "gate"])]
+    pub selftest: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ComparisonFormat {
+    Text,
+    Json,
+    Markdown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MeasureName {
+    Pass,
+    Score,
+}
+
+/// Shown at the end of `compare --help`.
+const COMPARE_HELP: &str = "\
+Example: evalrig compare latest~1 latest --gate
+
+Exit codes:
+  0  with --gate: better or equivalent; without: no test regressed, and the whole is not worse
+  1  with --gate: worse; without: a test regressed, or the whole is worse
+  2  could not start: usage, a file that is missing or no results
+  3  with --gate: nothing is settled; with and without: a test could not be measured
+  4  no test was measured in both runs";
 
 /// Stands for the newest results file.
 pub const LATEST: &str = "latest";

@@ -4,6 +4,7 @@
 
 pub mod access;
 pub mod assertion;
+pub mod compare;
 pub mod diagnostic;
 pub mod evidence;
 pub mod export;
@@ -14,4 +15,5 @@ pub mod repair;
 pub mod schema;
 pub mod score;
 pub mod source;
+pub mod stats;
 pub mod syntax;

@@ -32,7 +32,10 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("score", &["source", "model", "assertion"]),
-    ("plan", &["source", "model"]),
+    ("stats", &[]),
+    ("plan", &["source", "model", "stats"]),
+    // Of the model only `Outcome`.
+    ("compare", &["model", "stats"]),
     // Reading again is the caller's: fixes know nothing of suites.
     ("repair", &["source", "diagnostic", "syntax"]),
     (

@@ -1,5 +1,6 @@
 //! One file per command; this one only hands over.
 
+mod compare;
 mod completions;
 mod convert;
 mod explain;
@@ -37,6 +38,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Transpile(args) => transpile::run(&context, &args),
         Command::Run(args) => run::run(&context, &args),
         Command::Grade(args) => grade::run(&context, &args),
+        Command::Compare(args) => compare::run(&context, &args),
         Command::Report(args) => report::run(&context, &args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&context, &args),

@@ -1,11 +1,10 @@
 //! Which tests are run, how often, against what. Deterministic: the same suite, options and seed
 //! give the same cases.
 
-mod random;
 mod select;
 mod shard;
 
-pub use random::SplitMix64;
+pub use crate::stats::SplitMix64;
 pub use select::{BadPattern, Filter, Selection};
 pub use shard::{BadShard, Shard};
 

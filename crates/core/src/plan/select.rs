@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use globset::{Glob, GlobMatcher};
 
-use crate::model::{Test, Value};
-
-use super::random::SplitMix64;
 use super::shard::Shard;
+use crate::model::{Test, Value};
+use crate::stats::SplitMix64;
 
 /// A pattern on test ids; `!` in front excludes.
 #[derive(Debug, Clone)]

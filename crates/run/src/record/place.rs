@@ -111,6 +111,39 @@ impl Place {
         Ok(newest.map(|(_, results)| Self { results }))
     }
 
+    /// Where results lie under a root.
+    pub fn folder(root: &Utf8Path) -> Utf8PathBuf {
+        root.join(FOLDER)
+    }
+
+    /// The results in a folder, newest first, of the suite that was run last. Files that are not
+    /// named after a time are ordered by when they were written, whatever suite they are of.
+    pub fn history(folder: &Utf8Path) -> io::Result<Vec<Utf8PathBuf>> {
+        let mut found = Vec::new();
+        for entry in folder.read_dir_utf8()? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name == LATEST || name.starts_with('.') || !name.ends_with(ENDING) {
+                continue;
+            }
+            let changed = entry.metadata()?.modified()?;
+            let (suite, time) = match named(name) {
+                Some((suite, stamp, number)) => (suite, Some((stamp, number))),
+                None => (String::new(), None),
+            };
+            found.push((time, changed, entry.path().to_owned(), suite));
+        }
+        if found.iter().any(|(time, ..)| time.is_none()) {
+            for one in &mut found {
+                (one.0, one.3) = (None, String::new());
+            }
+        }
+        found.sort_by(|one, other| other.cmp(one));
+        let suite = found.first().map(|first| first.3.clone());
+        found.retain(|one| Some(&one.3) == suite.as_ref());
+        Ok(found.into_iter().map(|(_, _, path, _)| path).collect())
+    }
+
     /// The newest results of a suite.
     pub fn latest_of(root: &Utf8Path, suite: &str) -> Option<Utf8PathBuf> {
         newest(&root.join(FOLDER), suite, |_| true)
@@ -208,6 +241,30 @@ pub(super) fn replace(path: &Utf8Path, text: &[u8]) -> io::Result<()> {
     sync_directory(path)
 }
 
+/// Suite, time and number of a results file, as [`Place::claim`] names it.
+fn named(name: &str) -> Option<(String, String, u64)> {
+    let stem = name.strip_suffix(ENDING)?;
+    let is_stamp = |text: &str| {
+        text.len() == STAMP
+            && text.as_bytes()[10] == b'T'
+            && text
+                .chars()
+                .all(|c| c.is_ascii_digit() || matches!(c, '-' | 'T'))
+    };
+    let split = |stem: &str| -> Option<(String, String)> {
+        let at = stem.len().checked_sub(STAMP)?;
+        let stamp = stem.get(at..).filter(|text| is_stamp(text))?;
+        let suite = stem.get(..at)?.strip_suffix('-')?;
+        Some((suite.to_owned(), stamp.to_owned()))
+    };
+    if let Some((suite, stamp)) = split(stem) {
+        return Some((suite, stamp, 1));
+    }
+    let (rest, number) = stem.rsplit_once('-')?;
+    let (suite, stamp) = split(rest)?;
+    Some((suite, stamp, number.parse().ok()?))
+}
+
 /// By the time in their names; of one second, by number.
 fn newest(folder: &Utf8Path, suite: &str, fits: impl Fn(&Utf8Path) -> bool) -> Option<Utf8PathBuf> {
     let prefix = format!("{}-", safe_name(suite));
@@ -283,5 +340,38 @@ mod tests {
             "a-2026-01-01T03-04-05.jsonl"
         );
         assert_eq!(Place::interrupted(root, "a-b"), None);
+    }
+
+    #[test]
+    fn the_history_is_that_of_the_suite_that_was_run_last() {
+        let root = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(root.path()).unwrap();
+        let folder = Place::folder(root);
+        assert!(Place::history(&folder).is_err());
+        fs::create_dir_all(&folder).unwrap();
+        assert_eq!(Place::history(&folder).unwrap(), Vec::<Utf8PathBuf>::new());
+        for name in [
+            "a-2026-01-02T03-04-05.jsonl",
+            "b-2026-01-03T03-04-05.jsonl",
+            "a-2026-01-04T03-04-05-2.jsonl",
+            "a-2026-01-04T03-04-05-10.jsonl",
+            "a-2026-01-04T03-04-05-10.jsonl.journal",
+            "latest.jsonl",
+        ] {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        let names: Vec<String> = Place::history(&folder)
+            .unwrap()
+            .iter()
+            .map(|path| path.file_name().unwrap().to_owned())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "a-2026-01-04T03-04-05-10.jsonl",
+                "a-2026-01-04T03-04-05-2.jsonl",
+                "a-2026-01-02T03-04-05.jsonl",
+            ]
+        );
     }
 }

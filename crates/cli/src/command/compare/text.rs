@@ -1,0 +1,116 @@
+//! The comparison for people.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use evalrig_core::compare::{Change, SelfTest, TestChange, Verdict};
+use evalrig_run::report::Detail;
+
+use super::{Shown, phrase};
+use crate::render::{Look, visible};
+
+pub fn comparison(shown: &Shown, detail: Detail, look: Look) -> String {
+    let comparison = shown.comparison;
+    let mut out = String::new();
+    if detail != Detail::Quiet {
+        let _ = writeln!(out, "base       {}", visible::line(&shown.base));
+        let _ = writeln!(out, "candidate  {}\n", visible::line(&shown.candidate));
+        out += &list(&comparison.tests, detail, look);
+        let _ = writeln!(out, "{}", phrase::counts(comparison));
+    }
+    let Some(suite) = &comparison.suite else {
+        return out;
+    };
+    if detail != Detail::Quiet {
+        let _ = writeln!(out, "{}", phrase::size(suite));
+        let _ = writeln!(out, "{}", phrase::difference(comparison, suite));
+    }
+    let verdict = suite.judged.verdict;
+    let word = painted(verdict.word(), tone(verdict), look);
+    let _ = writeln!(out, "{word}: {}", phrase::reason(comparison, suite));
+    out
+}
+
+/// Everything that is not as it was; with `--verbose` the rest too.
+fn list(tests: &[TestChange], detail: Detail, look: Look) -> String {
+    let is_shown = |test: &&TestChange| {
+        test.change != Change::Unchanged || test.is_certain || detail == Detail::Verbose
+    };
+    let shown: Vec<&TestChange> = tests.iter().filter(is_shown).collect();
+    if shown.is_empty() {
+        return String::new();
+    }
+    let first = tests.first().map(|test| &test.target);
+    let has_targets = tests.iter().any(|test| Some(&test.target) != first);
+    let name = |test: &TestChange| match has_targets {
+        true => format!(
+            "{} ({})",
+            visible::line(&test.test),
+            visible::line(&test.target)
+        ),
+        false => visible::line(&test.test),
+    };
+    let width = shown.iter().map(|test| name(test).chars().count()).max();
+    let width = width.unwrap_or(0).min(60);
+    let mut out = String::new();
+    for change in Change::ALL {
+        for test in shown.iter().filter(|test| test.change == *change) {
+            let word = painted(
+                &format!("{:<12}", change.word()),
+                change_tone(*change),
+                look,
+            );
+            let certain = match test.is_certain {
+                true => "  beyond chance",
+                false => "",
+            };
+            let _ = writeln!(
+                out,
+                "{word}  {:<width$}  {} -> {}{certain}",
+                name(test),
+                phrase::passes(test.base),
+                phrase::passes(test.candidate),
+            );
+        }
+    }
+    out.push('\n');
+    out
+}
+
+pub fn selftest(name: &str, found: &SelfTest) -> String {
+    let [alarms, drop] = phrase::selftest(found);
+    let half = (found.half * 10.0).round() / 10.0;
+    format!(
+        "{}: {} tests, split {} times into halves of {half} trials each\n{alarms}\n{drop}\n",
+        visible::line(name),
+        found.tests,
+        found.splits,
+    )
+}
+
+fn tone(verdict: Verdict) -> Option<AnsiColor> {
+    match verdict {
+        Verdict::Better | Verdict::Equivalent => Some(AnsiColor::Green),
+        Verdict::Worse => Some(AnsiColor::Red),
+        Verdict::Inconclusive => Some(AnsiColor::Yellow),
+    }
+}
+
+fn change_tone(change: Change) -> Option<AnsiColor> {
+    match change {
+        Change::Regressed => Some(AnsiColor::Red),
+        Change::Errored => Some(AnsiColor::Magenta),
+        Change::Fixed => Some(AnsiColor::Green),
+        _ => None,
+    }
+}
+
+fn painted(text: &str, tone: Option<AnsiColor>, look: Look) -> String {
+    match tone {
+        Some(tone) if look.color => {
+            let style = Style::new().bold().fg_color(Some(tone.into()));
+            format!("{style}{text}{style:#}")
+        }
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,183 @@
+//! `compare` as a whole: exit codes, places, and output that does not change.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+fn evalrig(directory: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_evalrig"))
+        .args(arguments)
+        .current_dir(directory)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the binary starts")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("an exit code")
+}
+
+fn row(test: &str, trial: u32, outcome: &str) -> Value {
+    let score = match outcome {
+        "passed" => json!(1.0),
+        "failed" => json!(0.0),
+        _ => Value::Null,
+    };
+    json!({
+        "schemaVersion": 1, "timestamp": "2026-01-02T03:04:05Z", "evalId": test,
+        "dataset": "s", "conversationId": null, "score": score, "verdict": null,
+        "outcome": outcome, "hits": [], "misses": [], "candidateAnswer": null,
+        "target": "t", "trial": trial, "attempts": 1, "durationMs": null, "costUsd": null,
+        "tokens": null, "traceSummary": {}, "evaluatorResults": [], "judgeUsage": null,
+        "error": null, "testHash": "h", "source": {"file": "EVAL.yaml", "line": 1},
+        "record": null
+    })
+}
+
+/// So many tests with five trials each, of which so many pass.
+fn run_of(tests: usize, passes: u32) -> String {
+    let mut text = String::new();
+    for test in 0..tests {
+        for trial in 1..=5 {
+            let outcome = if trial <= passes { "passed" } else { "failed" };
+            text += &format!("{}\n", row(&format!("t{test}"), trial, outcome));
+        }
+    }
+    text
+}
+
+#[test]
+fn the_gate_decides_by_the_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for (name, text) in [
+        ("all", run_of(20, 5)),
+        ("some", run_of(20, 3)),
+        ("few", run_of(2, 5)),
+        ("empty", String::new()),
+    ] {
+        fs::write(at.join(name), text).unwrap();
+    }
+    let gate =
+        |base: &str, candidate: &str| code(&evalrig(at, &["compare", base, candidate, "--gate"]));
+    assert_eq!(gate("all", "some"), 1);
+    assert_eq!(gate("some", "all"), 0);
+    assert_eq!(gate("all", "all"), 0);
+    assert_eq!(gate("few", "few"), 3);
+    assert_eq!(gate("all", "empty"), 4);
+    assert_eq!(gate("all", "missing"), 2);
+}
+
+#[test]
+fn without_a_gate_every_regression_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let write = |name: &str, outcomes: [&str; 2]| {
+        let rows = [row("a", 1, outcomes[0]), row("b", 1, outcomes[1])];
+        fs::write(at.join(name), format!("{}\n{}\n", rows[0], rows[1])).unwrap();
+    };
+    write("both", ["passed", "passed"]);
+    write("one", ["passed", "failed"]);
+    write("torn", ["passed", "errored"]);
+    write("mixed", ["failed", "errored"]);
+    let plain = |base: &str, candidate: &str| code(&evalrig(at, &["compare", base, candidate]));
+    assert_eq!(plain("both", "both"), 0);
+    assert_eq!(plain("both", "one"), 1);
+    assert_eq!(plain("one", "both"), 0);
+    assert_eq!(plain("both", "torn"), 3);
+    assert_eq!(plain("both", "mixed"), 1);
+    assert_eq!(plain("torn", "both"), 0);
+}
+
+#[test]
+fn the_same_runs_give_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("a"), run_of(30, 5)).unwrap();
+    fs::write(at.join("b"), run_of(30, 4)).unwrap();
+    for format in ["text", "json", "markdown"] {
+        let arguments = [
+            "compare",
+            "a",
+            "b",
+            "--measure",
+            "score",
+            "--format",
+            format,
+        ];
+        let first = evalrig(at, &arguments);
+        let second = evalrig(at, &arguments);
+        assert!(!first.stdout.is_empty());
+        assert_eq!(first.stdout, second.stdout);
+    }
+    let arguments = ["compare", "--selftest", "b", "--format", "json"];
+    assert_eq!(
+        evalrig(at, &arguments).stdout,
+        evalrig(at, &arguments).stdout
+    );
+}
+
+#[test]
+fn the_json_has_the_documented_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("a"), run_of(3, 5)).unwrap();
+    let output = evalrig(at, &["compare", "a", "a", "--format", "json"]);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let keys =
+        |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    assert_eq!(
+        keys(&found),
+        ["schemaVersion", "base", "candidate", "tests", "suite"]
+    );
+    assert_eq!(
+        keys(&found["tests"][0]),
+        ["evalId", "target", "change", "base", "candidate"]
+    );
+    assert_eq!(
+        keys(&found["tests"][0]["base"]),
+        ["trials", "passes", "score"]
+    );
+    assert_eq!(
+        keys(&found["suite"]),
+        ["delta", "low", "high", "p", "verdict", "trialsNeeded"]
+    );
+    assert!(found["suite"]["low"].as_f64().unwrap() < 0.0);
+}
+
+#[test]
+fn earlier_runs_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let results = at.join(".evalrig/results");
+    fs::create_dir_all(&results).unwrap();
+    fs::create_dir_all(at.join(".git")).unwrap();
+    for (name, passes) in [
+        ("s-2026-01-01T00-00-00.jsonl", 5),
+        ("s-2026-01-02T00-00-00.jsonl", 3),
+        ("other-2026-01-01T12-00-00.jsonl", 0),
+    ] {
+        fs::write(results.join(name), run_of(20, passes)).unwrap();
+    }
+    assert_eq!(
+        code(&evalrig(at, &["compare", "latest~1", "latest", "--gate"])),
+        1
+    );
+    assert_eq!(
+        code(&evalrig(at, &["compare", "latest", "latest~1", "--gate"])),
+        0
+    );
+    assert_eq!(code(&evalrig(at, &["compare", "latest~2", "latest"])), 2);
+    let output = evalrig(
+        at,
+        &["compare", ".evalrig/results", ".", "--format", "json"],
+    );
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        found["base"],
+        ".evalrig/results/s-2026-01-02T00-00-00.jsonl"
+    );
+    assert_eq!(found["base"], found["candidate"]);
+}

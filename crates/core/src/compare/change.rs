@@ -1,0 +1,210 @@
+//! What became of one test (`FORMAT.md` 13.7 and 16).
+
+use std::collections::BTreeSet;
+
+use super::case::Case;
+use super::pairing::Match;
+use crate::model::Outcome;
+
+/// A test passes when all of its trials that got a verdict pass (`FORMAT.md` 8.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Passed before, not now.
+    Regressed,
+    /// Passes now, not before.
+    Fixed,
+    Unchanged,
+    /// Means something else now; counted neither way.
+    ChangedTest,
+    /// Measured only now.
+    Added,
+    /// Measured only before.
+    Removed,
+    /// Could not be measured now, or could not before.
+    Errored,
+}
+
+impl Change {
+    pub const ALL: &'static [Self] = &[
+        Self::Regressed,
+        Self::Errored,
+        Self::Fixed,
+        Self::ChangedTest,
+        Self::Added,
+        Self::Removed,
+        Self::Unchanged,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Regressed => "regressed",
+            Self::Fixed => "fixed",
+            Self::Unchanged => "unchanged",
+            Self::ChangedTest => "changed-test",
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Errored => "errored",
+        }
+    }
+
+    /// Whether the test tells anything about the whole.
+    pub fn is_compared(self) -> bool {
+        matches!(
+            self,
+            Self::Regressed | Self::Fixed | Self::Unchanged | Self::Errored
+        )
+    }
+}
+
+/// One test in one run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Side {
+    /// Only those that got a verdict.
+    pub trials: u64,
+    pub passes: u64,
+    /// Mean of the scores.
+    pub score: Option<f64>,
+    /// Trials that could not be measured.
+    pub errors: u64,
+}
+
+impl Side {
+    fn passes_all(&self) -> bool {
+        self.trials > 0 && self.passes == self.trials
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestChange {
+    pub test: String,
+    pub target: String,
+    pub change: Change,
+    /// `None` where the test was not run.
+    pub base: Option<Side>,
+    pub candidate: Option<Side>,
+    /// Whether the change of this test alone is beyond chance.
+    pub is_certain: bool,
+}
+
+impl TestChange {
+    /// Whether the candidate leaves open what became of the test.
+    pub fn is_open(&self) -> bool {
+        self.change == Change::Errored && self.candidate.is_some_and(|side| side.errors > 0)
+    }
+}
+
+pub fn classify(found: &Match) -> TestChange {
+    let side = |cases: &[&Case]| (!cases.is_empty()).then(|| Side::of(cases));
+    TestChange {
+        test: found.test.to_owned(),
+        target: found.target.to_owned(),
+        change: change_of(&found.base, &found.candidate),
+        base: side(&found.base),
+        candidate: side(&found.candidate),
+        is_certain: false,
+    }
+}
+
+fn change_of(base: &[&Case], candidate: &[&Case]) -> Change {
+    // A test that was skipped was not run.
+    let is_there = |cases: &[&Case]| cases.iter().any(|case| case.outcome != Outcome::Skipped);
+    match (is_there(base), is_there(candidate)) {
+        (false, true) => return Change::Added,
+        (true, false) => return Change::Removed,
+        _ => {}
+    }
+    let hashes = |cases: &[&Case]| -> BTreeSet<String> {
+        cases.iter().map(|case| case.hash.clone()).collect()
+    };
+    if hashes(base) != hashes(candidate) {
+        return Change::ChangedTest;
+    }
+    let (before, now) = (Side::of(base), Side::of(candidate));
+    match (before.passes_all(), now.passes_all()) {
+        (true, false) if now.trials > 0 => Change::Regressed,
+        _ if now.errors > 0 || (before.trials == 0 && before.errors > 0) => Change::Errored,
+        (false, true) => Change::Fixed,
+        _ => Change::Unchanged,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::testing::{case, trials};
+    use super::super::pairing::pair;
+    use super::*;
+
+    fn change(base: &[Case], candidate: &[Case]) -> Change {
+        let found = pair(base, candidate);
+        assert_eq!(found.len(), 1);
+        classify(&found[0]).change
+    }
+
+    #[test]
+    fn single_trials_change_as_the_format_says() {
+        use Outcome::{Borderline, Errored, Failed, Passed, Skipped};
+        for (before, now, wanted) in [
+            (Passed, Failed, Change::Regressed),
+            (Passed, Borderline, Change::Regressed),
+            (Passed, Errored, Change::Errored),
+            (Passed, Passed, Change::Unchanged),
+            (Failed, Passed, Change::Fixed),
+            (Borderline, Passed, Change::Fixed),
+            (Borderline, Failed, Change::Unchanged),
+            (Failed, Errored, Change::Errored),
+            (Errored, Errored, Change::Errored),
+            (Errored, Passed, Change::Errored),
+            (Errored, Failed, Change::Errored),
+            (Skipped, Passed, Change::Added),
+            (Passed, Skipped, Change::Removed),
+            (Skipped, Skipped, Change::Unchanged),
+        ] {
+            let found = change(&[case("a", 1, before)], &[case("a", 1, now)]);
+            assert_eq!(found, wanted, "{before:?} {now:?}");
+        }
+    }
+
+    #[test]
+    fn only_errors_of_the_candidate_leave_it_open() {
+        let (well, torn) = (trials("a", 1, 1), vec![case("a", 1, Outcome::Errored)]);
+        let is_open =
+            |base: &[Case], candidate: &[Case]| classify(&pair(base, candidate)[0]).is_open();
+        assert!(is_open(&well, &torn));
+        assert!(!is_open(&torn, &well));
+    }
+
+    #[test]
+    fn several_trials_pass_together() {
+        assert_eq!(
+            change(&trials("a", 5, 5), &trials("a", 5, 4)),
+            Change::Regressed
+        );
+        assert_eq!(
+            change(&trials("a", 5, 4), &trials("a", 5, 1)),
+            Change::Unchanged
+        );
+        assert_eq!(
+            change(&trials("a", 5, 4), &trials("a", 3, 3)),
+            Change::Fixed
+        );
+        let mut torn = trials("a", 3, 3);
+        torn[1] = case("a", 2, Outcome::Errored);
+        assert_eq!(change(&trials("a", 3, 3), &torn), Change::Errored);
+        torn[0] = case("a", 1, Outcome::Failed);
+        assert_eq!(change(&trials("a", 3, 3), &torn), Change::Regressed);
+    }
+
+    #[test]
+    fn a_test_that_means_something_else_is_not_compared() {
+        let mut other = trials("a", 1, 0);
+        other[0].hash = "other".to_owned();
+        assert_eq!(change(&trials("a", 1, 1), &other), Change::ChangedTest);
+        assert!(!Change::ChangedTest.is_compared());
+    }
+
+    #[test]
+    fn tests_come_and_go() {
+        assert_eq!(change(&[], &trials("a", 1, 1)), Change::Added);
+        assert_eq!(change(&trials("a", 1, 1), &[]), Change::Removed);
+    }
+}

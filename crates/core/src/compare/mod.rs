@@ -1,0 +1,181 @@
+//! Two runs side by side (`FORMAT.md` 13.7): what became of each test, and whether the whole is
+//! better, worse, equivalent, or not yet known. Pure: the same cases and the same seed give the
+//! same answer.
+
+mod case;
+mod change;
+mod pairing;
+mod selftest;
+mod verdict;
+
+pub use case::{Case, seed_of};
+pub use change::{Change, Side, TestChange};
+pub use selftest::{SelfTest, selftest};
+pub use verdict::{DEFAULT_MARGIN, Level, Rule, SuiteChange, Verdict, judge};
+
+use crate::stats::{Pair, holm, permute};
+
+/// What is compared.
+pub use crate::stats::Measure;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    pub measure: Measure,
+    /// Differences below it do not matter.
+    pub margin: f64,
+    /// `None`: taken from the cases.
+    pub seed: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            measure: Measure::Rate,
+            margin: DEFAULT_MARGIN,
+            seed: None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// In the order of the candidate; what was removed comes last.
+    pub tests: Vec<TestChange>,
+    /// `None` when no test was measured in both runs.
+    pub suite: Option<SuiteChange>,
+    pub seed: u64,
+    pub margin: f64,
+    pub measure: Measure,
+}
+
+impl Comparison {
+    pub fn count(&self, change: Change) -> usize {
+        let fits = |test: &&TestChange| test.change == change;
+        self.tests.iter().filter(fits).count()
+    }
+
+    /// Whether the candidate could not be measured everywhere.
+    pub fn is_incomplete(&self) -> bool {
+        self.tests.iter().any(TestChange::is_open)
+    }
+}
+
+/// Compares two runs. Of a case that stands twice on one side the last counts.
+pub fn compare(base: &[Case], candidate: &[Case], options: &Options) -> Comparison {
+    let seed = options.seed.unwrap_or_else(|| seed_of(base, candidate));
+    let matches = pairing::pair(base, candidate);
+    let mut tests: Vec<TestChange> = matches.iter().map(change::classify).collect();
+    mark_certain(&matches, &mut tests, seed);
+    let compared: Vec<&pairing::Match> = matches
+        .iter()
+        .zip(&tests)
+        .filter(|(_, test)| test.change.is_compared())
+        .map(|(found, _)| found)
+        .collect();
+    let pairs: Vec<Pair> = compared
+        .iter()
+        .filter_map(|found| found.pair(options.measure))
+        .collect();
+    let rule = Rule {
+        measure: options.measure,
+        margin: options.margin,
+        seed,
+    };
+    let suite = judge(&pairs, &rule).map(|judged| {
+        let cost = pairing::cost_per_round(&compared);
+        SuiteChange::new(judged, pairs.len(), cost)
+    });
+    Comparison {
+        tests,
+        suite,
+        seed,
+        margin: options.margin,
+        measure: options.measure,
+    }
+}
+
+/// Says of which tests alone the change is beyond chance, after Holm, so that of all of them
+/// together at most one in twenty comparisons names one wrongly.
+fn mark_certain(matches: &[pairing::Match], tests: &mut [TestChange], seed: u64) {
+    let found: Vec<(usize, f64)> = matches
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| tests[*at].change.is_compared())
+        .filter_map(|(at, found)| Some((at, found.pair(Measure::Rate)?)))
+        .map(|(at, pair)| (at, permute(&[pair], seed).two_sided()))
+        .collect();
+    let chances: Vec<f64> = found.iter().map(|(_, chance)| *chance).collect();
+    for ((at, _), chance) in found.iter().zip(holm(&chances)) {
+        tests[*at].is_certain = chance <= verdict::LEVEL;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::case::testing::{case, trials};
+    use super::*;
+    use crate::model::Outcome;
+
+    fn suite(count: usize, each: u32, passes: u32) -> Vec<Case> {
+        let test = |at| trials(&format!("t{at}"), each, passes);
+        (0..count).flat_map(test).collect()
+    }
+
+    #[test]
+    fn only_tests_of_both_runs_with_one_meaning_count() {
+        let base = [suite(20, 5, 5), trials("gone", 5, 5), trials("other", 5, 5)].concat();
+        let mut other = trials("other", 5, 0);
+        for case in &mut other {
+            case.hash = "changed".to_owned();
+        }
+        let candidate = [suite(20, 5, 5), other, trials("new", 5, 0)].concat();
+        let found = compare(&base, &candidate, &Options::default());
+        let suite = found.suite.unwrap();
+        assert_eq!((suite.tests, suite.judged.delta), (20, 0.0));
+        assert_eq!(suite.judged.verdict, Verdict::Equivalent);
+        let counts = [Change::Added, Change::Removed, Change::ChangedTest];
+        assert_eq!(counts.map(|change| found.count(change)), [1, 1, 1]);
+        assert_eq!(found, compare(&base, &candidate, &Options::default()));
+    }
+
+    #[test]
+    fn a_test_alone_can_be_beyond_chance() {
+        let base = suite(6, 10, 10);
+        let candidate = [suite(5, 10, 10), trials("t5", 10, 0)].concat();
+        let found = compare(&base, &candidate, &Options::default());
+        let certain: Vec<&str> = found
+            .tests
+            .iter()
+            .filter(|test| test.is_certain)
+            .map(|test| test.test.as_str())
+            .collect();
+        assert_eq!(certain, ["t5"]);
+        assert_eq!(found.suite.unwrap().judged.verdict, Verdict::Worse);
+    }
+
+    #[test]
+    fn without_a_common_test_there_is_no_verdict() {
+        let found = compare(&trials("a", 1, 1), &trials("b", 1, 1), &Options::default());
+        assert_eq!((found.suite, found.tests.len()), (None, 2));
+        assert_eq!(compare(&[], &[], &Options::default()).suite, None);
+    }
+
+    #[test]
+    fn what_errored_is_left_out_of_the_rates() {
+        let base = suite(10, 3, 3);
+        let mut candidate = base.clone();
+        candidate[0] = case("t0", 1, Outcome::Errored);
+        let found = compare(&base, &candidate, &Options::default());
+        assert!(found.is_incomplete());
+        assert_eq!(found.suite.unwrap().judged.delta, 0.0);
+    }
+
+    #[test]
+    fn open_questions_have_a_price() {
+        let found = compare(&suite(20, 1, 1), &suite(20, 1, 1), &Options::default());
+        let suite = found.suite.unwrap();
+        let trials = suite.judged.trials_needed.unwrap();
+        let cost = suite.cost_needed.unwrap();
+        assert!((cost - trials as f64 * 20.0 * 0.02).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,196 @@
+//! Better, worse, equivalent or not yet known.
+//!
+//! The candidate is worse when at most one in twenty exchanges of labels, within tests, would look
+//! as bad: exact, whatever the scores are like. It is better when at most one in a hundred would
+//! look as good: a gate is there to catch drops, and this way both errors together stay rare. The
+//! runs are equivalent when the whole interval of the difference at 95 % lies within the margin;
+//! that comes first, for a difference that does not matter is none, however certain it is.
+
+use crate::stats::{
+    Interval, Measure, Pair, Settling, difference, permute, trials_to_settle, typical_trials,
+};
+
+/// Ten points of a hundred.
+pub const DEFAULT_MARGIN: f64 = 0.1;
+/// How often a candidate that is equal may be called worse.
+pub const LEVEL: f64 = 0.05;
+/// How much stricter gains are looked at.
+const STRICTER: f64 = 5.0;
+const CONFIDENCE: f64 = 0.95;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Better,
+    Worse,
+    Equivalent,
+    Inconclusive,
+}
+
+impl Verdict {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Equivalent => "equivalent",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// What the judgement depends on besides the trials.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rule {
+    pub measure: Measure,
+    pub margin: f64,
+    pub seed: u64,
+}
+
+/// Where one run stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    pub base: f64,
+    pub candidate: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    pub levels: Level,
+    /// Mean gain of the tests.
+    pub delta: f64,
+    pub interval: Interval,
+    /// How often equal runs look as bad as this; if this is a gain, five times how often they look
+    /// as good. At most 0.05 when the runs differ.
+    pub p: f64,
+    /// Whether all arrangements were counted.
+    pub is_exact: bool,
+    pub verdict: Verdict,
+    /// Trials per test and run so far.
+    pub trials: f64,
+    /// How many would settle it; only where nothing is settled.
+    pub trials_needed: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SuiteChange {
+    pub judged: Judged,
+    /// Tests that were compared.
+    pub tests: usize,
+    /// Of as many trials as are needed, in both runs; `None` if costs are unknown.
+    pub cost_needed: Option<f64>,
+}
+
+impl SuiteChange {
+    pub fn new(judged: Judged, tests: usize, cost_per_round: Option<f64>) -> Self {
+        let needed = judged.trials_needed.zip(cost_per_round);
+        Self {
+            judged,
+            tests,
+            cost_needed: needed.map(|(trials, cost)| trials as f64 * cost),
+        }
+    }
+}
+
+/// `None` without tests.
+pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<Judged> {
+    let (delta, interval) = difference(pairs, rule.measure, CONFIDENCE)?;
+    let permuted = permute(pairs, rule.seed);
+    let (drop, gain) = (permuted.down, permuted.up * STRICTER);
+    let p = drop.min(gain).min(1.0);
+    let is_within = -rule.margin <= interval.low && interval.high <= rule.margin;
+    let verdict = match (is_within, p <= LEVEL) {
+        (true, _) => Verdict::Equivalent,
+        (_, true) if drop < gain => Verdict::Worse,
+        (_, true) => Verdict::Better,
+        _ => Verdict::Inconclusive,
+    };
+    let trials = typical_trials(pairs);
+    let settling = Settling {
+        delta,
+        interval,
+        margin: rule.margin,
+        trials,
+    };
+    let is_open = verdict == Verdict::Inconclusive;
+    Some(Judged {
+        levels: levels(pairs),
+        delta,
+        interval,
+        p,
+        is_exact: permuted.is_exact,
+        verdict,
+        trials,
+        trials_needed: is_open.then(|| trials_to_settle(&settling)),
+    })
+}
+
+/// Each test counts the same.
+fn levels(pairs: &[Pair]) -> Level {
+    let mean =
+        |side: &dyn Fn(&Pair) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
+    let of = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    Level {
+        base: mean(&|pair| of(&pair.base)),
+        candidate: mean(&|pair| of(&pair.candidate)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: Rule = Rule {
+        measure: Measure::Rate,
+        margin: 0.1,
+        seed: 1,
+    };
+
+    fn side(trials: usize, passes: usize) -> Vec<f64> {
+        let value = |at| f64::from(u8::from(at < passes));
+        (0..trials).map(value).collect()
+    }
+
+    fn pairs(count: usize, trials: usize, base: usize, candidate: usize) -> Vec<Pair> {
+        let pair = Pair {
+            base: side(trials, base),
+            candidate: side(trials, candidate),
+        };
+        vec![pair; count]
+    }
+
+    #[test]
+    fn the_four_verdicts() {
+        let verdict = |pairs: &[Pair]| judge(pairs, &RULE).unwrap().verdict;
+        assert_eq!(verdict(&pairs(20, 5, 5, 3)), Verdict::Worse);
+        assert_eq!(verdict(&pairs(20, 5, 3, 5)), Verdict::Better);
+        assert_eq!(verdict(&pairs(20, 5, 5, 5)), Verdict::Equivalent);
+        assert_eq!(verdict(&pairs(20, 1, 1, 1)), Verdict::Inconclusive);
+        assert_eq!(verdict(&pairs(3, 1, 1, 0)), Verdict::Inconclusive);
+        assert_eq!(judge(&[], &RULE), None);
+    }
+
+    #[test]
+    fn what_is_open_says_how_many_trials_would_settle_it() {
+        let open = judge(&pairs(20, 1, 1, 1), &RULE).unwrap();
+        assert!(
+            open.trials_needed
+                .is_some_and(|trials| trials > 1 && trials < 20)
+        );
+        let settled = judge(&pairs(20, 5, 5, 5), &RULE).unwrap();
+        assert_eq!(settled.trials_needed, None);
+        assert_eq!(SuiteChange::new(open, 20, None).cost_needed, None);
+    }
+
+    #[test]
+    fn a_drop_that_does_not_matter_is_equivalent() {
+        let mut many = pairs(190, 10, 10, 10);
+        many.extend(pairs(10, 10, 10, 4));
+        let judged = judge(&many, &RULE).unwrap();
+        assert!(judged.p < 0.001);
+        assert_eq!(judged.verdict, Verdict::Equivalent);
+        let strict = Rule {
+            margin: 0.01,
+            ..RULE
+        };
+        assert_eq!(judge(&many, &strict).unwrap().verdict, Verdict::Worse);
+    }
+}

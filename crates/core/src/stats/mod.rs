@@ -1,0 +1,74 @@
+//! How much chance there is in a number. Pure and seeded: the same numbers and the same seed give
+//! the same answer on every machine.
+//!
+//! Trials of one test resemble each other, so tests are what is counted: intervals of means treat
+//! the tests as clusters, and comparisons are made within tests.
+
+mod difference;
+mod mean;
+mod multiple;
+mod paired;
+mod passk;
+mod power;
+mod random;
+mod rate;
+mod special;
+
+pub(crate) use difference::typical_trials;
+pub use difference::{Measure, difference};
+pub use mean::{bootstrap_bca, bootstrap_percentile, clustered_mean};
+pub use multiple::{benjamini_hochberg, holm};
+pub use paired::{Permuted, mcnemar, permute};
+pub use passk::{pass_all_k, pass_at_k};
+pub use power::{Settling, trials_for_rates, trials_to_settle};
+pub use random::SplitMix64;
+pub use rate::{between, jeffreys, rate_text, wilson};
+
+/// From `low` to `high`, both included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Interval {
+    pub(crate) fn within(low: f64, high: f64, least: f64, most: f64) -> Self {
+        Self {
+            low: low.clamp(least, most),
+            high: high.clamp(least, most),
+        }
+    }
+
+    pub fn holds(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+/// One test in two runs: what its trials scored before and after. A pass counts 1, anything else
+/// 0, where rates are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    pub base: Vec<f64>,
+    pub candidate: Vec<f64>,
+}
+
+impl Pair {
+    /// How much the test gained. Neither side is empty.
+    pub fn gain(&self) -> f64 {
+        mean(&self.candidate) - mean(&self.base)
+    }
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// With n − 1 below. 0 for fewer than two values.
+pub(crate) fn variance(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let centre = mean(values);
+    let squares = values.iter().map(|value| (value - centre).powi(2));
+    squares.sum::<f64>() / (values.len() - 1) as f64
+}

@@ -1,0 +1,154 @@
+//! How sure a rate is. No interval has a width of 0, however well all agree.
+
+use super::Interval;
+use super::special::{beta_quantile, normal_quantile};
+
+/// From here on a rate may be printed without its interval.
+const SELF_EVIDENT: u64 = 200;
+
+/// Wilson's score interval (1927). `trials` is not 0.
+pub fn wilson(passes: u64, trials: u64, confidence: f64) -> Interval {
+    let z = normal_quantile(0.5 + 0.5 * confidence);
+    wilson_at(passes as f64 / trials as f64, trials as f64, z)
+}
+
+/// Wilson's form for a rate that was measured on `size` independent cases, or on as many as would
+/// be worth the same.
+pub(super) fn wilson_at(rate: f64, size: f64, z: f64) -> Interval {
+    let weight = z * z / size;
+    let centre = (rate + 0.5 * weight) / (1.0 + weight);
+    let spread = rate * (1.0 - rate) / size + weight / (4.0 * size);
+    let half = z * spread.sqrt() / (1.0 + weight);
+    Interval {
+        // At the ends rounding must not leave the rate outside.
+        low: (centre - half).clamp(0.0, rate),
+        high: (centre + half).clamp(rate, 1.0),
+    }
+}
+
+/// The equal-tailed interval of the Beta posterior under Jeffreys' prior, opened to 0 and 1 where
+/// none or all passed (Brown, Cai and DasGupta, 2001). `trials` is not 0.
+pub fn jeffreys(passes: u64, trials: u64, confidence: f64) -> Interval {
+    let tail = 0.5 - 0.5 * confidence;
+    let a = passes as f64 + 0.5;
+    let b = (trials - passes) as f64 + 0.5;
+    Interval {
+        low: match passes {
+            0 => 0.0,
+            _ => beta_quantile(a, b, tail),
+        },
+        high: match passes == trials {
+            true => 1.0,
+            false => beta_quantile(a, b, 1.0 - tail),
+        },
+    }
+}
+
+/// `19 of 20 passed, 95 %, between 76 and 99 %`. From 200 cases on without the interval.
+pub fn rate_text(passes: u64, trials: u64, verb: &str) -> String {
+    let counts = format!("{passes} of {trials} {verb}");
+    if trials == 0 {
+        return counts;
+    }
+    let text = format!("{counts}, {} %", percent(passes, trials));
+    match trials < SELF_EVIDENT {
+        true => format!("{text}, {}", between(wilson(passes, trials, 0.95))),
+        false => text,
+    }
+}
+
+/// `between 76 and 99 %`. An interval that is narrower than what is printed is opened.
+pub fn between(interval: Interval) -> String {
+    let low = (interval.low * 100.0).round();
+    let high = (interval.high * 100.0).round();
+    match low < high {
+        true => format!("between {low:.0} and {high:.0} %"),
+        false => format!(
+            "between {:.0} and {:.0} %",
+            (interval.low * 100.0).floor(),
+            (interval.high * 100.0).ceil()
+        ),
+    }
+}
+
+/// 100 only when all passed and 0 only when none did.
+fn percent(passes: u64, trials: u64) -> u64 {
+    match passes {
+        0 => 0,
+        passes if passes == trials => 100,
+        passes => ((passes as f64 / trials as f64 * 100.0).round() as u64).clamp(1, 99),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(found: Interval, low: f64, high: f64) {
+        assert!((found.low - low).abs() < 1e-9, "{found:?}");
+        assert!((found.high - high).abs() < 1e-9, "{found:?}");
+    }
+
+    /// statsmodels 0.15.0, `proportion_confint`; it does not open Jeffreys' interval at 0 and n.
+    #[test]
+    fn rates_have_the_intervals_of_statsmodels() {
+        close(wilson(0, 3, 0.95), 0.0, 0.5614970317550455);
+        close(wilson(3, 3, 0.95), 0.43850296824495444, 1.0);
+        close(wilson(19, 20, 0.95), 0.7638688065532577, 0.9911185511992044);
+        close(
+            wilson(150, 200, 0.95),
+            0.6856590168795417,
+            0.8049183199318249,
+        );
+        close(jeffreys(3, 3, 0.95), 0.46441675695704965, 1.0);
+        close(
+            jeffreys(19, 20, 0.95),
+            0.7891813637507349,
+            0.9945509674185734,
+        );
+        close(
+            jeffreys(5, 10, 0.95),
+            0.22352867025270517,
+            0.7764713297472948,
+        );
+        close(
+            jeffreys(150, 200, 0.95),
+            0.6866973371071521,
+            0.8061273195882732,
+        );
+    }
+
+    #[test]
+    fn a_rate_says_how_sure_it_is() {
+        assert_eq!(
+            rate_text(19, 20, "passed"),
+            "19 of 20 passed, 95 %, between 76 and 99 %"
+        );
+        assert_eq!(
+            rate_text(3, 3, "passed"),
+            "3 of 3 passed, 100 %, between 44 and 100 %"
+        );
+        assert_eq!(
+            rate_text(0, 1, "passed"),
+            "0 of 1 passed, 0 %, between 0 and 79 %"
+        );
+        assert_eq!(rate_text(150, 200, "passed"), "150 of 200 passed, 75 %");
+        assert_eq!(rate_text(0, 0, "passed"), "0 of 0 passed");
+    }
+
+    #[test]
+    fn no_interval_is_a_point() {
+        for trials in 1..200 {
+            for passes in 0..=trials {
+                for interval in [wilson(passes, trials, 0.95), jeffreys(passes, trials, 0.95)] {
+                    let rate = passes as f64 / trials as f64;
+                    assert!(interval.low < interval.high);
+                    assert!(interval.low <= rate && rate <= interval.high);
+                    assert!(interval.low >= 0.0 && interval.high <= 1.0);
+                }
+                let text = rate_text(passes, trials, "passed");
+                assert!(text.contains("between"), "{text}");
+            }
+        }
+    }
+}
