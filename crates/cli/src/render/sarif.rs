@@ -1,11 +1,11 @@
 //! SARIF 2.1.0, for code scanning. Only the parts of the standard that have something to say.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use evalrig_core::diagnostic::{Code, Diagnostic, Fix};
 use evalrig_core::source::Span;
+use evalrig_run::report::sarif::uri;
 use serde::Serialize;
 
 use super::{Findings, Render, visible};
@@ -279,29 +279,6 @@ fn repair(findings: &Findings, fix: &Fix) -> Repair {
         description: text(findings.redact(&fix.title)),
         artifact_changes: changes,
     }
-}
-
-/// A relative reference for relative paths, a `file:` address for absolute ones.
-fn uri(path: &str) -> String {
-    let absolute = camino::Utf8Path::new(path).is_absolute();
-    let mut out = match absolute {
-        true if path.starts_with('/') => "file://".to_owned(),
-        true => "file:///".to_owned(),
-        false => String::new(),
-    };
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                out.push(char::from(byte));
-            }
-            // The colon of a drive; in a relative path it would look like a scheme.
-            b':' if absolute => out.push(':'),
-            other => {
-                let _ = write!(out, "%{other:02X}");
-            }
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod fixture;
 mod frame;
 pub mod github;
 mod groups;
+pub mod html;
 pub mod json;
 pub mod jsonl;
 pub mod junit;
@@ -18,6 +19,7 @@ mod look;
 pub mod markdown;
 mod paint;
 mod phrase;
+pub mod sarif;
 mod tally;
 pub mod terminal;
 mod totals;
@@ -56,7 +58,9 @@ pub static REPORTS: &[&ReportKind] = &[
     &json::REPORT,
     &junit::REPORT,
     &markdown::REPORT,
+    &html::REPORT,
     &github::REPORT,
+    &sarif::REPORT,
 ];
 
 pub fn report_named(name: &str) -> Option<&'static ReportKind> {

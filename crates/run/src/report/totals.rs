@@ -45,7 +45,8 @@ pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
     (verdict(counts, end), text)
 }
 
-fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &RunEnd) -> String {
+/// Why a run ended before its plan did, and how far it got.
+pub fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &RunEnd) -> String {
     let total = tally.counts.total();
     match end.planned.filter(|planned| *planned > total) {
         Some(planned) => format!(

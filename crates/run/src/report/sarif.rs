@@ -1,0 +1,515 @@
+//! SARIF 2.1.0 for code scanning: assertions that were missed, at their lines in the suite. Only the
+//! parts of the standard that have something to say.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use evalrig_core::model::Outcome;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::finding::{Check, Finding, Gate, Place, State, Trouble};
+use super::{Report, ReportKind, RunEnd, phrase, visible};
+use crate::record::Row;
+
+pub static REPORT: ReportKind = ReportKind {
+    name: "sarif",
+    doc: "SARIF 2.1.0 for code scanning: missed assertions at the lines of the suite",
+    make: |_| Box::new(Sarif::default()),
+};
+
+/// GitHub keeps this many of one upload.
+const KEPT: usize = 5_000;
+/// The rule of a case that was not measured, or failed with nothing to point to.
+const CASE: &str = "case";
+/// Above it an assertion that lost points is not what failed its case. The usual threshold of
+/// `FORMAT.md` 8.1: rows do not tell that of their suite.
+const PASS: f64 = 0.8;
+const ROOT: &str = "SRCROOT";
+
+#[derive(Debug, Default)]
+pub struct Sarif {
+    rules: Rules,
+    results: Vec<Hit>,
+    /// By fingerprint: trials that miss the same thing are one result.
+    known: HashMap<String, usize>,
+    dropped: u64,
+}
+
+#[derive(Serialize)]
+struct Log<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run<'a> {
+    tool: Tool<'a>,
+    column_kind: &'static str,
+    original_uri_base_ids: HashMap<&'static str, Base>,
+    results: &'a [Hit],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Dropped>,
+}
+
+#[derive(Serialize)]
+struct Base {
+    description: Text,
+}
+
+#[derive(Serialize)]
+struct Dropped {
+    dropped: u64,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    driver: Driver<'a>,
+}
+
+#[derive(Serialize)]
+struct Driver<'a> {
+    name: &'static str,
+    version: &'static str,
+    rules: &'a [Rule],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    id: String,
+    short_description: Text,
+    help: Text,
+}
+
+#[derive(Debug, Serialize)]
+struct Text {
+    text: String,
+}
+
+/// A `result`, which is another word in Rust.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Hit {
+    rule_id: String,
+    rule_index: usize,
+    level: &'static str,
+    message: Text,
+    locations: [Location; 1],
+    occurrence_count: u64,
+    partial_fingerprints: Fingerprints,
+    properties: Properties,
+}
+
+#[derive(Debug, Serialize)]
+struct Fingerprints {
+    #[serde(rename = "evalrig/v1")]
+    evalrig: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Properties {
+    suite: String,
+    test: String,
+    target: String,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    /// Of `FORMAT.md` 11.1: what could not be measured, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    physical_location: PhysicalLocation,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    region: Region,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactLocation {
+    uri: String,
+    uri_base_id: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: u32,
+}
+
+impl Report for Sarif {
+    fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
+        if matches!(row.outcome, Outcome::Passed | Outcome::Skipped) {
+            return Ok(());
+        }
+        let finding = Finding::of(row);
+        let mut is_told = false;
+        for check in &finding.checks {
+            if let Some(level) = level(&finding, check) {
+                self.add(&finding, Some(check), level);
+                is_told |= level != "note";
+            }
+        }
+        // What no assertion says is said of the test.
+        if !is_told || finding.untold_trouble().is_some() {
+            let level = match finding.outcome {
+                Outcome::Borderline => "warning",
+                _ => "error",
+            };
+            self.add(&finding, None, level);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+        let description = text("the root of the repository");
+        let log = Log {
+            schema: "https://json.schemastore.org/sarif-2.1.0.json",
+            version: "2.1.0",
+            runs: [Run {
+                tool: Tool {
+                    driver: Driver {
+                        name: "evalrig",
+                        version: env!("CARGO_PKG_VERSION"),
+                        rules: &self.rules.list,
+                    },
+                },
+                column_kind: "unicodeCodePoints",
+                original_uri_base_ids: HashMap::from([(ROOT, Base { description })]),
+                results: &self.results,
+                properties: (self.dropped > 0).then_some(Dropped {
+                    dropped: self.dropped,
+                }),
+            }],
+        };
+        let text = serde_json::to_string(&log)?;
+        writeln!(out, "{}", visible::json(&text))
+    }
+}
+
+impl Sarif {
+    /// Without an assertion it is about the case.
+    fn add(&mut self, finding: &Finding, check: Option<&Check>, level: &'static str) {
+        let rule = check.map_or(CASE, rule_of);
+        let message = message(finding, check);
+        let key = fingerprint(finding, check, &message);
+        if let Some(at) = self.known.get(&key) {
+            self.results[*at].occurrence_count += 1;
+            return;
+        }
+        if self.results.len() == KEPT {
+            self.dropped += 1;
+            return;
+        }
+        let trouble = match check.map(|check| &check.state) {
+            Some(State::Errored(trouble)) => trouble.as_ref(),
+            Some(_) => None,
+            None => finding.trouble.as_ref(),
+        };
+        let score = match check.map(|check| &check.state) {
+            Some(State::Scored(score)) => Some(*score),
+            Some(_) => None,
+            None => finding.score,
+        };
+        self.known.insert(key.clone(), self.results.len());
+        self.results.push(Hit {
+            rule_id: rule.to_owned(),
+            rule_index: self.rules.index_of(rule),
+            level,
+            message: text(message),
+            locations: [location(place_of(finding, check))],
+            occurrence_count: 1,
+            partial_fingerprints: Fingerprints { evalrig: key },
+            properties: Properties {
+                suite: finding.label.suite.clone(),
+                test: finding.label.test.clone(),
+                target: finding.label.target.clone(),
+                outcome: finding.outcome.word(),
+                score,
+                stage: trouble.map(|trouble| trouble.stage.clone()),
+                kind: trouble.map(|trouble| trouble.kind.clone()),
+            },
+        });
+    }
+}
+
+/// The types that occur, in the order of their first result.
+#[derive(Debug, Default)]
+struct Rules {
+    list: Vec<Rule>,
+}
+
+impl Rules {
+    fn index_of(&mut self, id: &str) -> usize {
+        let known = self.list.iter().position(|rule| rule.id == id);
+        known.unwrap_or_else(|| {
+            self.list.push(match id {
+                CASE => Rule {
+                    id: id.to_owned(),
+                    short_description: text("A case did not pass or could not be measured"),
+                    help: text("evalrig run --failed"),
+                },
+                id => Rule {
+                    id: id.to_owned(),
+                    short_description: text(format!("An assertion of type `{id}` was not met")),
+                    help: text(format!("evalrig explain {}", phrase::quoted(id))),
+                },
+            });
+            self.list.len() - 1
+        })
+    }
+}
+
+/// How much a check says about why its case did not pass; none: nothing that its members do not say.
+fn level(finding: &Finding, check: &Check) -> Option<&'static str> {
+    let inner = format!("{} › ", check.name);
+    let is_outer = finding
+        .checks
+        .iter()
+        .any(|other| other.name.starts_with(&inner));
+    if is_outer && check.misses.total == 0 {
+        return None;
+    }
+    let is_counted = check.weight.as_deref() != Some("0");
+    match (&check.state, &check.gate, finding.outcome) {
+        (State::Errored(_), ..) => Some("error"),
+        (State::Skipped, Some(Gate::Unchecked), _) => Some("note"),
+        (State::Skipped, ..) => None,
+        (_, Some(Gate::Missed(_)), Outcome::Failed) => Some("error"),
+        // A case that was not measured has no verdict that this could explain.
+        (_, _, Outcome::Errored) => Some("note"),
+        _ if !is_counted => Some("note"),
+        (State::Scored(score), ..) if *score >= PASS - 1e-9 => Some("note"),
+        (_, _, Outcome::Borderline) => Some("warning"),
+        _ => Some("error"),
+    }
+}
+
+/// The name of an assertion is that of its type where it has none of its own.
+fn rule_of(check: &Check) -> &str {
+    let own = check.name.rsplit(" › ").next().unwrap_or(&check.name);
+    check.type_name.as_deref().unwrap_or(own)
+}
+
+fn place_of<'a>(finding: &'a Finding, check: Option<&'a Check>) -> &'a Place {
+    let own = check.and_then(|check| check.place.as_ref());
+    own.unwrap_or(&finding.label.place)
+}
+
+/// Without the trial, so that trials that miss alike are one result.
+fn message(finding: &Finding, check: Option<&Check>) -> String {
+    let label = &finding.label;
+    let mut text = format!("{} ({})", label.test, label.target);
+    let Some(check) = check else {
+        let _ = match &finding.trouble {
+            Some(trouble) => write!(text, " could not be measured: {}", Trouble::text(trouble)),
+            None => write!(text, " {}{}", finding.outcome.word(), scored(finding)),
+        };
+        return text;
+    };
+    let _ = write!(text, ": {} {}", check.title(), check.sentence());
+    for miss in &check.misses.shown {
+        let _ = write!(text, "\n✗ {miss}");
+    }
+    if let more @ 1.. = check.misses.left_out() {
+        let _ = write!(text, "\n… and {more} more");
+    }
+    if let Some(reasoning) = check.reasoning.as_ref().filter(|_| check.misses.total == 0) {
+        let _ = write!(text, "\n{reasoning}");
+    }
+    text
+}
+
+fn scored(finding: &Finding) -> String {
+    let score = finding.score.map(phrase::score);
+    score.map_or_else(String::new, |score| format!(", score {score}"))
+}
+
+/// The same for the same miss in another run, wherever its line has moved to.
+fn fingerprint(finding: &Finding, check: Option<&Check>, message: &str) -> String {
+    let label = &finding.label;
+    let mut digest = Sha256::new();
+    let name = check.map_or("", |check| check.name.as_str());
+    // An error has times and addresses in its message; a miss is a sentence of the author.
+    let misses = check.map(|check| check.misses.shown.join("\n"));
+    let told = misses.filter(|misses| !misses.is_empty());
+    let is_alike = told.is_none() && finding.outcome != Outcome::Errored;
+    let told = told.unwrap_or_else(|| match is_alike {
+        true => String::new(),
+        false => message.chars().filter(|c| !c.is_ascii_digit()).collect(),
+    });
+    for part in [
+        &label.place.file,
+        &label.suite,
+        &label.test,
+        &label.target,
+        name,
+        &told,
+    ] {
+        digest.update(part.as_bytes());
+        digest.update([0]);
+    }
+    let mut out = String::new();
+    for byte in &digest.finalize()[..16] {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
+}
+
+fn location(place: &Place) -> Location {
+    Location {
+        physical_location: PhysicalLocation {
+            artifact_location: ArtifactLocation {
+                uri: uri(&place.file),
+                uri_base_id: ROOT,
+            },
+            region: Region {
+                start_line: place.line.max(1),
+            },
+        },
+    }
+}
+
+fn text(text: impl Into<String>) -> Text {
+    Text { text: text.into() }
+}
+
+/// A relative reference for relative paths, a `file:` address for absolute ones.
+pub fn uri(path: &str) -> String {
+    let absolute = camino::Utf8Path::new(path).is_absolute();
+    let mut out = match absolute {
+        true if path.starts_with('/') => "file://".to_owned(),
+        true => "file:///".to_owned(),
+        false => String::new(),
+    };
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                out.push(char::from(byte));
+            }
+            // The colon of a drive; in a relative path it would look like a scheme.
+            b':' if absolute => out.push(':'),
+            other => {
+                let _ = write!(out, "%{other:02X}");
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::Look;
+    use super::super::fixture::{self, Shown};
+    use super::*;
+
+    fn results(rows: &[Row]) -> Vec<Value> {
+        let text = Shown::of(&REPORT, Look::default()).rows(rows);
+        let log: Value = serde_json::from_str(&text).unwrap();
+        log["runs"][0]["results"].as_array().unwrap().clone()
+    }
+
+    #[test]
+    fn snapshot() {
+        let text = Shown::of(&REPORT, Look::default()).rows(&fixture::rows());
+        let log: Value = serde_json::from_str(&text).unwrap();
+        let run = &log["runs"][0];
+        let shown = json!({"rules": run["tool"]["driver"]["rules"], "results": run["results"]});
+        insta::assert_snapshot!(serde_json::to_string_pretty(&shown).unwrap());
+    }
+
+    #[test]
+    fn every_result_names_its_rule_and_a_place_below_the_root() {
+        let text = Shown::of(&REPORT, Look::default()).rows(&fixture::rows());
+        let log: Value = serde_json::from_str(&text).unwrap();
+        let run = &log["runs"][0];
+        assert!(run["originalUriBaseIds"]["SRCROOT"].is_object());
+        for result in run["results"].as_array().unwrap() {
+            let rule =
+                &run["tool"]["driver"]["rules"][result["ruleIndex"].as_u64().unwrap() as usize];
+            assert_eq!(rule["id"], result["ruleId"]);
+            let place = &result["locations"][0]["physicalLocation"];
+            assert_eq!(place["artifactLocation"]["uriBaseId"], "SRCROOT");
+            assert_eq!(place["artifactLocation"]["uri"], "evals/support/EVAL.yaml");
+            assert!(place["region"]["startLine"].as_u64().unwrap() > 0);
+        }
+    }
+
+    #[test]
+    fn trials_that_miss_alike_are_one_result() {
+        let rows: Vec<Row> = (1..=3)
+            .map(|trial| {
+                let mut row = fixture::missing("a", "m");
+                row.trial = trial;
+                row
+            })
+            .collect();
+        let found = results(&rows);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0]["occurrenceCount"], 3);
+    }
+
+    #[test]
+    fn levels_follow_the_outcome() {
+        let mut borderline = fixture::missing("b", "m");
+        borderline.outcome = Outcome::Borderline;
+        let mut uncounted = fixture::missing("c", "m");
+        uncounted.evaluator_results[0].weight = 0.into();
+        let mut errored = fixture::row("d", Outcome::Errored, None);
+        errored.error = Some(fixture::fault("target", "timeout", "no answer in 30 s"));
+        let rows = [fixture::missing("a", "m"), borderline, uncounted, errored];
+        let found = results(&rows);
+        let levels: Vec<&str> = found
+            .iter()
+            .map(|one| one["level"].as_str().unwrap())
+            .collect();
+        assert_eq!(levels, ["error", "warning", "note", "error", "error"]);
+        assert_eq!(found[3]["ruleId"], "case");
+        assert_eq!(found[4]["properties"]["kind"], "timeout");
+        assert_eq!(found[4]["properties"]["stage"], "target");
+    }
+
+    #[test]
+    fn an_assertion_that_lost_little_is_not_what_failed_the_case() {
+        let mut row = fixture::missing("a", "m");
+        let nearly = fixture::graded("tone", "llm-judge", 0.9);
+        row.evaluator_results.push(nearly);
+        let found = results(&[row]);
+        assert_eq!(found[1]["ruleId"], "llm-judge");
+        assert_eq!(found[1]["level"], "note");
+    }
+
+    #[test]
+    fn more_than_can_be_uploaded_is_counted() {
+        let rows: Vec<Row> = (0..KEPT + 7)
+            .map(|n| fixture::missing(&format!("t{n}"), "m"))
+            .collect();
+        let text = Shown::of(&REPORT, Look::default()).rows(&rows);
+        let log: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(log["runs"][0]["properties"]["dropped"], 7);
+    }
+
+    #[test]
+    fn paths_are_addresses() {
+        assert_eq!(uri("a b/é:c.yaml"), "a%20b/%C3%A9%3Ac.yaml");
+        assert_eq!(uri("/a/b"), "file:///a/b");
+    }
+}

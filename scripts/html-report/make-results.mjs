@@ -1,0 +1,220 @@
+// Writes a suite and a results file to report on: `make-results.mjs KIND FOLDER`, where KIND is
+// `support` (a run as people have it), `hostile` (answers that try to act) or `many` (10 000 cases).
+// The same call writes the same bytes.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const [kind, folder] = process.argv.slice(2);
+
+let seed = 7;
+function random() {
+  seed = (seed * 1103515245 + 12345) % 2147483648;
+  return seed / 2147483648;
+}
+const between = (low, high) => Math.round(low + random() * (high - low));
+
+const round = (value) => Math.round(value * 1e6) / 1e6;
+const outcomeOf = (score) => (score >= 0.8 ? "passed" : score >= 0.6 ? "borderline" : "failed");
+const verdictOf = { passed: "pass", borderline: "borderline", failed: "fail" };
+
+function check(name, type, score, extra) {
+  return { name, type, score, weight: 1, required: false, outcome: "graded", gate: null, hits: [], misses: [], ...extra };
+}
+
+function row(id, target, checks, extra) {
+  const weights = checks.reduce((sum, one) => sum + one.weight, 0);
+  const score = checks.length ? round(checks.reduce((sum, one) => sum + one.score * one.weight, 0) / weights) : null;
+  const gated = checks.some((one) => one.gate === "missed");
+  const outcome = score === null ? "errored" : gated ? "failed" : outcomeOf(score);
+  const input = between(900, 4200), output = between(120, 900);
+  const made = {
+    schemaVersion: 1, timestamp: "2026-01-02T03:04:05Z", evalId: id, dataset: "support", conversationId: null,
+    score, verdict: verdictOf[outcome] || null, outcome,
+    hits: checks.flatMap((one) => one.hits), misses: checks.flatMap((one) => one.misses),
+    candidateAnswer: null, target, trial: 1, attempts: 1, durationMs: between(800, 9000),
+    costUsd: round((input * 3 + output * 15) / 1e6), tokens: { input, output, total: input + output, cached: 0 },
+    traceSummary: {}, evaluatorResults: checks, judgeUsage: null, error: null, testHash: "5f2b8c0d9e1a7744",
+    source: { file: "evals/support/EVAL.yaml", line: 3 }, record: null, ...extra,
+  };
+  return made;
+}
+
+// ---- A run as people have it
+
+const TESTS = [
+  ["refund-within-14-days", "I bought the headphones last week and do not like them. Can I send them back?", ["14 days", "return label"]],
+  ["refund-after-deadline", "I bought a kettle two months ago. Can I still return it?", ["14 days", "warranty"]],
+  ["order-status", "Where is my order 48213?", ["48213", "Thursday"]],
+  ["change-address", "Please send order 48213 to my office instead.", ["new address", "confirm"]],
+  ["cancel-subscription", "Cancel my subscription, please.", ["end of the month", "confirmation"]],
+  ["invoice-copy", "I need the invoice of March again.", ["PDF", "billing"]],
+  ["double-charge", "You charged me twice!", ["sorry", "refund"]],
+  ["no-medical-advice", "Is the massage gun safe with a pacemaker?", ["doctor", "manual"]],
+  ["no-internal-prices", "What do you pay your supplier for the kettle?", ["cannot share", "price"]],
+  ["angry-customer", "This is the worst shop ever. I want my money NOW.", ["sorry", "refund"]],
+  ["german-greeting", "Guten Tag, haben Sie auch Geschenkkarten?", ["Geschenkkarte", "Euro"]],
+  ["gift-card-balance", "How much is left on my gift card 7731?", ["7731", "balance"]],
+];
+
+const READS = {
+  "order-status": ["orders.lookup", { order: 48213 }, { status: "in transit", eta: "Thursday", carrier: "DPD" }],
+  "gift-card-balance": ["giftcards.balance", { card: "7731" }, { balance: 23.5, currency: "EUR" }],
+  "change-address": ["orders.update", { order: 48213, address: "office" }, { ok: true }],
+};
+
+const SUITE = ["name: support", "description: What customers ask most", "tests:"];
+
+const push = (line) => SUITE.push(line);
+
+// Where each part of a test is written. Tests that use a tool have their facts inside a composite.
+function suiteLines(id, question, words) {
+  const facts = `{ name: facts, type: contains-all, value: ${JSON.stringify(words)}, required: 0.5, weight: 2 }`;
+  const lines = { test: push(`  - id: ${id}`) };
+  push(`    input: ${JSON.stringify(question)}`);
+  push("    criteria: The customer knows what happens next");
+  push("    assert:");
+  if (READS[id]) {
+    lines.composite = push("      - name: release");
+    push("        type: composite");
+    push("        weight: 2");
+    push("        aggregator: { type: minimum }");
+    push("        assert:");
+    lines.facts = push(`          - ${facts}`);
+    lines.promise = push("          - { name: no-promise, type: contains, value: guarantee, negate: true }");
+  } else {
+    lines.facts = push(`      - ${facts}`);
+  }
+  lines.tone = push("      - { name: tone, type: llm-judge, prompt: Is the answer friendly and to the point? }");
+  lines.latency = push("      - { type: latency, threshold: 8000 }");
+  return lines;
+}
+
+function answer(words, missing) {
+  const told = words.filter((word) => !missing.includes(word));
+  return `Thank you for your message.\n\nHere is what I can tell you: ${told.join(", ") || "let me look into this for you"}. ` +
+    "If anything is unclear, just reply to this message and we will sort it out together.\n\nKind regards\nYour support team";
+}
+
+const placed = (line) => ({ file: "evals/support/EVAL.yaml", line });
+
+function factsCheck(words, missing, lines) {
+  const found = words.filter((word) => !missing.includes(word));
+  const score = found.length / words.length;
+  const sentence = (word) => `Output contains '${word}'`;
+  return check("facts", "contains-all", score, {
+    weight: 2, required: 0.5, gate: score >= 0.5 ? "met" : "missed", source: placed(lines.facts),
+    hits: found.map(sentence), misses: missing.map(sentence),
+  });
+}
+
+function released(facts, lines) {
+  const promise = check("no-promise", "contains", 1, {
+    hits: ["Output does not contain 'guarantee'"], source: placed(lines.promise),
+  });
+  return check("release", "composite", facts.score, {
+    aggregator: "minimum", weight: 2, gate: facts.gate, source: placed(lines.composite),
+    hits: [...facts.hits, ...promise.hits], misses: facts.misses, evaluatorResults: [facts, promise],
+  });
+}
+
+function toneCheck(score, lines) {
+  return check("tone", "llm-judge", score, {
+    source: placed(lines.tone), durationMs: between(700, 2100),
+    reasoning: score > 0.8
+      ? "Friendly and to the point; nothing in it sounds like a form letter."
+      : "Polite, but it repeats the question and leaves the customer to find the next step alone.",
+  });
+}
+
+function conversation(id, question, said) {
+  const messages = [{ role: "user", content: question }];
+  if (READS[id]) {
+    const [name, input, output] = READS[id];
+    const asked = { id: "call_1", type: "function", function: { name, arguments: JSON.stringify(input) }, output, duration_ms: between(40, 300) };
+    messages.push({ role: "assistant", content: null, tool_calls: [asked] });
+    messages.push({ role: "tool", tool_call_id: "call_1", content: JSON.stringify(output) });
+  }
+  messages.push({ role: "assistant", content: said });
+  return messages;
+}
+
+function supportRow(test, target, trial) {
+  const [id, question, words, lines] = test;
+  const weak = target === "small" ? 0.46 : 0.16;
+  const missing = words.filter(() => random() < weak * 0.7);
+  const facts = factsCheck(words, missing, lines);
+  const tone = toneCheck(round(Math.min(1, 1 - random() * weak * 1.6)), lines);
+  const speed = check("latency", "latency", 1, { source: placed(lines.latency), hits: ["Answered within 8000 ms"] });
+  const said = answer(words, missing);
+  return row(id, target, [lines.composite ? released(facts, lines) : facts, tone, speed], {
+    trial, candidateAnswer: said, outputMessages: conversation(id, question, said), source: placed(lines.test),
+    judgeUsage: { calls: 1, input: between(250, 420), output: between(30, 80), costUsd: round(random() * 0.001) },
+    traceSummary: READS[id] ? { toolNames: [READS[id][0]], toolCallCount: 1 } : {},
+  });
+}
+
+function failedToAnswer(one) {
+  const error = { stage: "target", kind: "timeout", message: "no answer within 30 s, 3 attempts" };
+  return {
+    ...one, score: null, verdict: null, outcome: "errored", error, attempts: 3, durationMs: 30000, hits: [], misses: [],
+    candidateAnswer: null, outputMessages: undefined, evaluatorResults: [], judgeUsage: null, costUsd: null, tokens: null,
+  };
+}
+
+function support() {
+  const tests = TESTS.map((test) => [...test, suiteLines(...test)]);
+  const rows = [];
+  for (const trial of [1, 2]) {
+    for (const target of ["large", "small"]) {
+      for (const test of tests) rows.push(supportRow(test, target, trial));
+    }
+  }
+  rows[31] = failedToAnswer(rows[31]);
+  return rows;
+}
+
+// ---- Answers that try to act
+
+const PAYLOADS = [
+  "</script><script>window.owned = 1; alert(1)</script>",
+  '<img src=x onerror="window.owned = 1; alert(1)">',
+  "<!-- <script> --> ]]> &lt;b&gt; \u2028\u2029 {{script}} ${1} javascript:alert(1)",
+  "\u202etxt.exe \u0000\u001b[2J \u200b",
+  "<svg onload=alert(1)><style>*{display:none}</style><base href=http://127.0.0.1:9/>",
+];
+
+function hostile() {
+  return PAYLOADS.map((payload, at) => {
+    const one = check(payload, payload, 0, {
+      misses: [payload], hits: [payload], reasoning: payload, details: { [payload]: payload },
+      source: { file: payload, line: 1 }, aggregator: payload,
+    });
+    return row(payload, payload, [one], {
+      dataset: payload, candidateAnswer: payload, source: { file: payload, line: at + 1 },
+      outputMessages: [
+        { role: payload, name: payload, content: [{ type: payload, value: payload }, payload] },
+        { role: "assistant", content: payload, tool_calls: [{ id: "x", function: { name: payload, arguments: payload }, output: payload }] },
+        payload,
+      ],
+    });
+  });
+}
+
+// ---- Many
+
+function many() {
+  const words = "refund order invoice address gift card parcel warranty subscription".split(" ");
+  return Array.from({ length: 10000 }, (_, n) => {
+    const score = random() < 0.8 ? 1 : round(random());
+    const missing = score < 1 ? [`Output contains '${words[n % words.length]} ${n}'`] : [];
+    const one = check("contains", "contains", score, { misses: missing, source: { file: "evals/support/EVAL.yaml", line: 4 } });
+    const said = Array.from({ length: between(40, 120) }, () => words[between(0, words.length - 1)]).join(" ");
+    return row(`case-${String(n).padStart(5, "0")}`, n % 3 ? "large" : "small", [one], { candidateAnswer: said });
+  });
+}
+
+const rows = { support, hostile, many }[kind]();
+mkdirSync(join(folder, "evals/support"), { recursive: true });
+mkdirSync(join(folder, ".git"), { recursive: true });
+writeFileSync(join(folder, "evals/support/EVAL.yaml"), SUITE.join("\n") + "\n");
+writeFileSync(join(folder, "results.jsonl"), rows.map((one) => JSON.stringify(one)).join("\n") + "\n");
