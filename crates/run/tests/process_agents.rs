@@ -170,7 +170,7 @@ async fn messages_come_as_json() {
     let answer = place.answer("provider: cli\ncommand: [cat]\nstdin: messages");
     assert_eq!(
         answer.await,
-        r#"{"test_id":"t'1","attempt":2,"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"Read","arguments":"{}"}}]},{"role":"tool","content":"out","tool_call_id":"c"},{"role":"user","content":[{"type":"file","value":"a.txt"},{"type":"text","value":"See."}]}],"files":["/p/a.txt"]}"#
+        r#"{"test_id":"t'1","attempt":2,"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"Read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"out"},{"role":"user","content":[{"type":"file","value":"a.txt"},{"type":"text","value":"See."}]}],"files":["/p/a.txt"]}"#
     );
 }
 

@@ -354,12 +354,15 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_safe_is_not_promised() {
+    fn what_is_not_synced_is_written_and_not_promised() {
         let fake = Fake::default();
         let mut lines = lines(&fake);
         fake.0.lock().unwrap().cannot_sync = true;
         lines.append(b"{\"a\":1}\n").unwrap_err();
-        assert_eq!(fake.0.lock().unwrap().bytes, b"");
-        assert_eq!(lines.length(), 0);
+        assert_eq!(fake.0.lock().unwrap().bytes, b"{\"a\":1}\n");
+        fake.0.lock().unwrap().cannot_sync = false;
+        lines.append(b"{\"b\":2}\n").unwrap();
+        let state = fake.0.lock().unwrap();
+        assert_eq!(state.safe, state.bytes.len());
     }
 }

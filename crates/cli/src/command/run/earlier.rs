@@ -253,11 +253,9 @@ fn has_suite(interrupted: &Interrupted, name: &str) -> bool {
 
 /// What somebody named by mistake must not be emptied: only results are replaced by results.
 pub(in super::super) fn output_place(path: &Utf8Path) -> Result<Place, Exit> {
-    let is_results = match Rows::open(path) {
-        Ok(_) => true,
-        Err(_) => std::fs::metadata(path).map_or(true, |found| !found.is_file()),
-    };
-    if !is_results {
+    // A pipe would wait to be read.
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    if is_file && Rows::open(path).is_err() {
         complain(&format!(
             "--output: `{path}` is there and holds no results; nothing was written"
         ));
