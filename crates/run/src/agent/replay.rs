@@ -388,7 +388,10 @@ mod tests {
         let (folder, path) = file(&[row("a", 1)]);
         std::fs::write(&path, "{\"evalId\": 1}\n").unwrap();
         let message = agent(&path, "").unwrap_err().message;
-        assert!(message.contains("old.jsonl:1: not a row"), "{message}");
+        assert!(
+            message.contains("old.jsonl` is no results file: line 1 is not a row"),
+            "{message}"
+        );
         let folder = Utf8Path::from_path(folder.path()).unwrap();
         let message = agent(folder, "").unwrap_err().message;
         assert!(
