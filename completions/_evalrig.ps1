@@ -36,12 +36,13 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved')
-            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Turn evals.json, an eval set, a list of triggers or `.co/evals` records into an EVAL.yaml')
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, keep and report what came of it')
             [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again, with the suite''s assertions of today and without calling the target')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say what changed between two runs, and whether it is more than chance')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a stored run again')
+            [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Look into the `.co/evals` store, where every run is kept, and add to it')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -193,6 +194,8 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--borderline', '--borderline', [CompletionResultType]::ParameterName, 'Score from which a case is borderline [default: the suite''s, else 0.6]')
             [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where the rows go [default: `.evalrig/results` in the repository root]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'Where runs are recorded [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--keep-runs', '--keep-runs', [CompletionResultType]::ParameterName, 'Delete all but the newest N run files of each record that is written')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'What to report, and where to; repeatable [default: terminal]')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
             [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
@@ -202,6 +205,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--judge-criteria', '--judge-criteria', [CompletionResultType]::ParameterName, 'Judge `criteria` too where a test has assertions')
             [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 when tests are borderline')
             [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Keep the messages of every case, so that tool calls can be graded again')
+            [CompletionResult]::new('--no-record', '--no-record', [CompletionResultType]::ParameterName, 'Record nothing in `.co/evals`')
             [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
             [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
@@ -269,6 +273,192 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'evalrig;log' {
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the records')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a record: the newest run of every turn, older ones beneath')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two runs of a record; exit with 1 when something passed before and does not now')
+            [CompletionResult]::new('messages', 'messages', [CompletionResultType]::ParameterValue, 'Print the messages of a run as a JSON array')
+            [CompletionResult]::new('expect', 'expect', [CompletionResultType]::ParameterValue, 'Write down what is expected of a turn')
+            [CompletionResult]::new('evaluate', 'evaluate', [CompletionResultType]::ParameterValue, 'Write down whether the newest answer of a turn is good')
+            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote')
+            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Delete what is old')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'evalrig;log;list' {
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;log;show' {
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;log;diff' {
+            [CompletionResult]::new('--runs', '--runs', [CompletionResultType]::ParameterName, 'Which runs, before and now [default: the last two]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;log;messages' {
+            [CompletionResult]::new('--run', '--run', [CompletionResultType]::ParameterName, 'Which run [default: the newest]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;log;expect' {
+            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'Which turn, from 1 [default: the last]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;log;evaluate' {
+            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'Which turn, from 1 [default: the last]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;log;record' {
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'What was asked, for sessions that do not say it themselves')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Who wrote the session [default: by its look]')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model, where the session does not name it')
+            [CompletionResult]::new('--expected', '--expected', [CompletionResultType]::ParameterName, 'What is expected of the last answer')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;log;prune' {
+            [CompletionResult]::new('--keep-runs', '--keep-runs', [CompletionResultType]::ParameterName, 'Run files to keep of each record')
+            [CompletionResult]::new('--keep-history', '--keep-history', [CompletionResultType]::ParameterName, 'Older runs to keep in each turn''s history')
+            [CompletionResult]::new('--keep-records', '--keep-records', [CompletionResultType]::ParameterName, 'Records to keep, the newest')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only say what would go')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;log;verify' {
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('--repair', '--repair', [CompletionResultType]::ParameterName, 'Mend what can be mended; no run is thrown away')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;log;help' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the records')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a record: the newest run of every turn, older ones beneath')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two runs of a record; exit with 1 when something passed before and does not now')
+            [CompletionResult]::new('messages', 'messages', [CompletionResultType]::ParameterValue, 'Print the messages of a run as a JSON array')
+            [CompletionResult]::new('expect', 'expect', [CompletionResultType]::ParameterValue, 'Write down what is expected of a turn')
+            [CompletionResult]::new('evaluate', 'evaluate', [CompletionResultType]::ParameterValue, 'Write down whether the newest answer of a turn is good')
+            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote')
+            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Delete what is old')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'evalrig;log;help;list' {
+            break
+        }
+        'evalrig;log;help;show' {
+            break
+        }
+        'evalrig;log;help;diff' {
+            break
+        }
+        'evalrig;log;help;messages' {
+            break
+        }
+        'evalrig;log;help;expect' {
+            break
+        }
+        'evalrig;log;help;evaluate' {
+            break
+        }
+        'evalrig;log;help;record' {
+            break
+        }
+        'evalrig;log;help;prune' {
+            break
+        }
+        'evalrig;log;help;verify' {
+            break
+        }
+        'evalrig;log;help;help' {
+            break
+        }
         'evalrig;completions' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
@@ -296,12 +486,13 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved')
-            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Turn evals.json, an eval set, a list of triggers or `.co/evals` records into an EVAL.yaml')
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, keep and report what came of it')
             [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again, with the suite''s assertions of today and without calling the target')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say what changed between two runs, and whether it is more than chance')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a stored run again')
+            [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Look into the `.co/evals` store, where every run is kept, and add to it')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -341,6 +532,45 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;help;report' {
+            break
+        }
+        'evalrig;help;log' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the records')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a record: the newest run of every turn, older ones beneath')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two runs of a record; exit with 1 when something passed before and does not now')
+            [CompletionResult]::new('messages', 'messages', [CompletionResultType]::ParameterValue, 'Print the messages of a run as a JSON array')
+            [CompletionResult]::new('expect', 'expect', [CompletionResultType]::ParameterValue, 'Write down what is expected of a turn')
+            [CompletionResult]::new('evaluate', 'evaluate', [CompletionResultType]::ParameterValue, 'Write down whether the newest answer of a turn is good')
+            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote')
+            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Delete what is old')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit')
+            break
+        }
+        'evalrig;help;log;list' {
+            break
+        }
+        'evalrig;help;log;show' {
+            break
+        }
+        'evalrig;help;log;diff' {
+            break
+        }
+        'evalrig;help;log;messages' {
+            break
+        }
+        'evalrig;help;log;expect' {
+            break
+        }
+        'evalrig;help;log;evaluate' {
+            break
+        }
+        'evalrig;help;log;record' {
+            break
+        }
+        'evalrig;help;log;prune' {
+            break
+        }
+        'evalrig;help;log;verify' {
             break
         }
         'evalrig;help;completions' {

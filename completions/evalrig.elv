@@ -33,12 +33,13 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand schema 'Print a JSON Schema for editors and other tools'
             cand list 'List suites and their tests'
             cand show 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
-            cand convert 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
+            cand convert 'Turn evals.json, an eval set, a list of triggers or `.co/evals` records into an EVAL.yaml'
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
             cand run 'Run suites against their targets, grade the answers, keep and report what came of it'
             cand grade 'Grade a stored run again, with the suite''s assertions of today and without calling the target'
             cand compare 'Say what changed between two runs, and whether it is more than chance'
             cand report 'Show a stored run again'
+            cand log 'Look into the `.co/evals` store, where every run is kept, and add to it'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages into a directory'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -181,6 +182,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --borderline 'Score from which a case is borderline [default: the suite''s, else 0.6]'
             cand --pass-trials 'Share of a test''s trials that must pass'
             cand --output 'Where the rows go [default: `.evalrig/results` in the repository root]'
+            cand --store 'Where runs are recorded [default: `.co/evals` in the repository root]'
+            cand --keep-runs 'Delete all but the newest N run files of each record that is written'
             cand --report 'What to report, and where to; repeatable [default: terminal]'
             cand --root 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]'
             cand --env-file 'Take variables from this file instead of searching for `.env` files'
@@ -190,6 +193,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --judge-criteria 'Judge `criteria` too where a test has assertions'
             cand --allow-borderline 'Exit with 0 when tests are borderline'
             cand --messages 'Keep the messages of every case, so that tool calls can be graded again'
+            cand --no-record 'Record nothing in `.co/evals`'
             cand --allow-outside-root 'Let paths lead out of the repository root'
             cand --no-env-file 'Read no `.env` file'
             cand -q 'Say less: no report when all is well'
@@ -253,6 +257,171 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'evalrig;log'= {
+            cand --store 'The store [default: `.co/evals` in the repository root]'
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand list 'List the records'
+            cand show 'Show a record: the newest run of every turn, older ones beneath'
+            cand diff 'Compare two runs of a record; exit with 1 when something passed before and does not now'
+            cand messages 'Print the messages of a run as a JSON array'
+            cand expect 'Write down what is expected of a turn'
+            cand evaluate 'Write down whether the newest answer of a turn is good'
+            cand record 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote'
+            cand prune 'Delete what is old'
+            cand verify 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'evalrig;log;list'= {
+            cand --store 'The store [default: `.co/evals` in the repository root]'
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;log;show'= {
+            cand --store 'The store [default: `.co/evals` in the repository root]'
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;log;diff'= {
+            cand --runs 'Which runs, before and now [default: the last two]'
+            cand --store 'The store [default: `.co/evals` in the repository root]'
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;log;messages'= {
+            cand --run 'Which run [default: the newest]'
+            cand --store 'The store [default: `.co/evals` in the repository root]'
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;log;expect'= {
+            cand --turn 'Which turn, from 1 [default: the last]'
+            cand --store 'The store [default: `.co/evals` in the repository root]'
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;log;evaluate'= {
+            cand --turn 'Which turn, from 1 [default: the last]'
+            cand --store 'The store [default: `.co/evals` in the repository root]'
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;log;record'= {
+            cand --input 'What was asked, for sessions that do not say it themselves'
+            cand --from 'Who wrote the session [default: by its look]'
+            cand --model 'The model, where the session does not name it'
+            cand --expected 'What is expected of the last answer'
+            cand --store 'The store [default: `.co/evals` in the repository root]'
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'evalrig;log;prune'= {
+            cand --keep-runs 'Run files to keep of each record'
+            cand --keep-history 'Older runs to keep in each turn''s history'
+            cand --keep-records 'Records to keep, the newest'
+            cand --store 'The store [default: `.co/evals` in the repository root]'
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand --dry-run 'Only say what would go'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;log;verify'= {
+            cand --store 'The store [default: `.co/evals` in the repository root]'
+            cand --format 'How to print it'
+            cand --color 'When to use colours'
+            cand --repair 'Mend what can be mended; no run is thrown away'
+            cand -q 'Say less: no report when all is well'
+            cand --quiet 'Say less: no report when all is well'
+            cand -v 'Say more: notes too'
+            cand --verbose 'Say more: notes too'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;log;help'= {
+            cand list 'List the records'
+            cand show 'Show a record: the newest run of every turn, older ones beneath'
+            cand diff 'Compare two runs of a record; exit with 1 when something passed before and does not now'
+            cand messages 'Print the messages of a run as a JSON array'
+            cand expect 'Write down what is expected of a turn'
+            cand evaluate 'Write down whether the newest answer of a turn is good'
+            cand record 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote'
+            cand prune 'Delete what is old'
+            cand verify 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'evalrig;log;help;list'= {
+        }
+        &'evalrig;log;help;show'= {
+        }
+        &'evalrig;log;help;diff'= {
+        }
+        &'evalrig;log;help;messages'= {
+        }
+        &'evalrig;log;help;expect'= {
+        }
+        &'evalrig;log;help;evaluate'= {
+        }
+        &'evalrig;log;help;record'= {
+        }
+        &'evalrig;log;help;prune'= {
+        }
+        &'evalrig;log;help;verify'= {
+        }
+        &'evalrig;log;help;help'= {
+        }
         &'evalrig;completions'= {
             cand --color 'When to use colours'
             cand -q 'Say less: no report when all is well'
@@ -278,12 +447,13 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand schema 'Print a JSON Schema for editors and other tools'
             cand list 'List suites and their tests'
             cand show 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
-            cand convert 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
+            cand convert 'Turn evals.json, an eval set, a list of triggers or `.co/evals` records into an EVAL.yaml'
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
             cand run 'Run suites against their targets, grade the answers, keep and report what came of it'
             cand grade 'Grade a stored run again, with the suite''s assertions of today and without calling the target'
             cand compare 'Say what changed between two runs, and whether it is more than chance'
             cand report 'Show a stored run again'
+            cand log 'Look into the `.co/evals` store, where every run is kept, and add to it'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages into a directory'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -311,6 +481,35 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;help;compare'= {
         }
         &'evalrig;help;report'= {
+        }
+        &'evalrig;help;log'= {
+            cand list 'List the records'
+            cand show 'Show a record: the newest run of every turn, older ones beneath'
+            cand diff 'Compare two runs of a record; exit with 1 when something passed before and does not now'
+            cand messages 'Print the messages of a run as a JSON array'
+            cand expect 'Write down what is expected of a turn'
+            cand evaluate 'Write down whether the newest answer of a turn is good'
+            cand record 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote'
+            cand prune 'Delete what is old'
+            cand verify 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit'
+        }
+        &'evalrig;help;log;list'= {
+        }
+        &'evalrig;help;log;show'= {
+        }
+        &'evalrig;help;log;diff'= {
+        }
+        &'evalrig;help;log;messages'= {
+        }
+        &'evalrig;help;log;expect'= {
+        }
+        &'evalrig;help;log;evaluate'= {
+        }
+        &'evalrig;help;log;record'= {
+        }
+        &'evalrig;help;log;prune'= {
+        }
+        &'evalrig;help;log;verify'= {
         }
         &'evalrig;help;completions'= {
         }

@@ -37,12 +37,13 @@ complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "explain" -d 'Print 
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "list" -d 'List suites and their tests'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "show" -d 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved'
-complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "convert" -d 'Turn evals.json, an eval set or a list of triggers into an EVAL.yaml'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "convert" -d 'Turn evals.json, an eval set, a list of triggers or `.co/evals` records into an EVAL.yaml'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "run" -d 'Run suites against their targets, grade the answers, keep and report what came of it'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "grade" -d 'Grade a stored run again, with the suite\'s assertions of today and without calling the target'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "compare" -d 'Say what changed between two runs, and whether it is more than chance'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "report" -d 'Show a stored run again'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "log" -d 'Look into the `.co/evals` store, where every run is kept, and add to it'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "man" -d 'Write man pages into a directory'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -172,6 +173,8 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass -d 'Score f
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l borderline -d 'Score from which a case is borderline [default: the suite\'s, else 0.6]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l output -d 'Where the rows go [default: `.evalrig/results` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l store -d 'Where runs are recorded [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l keep-runs -d 'Delete all but the newest N run files of each record that is written' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l report -d 'What to report, and where to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l root -d 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l env-file -d 'Take variables from this file instead of searching for `.env` files' -r
@@ -183,6 +186,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l skip-judges -d '
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge-criteria -d 'Judge `criteria` too where a test has assertions'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l allow-borderline -d 'Exit with 0 when tests are borderline'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l messages -d 'Keep the messages of every case, so that tool calls can be graded again'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-record -d 'Record nothing in `.co/evals`'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l allow-outside-root -d 'Let paths lead out of the repository root'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-env-file -d 'Read no `.env` file'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s q -l quiet -d 'Say less: no report when all is well'
@@ -236,6 +240,131 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l allow-borderl
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s q -l quiet -d 'Say less: no report when all is well'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s v -l verbose -d 'Say more: notes too'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -f -a "list" -d 'List the records'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -f -a "show" -d 'Show a record: the newest run of every turn, older ones beneath'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -f -a "diff" -d 'Compare two runs of a record; exit with 1 when something passed before and does not now'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -f -a "messages" -d 'Print the messages of a run as a JSON array'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -f -a "expect" -d 'Write down what is expected of a turn'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -f -a "evaluate" -d 'Write down whether the newest answer of a turn is good'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -f -a "record" -d 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -f -a "prune" -d 'Delete what is old'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -f -a "verify" -d 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from list" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from list" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from show" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from show" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from show" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from diff" -l runs -d 'Which runs, before and now [default: the last two]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from diff" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from diff" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from diff" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from messages" -l run -d 'Which run [default: the newest]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from messages" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from messages" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from messages" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from messages" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from messages" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from messages" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from expect" -l turn -d 'Which turn, from 1 [default: the last]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from expect" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from expect" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from expect" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from expect" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from expect" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from expect" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from evaluate" -l turn -d 'Which turn, from 1 [default: the last]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from evaluate" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from evaluate" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from evaluate" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from evaluate" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from evaluate" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from evaluate" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l input -d 'What was asked, for sessions that do not say it themselves' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l from -d 'Who wrote the session [default: by its look]' -r -f -a "messages\t'Chat messages: a JSON array, or an object with `messages`'
+claude\t'Claude Code: stream-json, or a session file'
+codex\t'Codex: `exec --json`, or a session file'"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l model -d 'The model, where the session does not name it' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l expected -d 'What is expected of the last answer' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from prune" -l keep-runs -d 'Run files to keep of each record' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from prune" -l keep-history -d 'Older runs to keep in each turn\'s history' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from prune" -l keep-records -d 'Records to keep, the newest' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from prune" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from prune" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from prune" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from prune" -l dry-run -d 'Only say what would go'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from verify" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from verify" -l format -d 'How to print it' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from verify" -l color -d 'When to use colours' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from verify" -l repair -d 'Mend what can be mended; no run is thrown away'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from verify" -s q -l quiet -d 'Say less: no report when all is well'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Say more: notes too'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the records'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a record: the newest run of every turn, older ones beneath'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Compare two runs of a record; exit with 1 when something passed before and does not now'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "messages" -d 'Print the messages of a run as a JSON array'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "expect" -d 'Write down what is expected of a turn'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "evaluate" -d 'Write down whether the newest answer of a turn is good'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "record" -d 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "prune" -d 'Delete what is old'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit'
+complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c evalrig -n "__fish_evalrig_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t''
 always\t''
 never\t''"

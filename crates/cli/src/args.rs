@@ -17,7 +17,7 @@ const GLOBAL: &str = "Options of every command";
 const WHAT: &str = "What is run";
 const HOW: &str = "How it is run";
 const GRADING: &str = "Grading";
-const KEEPING: &str = "What is kept";
+pub const KEEPING: &str = "What is kept";
 const REPORTING: &str = "Reports";
 
 /// Agent evaluations kept as files in git.
@@ -77,7 +77,7 @@ pub enum Command {
     /// variables resolved.
     #[command(after_help = "Example: evalrig show evals/EVAL.yaml#greeting")]
     Show(Show),
-    /// Turn evals.json, an eval set or a list of triggers into an EVAL.yaml.
+    /// Turn evals.json, an eval set, a list of triggers or `.co/evals` records into an EVAL.yaml.
     #[command(after_help = "Example: evalrig convert evals/evals.json -o EVAL.yaml")]
     Convert(Convert),
     /// Write a suite as the evals.json and eval sets of skill-creator.
@@ -103,6 +103,9 @@ pub enum Command {
         after_help = "Example: evalrig report .evalrig/results/latest.jsonl --report markdown=comment.md"
     )]
     Report(ReportRun),
+    /// Look into the `.co/evals` store, where every run is kept, and add to it.
+    #[command(after_help = "Example: evalrig log diff say_hello_to_alice")]
+    Log(crate::command::log::args::Log),
     /// Print a completion script for a shell.
     #[command(after_help = "Example: evalrig completions zsh > ~/.zfunc/_evalrig")]
     Completions(Completions),
@@ -229,7 +232,7 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// An evals.json, an eval set or a list of triggers.
+    /// An evals.json, an eval set, a list of triggers, a `.co/evals` record or the whole directory.
     pub file: String,
     /// Where to write the suite; `-` is standard output.
     #[arg(
@@ -379,6 +382,8 @@ pub struct Run {
     pub grading: Grading,
     #[command(flatten)]
     pub keeping: Keeping,
+    #[command(flatten)]
+    pub recording: crate::command::log::args::Recording,
     #[command(flatten)]
     pub reports: Reports,
     #[command(flatten)]

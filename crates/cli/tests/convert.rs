@@ -167,12 +167,6 @@ fn what_cannot_be_converted_is_named() {
     ]);
     for (file, reason) in [
         ("EVAL.yaml", "`evalrig show EVAL.yaml` prints a suite"),
-        (
-            ".co/evals/hi.yaml",
-            "the `.co/evals` store, which cannot be converted yet; `convert` reads evals.json",
-        ),
-        (".co/evals", "the `.co/evals` store"),
-        (".", "is a directory"),
         ("notes.txt", "does not end in .json"),
         ("gone.json", "does not exist"),
         ("other.json", "foreign-dialect"),

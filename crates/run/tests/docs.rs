@@ -6,8 +6,14 @@ use evalrig_core::diagnostic::{Diagnostics, Doc, DocFile};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_run::target::read_targets;
 
-/// Codes that only show when a suite is run; the tests of `evalrig run` have one for each.
-const ONLY_RUN: &[&str] = &["judge-target-missing", "no-target", "no-targets-file"];
+/// Codes that only show when a suite is run, or made from records; the tests of the commands have
+/// one for each.
+const ONLY_RUN: &[&str] = &[
+    "import-needs-criteria",
+    "judge-target-missing",
+    "no-target",
+    "no-targets-file",
+];
 
 /// Reads the first file of a part as a targets file; the names of what is reported.
 fn names(files: &[DocFile]) -> Vec<&'static str> {

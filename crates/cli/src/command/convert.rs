@@ -1,5 +1,7 @@
-//! `convert`: an evals.json as a suite that people can read. The result is read again before it is
-//! written, and an existing file is replaced only when asked.
+//! `convert`: an evals.json, or what was logged, as a suite that people can read. The result is read
+//! again before it is written, and an existing file is replaced only when asked.
+
+mod records;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,10 +22,14 @@ use crate::context::{Context, complain, print};
 use crate::exit::Exit;
 use crate::render::{self, Findings, format_named};
 
-const SUPPORTED: &str = "`convert` reads evals.json, eval sets and lists of triggers";
+const SUPPORTED: &str =
+    "`convert` reads evals.json, eval sets, lists of triggers and `.co/evals` records";
 
 pub fn run(context: &Context, args: &Convert) -> Result<Exit, Exit> {
     context.check(&args.loading)?;
+    if let Some(logged) = records::source(&context.absolute(&args.file)) {
+        return records::run(context, args, &logged);
+    }
     let source = source_path(context, &args.file).map_err(refuse)?;
     let output = Output::new(context, args).map_err(refuse)?;
     let first = Reading::of(context, args, &source, &Disk);
@@ -68,19 +74,9 @@ fn refuse(message: String) -> Exit {
 
 fn source_path(context: &Context, file: &str) -> Result<Utf8PathBuf, String> {
     let path = context.absolute(file);
-    let parts: Vec<&str> = path.iter().collect();
-    let is_record = parts.windows(2).any(|two| two == [".co", "evals"]);
     let kind = Disk.kind(&path);
     if kind.is_none() {
         return Err(format!("`{file}` does not exist"));
-    }
-    if is_record {
-        return Err(format!(
-            "`{file}` belongs to the `.co/evals` store, which cannot be converted yet; {SUPPORTED}"
-        ));
-    }
-    if kind == Some(EntryKind::Directory) {
-        return Err(format!("`{file}` is a directory; {SUPPORTED}"));
     }
     let ending = path.extension().map(str::to_ascii_lowercase);
     match ending.as_deref() {

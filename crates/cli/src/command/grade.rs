@@ -232,6 +232,7 @@ fn prepare(
             judging: judging(&args.grading),
             messages: args.keeping.messages,
             scratch: Scratch::new()?.keep(),
+            recording: None,
         },
         answered: HashMap::new(),
     })

@@ -7,6 +7,7 @@ mod explain;
 mod grade;
 mod init;
 mod list;
+pub mod log;
 mod man;
 mod report;
 mod run;
@@ -40,6 +41,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Grade(args) => grade::run(&context, &args),
         Command::Compare(args) => compare::run(&context, &args),
         Command::Report(args) => report::run(&context, &args),
+        Command::Log(args) => log::run(&context, &args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&context, &args),
     };

@@ -5,6 +5,7 @@ mod canonical_yaml;
 mod convert;
 mod hash;
 mod rebase;
+mod records;
 mod transpile;
 
 use camino::Utf8Path;
@@ -15,6 +16,7 @@ pub use canonical_json::{suite_value, test_document, test_value};
 pub use canonical_yaml::{suite_document, suite_yaml, test_yaml};
 pub use convert::{converted_document, converted_yaml};
 pub use hash::test_hash;
+pub use records::{CRITERIA_PLACEHOLDER, LoggedTest, logged_suite, test_ids, with_logged_tests};
 pub use transpile::{
     Audience, Criteria, Ending, Format, Layout, Loss, NoSkill, OutFile, Prompts, TranspileOptions,
     Transpiled, Transpiler, transpile,

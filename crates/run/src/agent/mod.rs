@@ -21,6 +21,7 @@ mod placeholder;
 pub(crate) mod price;
 pub(crate) mod process;
 pub(crate) mod replay;
+mod replay_store;
 mod request;
 mod service;
 mod shell;

@@ -1,4 +1,5 @@
-//! Answers of an earlier run, taken from its results file. Nothing is called.
+//! Answers of an earlier run, taken from its results file or from a store of runs. Nothing is
+//! called.
 //!
 //! Where the format is silent: without `source_target`, a row of a target with the replaying
 //! target's own name goes first, then the last row in the file. Of several rows of one case the
@@ -18,9 +19,11 @@ use evalrig_core::source::EntryKind;
 use crate::record::read::{Extent, read_slim, scan_file};
 use crate::record::transcript_json::read_output_messages;
 use crate::record::{ReadError, Row};
-use crate::target::replay::Replay;
+use crate::runlog::Store;
+use crate::target::replay::{Replay, Run};
 
 use super::connect::Connect;
+use super::replay_store::StoreAgent;
 use super::request::{Failure, Purpose, Request};
 use super::{Agent, Pending};
 
@@ -59,8 +62,14 @@ pub(crate) fn connect(
     match connect.files.kind(&path) {
         Some(EntryKind::File) => {}
         Some(EntryKind::Directory) => {
-            let message = format!("`{path}` is a directory, which cannot be replayed yet");
-            return Err(refuse(message).help("name a results file (JSONL)"));
+            if replay.source_target.is_some() {
+                let message = "`source_target` says nothing of a `.co/evals` directory";
+                return Err(refuse(message.to_owned()).help("leave it out"));
+            }
+            return Ok(Box::new(StoreAgent {
+                store: Store::open(path),
+                run: connect.setting(&replay.run, "`latest` or number of a run", run_named)?,
+            }));
         }
         Some(EntryKind::Other) => return Err(refuse(format!("`{path}` is no regular file"))),
         None => return Err(refuse(format!("there is no results file `{path}`"))),
@@ -73,6 +82,13 @@ pub(crate) fn connect(
         file: Mutex::new(file),
         index,
     }))
+}
+
+fn run_named(text: &str) -> Option<Run> {
+    match text {
+        "latest" => Some(Run::Latest),
+        number => number.parse().ok().filter(|run| *run > 0).map(Run::Number),
+    }
 }
 
 /// An agent that gives what one target answered, for grading again.
@@ -393,11 +409,10 @@ mod tests {
             "{message}"
         );
         let folder = Utf8Path::from_path(folder.path()).unwrap();
-        let message = agent(folder, "").unwrap_err().message;
-        assert!(
-            message.ends_with("which cannot be replayed yet"),
-            "{message}"
-        );
+        assert!(agent(folder, "").is_ok());
+        let message = agent(folder, ", source_target: x").unwrap_err().message;
+        let wanted = "`source_target` says nothing of a `.co/evals` directory";
+        assert_eq!(message, wanted);
         let message = agent(&folder.join("none.jsonl"), "").unwrap_err().message;
         assert!(message.starts_with("there is no results file"), "{message}");
     }

@@ -105,8 +105,15 @@ impl<'a> CaseWork<'a> {
             },
         };
         let (grades, usage) = self.grade(&answered, is_new, &scratch).await;
-        self.rows()
-            .graded(&answered.transcript, answered.attempts, &grades, usage)
+        let transcript = &answered.transcript;
+        let mut row = self
+            .rows()
+            .graded(transcript, answered.attempts, &grades, usage);
+        if let Some(recording) = &self.job.options.recording {
+            let root = &self.suite_job().root;
+            recording.add(root, test, transcript, &mut row).await;
+        }
+        row
     }
 
     /// What an earlier run got. Most runs have none, and need no key to find that out.

@@ -13,6 +13,7 @@ use evalrig_core::score::Thresholds;
 use evalrig_core::source::Sources;
 
 use crate::record::CaseKey;
+use crate::runlog::Recording;
 
 use super::station::Station;
 
@@ -98,6 +99,8 @@ pub struct RunOptions {
     pub messages: bool,
     /// Where temporary files go.
     pub scratch: Utf8PathBuf,
+    /// Whether, and how, cases are recorded in `.co/evals`.
+    pub recording: Option<Arc<Recording>>,
 }
 
 #[derive(Debug)]

@@ -16,6 +16,7 @@ use evalrig_run::disk::Disk;
 use evalrig_run::event::Event;
 use evalrig_run::execute::{Books, Cancel, Ended, Job, RunOptions, SuiteJob, execute};
 use evalrig_run::prepare::{Refused, Runnable, Stations, TargetScope, Wishes, prepare};
+use evalrig_run::runlog::Recording;
 
 use crate::args::Run;
 use crate::command::suite::show;
@@ -60,18 +61,23 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, Exit> {
     let answered = earlier.take_out(&mut suites);
     let scratch = Scratch::new()?;
     let reports = open_reports(context, &args.reports, &suites)?;
-    let books = earlier.books(context, args, &suites, &Arc::new(secrets))?;
+    let secrets = Arc::new(secrets);
+    let books = earlier.books(context, args, &suites, &secrets)?;
     let mut account = Account::open(reports, &suites, &books, rule_of(&args.grading));
     earlier.retell(&suites, &mut account)?;
+    let recording = recording(context, args, secrets);
     let job = Job {
         suites,
-        options: options(args, scratch.0.clone()),
+        options: options(args, scratch.0.clone(), recording.clone()),
         answered,
     };
     let started = Instant::now();
     let finished = planned - job.case_count();
     let (ended, account, books) = carry_out(context, job, books, account, finished);
     drop(scratch);
+    for warning in recording.iter().flat_map(|one| one.take_warnings()) {
+        complain(&warning);
+    }
     account.finish(Finish {
         context,
         ended,
@@ -105,7 +111,15 @@ fn case_count(suite: &SuiteJob) -> usize {
     suite.chains.iter().map(Vec::len).sum()
 }
 
-fn options(args: &Run, scratch: Utf8PathBuf) -> RunOptions {
+/// Every case is recorded where there is a store, unless somebody says otherwise.
+fn recording(context: &Context, args: &Run, secrets: Arc<Secrets>) -> Option<Arc<Recording>> {
+    let wanted = &args.recording;
+    let store = wanted.store.as_deref().map(|path| context.absolute(path));
+    let recording = Recording::new(store, wanted.keep_runs, secrets);
+    (!wanted.no_record).then(|| Arc::new(recording))
+}
+
+fn options(args: &Run, scratch: Utf8PathBuf, recording: Option<Arc<Recording>>) -> RunOptions {
     RunOptions {
         workers: args.workers,
         timeout: args.timeout.map(std::time::Duration::from_secs),
@@ -115,6 +129,7 @@ fn options(args: &Run, scratch: Utf8PathBuf) -> RunOptions {
         judging: judging(&args.grading),
         messages: args.keeping.messages,
         scratch,
+        recording,
     }
 }
 

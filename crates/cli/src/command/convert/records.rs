@@ -1,0 +1,247 @@
+//! `convert` from the `.co/evals` store: records become tests. A suite that exists gets the tests
+//! that it lacks; those it has are not touched.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::access::Secrets;
+use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
+use evalrig_core::export::{LoggedTest, logged_suite, test_ids, with_logged_tests};
+use evalrig_core::repair::Overlay;
+use evalrig_core::source::{EntryKind, Files, Sources, Span};
+use evalrig_core::syntax::lone_tree;
+use evalrig_run::disk::Disk;
+use evalrig_run::runlog::{IMPORT_NEEDS_CRITERIA, Record, RecordTest, Store};
+
+use crate::args::Convert;
+use crate::context::{Context, complain, print};
+use crate::exit::Exit;
+
+use super::{Output, Reading, Replaces, refuse, write};
+
+/// What was named on the command line.
+pub(super) enum Source {
+    Store(Store),
+    Record(Store, String),
+}
+
+/// `None` when the path leads to something else.
+pub(super) fn source(path: &Utf8Path) -> Option<Source> {
+    match Disk.kind(path)? {
+        EntryKind::Directory => Some(Source::Store(Store::open(path))),
+        EntryKind::File if is_record(path) => {
+            let store = Store::open(path.parent()?);
+            Some(Source::Record(store, path.file_stem()?.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// By its place, or because it has turns.
+fn is_record(path: &Utf8Path) -> bool {
+    if path.extension() != Some("yaml") {
+        return false;
+    }
+    let parts: Vec<&str> = path.iter().collect();
+    if parts.windows(2).any(|two| two == [".co", "evals"]) {
+        return true;
+    }
+    let text = std::fs::read_to_string(path).ok();
+    let tree = text.and_then(|text| lone_tree(text).ok());
+    tree.is_some_and(|tree| {
+        let has = |key| tree.root().get(key).is_some();
+        has("turns") && !has("tests")
+    })
+}
+
+pub(super) fn run(context: &Context, args: &Convert, source: &Source) -> Result<Exit, Exit> {
+    let (records, name) = read(source)?;
+    let tests: Vec<(&Record, RecordTest)> = records
+        .iter()
+        .filter_map(|record| Some((record, RecordTest::of(record)?)))
+        .collect();
+    if tests.is_empty() {
+        complain(&format!(
+            "there is no record with a turn in `{}`",
+            args.file
+        ));
+        return Err(Exit::NothingSelected);
+    }
+    let logged: Vec<LoggedTest> = tests.iter().map(|(_, test)| logged(test)).collect();
+    let made = Made::of(context, args, &name, &logged)?;
+    made.check(context, args)?;
+    if !context.global.quiet {
+        tell_missing_criteria(context, &tests, &made.known);
+    }
+    made.write(context, logged.len())
+}
+
+fn read(source: &Source) -> Result<(Vec<Record>, String), Exit> {
+    let fail = |error: evalrig_run::runlog::StoreError| refuse(error.to_string());
+    match source {
+        Source::Record(store, name) => {
+            let record = store.read(name).map_err(fail)?;
+            let name = legal_name(&record.name);
+            Ok((vec![record], name))
+        }
+        Source::Store(store) => {
+            let listing = store.list().map_err(fail)?;
+            for fault in &listing.unreadable {
+                complain(&fault.to_string());
+            }
+            Ok((listing.records, "recorded-runs".to_owned()))
+        }
+    }
+}
+
+fn legal_name(slug: &str) -> String {
+    let dashed: String = slug
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let legal = dashed.trim_matches(|c: char| c == '-' || c.is_ascii_digit());
+    match legal.trim_matches('-') {
+        "" => "recorded-run".to_owned(),
+        legal => legal.to_owned(),
+    }
+}
+
+fn logged(test: &RecordTest) -> LoggedTest {
+    LoggedTest {
+        id: test.id.clone(),
+        turns: test.turns.clone(),
+        criteria: test.expected.clone(),
+    }
+}
+
+/// The suite that will be written.
+struct Made {
+    place: Utf8PathBuf,
+    /// As typed; `None` is standard output.
+    shown: Option<String>,
+    text: String,
+    /// A suite that was there gets further tests.
+    is_added: bool,
+    /// The ids of tests that were there.
+    known: Vec<String>,
+    replaces: Replaces,
+}
+
+impl Made {
+    fn of(
+        context: &Context,
+        args: &Convert,
+        name: &str,
+        tests: &[LoggedTest],
+    ) -> Result<Self, Exit> {
+        let shown = args.output.clone().filter(|shown| shown != "-");
+        let there = shown.as_ref().filter(|_| !args.force);
+        let there = there.map(|shown| context.absolute(shown));
+        let there = there.filter(|path| Disk.kind(path) == Some(EntryKind::File));
+        if let (Some(place), Some(shown)) = (there, &shown) {
+            return Self::added(place, shown, tests);
+        }
+        let output = Output::new(context, args).map_err(refuse)?;
+        Ok(Self {
+            place: output.place(context),
+            shown,
+            text: logged_suite(name, tests),
+            is_added: false,
+            known: Vec::new(),
+            replaces: match args.force {
+                true => Replaces::Anything,
+                false => Replaces::Nothing,
+            },
+        })
+    }
+
+    fn added(place: Utf8PathBuf, shown: &str, tests: &[LoggedTest]) -> Result<Self, Exit> {
+        let there = std::fs::read_to_string(&place)
+            .map_err(|error| refuse(format!("cannot read `{shown}`: {error}")))?;
+        let text = with_logged_tests(&there, tests)
+            .map_err(|reason| refuse(format!("tests cannot be added to `{shown}`: {reason}")))?;
+        Ok(Self {
+            place,
+            shown: Some(shown.to_owned()),
+            is_added: true,
+            known: test_ids(&there),
+            text: text.unwrap_or(there),
+            replaces: Replaces::Anything,
+        })
+    }
+
+    /// What is written can be read.
+    fn check(&self, context: &Context, args: &Convert) -> Result<(), Exit> {
+        let mut files = Overlay::new(&Disk);
+        files.insert(self.place.clone(), self.text.clone().into_bytes());
+        let reading = Reading::of(context, args, &self.place, &files);
+        if reading.sound().is_some() {
+            return Ok(());
+        }
+        reading.show(context);
+        Err(refuse(
+            "the suite could not be read again; nothing was written".to_owned(),
+        ))
+    }
+
+    fn write(&self, context: &Context, count: usize) -> Result<Exit, Exit> {
+        let Some(shown) = &self.shown else {
+            print(&self.text)?;
+            return Ok(Exit::Well);
+        };
+        let before = std::fs::read_to_string(&self.place).ok();
+        if self.is_added && before.as_deref() == Some(self.text.as_str()) {
+            print(&format!("{shown} has all of these tests already\n"))?;
+            return Ok(Exit::Well);
+        }
+        write(&self.place, self.text.as_bytes(), self.replaces)
+            .map_err(|error| refuse(format!("cannot write `{shown}`: {error}")))?;
+        if !context.global.quiet {
+            let noun = if count == 1 { "record" } else { "records" };
+            let verb = if self.is_added { "added to" } else { "wrote" };
+            print(&format!("{verb} {shown} ({count} {noun})\n"))?;
+        }
+        Ok(Exit::Well)
+    }
+}
+
+/// A test that expects nothing in words is no test yet: its author should hear of it.
+fn tell_missing_criteria(context: &Context, tests: &[(&Record, RecordTest)], known: &[String]) {
+    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+    for (record, test) in tests {
+        // A suite that has the test already has its own words.
+        if test.expected.is_some() || known.contains(&test.id) {
+            continue;
+        }
+        let Ok(text) = std::fs::read_to_string(&record.file) else {
+            continue;
+        };
+        let first_line = text.find('\n').unwrap_or(text.len());
+        let source = sources.add_file(record.file.clone(), text, 0);
+        let span = Span::new(source, 0, u32::try_from(first_line).unwrap_or(0));
+        let message = format!("nobody has said what is expected of record `{}`", test.id);
+        let help = format!("evalrig log expect {} \"what a good answer does\"", test.id);
+        out.report(Diagnostic::new(&IMPORT_NEEDS_CRITERIA, span, message).help(help));
+    }
+    let reading = Reading {
+        suite: None,
+        sources,
+        out,
+        secrets: Secrets::default(),
+    };
+    reading.show(context);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_suites_are_legal() {
+        for (slug, name) in [
+            ("say_hello_to_alice", "say-hello-to-alice"),
+            ("2_eggs", "eggs"),
+            ("写一个爬虫", "recorded-run"),
+        ] {
+            assert_eq!(legal_name(slug), name);
+        }
+    }
+}

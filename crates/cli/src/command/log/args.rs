@@ -1,0 +1,176 @@
+//! What can be typed after `evalrig log`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::args::{KEEPING, TextOrJson};
+
+/// Runs are kept in `.co/evals`, one record for each input.
+#[derive(Debug, Args)]
+pub struct Log {
+    #[command(subcommand)]
+    pub command: LogCommand,
+    /// The store [default: `.co/evals` in the repository root].
+    #[arg(long, value_name = "DIR", global = true)]
+    pub store: Option<String>,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
+    pub format: TextOrJson,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    /// List the records.
+    #[command(after_help = "Example: evalrig log list --format json")]
+    List,
+    /// Show a record: the newest run of every turn, older ones beneath.
+    #[command(after_help = "Example: evalrig log show say_hello_to_alice")]
+    Show(Named),
+    /// Compare two runs of a record; exit with 1 when something passed before and does not now.
+    #[command(after_help = "Example: evalrig log diff say_hello_to_alice --runs 1,2")]
+    Diff(Diff),
+    /// Print the messages of a run as a JSON array.
+    #[command(after_help = "Example: evalrig log messages say_hello_to_alice --run 1")]
+    Messages(Messages),
+    /// Write down what is expected of a turn.
+    #[command(after_help = "Example: evalrig log expect say_hello_to_alice \"Hello, Alice!\"")]
+    Expect(Expect),
+    /// Write down whether the newest answer of a turn is good.
+    #[command(after_help = "Example: evalrig log evaluate say_hello_to_alice fail \"no greeting\"")]
+    Evaluate(Evaluate),
+    /// Record a session from standard input: chat messages, or what Claude Code or Codex wrote.
+    #[command(
+        after_help = "Example: claude -p 'Fix the build' --output-format stream-json --verbose | evalrig log record --input 'Fix the build'"
+    )]
+    Record(Record),
+    /// Delete what is old.
+    #[command(after_help = "Example: evalrig log prune --keep-runs 20 --dry-run")]
+    Prune(Prune),
+    /// Check the store: unreadable files, runs that no summary mentions, numbers that do not fit.
+    #[command(after_help = "Example: evalrig log verify --repair")]
+    Verify(Verify),
+}
+
+#[derive(Debug, Args)]
+pub struct Named {
+    /// Name of the record.
+    pub name: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// Name of the record.
+    pub name: String,
+    /// Which runs, before and now [default: the last two].
+    #[arg(long, value_name = "A,B", value_parser = two_runs)]
+    pub runs: Option<[u64; 2]>,
+}
+
+#[derive(Debug, Args)]
+pub struct Messages {
+    /// Name of the record.
+    pub name: String,
+    /// Which run [default: the newest].
+    #[arg(long, value_name = "N")]
+    pub run: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub struct Expect {
+    /// Name of the record.
+    pub name: String,
+    /// What is expected.
+    pub text: String,
+    /// Which turn, from 1 [default: the last].
+    #[arg(long, value_name = "K")]
+    pub turn: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub struct Evaluate {
+    /// Name of the record.
+    pub name: String,
+    /// What you make of it.
+    pub word: WordName,
+    /// Why.
+    pub note: Option<String>,
+    /// Which turn, from 1 [default: the last].
+    #[arg(long, value_name = "K")]
+    pub turn: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WordName {
+    Pass,
+    Fail,
+}
+
+#[derive(Debug, Args)]
+pub struct Record {
+    /// What was asked, for sessions that do not say it themselves.
+    #[arg(long, value_name = "TEXT")]
+    pub input: Option<String>,
+    /// Who wrote the session [default: by its look].
+    #[arg(long, value_name = "WRITER")]
+    pub from: Option<Writer>,
+    /// The model, where the session does not name it.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// What is expected of the last answer.
+    #[arg(long, value_name = "TEXT")]
+    pub expected: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Writer {
+    /// Chat messages: a JSON array, or an object with `messages`.
+    Messages,
+    /// Claude Code: stream-json, or a session file.
+    Claude,
+    /// Codex: `exec --json`, or a session file.
+    Codex,
+}
+
+#[derive(Debug, Args)]
+pub struct Prune {
+    /// Run files to keep of each record.
+    #[arg(long, value_name = "N")]
+    pub keep_runs: Option<usize>,
+    /// Older runs to keep in each turn's history.
+    #[arg(long, value_name = "M")]
+    pub keep_history: Option<usize>,
+    /// Records to keep, the newest.
+    #[arg(long, value_name = "N")]
+    pub keep_records: Option<usize>,
+    /// Only say what would go.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// Mend what can be mended; no run is thrown away.
+    #[arg(long)]
+    pub repair: bool,
+}
+
+/// Options of `run` about the store.
+#[derive(Debug, Clone, Args)]
+pub struct Recording {
+    /// Where runs are recorded [default: `.co/evals` in the repository root, if it is there].
+    #[arg(long, value_name = "DIR", help_heading = KEEPING)]
+    pub store: Option<String>,
+    /// Record nothing in `.co/evals`.
+    #[arg(long, conflicts_with_all = ["store", "keep_runs"], help_heading = KEEPING)]
+    pub no_record: bool,
+    /// Delete all but the newest N run files of each record that is written.
+    #[arg(long, value_name = "N", help_heading = KEEPING)]
+    pub keep_runs: Option<usize>,
+}
+
+fn two_runs(text: &str) -> Result<[u64; 2], String> {
+    let runs: Option<Vec<u64>> = text.split(',').map(|one| one.trim().parse().ok()).collect();
+    match runs.as_deref() {
+        Some([before, now]) => Ok([*before, *now]),
+        _ => Err("two numbers of runs are wanted, such as `1,2`".to_owned()),
+    }
+}

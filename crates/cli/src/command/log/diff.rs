@@ -1,0 +1,216 @@
+//! `log diff`: what changed between two runs of a record.
+
+use anstyle::{AnsiColor, Style};
+use evalrig_core::model::{Map, Number, Value};
+use evalrig_run::runlog::{Comparison, TurnChange};
+use similar::{ChangeTag, TextDiff};
+
+use crate::context::print;
+use crate::exit::Exit;
+
+use super::args::Diff;
+use super::{Desk, brief, json, refuse};
+
+pub(super) fn run(desk: &Desk<'_>, args: &Diff) -> Result<Exit, Exit> {
+    let found = desk.store.compare(&args.name, args.runs).map_err(refuse)?;
+    match desk.is_json() {
+        true => print(&as_json(&found))?,
+        false => print(&as_text(&found, desk.context.look().color))?,
+    }
+    Ok(match (found.has_regressed(), found.has_errored()) {
+        (true, _) => Exit::No,
+        (false, true) => Exit::Incomplete,
+        (false, false) => Exit::Well,
+    })
+}
+
+fn as_json(found: &Comparison) -> String {
+    let mut document = Map::new();
+    document.insert("schemaVersion", 1_u64);
+    document.insert("name", found.name.as_str());
+    document.insert("runs", found.runs.to_vec());
+    let turns: Vec<Value> = found.turns.iter().map(turn_value).collect();
+    document.insert("turns", turns);
+    json(document)
+}
+
+fn turn_value(turn: &TurnChange) -> Value {
+    let whole = |number: Option<u64>| number.map_or(Value::Null, Value::from);
+    let mut map = Map::new();
+    map.insert("input", turn.input.as_str());
+    let output = turn
+        .is_output_same()
+        .map(|same| if same { "same" } else { "changed" });
+    map.insert("output", output.map_or(Value::Null, Value::from));
+    map.insert("toolsAdded", texts(&turn.tools_added));
+    map.insert("toolsRemoved", texts(&turn.tools_removed));
+    map.insert("evaluation", texts(&turn.evaluations));
+    map.insert(
+        "tokens",
+        turn.metas
+            .iter()
+            .map(|one| whole(one.tokens))
+            .collect::<Vec<_>>(),
+    );
+    map.insert(
+        "cost",
+        turn.metas
+            .iter()
+            .map(|one| float(one.cost))
+            .collect::<Vec<_>>(),
+    );
+    let durations = turn.metas.iter().map(|one| whole(one.duration_ms));
+    map.insert("durationMs", durations.collect::<Vec<_>>());
+    map.insert("regressed", turn.has_regressed());
+    map.into()
+}
+
+fn texts(items: &[String]) -> Vec<Value> {
+    items.iter().map(|item| item.as_str().into()).collect()
+}
+
+fn float(number: Option<f64>) -> Value {
+    let number = number.and_then(|number| Number::parse(&format!("{number:?}")));
+    number.map_or(Value::Null, Value::Number)
+}
+
+fn as_text(found: &Comparison, color: bool) -> String {
+    let paint = Paint(color);
+    let [before, now] = found.runs;
+    let mut text = format!("{}: run {before} → run {now}\n", found.name);
+    for (at, turn) in found.turns.iter().enumerate() {
+        text += &format!("\nturn {}: {}\n", at + 1, brief(&turn.input, 72));
+        text += &shown_output(turn, &paint);
+        for call in &turn.tools_removed {
+            text += &format!("  tools       {}\n", paint.gone(&format!("- {call}")));
+        }
+        for call in &turn.tools_added {
+            text += &format!("  tools       {}\n", paint.added(&format!("+ {call}")));
+        }
+        text += &shown_evaluation(turn, &paint);
+        text += &shown_numbers(turn);
+    }
+    text
+}
+
+fn shown_output(turn: &TurnChange, paint: &Paint) -> String {
+    let [Some(before), Some(now)] = &turn.outputs else {
+        return "  output      not known of both runs\n".to_owned();
+    };
+    if before == now {
+        return "  output      same\n".to_owned();
+    }
+    let mut text = "  output      changed\n".to_owned();
+    let diff = TextDiff::from_lines(before.as_str(), now.as_str());
+    for change in diff.iter_all_changes() {
+        let line = change.value().trim_end_matches(['\n', '\r']);
+        text += &match change.tag() {
+            ChangeTag::Delete => format!("    {}\n", paint.gone(&format!("- {line}"))),
+            ChangeTag::Insert => format!("    {}\n", paint.added(&format!("+ {line}"))),
+            ChangeTag::Equal => format!("      {line}\n"),
+        };
+    }
+    text
+}
+
+fn shown_evaluation(turn: &TurnChange, paint: &Paint) -> String {
+    let named = |text: &String| match text.is_empty() {
+        true => "not graded".to_owned(),
+        false => text.clone(),
+    };
+    let [before, now] = &turn.evaluations;
+    let change = match before == now {
+        true => named(before),
+        false => format!("{} → {}", named(before), named(now)),
+    };
+    let mark = match (turn.has_regressed(), turn.has_errored()) {
+        (true, _) => paint.gone("  (regressed)"),
+        (false, true) => paint.gone("  (could not be measured)"),
+        (false, false) => String::new(),
+    };
+    format!("  evaluation  {change}{mark}\n")
+}
+
+fn shown_numbers(turn: &TurnChange) -> String {
+    let [before, now] = &turn.metas;
+    let rows = [
+        (
+            "tokens",
+            as_float(before.tokens),
+            as_float(now.tokens),
+            Unit::Count,
+        ),
+        ("cost", before.cost, now.cost, Unit::Usd),
+        (
+            "duration",
+            as_float(before.duration_ms),
+            as_float(now.duration_ms),
+            Unit::Milliseconds,
+        ),
+    ];
+    let lines = rows.into_iter().filter_map(|(label, before, now, unit)| {
+        let shown = |number: Option<f64>| number.map_or("?".to_owned(), |one| unit.show(one));
+        if before.is_none() && now.is_none() {
+            return None;
+        }
+        let change = match (before, now) {
+            (Some(before), Some(now)) if before == now => {
+                return Some(format!("  {label:11} {}\n", unit.show(now)));
+            }
+            (Some(before), Some(now)) => format!(" ({})", unit.difference(now - before)),
+            _ => String::new(),
+        };
+        Some(format!(
+            "  {label:11} {} → {}{change}\n",
+            shown(before),
+            shown(now)
+        ))
+    });
+    lines.collect()
+}
+
+fn as_float(number: Option<u64>) -> Option<f64> {
+    number.map(|number| number as f64)
+}
+
+#[derive(Clone, Copy)]
+enum Unit {
+    Count,
+    Usd,
+    Milliseconds,
+}
+
+impl Unit {
+    fn show(self, number: f64) -> String {
+        match self {
+            Self::Count => format!("{number}"),
+            Self::Usd => format!("${number:.4}"),
+            Self::Milliseconds => format!("{number} ms"),
+        }
+    }
+
+    fn difference(self, number: f64) -> String {
+        let sign = if number < 0.0 { "-" } else { "+" };
+        format!("{sign}{}", self.show(number.abs()))
+    }
+}
+
+/// Colours, where the terminal has them.
+struct Paint(bool);
+
+impl Paint {
+    fn gone(&self, text: &str) -> String {
+        self.with(AnsiColor::Red.on_default(), text)
+    }
+
+    fn added(&self, text: &str) -> String {
+        self.with(AnsiColor::Green.on_default(), text)
+    }
+
+    fn with(&self, style: Style, text: &str) -> String {
+        match self.0 {
+            true => format!("{style}{text}{style:#}"),
+            false => text.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! `log list`: the records, newest first for people.
+
+use evalrig_core::model::{Map, Value};
+use evalrig_run::runlog::{Judgement, Kind, Record};
+
+use crate::context::{complain, print};
+use crate::exit::Exit;
+
+use super::{Desk, brief, counted, json, refuse};
+
+pub(super) fn run(desk: &Desk<'_>) -> Result<Exit, Exit> {
+    desk.check()?;
+    let listing = desk.store.list().map_err(refuse)?;
+    for fault in &listing.unreadable {
+        complain(&fault.to_string());
+    }
+    match desk.is_json() {
+        true => print(&as_json(desk, &listing.records))?,
+        false => print(&as_text(desk, &listing.records)?)?,
+    }
+    match listing.unreadable.is_empty() {
+        true => Ok(Exit::Well),
+        false => Ok(Exit::Incomplete),
+    }
+}
+
+/// Of the last turn: that is the one which was answered.
+fn evaluation(record: &Record) -> String {
+    let last = record.summary.turns.last();
+    last.map(|turn| turn.now.evaluation()).unwrap_or_default()
+}
+
+fn runs(desk: &Desk<'_>, record: &Record) -> u64 {
+    // A directory that cannot be listed only hides numbers that the summary may have too.
+    let counted = desk.store.run_count(record);
+    counted.unwrap_or_else(|_| record.summary.highest_run())
+}
+
+fn as_json(desk: &Desk<'_>, records: &[Record]) -> String {
+    let rows = records.iter().map(|record| {
+        let summary = &record.summary;
+        let text = |text: Option<&str>| text.map_or(Value::Null, Value::from);
+        let mut map = Map::new();
+        map.insert("name", record.name.as_str());
+        map.insert("file", desk.shown(&record.file));
+        map.insert("runs", runs(desk, record));
+        map.insert("updated", text(summary.updated()));
+        map.insert("model", text(summary.model()));
+        map.insert("turns", summary.turns.len() as u64);
+        map.insert("evaluation", evaluation(record));
+        Value::Map(map)
+    });
+    let mut document = Map::new();
+    document.insert("schemaVersion", 1_u64);
+    document.insert("records", rows.collect::<Vec<Value>>());
+    json(document)
+}
+
+fn as_text(desk: &Desk<'_>, records: &[Record]) -> Result<String, Exit> {
+    if records.is_empty() {
+        return Ok("no records\n".to_owned());
+    }
+    let mut newest: Vec<&Record> = records.iter().collect();
+    newest.sort_by(|a, b| b.summary.updated().cmp(&a.summary.updated()));
+    let width = records.iter().map(|one| one.name.chars().count()).max();
+    let width = width.unwrap_or(0);
+    let mut text = String::new();
+    for record in newest {
+        let padding = " ".repeat(width - record.name.chars().count());
+        let line = format!(
+            "{}{padding}  {:>4} runs  {:19}  {:8}  {}",
+            record.name,
+            runs(desk, record),
+            record.summary.updated().unwrap_or("-"),
+            word(record),
+            brief(record.summary.model().unwrap_or_default(), 40),
+        );
+        text += line.trim_end();
+        text.push('\n');
+    }
+    let total = counted(records.len(), "record");
+    text += &format!("{total} in {}\n", desk.shown(desk.store.directory()));
+    Ok(text)
+}
+
+fn word(record: &Record) -> &'static str {
+    if record.summary.kind() == Kind::Authored {
+        return "authored";
+    }
+    match Judgement::of(&evaluation(record)) {
+        Judgement::Pass => "pass",
+        Judgement::Borderline => "border",
+        Judgement::Fail => "fail",
+        Judgement::Error => "error",
+        Judgement::Ungraded => "-",
+    }
+}

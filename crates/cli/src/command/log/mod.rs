@@ -1,0 +1,110 @@
+//! `log`: the `.co/evals` store, one file for each thing that can be done with it.
+
+pub mod args;
+mod diff;
+mod list;
+mod messages;
+mod prune;
+mod record;
+mod revise;
+mod show;
+mod verify;
+
+use camino::Utf8Path;
+use evalrig_core::model::{JsonStyle, Value};
+use evalrig_core::read::repository_root;
+use evalrig_run::disk::Disk;
+use evalrig_run::runlog::{Store, StoreError};
+
+use crate::args::TextOrJson;
+use crate::context::{Context, complain};
+use crate::exit::Exit;
+
+use args::{Log, LogCommand};
+
+pub fn run(context: &Context, log: &Log) -> Result<Exit, Exit> {
+    let desk = Desk {
+        context,
+        store: store(context, log.store.as_deref()),
+        format: log.format,
+    };
+    match &log.command {
+        LogCommand::List => list::run(&desk),
+        LogCommand::Show(args) => show::run(&desk, args),
+        LogCommand::Diff(args) => diff::run(&desk, args),
+        LogCommand::Messages(args) => messages::run(&desk, args),
+        LogCommand::Expect(args) => revise::expect(&desk, args),
+        LogCommand::Evaluate(args) => revise::evaluate(&desk, args),
+        LogCommand::Record(args) => record::run(&desk, args),
+        LogCommand::Prune(args) => prune::run(&desk, args),
+        LogCommand::Verify(args) => verify::run(&desk, args),
+    }
+}
+
+/// The store that was named, else that of the repository around the working directory.
+pub fn store(context: &Context, named: Option<&str>) -> Store {
+    match named {
+        Some(directory) => Store::open(context.absolute(directory)),
+        None => {
+            let here = context.working_directory.join("any");
+            Store::of_root(&repository_root(&Disk, &here))
+        }
+    }
+}
+
+/// What every subcommand works with.
+struct Desk<'a> {
+    context: &'a Context,
+    store: Store,
+    format: TextOrJson,
+}
+
+impl Desk<'_> {
+    fn is_json(&self) -> bool {
+        self.format == TextOrJson::Json
+    }
+
+    fn shown(&self, path: &Utf8Path) -> String {
+        let shown = self.context.shown(path);
+        shown.as_str().replace('\\', "/")
+    }
+
+    /// A store that is not there is no empty store: somebody looks in the wrong place.
+    fn check(&self) -> Result<(), Exit> {
+        match self.store.directory().is_dir() {
+            true => Ok(()),
+            false => {
+                let directory = self.shown(self.store.directory());
+                complain(&format!("there is no store at `{directory}`"));
+                Err(Exit::CouldNotStart)
+            }
+        }
+    }
+}
+
+fn refuse(error: StoreError) -> Exit {
+    complain(&error.to_string());
+    Exit::CouldNotStart
+}
+
+fn json(value: impl Into<Value>) -> String {
+    value.into().to_json(JsonStyle::Pretty) + "\n"
+}
+
+/// `1 run`, `2 runs`.
+fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// One line of at most so many characters.
+fn brief(text: &str, longest: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

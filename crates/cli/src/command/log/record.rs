@@ -1,0 +1,102 @@
+//! `log record`: a session from standard input becomes a run, without code.
+
+use std::io::Read;
+use std::time::SystemTime;
+
+use evalrig_core::access::Secrets;
+use evalrig_core::model::Map;
+use evalrig_run::runlog::{Recorded, Session, SessionFormat, local_time, read_session};
+
+use crate::context::{complain, print};
+use crate::exit::Exit;
+
+use super::args::{Record, Writer};
+use super::{Desk, json, refuse};
+
+/// Sessions are long, but not endless.
+const LONGEST: u64 = 256 * 1024 * 1024;
+
+pub(super) fn run(desk: &Desk<'_>, args: &Record) -> Result<Exit, Exit> {
+    let session = read(args).map_err(|message| {
+        complain(&message);
+        Exit::CouldNotStart
+    })?;
+    let mut new = session.into_run();
+    if new.model.is_empty() {
+        new.model = args.model.clone().unwrap_or_else(|| "unknown".to_owned());
+    }
+    if new.cwd.is_empty() {
+        new.cwd = desk.context.working_directory.to_string();
+    }
+    new.expected.clone_from(&args.expected);
+    new.timestamp = local_time(SystemTime::now());
+    new.redact(&secrets());
+    let recorded = desk.store.record(&new).map_err(refuse)?;
+    for warning in &recorded.warnings {
+        complain(warning);
+    }
+    tell(desk, &recorded)
+}
+
+fn read(args: &Record) -> Result<Session, String> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(LONGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("standard input cannot be read: {error}"))?;
+    if bytes.len() as u64 > LONGEST {
+        return Err("the session is larger than 256 MiB".to_owned());
+    }
+    let format = match args.from {
+        Some(Writer::Messages) => SessionFormat::Messages,
+        Some(Writer::Claude) => SessionFormat::Claude,
+        Some(Writer::Codex) => SessionFormat::Codex,
+        None => SessionFormat::guess(&bytes).ok_or(
+            "this is neither chat messages nor a session of Claude Code or Codex; `--from` names the writer",
+        )?,
+    };
+    let session = read_session(&bytes, format);
+    let session = session.map_err(|reason| format!("the session cannot be read: {reason}"))?;
+    match (&args.input, session.has_question()) {
+        (None, true) => Ok(session),
+        (Some(input), false) => Ok(session.asked(input)),
+        (Some(_), true) => {
+            Err("the session says itself what was asked; leave out `--input`".to_owned())
+        }
+        (None, false) => {
+            Err("the session does not say what was asked; say it with `--input TEXT`".to_owned())
+        }
+    }
+}
+
+/// Values of variables whose names say that they are secret.
+fn secrets() -> Secrets {
+    let mut secrets = Secrets::default();
+    for (name, value) in std::env::vars_os() {
+        if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
+            secrets.notice(name, value);
+        }
+    }
+    secrets
+}
+
+fn tell(desk: &Desk<'_>, recorded: &Recorded) -> Result<Exit, Exit> {
+    let file = desk.shown(&recorded.file);
+    if desk.is_json() {
+        let mut record = Map::new();
+        record.insert("file", file);
+        record.insert("run", recorded.run);
+        let mut map = Map::new();
+        map.insert("schemaVersion", 1_u64);
+        map.insert("name", recorded.name.as_str());
+        map.insert("record", record);
+        print(&json(map))?;
+    } else if !desk.context.global.quiet {
+        print(&format!(
+            "recorded run {} of {} ({file})\n",
+            recorded.run, recorded.name
+        ))?;
+    }
+    Ok(Exit::Well)
+}

@@ -1,0 +1,123 @@
+//! `log show`: one record.
+
+use evalrig_core::model::{Map, Value};
+use evalrig_run::runlog::{Entry, Meta, Record, Turn};
+
+use crate::context::print;
+use crate::exit::Exit;
+
+use super::args::Named;
+use super::{Desk, brief, counted, json, refuse};
+
+/// Answers of older runs are shown in one line of at most so many characters.
+const BRIEF: usize = 72;
+
+pub(super) fn run(desk: &Desk<'_>, args: &Named) -> Result<Exit, Exit> {
+    let record = desk.store.read(&args.name).map_err(refuse)?;
+    match desk.is_json() {
+        true => print(&as_json(&record))?,
+        false => print(&as_text(desk, &record))?,
+    }
+    Ok(Exit::Well)
+}
+
+/// The summary's own keys, behind the version of this shape.
+fn as_json(record: &Record) -> String {
+    let mut document = Map::new();
+    document.insert("schemaVersion", 1_u64);
+    if let Value::Map(summary) = record.parsed() {
+        for (key, value) in summary {
+            document.insert(key, value);
+        }
+    }
+    json(document)
+}
+
+fn as_text(desk: &Desk<'_>, record: &Record) -> String {
+    let summary = &record.summary;
+    let runs = desk
+        .store
+        .run_count(record)
+        .unwrap_or(summary.highest_run());
+    let mut text = format!(
+        "{} ({}, {})\n",
+        record.name,
+        counted(usize::try_from(runs).unwrap_or(usize::MAX), "run"),
+        desk.shown(&record.file),
+    );
+    for (label, value) in [
+        ("model", summary.model()),
+        ("created", summary.created()),
+        ("updated", summary.updated()),
+    ] {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            text += &format!("  {label:8} {value}\n");
+        }
+    }
+    for (at, turn) in summary.turns.iter().enumerate() {
+        text += &format!("\nturn {}\n", at + 1);
+        let output = |entry: &Entry| desk.store.output(record, at, entry.run()?);
+        text += &shown_turn(turn, &output);
+    }
+    text
+}
+
+/// `output` looks an answer up that the summary may not hold.
+fn shown_turn(turn: &Turn, output: &dyn Fn(&Entry) -> Option<String>) -> String {
+    let mut text = field("input", &turn.input);
+    let now = &turn.now;
+    text += &field("output", now.output().unwrap_or_default());
+    for call in now.tools_called() {
+        text += &field("tool", call);
+    }
+    text += &field("expected", now.expected());
+    text += &field("judged", &now.evaluation());
+    text += &field("took", &measured(&now.meta()));
+    if let Some(run) = now.run() {
+        text += &field("run", &run.to_string());
+    }
+    for entry in &turn.history {
+        text += &older(entry, output(entry));
+    }
+    text
+}
+
+/// Every line of a text in its column; nothing for an empty one.
+fn field(label: &str, text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let mut shown = String::new();
+    for (at, line) in text.lines().enumerate() {
+        let label = if at == 0 { label } else { "" };
+        shown += format!("  {label:8} {line}").trim_end();
+        shown.push('\n');
+    }
+    shown
+}
+
+fn older(entry: &Entry, output: Option<String>) -> String {
+    let run = entry.run().map_or("?".to_owned(), |run| run.to_string());
+    let mut parts = vec![
+        brief(output.as_deref().unwrap_or("(not kept)"), BRIEF),
+        entry.evaluation(),
+        measured(&entry.meta()),
+    ];
+    parts.retain(|part| !part.is_empty());
+    field(&format!("run {run}"), &parts.join(" · "))
+}
+
+pub(super) fn measured(meta: &Meta) -> String {
+    let mut parts = Vec::new();
+    if let Some(tokens) = meta.tokens {
+        parts.push(format!("{tokens} tokens"));
+    }
+    if let Some(cost) = meta.cost {
+        parts.push(format!("${cost:.4}"));
+    }
+    if let Some(milliseconds) = meta.duration_ms {
+        parts.push(format!("{milliseconds} ms"));
+    }
+    parts.extend(meta.ts.clone());
+    parts.join(", ")
+}

@@ -1,0 +1,75 @@
+//! `log verify`: is the store sound? Exit 1 when it is not.
+
+use evalrig_core::model::{Map, Value};
+use evalrig_run::runlog::{Mending, Remedy, Verified};
+
+use crate::context::print;
+use crate::exit::Exit;
+
+use super::args::Verify;
+use super::{Desk, counted, json, refuse};
+
+pub(super) fn run(desk: &Desk<'_>, args: &Verify) -> Result<Exit, Exit> {
+    desk.check()?;
+    let mending = match args.repair {
+        true => Mending::Yes,
+        false => Mending::No,
+    };
+    let found = desk.store.verify(mending).map_err(refuse)?;
+    match desk.is_json() {
+        true => print(&as_json(desk, &found))?,
+        false => print(&as_text(desk, &found))?,
+    }
+    match found.is_sound() {
+        true => Ok(Exit::Well),
+        false => Ok(Exit::No),
+    }
+}
+
+fn word(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::Possible => "repairable",
+        Remedy::Done => "repaired",
+        Remedy::None => "left alone",
+    }
+}
+
+fn as_json(desk: &Desk<'_>, found: &Verified) -> String {
+    let problems = found.problems.iter().map(|problem| {
+        let mut map = Map::new();
+        map.insert("file", desk.shown(&problem.path));
+        map.insert("message", problem.message.as_str());
+        map.insert("remedy", word(problem.remedy));
+        Value::Map(map)
+    });
+    let mut document = Map::new();
+    document.insert("schemaVersion", 1_u64);
+    document.insert("records", found.records as u64);
+    document.insert("runs", found.runs as u64);
+    document.insert("sound", found.is_sound());
+    document.insert("problems", problems.collect::<Vec<Value>>());
+    json(document)
+}
+
+fn as_text(desk: &Desk<'_>, found: &Verified) -> String {
+    let mut text = String::new();
+    for problem in &found.problems {
+        let (path, message) = (desk.shown(&problem.path), &problem.message);
+        text += &format!("{path}: {message} ({})\n", word(problem.remedy));
+    }
+    let counts = format!(
+        "{}, {}",
+        counted(found.records, "record"),
+        counted(found.runs, "run file"),
+    );
+    let is_repairable = |remedy| remedy == Remedy::Possible;
+    let verdict = match found.problems.len() {
+        0 => "all is well".to_owned(),
+        count => counted(count, "problem"),
+    };
+    text += &format!("{counts}: {verdict}\n");
+    if found.problems.iter().any(|one| is_repairable(one.remedy)) {
+        text += "`evalrig log verify --repair` mends what is repairable\n";
+    }
+    text
+}

@@ -1,0 +1,176 @@
+//! Answers of runs that were logged in a `.co/evals` directory (`FORMAT.md` 13.6). Nothing is called.
+//!
+//! A record is found by what the user says, whatever the test is called; every trial gets the same
+//! run. Only the sum of tokens was logged: all of it counts as input.
+
+use evalrig_core::model::{FaultKind, JsonStyle, Tokens, Transcript, Value};
+
+use crate::runlog::{Asked, Record, RunFile, Store, StoreError, input_sequence};
+use crate::target::replay::Run;
+
+use super::formats;
+use super::request::{Failure, Purpose, Request};
+use super::{Agent, Pending};
+
+#[derive(Debug)]
+pub(super) struct StoreAgent {
+    pub(super) store: Store,
+    pub(super) run: Run,
+}
+
+impl Agent for StoreAgent {
+    fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
+        Box::pin(std::future::ready(self.replay(request)))
+    }
+
+    /// Looking a run up is not answering.
+    fn lasted(&self, _: std::time::Instant) -> Option<u64> {
+        None
+    }
+}
+
+impl StoreAgent {
+    fn replay(&self, request: &Request<'_>) -> Result<Transcript, Failure> {
+        if request.purpose == Purpose::Judge {
+            let message = "a replay target cannot judge: calls of judges are not recorded";
+            return Err(Failure::new(FaultKind::NoMatch, message));
+        }
+        let record = self.record(request)?;
+        let run = match self.run {
+            Run::Number(number) => number,
+            Run::Latest => {
+                let last = record.summary.turns.last();
+                let newest = last.and_then(|turn| turn.now.run());
+                newest.unwrap_or_else(|| record.summary.highest_run())
+            }
+        };
+        let file = self.store.run_file(&record.name, run).map_err(failure)?;
+        transcript(&record, run, file)
+    }
+
+    fn record(&self, request: &Request<'_>) -> Result<Record, Failure> {
+        let asked = input_sequence(request.messages);
+        let first = asked.first().map_or("", |first| first.text.as_str());
+        let inputs: Vec<String> = asked.iter().map(Asked::input).collect();
+        let found = self.store.find(first, &inputs).map_err(failure)?;
+        found.ok_or_else(|| {
+            let (directory, test) = (self.store.directory(), request.test_id);
+            let message = format!("`{directory}` has no record of what test `{test}` says");
+            Failure::new(FaultKind::NoMatch, message)
+        })
+    }
+}
+
+fn failure(error: StoreError) -> Failure {
+    let kind = match &error {
+        StoreError::NoRun { .. } | StoreError::NoRecord { .. } => FaultKind::NoMatch,
+        StoreError::Corrupt { .. } => FaultKind::Reply,
+        _ => FaultKind::Io,
+    };
+    Failure::new(kind, error.to_string())
+}
+
+fn transcript(record: &Record, run: u64, file: RunFile) -> Result<Transcript, Failure> {
+    let received = Value::List(file.received().to_vec());
+    let json = received.to_json(JsonStyle::Compact);
+    let mut transcript = formats::messages::read(json.as_bytes())?;
+    if !file.messages.last().is_some_and(is_answer) {
+        let last = record.summary.turns.last();
+        let entry = last.and_then(|turn| turn.entry_of(run));
+        if let Some(output) = entry.and_then(|entry| entry.output()) {
+            transcript.answer = output.to_owned();
+        }
+    }
+    transcript.tokens = file.tokens.map(|total| Tokens {
+        input: total,
+        ..Tokens::default()
+    });
+    transcript.cost_usd = file.cost;
+    transcript.duration_ms = file.duration_ms;
+    transcript.model = (!file.model.is_empty()).then_some(file.model);
+    Ok(transcript)
+}
+
+fn is_answer(message: &Value) -> bool {
+    let text = |key| message.as_map()?.get(key);
+    let is_said = match text("content") {
+        Some(Value::String(said)) => !said.is_empty(),
+        Some(Value::List(blocks)) => !blocks.is_empty(),
+        _ => false,
+    };
+    is_said && text("role").and_then(Value::as_str) == Some("assistant")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use camino::Utf8PathBuf;
+    use evalrig_core::model::{Message, Role};
+    use evalrig_core::syntax::json_value;
+
+    use crate::disk::Disk;
+    use crate::runlog::NewRun;
+
+    use super::*;
+
+    fn ask(agent: &StoreAgent, text: &str, purpose: Purpose) -> Result<Transcript, Failure> {
+        let messages = [Message::new(Role::System, Vec::new()), Message::user(text)];
+        agent.replay(&Request {
+            purpose,
+            test_id: "a",
+            trial: 3,
+            attempt: 1,
+            call: 0,
+            messages: &messages,
+            config: None,
+            timeout: Duration::from_secs(1),
+            attachments: crate::target::FilesMode::Inline,
+            files: &Disk,
+            scratch: "/tmp".into(),
+        })
+    }
+
+    fn new_run(answer: &str, messages: &str) -> NewRun {
+        NewRun {
+            asked: vec![Asked::new("Hi")],
+            output: answer.to_owned(),
+            model: "m".to_owned(),
+            tokens: Some(12),
+            cost_usd: Some(0.5),
+            messages: json_value(messages).unwrap().as_list().unwrap().to_vec(),
+            ..NewRun::default()
+        }
+    }
+
+    #[test]
+    fn a_logged_run_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
+        let store = Store::of_root(&path);
+        let spoken = r#"[{"role":"user","content":"Hi"},{"role":"assistant","content":null,"tool_calls":[
+            {"id":"c","type":"function","function":{"name":"wave","arguments":"{\"n\":1}"}}]},
+            {"role":"tool","tool_call_id":"c","name":"wave","content":"ok"},{"role":"assistant","content":"Hello"}]"#;
+        store.record(&new_run("Hello", spoken)).unwrap();
+        let silent = r#"[{"role":"user","content":"Hi"},{"role":"tool","content":"x"}]"#;
+        store.record(&new_run("from the summary", silent)).unwrap();
+        let agent = |run| StoreAgent {
+            store: store.clone(),
+            run,
+        };
+        let latest = ask(&agent(Run::Latest), "Hi", Purpose::Case).unwrap();
+        assert_eq!(latest.answer, "from the summary");
+        let first = ask(&agent(Run::Number(1)), "Hi", Purpose::Case).unwrap();
+        assert_eq!((first.answer.as_str(), first.messages.len()), ("Hello", 3));
+        assert_eq!(first.calls.unwrap()[0].tool, "wave");
+        assert_eq!(first.tokens.unwrap().total(), 12);
+        assert_eq!((first.cost_usd, first.duration_ms), (Some(0.5), None));
+        for result in [
+            ask(&agent(Run::Latest), "Other", Purpose::Case),
+            ask(&agent(Run::Number(9)), "Hi", Purpose::Case),
+            ask(&agent(Run::Latest), "Hi", Purpose::Judge),
+        ] {
+            assert_eq!(result.unwrap_err().fault.kind, FaultKind::NoMatch);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! A case of a suite → a run of a record.
+
+use std::time::SystemTime;
+
+use camino::Utf8Path;
+use evalrig_core::access::Secrets;
+use evalrig_core::evidence::{Attachments, Rendering, message_to_value, question};
+use evalrig_core::model::{
+    Block, Image, JsonStyle, Map, Message, Outcome, Role, Test, Transcript, Value, answer_of,
+};
+
+use crate::disk::Disk;
+use crate::record::Row;
+
+use super::clock::local_time;
+use super::fault::StoreError;
+use super::record::{Asked, NewRun, Recorded};
+use super::revise::evaluation;
+use super::store::Store;
+use super::tools_called::tools_called;
+
+/// A case that has a transcript. Others are not recorded.
+#[derive(Clone, Copy)]
+pub struct CaseRun<'a> {
+    pub test: &'a Test,
+    pub transcript: &'a Transcript,
+    /// How it was graded.
+    pub row: &'a Row,
+    /// Where the target ran.
+    pub cwd: &'a Utf8Path,
+    pub secrets: &'a Secrets,
+    pub time: SystemTime,
+}
+
+impl std::fmt::Debug for CaseRun<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CaseRun")
+            .field("test", &self.test.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Adds the case to the record of its input.
+pub fn record_case(store: &Store, case: &CaseRun<'_>) -> Result<Recorded, StoreError> {
+    store.record(&NewRun::from(*case))
+}
+
+impl From<CaseRun<'_>> for NewRun {
+    fn from(case: CaseRun<'_>) -> Self {
+        let CaseRun {
+            test,
+            transcript,
+            row,
+            ..
+        } = case;
+        let sent = test.input.iter().map(sent_message);
+        let received = transcript.messages.iter().map(received_message);
+        let mut new = Self {
+            asked: input_sequence(&test.input),
+            output: transcript.answer.clone(),
+            tools_called: tools_called(transcript.calls.as_deref().unwrap_or_default()),
+            expected: expected(test),
+            evaluation: evaluation_of(row),
+            model: match &transcript.model {
+                Some(model) => model.clone(),
+                None => row.target.clone(),
+            },
+            cwd: case.cwd.to_string(),
+            tokens: transcript.tokens.map(|tokens| tokens.total()),
+            cost_usd: transcript.cost_usd,
+            duration_ms: transcript.duration_ms,
+            timestamp: local_time(case.time),
+            messages: sent.chain(received).collect(),
+        };
+        new.redact(case.secrets);
+        new
+    }
+}
+
+/// What a record stands for (`FORMAT.md` 13.1): the user messages in order. A test without one
+/// counts as one message, its rendered input.
+pub fn input_sequence(input: &[Message]) -> Vec<Asked> {
+    let users: Vec<usize> = (0..input.len())
+        .filter(|&at| input[at].role == Role::User)
+        .collect();
+    if users.is_empty() {
+        return vec![Asked::new(rendered(input))];
+    }
+    let ends = users.iter().skip(1).copied().chain([input.len()]);
+    let asked = users.iter().zip(ends).map(|(&at, end)| {
+        let reply = answer_of(&input[at + 1..end]);
+        Asked {
+            text: question(std::slice::from_ref(&input[at])).unwrap_or_default(),
+            attachments: input[at].content.iter().filter_map(attachment).collect(),
+            reply: (end < input.len()).then_some(reply),
+        }
+    });
+    asked.collect()
+}
+
+fn attachment(block: &Block) -> Option<String> {
+    match block {
+        Block::File(file) => Some(format!("[file: {}]", file.value)),
+        Block::Image(Image::Path(file)) => Some(format!("[image: {}]", file.value)),
+        Block::Image(Image::Data(_)) => Some("[image]".to_owned()),
+        Block::Text(_) | Block::Json(_) => None,
+    }
+}
+
+fn expected(test: &Test) -> Option<String> {
+    let written = test.expected_output.as_ref().and_then(|one| one.text());
+    written.or_else(|| Some(test.criteria.as_deref()?.trim().to_owned()))
+}
+
+fn evaluation_of(row: &Row) -> String {
+    let notes = || row.misses.join("; ");
+    match row.outcome {
+        Outcome::Passed => evaluation("pass", ""),
+        Outcome::Borderline => evaluation("borderline", &notes()),
+        Outcome::Failed => evaluation("fail", &notes()),
+        Outcome::Errored => {
+            let message = row.error.as_ref().map(|error| error.message.as_str());
+            evaluation("error", message.unwrap_or_default())
+        }
+        Outcome::Skipped => String::new(),
+    }
+}
+
+/// All messages as one text; files that cannot be shown are named.
+fn rendered(input: &[Message]) -> String {
+    let shown = |attachments| Rendering::for_chat(attachments, &Disk).prompt(input);
+    shown(Attachments::Inline)
+        .or_else(|_| shown(Attachments::None))
+        .unwrap_or_default()
+}
+
+/// Its content as text (`FORMAT.md` 9.4).
+fn sent_message(message: &Message) -> Value {
+    let words = Message {
+        tool_calls: Vec::new(),
+        ..message.clone()
+    };
+    let shown = |attachments| Rendering::for_chat(attachments, &Disk).message(&words);
+    let text = shown(Attachments::Inline).or_else(|_| shown(Attachments::Paths));
+    let text = text
+        .or_else(|_| shown(Attachments::None))
+        .unwrap_or_default();
+    with_text(message, text)
+}
+
+/// Texts joined as in the answer, so that replaying gives the same answer.
+fn received_message(message: &Message) -> Value {
+    let parts = message.content.iter().map(|block| match block {
+        Block::Text(text) => text.clone(),
+        Block::Json(value) => value.to_json(JsonStyle::Compact),
+        other => attachment(other).unwrap_or_default(),
+    });
+    let parts: Vec<String> = parts.collect();
+    with_text(message, parts.join("\n"))
+}
+
+fn with_text(message: &Message, text: String) -> Value {
+    let content = match message.content.is_empty() {
+        true => Vec::new(),
+        false => vec![Block::Text(text)],
+    };
+    message_to_value(&Message {
+        content,
+        ..message.clone()
+    })
+}
+
+impl NewRun {
+    /// Makes the run fit to be kept: no secret passes this door (`FORMAT.md` 9.5).
+    pub fn redact(&mut self, secrets: &Secrets) {
+        if !secrets.is_empty() {
+            redact(self, secrets);
+        }
+    }
+}
+
+fn redact(new: &mut NewRun, secrets: &Secrets) {
+    for asked in &mut new.asked {
+        secrets.redact_in_place(&mut asked.text);
+        for line in &mut asked.attachments {
+            secrets.redact_in_place(line);
+        }
+        if let Some(reply) = &mut asked.reply {
+            secrets.redact_in_place(reply);
+        }
+    }
+    for text in [
+        &mut new.output,
+        &mut new.evaluation,
+        &mut new.model,
+        &mut new.cwd,
+    ] {
+        secrets.redact_in_place(text);
+    }
+    if let Some(expected) = &mut new.expected {
+        secrets.redact_in_place(expected);
+    }
+    for call in &mut new.tools_called {
+        secrets.redact_in_place(call);
+    }
+    for message in &mut new.messages {
+        *message = redacted(std::mem::replace(message, Value::Null), secrets);
+    }
+}
+
+fn redacted(value: Value, secrets: &Secrets) -> Value {
+    match value {
+        Value::String(mut text) => {
+            secrets.redact_in_place(&mut text);
+            Value::String(text)
+        }
+        Value::List(items) => {
+            let items = items.into_iter().map(|item| redacted(item, secrets));
+            Value::List(items.collect())
+        }
+        Value::Map(map) => {
+            let entries = map.into_iter();
+            let entries = entries.map(|(key, value)| (key, redacted(value, secrets)));
+            Value::Map(entries.collect::<Map>())
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalrig_core::model::FileRef;
+
+    use super::*;
+
+    fn said(role: Role, text: &str) -> Message {
+        Message::new(role, vec![Block::Text(text.to_owned())])
+    }
+
+    #[test]
+    fn a_sequence_is_the_user_messages_with_what_is_scripted_between() {
+        let file = FileRef {
+            value: "a.csv".to_owned(),
+            path: None,
+        };
+        let mut second = said(Role::User, "two");
+        second.content.push(Block::File(file.clone()));
+        second.content.push(Block::Image(Image::Path(file)));
+        second
+            .content
+            .push(Block::Image(Image::Data("x".to_owned())));
+        let asked = input_sequence(&[
+            said(Role::System, "S"),
+            said(Role::User, "one"),
+            said(Role::Assistant, "first"),
+            second,
+        ]);
+        assert_eq!(asked[0].input(), "one");
+        assert_eq!(asked[0].reply.as_deref(), Some("first"));
+        let lines = "two\n[file: a.csv]\n[image: a.csv]\n[image]";
+        assert_eq!(asked[1].input(), lines);
+        assert_eq!(asked[1].reply, None);
+    }
+
+    #[test]
+    fn without_a_user_message_the_rendered_input_counts() {
+        let asked = input_sequence(&[said(Role::System, "S")]);
+        assert_eq!(asked, [Asked::new("[system]\nS")]);
+    }
+
+    #[test]
+    fn blocks_of_an_answer_are_joined_as_in_the_answer() {
+        let mut message = said(Role::Assistant, "a");
+        message.content.push(Block::Text("b".to_owned()));
+        let value = received_message(&message);
+        let content = value.as_map().unwrap().get("content").cloned();
+        assert_eq!(content, Some(Value::from("a\nb")));
+        let silent = received_message(&Message::new(Role::Assistant, Vec::new()));
+        let content = silent.as_map().unwrap().get("content").cloned();
+        assert_eq!(content, Some(Value::Null));
+    }
+}

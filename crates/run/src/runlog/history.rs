@@ -1,0 +1,308 @@
+//! What is kept of one run of one turn, in every shape that writers have used (`FORMAT.md` 13.5).
+//!
+//! An entry stays the data that it was read as, so that rewriting a file changes no old entry.
+
+use evalrig_core::model::{Map, Number, Value};
+use evalrig_core::syntax::lenient_json_value;
+
+use super::spaced_json::spaced_json;
+
+/// Keys of an entry as evalrig writes it, in order.
+pub(super) const KEYS: &[&str] = &[
+    "run",
+    "output",
+    "tools_called",
+    "expected",
+    "evaluation",
+    "meta",
+];
+
+/// Keys that say in other dialects what one run came to.
+pub(super) const OTHER_KEYS: &[&str] = &["status", "pass", "analysis", "tokens", "cost", "ts"];
+
+/// One run of one turn.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Entry(Map);
+
+/// What a run took; what is not known is `None`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Meta {
+    pub tokens: Option<u64>,
+    pub cost: Option<f64>,
+    pub duration_ms: Option<u64>,
+    /// Local time, as written.
+    pub ts: Option<String>,
+}
+
+/// What `evaluation` says, in its first word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judgement {
+    Pass,
+    Borderline,
+    Fail,
+    Error,
+    /// Nothing, or a word of somebody else.
+    Ungraded,
+}
+
+impl Judgement {
+    /// The word before the first `:` or blank, without case.
+    pub fn of(evaluation: &str) -> Self {
+        let word = evaluation.trim_start();
+        let end = word.find(|c: char| c == ':' || c.is_whitespace());
+        let word = &word[..end.unwrap_or(word.len())];
+        match word.to_ascii_lowercase().as_str() {
+            "pass" | "passed" => Self::Pass,
+            "borderline" => Self::Borderline,
+            "fail" | "failed" => Self::Fail,
+            "error" | "errored" => Self::Error,
+            _ => Self::Ungraded,
+        }
+    }
+}
+
+impl Entry {
+    pub(super) fn new(map: Map) -> Self {
+        Self(map)
+    }
+
+    pub(super) fn map(&self) -> &Map {
+        &self.0
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.0.insert(key, value);
+    }
+
+    pub fn run(&self) -> Option<u64> {
+        whole(self.0.get("run")?)
+    }
+
+    /// `None` when this entry does not keep it; then the run file may.
+    pub fn output(&self) -> Option<&str> {
+        self.text("output")
+    }
+
+    pub fn tools_called(&self) -> Vec<&str> {
+        let list = self.0.get("tools_called").and_then(Value::as_list);
+        let items = list.unwrap_or_default().iter();
+        items.filter_map(Value::as_str).collect()
+    }
+
+    /// Whether the entry says which tools were called, be it none.
+    pub fn has_tools_called(&self) -> bool {
+        matches!(self.0.get("tools_called"), Some(Value::List(_)))
+    }
+
+    pub fn expected(&self) -> &str {
+        self.text("expected").unwrap_or_default()
+    }
+
+    /// `pass`, `fail: …`, or empty.
+    pub fn evaluation(&self) -> String {
+        let written = self.text("evaluation").or_else(|| self.text("status"));
+        if let Some(written) = written {
+            return written.to_owned();
+        }
+        let word = match self.0.get("pass") {
+            Some(Value::Bool(true)) => "pass",
+            Some(Value::Bool(false)) => "fail",
+            _ => return String::new(),
+        };
+        match self.text("analysis") {
+            Some(note) if !note.trim().is_empty() => format!("{word}: {note}"),
+            _ => word.to_owned(),
+        }
+    }
+
+    pub fn judgement(&self) -> Judgement {
+        Judgement::of(&self.evaluation())
+    }
+
+    pub fn meta(&self) -> Meta {
+        match self.0.get("meta") {
+            Some(Value::String(text)) => match lenient_json_value(text) {
+                Ok(Value::Map(map)) => Meta::read(&map),
+                _ => Meta::default(),
+            },
+            Some(Value::Map(map)) => Meta::read(map),
+            _ => Meta::read(&self.0),
+        }
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key).and_then(Value::as_str)
+    }
+}
+
+impl Meta {
+    fn read(map: &Map) -> Self {
+        let number = |key: &str| match map.get(key) {
+            Some(Value::Number(number)) => Some(number),
+            _ => None,
+        };
+        Self {
+            tokens: number("tokens").and_then(Number::as_u64),
+            cost: number("cost").map(Number::value),
+            duration_ms: number("duration_ms").and_then(Number::as_u64),
+            ts: map.get("ts").and_then(Value::as_str).map(str::to_owned),
+        }
+    }
+
+    /// The text of `meta`, as in the summary.
+    pub(super) fn to_text(&self) -> String {
+        let mut map = Map::new();
+        map.insert("tokens", optional(self.tokens));
+        map.insert("cost", cost_value(self.cost));
+        map.insert("duration_ms", optional(self.duration_ms));
+        map.insert("ts", self.ts.as_deref().map_or(Value::Null, Value::from));
+        spaced_json(&Value::Map(map))
+    }
+}
+
+pub(super) fn optional(number: Option<u64>) -> Value {
+    number.map_or(Value::Null, Value::from)
+}
+
+/// Four decimals, as Python shows what it has rounded: `0.0`, `0.0015`.
+pub(super) fn cost_value(cost: Option<f64>) -> Value {
+    let Some(cost) = cost.filter(|cost| cost.is_finite()) else {
+        return Value::Null;
+    };
+    let rounded = format!("{cost:.4}");
+    let shortest = rounded.trim_end_matches('0');
+    let text = match shortest.ends_with('.') {
+        true => format!("{shortest}0"),
+        false => shortest.to_owned(),
+    };
+    Number::parse(&text).map_or(Value::Null, Value::Number)
+}
+
+/// A number that counts, also when somebody quoted it.
+pub(super) fn whole(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// The older runs of a turn: a list, or a JSON text that holds one.
+pub(super) fn read_history(value: Value) -> Result<Vec<Entry>, Value> {
+    let items = match value {
+        Value::Null => return Ok(Vec::new()),
+        Value::List(items) => items,
+        Value::String(text) if text.trim().is_empty() => return Ok(Vec::new()),
+        Value::String(text) => match lenient_json_value(&text) {
+            Ok(Value::List(items)) => items,
+            _ => return Err(Value::String(text)),
+        },
+        other => return Err(other),
+    };
+    if !items.iter().all(|item| matches!(item, Value::Map(_))) {
+        return Err(Value::List(items));
+    }
+    let maps = items.into_iter().filter_map(|item| match item {
+        Value::Map(map) => Some(Entry(map)),
+        _ => None,
+    });
+    Ok(maps.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use evalrig_core::syntax::json_value;
+
+    use super::*;
+
+    fn entry(json: &str) -> Entry {
+        match json_value(json).unwrap() {
+            Value::Map(map) => Entry(map),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn entries_of_evalrig_are_read() {
+        let one = entry(
+            r#"{"run":2,"output":"Hi","tools_called":["a()"],"expected":"Hi","evaluation":"fail: no",
+                "meta":"{\"tokens\": 155, \"cost\": 0.5, \"duration_ms\": 3595, \"ts\": \"2025-12-25 11:56:56\"}"}"#,
+        );
+        assert_eq!((one.run(), one.output()), (Some(2), Some("Hi")));
+        assert_eq!(one.tools_called(), ["a()"]);
+        assert_eq!(one.judgement(), Judgement::Fail);
+        let meta = one.meta();
+        assert_eq!((meta.tokens, meta.cost), (Some(155), Some(0.5)));
+        assert_eq!(meta.duration_ms, Some(3595));
+        assert_eq!(meta.ts.as_deref(), Some("2025-12-25 11:56:56"));
+    }
+
+    #[test]
+    fn entries_of_the_real_client_have_a_status() {
+        let one = entry(r#"{"run":1,"status":"pass","meta":"{\"tokens\": 5}"}"#);
+        assert_eq!(one.evaluation(), "pass");
+        assert_eq!((one.output(), one.has_tools_called()), (None, false));
+        assert_eq!(one.meta().tokens, Some(5));
+    }
+
+    #[test]
+    fn entries_of_co_eval_have_a_boolean_and_an_analysis() {
+        let one = entry(
+            r#"{"ts":"2025-01-01 00:00:00","pass":false,"analysis":"too short","tokens":7,"cost":0.1}"#,
+        );
+        assert_eq!(one.evaluation(), "fail: too short");
+        assert_eq!((one.meta().tokens, one.meta().cost), (Some(7), Some(0.1)));
+        assert_eq!(one.run(), None);
+        assert_eq!(entry(r#"{"pass":true}"#).evaluation(), "pass");
+        assert_eq!(entry(r#"{"pass":null}"#).evaluation(), "");
+    }
+
+    #[test]
+    fn meta_that_is_no_json_says_nothing() {
+        for json in [r#"{"meta":"oops"}"#, r#"{"meta":"[1]"}"#, "{}"] {
+            assert_eq!(entry(json).meta(), Meta::default(), "{json}");
+        }
+    }
+
+    #[test]
+    fn the_first_word_of_an_evaluation_counts() {
+        for (text, judgement) in [
+            ("pass", Judgement::Pass),
+            ("PASS: fine", Judgement::Pass),
+            ("Fail too short", Judgement::Fail),
+            ("borderline:x", Judgement::Borderline),
+            ("error: timeout", Judgement::Error),
+            ("", Judgement::Ungraded),
+            ("password", Judgement::Ungraded),
+        ] {
+            assert_eq!(Judgement::of(text), judgement, "{text}");
+        }
+    }
+
+    #[test]
+    fn history_is_a_list_or_the_text_of_one() {
+        let list = read_history(Value::from("[\n{\"ts\": \"x\", \"pass\": true}]")).unwrap();
+        assert_eq!(list[0].evaluation(), "pass");
+        assert_eq!(read_history(Value::from("[]")).unwrap(), []);
+        assert!(read_history(Value::from("oops")).is_err());
+        assert!(read_history(json_value("[1]").unwrap()).is_err());
+    }
+
+    #[test]
+    fn costs_have_four_decimals_and_at_least_one() {
+        for (cost, text) in [
+            (0.0, "0.0"),
+            (0.00151, "0.0015"),
+            (12.0, "12.0"),
+            (0.5, "0.5"),
+            (0.000_01, "0.0"),
+        ] {
+            assert_eq!(spaced_json(&cost_value(Some(cost))), text);
+        }
+        assert_eq!(cost_value(None), Value::Null);
+    }
+}

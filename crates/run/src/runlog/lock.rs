@@ -1,0 +1,83 @@
+//! One writer at a time: an exclusive lock on `.lock` in the store, which goes with its process.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use camino::Utf8Path;
+
+use super::fault::StoreError;
+
+/// How long to wait for other writers (`FORMAT.md` 13.6).
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Between two tries; short, because writers are quick.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Held until it is dropped.
+#[derive(Debug)]
+pub(super) struct Lock(#[allow(dead_code, reason = "open is locked")] File);
+
+impl Lock {
+    /// The directory is made when it is missing.
+    pub(super) fn take(directory: &Utf8Path) -> Result<Self, StoreError> {
+        Self::take_within(directory, LONGEST_WAIT)
+    }
+
+    /// For those who only look: nothing is made, so a store that is read-only can be looked at.
+    /// Where nobody has ever locked, nobody writes.
+    pub(super) fn take_to_look(directory: &Utf8Path) -> Result<Option<Self>, StoreError> {
+        let path = directory.join(".lock");
+        match File::open(&path) {
+            Ok(file) => Self::wait_for(file, &path, LONGEST_WAIT).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn take_within(directory: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(directory)
+            .map_err(|error| StoreError::io("made", directory, error))?;
+        let path = directory.join(".lock");
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = options.open(&path);
+        let file = file.map_err(|error| StoreError::io("locked", &path, error))?;
+        Self::wait_for(file, &path, wait)
+    }
+
+    fn wait_for(file: File, path: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
+        let fail = |error| StoreError::io("locked", path, error);
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(file)),
+                Err(TryLockError::Error(error)) => return Err(fail(error)),
+                Err(TryLockError::WouldBlock) if begun.elapsed() >= wait => {
+                    return Err(StoreError::Busy {
+                        path: path.to_owned(),
+                        seconds: wait.as_secs(),
+                    });
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_writer_waits_and_then_gives_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = Utf8Path::from_path(folder.path()).unwrap().join("a/b");
+        let first = Lock::take(&directory).unwrap();
+        let second = Lock::take_within(&directory, Duration::from_millis(20));
+        assert!(matches!(second, Err(StoreError::Busy { .. })));
+        drop(first);
+        assert!(Lock::take(&directory).is_ok());
+        assert!(Lock::take_to_look(&directory).unwrap().is_some());
+        assert!(Lock::take_to_look(&directory.join("c")).unwrap().is_none());
+    }
+}

@@ -1,0 +1,68 @@
+//! The `.co/evals` store: every run of every input kept as files that a person can read
+//! (`FORMAT.md` 13).
+//!
+//! A record is `<slug>.yaml` with the newest run on top and older ones beneath, and a directory
+//! `<slug>/` with one `run_N.yaml` for each run. Any program may log its runs here:
+//!
+//! ```no_run
+//! use std::time::SystemTime;
+//! use evalrig_run::runlog::{Asked, NewRun, Store, local_time};
+//!
+//! let store = Store::open(".co/evals");
+//! let recorded = store.record(&NewRun {
+//!     asked: vec![Asked::new("Say hello to Alice")],
+//!     output: "Hello, Alice!".to_owned(),
+//!     model: "gemini-2.5-flash".to_owned(),
+//!     timestamp: local_time(SystemTime::now()),
+//!     ..NewRun::default()
+//! })?;
+//! assert_eq!(recorded.name, "say_hello_to_alice");
+//! # Ok::<(), evalrig_run::runlog::StoreError>(())
+//! ```
+
+mod case;
+mod clock;
+mod compare;
+mod dialogue;
+mod fault;
+mod history;
+mod import;
+mod lock;
+mod place;
+mod prune;
+mod rebuild;
+mod record;
+#[cfg(test)]
+mod record_tests;
+mod recording;
+mod revise;
+mod run_file;
+mod session;
+mod slug;
+mod spaced_json;
+mod store;
+mod summary;
+mod tools_called;
+mod verify;
+
+/// The codes of this room, file by file.
+pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[import::CODES];
+
+pub use case::{CaseRun, input_sequence, record_case};
+pub use clock::local_time;
+pub use compare::{Comparison, TurnChange};
+pub use dialogue::Dialogue;
+pub use fault::StoreError;
+pub use history::{Entry, Judgement, Meta};
+pub use import::{IMPORT_NEEDS_CRITERIA, RecordTest};
+pub use prune::{Doing, Keep, Pruned};
+pub use record::{Asked, NewRun, Recorded};
+pub use recording::Recording;
+pub use revise::{Which, Word};
+pub use run_file::RunFile;
+pub use session::{Session, SessionFormat, read_session};
+pub use slug::slug;
+pub use store::{Listing, Record, Store};
+pub use summary::{Kind, Summary, Turn};
+pub use tools_called::{shown_call, tools_called};
+pub use verify::{Mending, Problem, Remedy, Verified};

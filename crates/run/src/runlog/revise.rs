@@ -1,0 +1,150 @@
+//! What people add to a record: what they expect, and what they make of an answer.
+
+use evalrig_core::model::Value;
+
+use super::fault::StoreError;
+use super::lock::Lock;
+use super::place::place;
+use super::store::{Record, Store};
+use super::summary::{Kind, Turn};
+
+/// Notes are one line of at most so many characters (`FORMAT.md` 13.3).
+const LONGEST_NOTE: usize = 200;
+
+/// Which turn of a record is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The one that the agent answered.
+    Last,
+    /// From 1.
+    Number(usize),
+}
+
+/// What a person says of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Word {
+    Pass,
+    Fail,
+}
+
+/// `pass`, `fail: too short`.
+pub(super) fn evaluation(word: &str, note: &str) -> String {
+    let note = one_line(note);
+    match note.is_empty() {
+        true => word.to_owned(),
+        false => format!("{word}: {note}"),
+    }
+}
+
+fn one_line(note: &str) -> String {
+    let words: Vec<&str> = note.split_whitespace().collect();
+    words.join(" ").chars().take(LONGEST_NOTE).collect()
+}
+
+impl Store {
+    /// Writes what is expected of a turn. The next run that expects nothing of its own keeps it.
+    pub fn expect(&self, name: &str, which: Which, text: &str) -> Result<Record, StoreError> {
+        self.revise(name, which, |turn| turn.now.set("expected", text))
+    }
+
+    /// Writes what somebody makes of the newest answer of a turn.
+    pub fn evaluate(
+        &self,
+        name: &str,
+        which: Which,
+        word: Word,
+        note: Option<&str>,
+    ) -> Result<Record, StoreError> {
+        let word = match word {
+            Word::Pass => "pass",
+            Word::Fail => "fail",
+        };
+        let text = evaluation(word, note.unwrap_or_default());
+        self.revise(name, which, |turn| {
+            turn.now.set("evaluation", text.as_str());
+        })
+    }
+
+    fn revise(
+        &self,
+        name: &str,
+        which: Which,
+        change: impl FnOnce(&mut Turn),
+    ) -> Result<Record, StoreError> {
+        // Nobody should make a store by a slip of the pen.
+        self.read(name)?;
+        let _lock = Lock::take(self.directory())?;
+        let mut record = self.read(name)?;
+        if record.summary.kind() == Kind::Authored {
+            return Err(StoreError::Authored { path: record.file });
+        }
+        let turns = record.summary.turns.len();
+        let at = match which {
+            Which::Last => turns,
+            Which::Number(number) => number,
+        };
+        let turn = at
+            .checked_sub(1)
+            .and_then(|at| record.summary.turns.get_mut(at));
+        let Some(turn) = turn else {
+            return Err(StoreError::NoTurn {
+                name: record.name,
+                turn: at,
+                turns,
+            });
+        };
+        change(turn);
+        place(&record.file, &record.summary.to_yaml())?;
+        Ok(record)
+    }
+}
+
+impl Record {
+    /// The summary as data, with `meta` and a `history` of JSON text read out.
+    pub fn parsed(&self) -> Value {
+        let Value::Map(mut root) = self.summary.to_value() else {
+            return Value::Null;
+        };
+        if let Some(Value::List(turns)) = root.get("turns") {
+            let turns: Vec<Value> = turns.iter().cloned().map(parsed_turn).collect();
+            root.insert("turns", turns);
+        }
+        root.into()
+    }
+}
+
+fn parsed_turn(turn: Value) -> Value {
+    let Value::Map(mut map) = parsed_meta(turn) else {
+        return Value::Null;
+    };
+    if let Some(Value::List(history)) = map.get("history") {
+        let history: Vec<Value> = history.iter().cloned().map(parsed_meta).collect();
+        map.insert("history", history);
+    }
+    map.into()
+}
+
+fn parsed_meta(entry: Value) -> Value {
+    let Value::Map(mut map) = entry else {
+        return entry;
+    };
+    if let Some(Value::String(text)) = map.get("meta")
+        && let Ok(meta) = evalrig_core::syntax::lenient_json_value(text)
+    {
+        map.insert("meta", meta);
+    }
+    map.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_one_short_line() {
+        assert_eq!(evaluation("pass", " "), "pass");
+        assert_eq!(evaluation("fail", "a\n  b"), "fail: a b");
+        let long = evaluation("fail", &"é".repeat(300));
+        assert_eq!(long.chars().count(), "fail: ".len() + 200);
+    }
+}

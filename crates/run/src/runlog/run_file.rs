@@ -1,0 +1,269 @@
+//! `run_N.yaml`: one run with all its messages, for replay (`FORMAT.md` 13.4).
+
+use evalrig_core::model::{Map, Number, Value};
+use evalrig_core::syntax::edit::raw_value;
+use evalrig_core::syntax::{Node, decode, lenient_json_value, lone_tree};
+
+use super::history::{cost_value, optional};
+use super::spaced_json::{quoted, spaced_json};
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunFile {
+    pub system_prompt: String,
+    pub model: String,
+    /// Where the target ran.
+    pub cwd: String,
+    pub tokens: Option<u64>,
+    pub cost: Option<f64>,
+    pub duration_ms: Option<u64>,
+    /// Local time, as written.
+    pub timestamp: String,
+    /// Sent and received, in the shape of chat APIs.
+    pub messages: Vec<Value>,
+}
+
+impl RunFile {
+    pub(super) fn to_text(&self) -> String {
+        let scalar = |value: Value| spaced_json(&value);
+        let mut out = String::new();
+        for (key, value) in [
+            ("system_prompt", quoted(&self.system_prompt)),
+            ("model", quoted(&self.model)),
+            ("cwd", quoted(&self.cwd)),
+            ("tokens", scalar(optional(self.tokens))),
+            ("cost", scalar(cost_value(self.cost))),
+            ("duration_ms", scalar(optional(self.duration_ms))),
+            ("timestamp", quoted(&self.timestamp)),
+        ] {
+            out += &format!("{key}: {value}\n");
+        }
+        out += "messages: |\n";
+        if self.messages.is_empty() {
+            return out + "  []\n";
+        }
+        let lines = self.messages.iter().map(spaced_json);
+        let lines: Vec<String> = lines.map(|line| format!("    {line}")).collect();
+        out + "  [\n" + &lines.join(",\n") + "\n  ]\n"
+    }
+
+    /// The reason is for people.
+    pub fn read(bytes: Vec<u8>) -> Result<Self, String> {
+        let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        let tree = lone_tree(text).map_err(|reason| format!("it is not YAML: {reason}"))?;
+        let root = tree.root();
+        if !root.is_mapping() {
+            return Err("it is not a mapping".to_owned());
+        }
+        let number = |key| match root.get(key).map(raw_value) {
+            Some(Value::Number(number)) => Some(number),
+            _ => None,
+        };
+        let whole = |key| number(key).as_ref().and_then(Number::as_u64);
+        Ok(Self {
+            system_prompt: text_at(root, "system_prompt"),
+            model: text_at(root, "model"),
+            cwd: text_at(root, "cwd"),
+            tokens: whole("tokens"),
+            cost: number("cost").map(|cost| cost.value()),
+            duration_ms: whole("duration_ms"),
+            timestamp: text_at(root, "timestamp"),
+            messages: match root.get("messages") {
+                None => Vec::new(),
+                Some(node) => messages(raw_value(node))?,
+            },
+        })
+    }
+
+    /// `run_N.jsonl` of older clients: one message per line, and nothing else is known.
+    pub fn read_lines(bytes: Vec<u8>) -> Result<Self, String> {
+        let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        let mut messages = Vec::new();
+        for (at, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            match lenient_json_value(line) {
+                Ok(message) => messages.push(message),
+                Err(fault) => return Err(format!("line {}: {}", at + 1, fault.reason)),
+            }
+        }
+        Ok(Self {
+            system_prompt: system_prompt(&messages),
+            messages,
+            ..Self::default()
+        })
+    }
+
+    /// What came back: everything after the last user message.
+    pub fn received(&self) -> &[Value] {
+        let is = |message: &Value, role: &str| role_of(message) == Some(role);
+        let last = self.messages.iter().rposition(|one| is(one, "user"));
+        let first = match last {
+            Some(at) => at + 1,
+            None => {
+                let mut all = self.messages.iter();
+                all.position(|one| !is(one, "system")).unwrap_or(0)
+            }
+        };
+        &self.messages[first..]
+    }
+}
+
+pub(super) fn role_of(message: &Value) -> Option<&str> {
+    message.as_map()?.get("role")?.as_str()
+}
+
+/// The first system message, else nothing.
+pub(super) fn system_prompt(messages: &[Value]) -> String {
+    let first = messages.iter().find(|one| role_of(one) == Some("system"));
+    let content = first
+        .and_then(Value::as_map)
+        .and_then(|map| map.get("content"));
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Null) | None => String::new(),
+        Some(other) => spaced_json(other),
+    }
+}
+
+fn messages(value: Value) -> Result<Vec<Value>, String> {
+    let value = match value {
+        Value::String(text) => lenient_json_value(&text)
+            .map_err(|fault| format!("`messages` are not JSON: {}", fault.reason))?,
+        other => other,
+    };
+    match value {
+        Value::List(messages) => Ok(messages),
+        Value::Null => Ok(Vec::new()),
+        _ => Err("`messages` are not a list".to_owned()),
+    }
+}
+
+fn text_at(root: Node<'_>, key: &str) -> String {
+    let node = root.get(key).filter(|node| !node.is_null());
+    let text = node.and_then(Node::scalar_text);
+    text.unwrap_or_default().to_owned()
+}
+
+/// The arguments of every call as JSON with blanks, as chat APIs and Python write them.
+pub(super) fn with_spaced_arguments(message: Value) -> Value {
+    let Value::Map(mut map) = message else {
+        return message;
+    };
+    if let Some(Value::List(calls)) = map.remove("tool_calls") {
+        let calls: Vec<Value> = calls.into_iter().map(spaced_call).collect();
+        map.insert("tool_calls", calls);
+    }
+    map.into()
+}
+
+fn spaced_call(call: Value) -> Value {
+    let Value::Map(mut map) = call else {
+        return call;
+    };
+    let function = match map.get("function") {
+        Some(Value::Map(function)) => function.clone(),
+        _ => return map.into(),
+    };
+    map.insert("function", spaced_function(function));
+    map.into()
+}
+
+fn spaced_function(mut function: Map) -> Map {
+    if let Some(Value::String(text)) = function.get("arguments")
+        && let Ok(arguments @ Value::Map(_)) = lenient_json_value(text)
+    {
+        let spaced = spaced_json(&arguments);
+        function.insert("arguments", spaced);
+    }
+    function
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The worked file of `FORMAT.md` 13.4.
+    const WORKED: &str = include_str!("worked_run.yaml");
+
+    #[test]
+    fn the_worked_file_comes_back_byte_for_byte() {
+        let run = RunFile::read(WORKED.as_bytes().to_vec()).unwrap();
+        assert_eq!(run.messages.len(), 4);
+        assert_eq!((run.tokens, run.duration_ms), (Some(155), Some(3595)));
+        assert_eq!(run.to_text(), WORKED);
+    }
+
+    #[test]
+    fn texts_that_could_break_the_file_are_escaped() {
+        let nasty = "a\u{2028}b\u{85}\u{feff}\"\\\n\t\u{7f}é: #";
+        let mut message = Map::new();
+        message.insert("role", "user");
+        message.insert("content", nasty);
+        let run = RunFile {
+            system_prompt: nasty.to_owned(),
+            cwd: "C:\\x".to_owned(),
+            messages: vec![message.into()],
+            ..RunFile::default()
+        };
+        let text = run.to_text();
+        assert!(text.contains("tokens: null\ncost: null\nduration_ms: null\n"));
+        assert!(!text.contains(['\u{2028}', '\u{85}', '\u{feff}', '\u{7f}']));
+        assert_eq!(RunFile::read(text.into_bytes()).unwrap(), run);
+    }
+
+    #[test]
+    fn no_messages_are_an_empty_array() {
+        let text = RunFile::default().to_text();
+        assert!(text.ends_with("messages: |\n  []\n"));
+        assert!(
+            RunFile::read(text.into_bytes())
+                .unwrap()
+                .messages
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn files_of_the_real_client_are_read() {
+        let text = "agent: \"a.py\"\nsystem_prompt: |\n  You are\n  kind\nmodel: \"m\"\ntokens: 5\ncost: 0.01\nmessages: |\n  [\n    {\"role\": \"user\", \"content\": \"Hi\"}\n  ]\n";
+        let run = RunFile::read(text.as_bytes().to_vec()).unwrap();
+        assert_eq!(run.system_prompt, "You are\nkind\n");
+        assert_eq!((run.model.as_str(), run.cost), ("m", Some(0.01)));
+        assert_eq!(role_of(&run.messages[0]), Some("user"));
+    }
+
+    #[test]
+    fn lines_of_messages_are_read() {
+        let text =
+            "{\"role\":\"system\",\"content\":\"S\"}\n\n{\"role\":\"user\",\"content\":\"Hi\"}\n";
+        let run = RunFile::read_lines(text.as_bytes().to_vec()).unwrap();
+        assert_eq!((run.messages.len(), run.system_prompt.as_str()), (2, "S"));
+        let error = RunFile::read_lines(b"{}\n{".to_vec()).unwrap_err();
+        assert!(error.starts_with("line 2: "), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_run_file_is_refused() {
+        for (text, reason) in [
+            ("messages: |\n  [oops\n", "`messages` are not JSON"),
+            ("messages: 3\n", "`messages` are not a list"),
+            ("- 1\n", "it is not a mapping"),
+            ("a: [\n", "it is not YAML"),
+        ] {
+            let error = RunFile::read(text.as_bytes().to_vec()).unwrap_err();
+            assert!(error.starts_with(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_came_back_follows_the_last_user_message() {
+        let run = RunFile::read(WORKED.as_bytes().to_vec()).unwrap();
+        assert_eq!(run.received().len(), 3);
+        let system = RunFile::read_lines(
+            b"{\"role\":\"system\",\"content\":\"S\"}\n{\"role\":\"assistant\",\"content\":\"a\"}"
+                .to_vec(),
+        );
+        assert_eq!(system.unwrap().received().len(), 1);
+    }
+}

@@ -1,0 +1,301 @@
+//! A directory of records. Reading needs no lock: every file is there whole or not at all.
+
+use std::fs;
+use std::io;
+use std::panic::resume_unwind;
+use std::thread;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::fault::StoreError;
+use super::run_file::RunFile;
+use super::slug::{names, slug};
+use super::summary::{Kind, Summary};
+
+/// Fewer records are not worth a thread.
+const FEW: usize = 64;
+
+/// The `.co/evals` directory of a project.
+#[derive(Debug, Clone)]
+pub struct Store {
+    directory: Utf8PathBuf,
+}
+
+/// One record: its summary, and where it lies.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// The stem of the file, which may differ from the name written in it.
+    pub name: String,
+    pub file: Utf8PathBuf,
+    pub summary: Summary,
+}
+
+/// Everything that lies in a store.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// By name.
+    pub records: Vec<Record>,
+    /// Summaries that cannot be read, and why.
+    pub unreadable: Vec<StoreError>,
+}
+
+/// What stands under a name.
+#[derive(Debug)]
+pub(super) enum Found {
+    Nothing,
+    Summary(Summary),
+    /// Something that is no summary.
+    Corrupt(String),
+}
+
+impl Store {
+    /// Nothing is touched before something is asked for.
+    pub fn open(directory: impl Into<Utf8PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+        }
+    }
+
+    /// The store of a repository.
+    pub fn of_root(root: &Utf8Path) -> Self {
+        Self::open(root.join(".co/evals"))
+    }
+
+    pub fn directory(&self) -> &Utf8Path {
+        &self.directory
+    }
+
+    pub fn summary_path(&self, name: &str) -> Utf8PathBuf {
+        self.directory.join(format!("{name}.yaml"))
+    }
+
+    pub fn run_directory(&self, name: &str) -> Utf8PathBuf {
+        self.directory.join(name)
+    }
+
+    pub fn run_path(&self, name: &str, run: u64) -> Utf8PathBuf {
+        self.run_directory(name).join(format!("run_{run}.yaml"))
+    }
+
+    /// All records. A store that is not there is empty.
+    pub fn list(&self) -> Result<Listing, StoreError> {
+        let names = self.names()?;
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let part = names.len().div_ceil(cores).max(FEW);
+        let read =
+            |names: &[String]| -> Vec<_> { names.iter().map(|name| self.read(name)).collect() };
+        let read = thread::scope(|scope| {
+            let parts: Vec<_> = names
+                .chunks(part)
+                .map(|names| scope.spawn(move || read(names)))
+                .collect();
+            let done = parts.into_iter().map(|part| part.join());
+            done.collect::<Result<Vec<_>, _>>()
+        });
+        let mut listing = Listing::default();
+        for result in read
+            .unwrap_or_else(|panic| resume_unwind(panic))
+            .into_iter()
+            .flatten()
+        {
+            match result {
+                Ok(record) => listing.records.push(record),
+                Err(error) => listing.unreadable.push(error),
+            }
+        }
+        Ok(listing)
+    }
+
+    /// The names of all summaries, sorted. Hidden files are nobody's record.
+    pub fn names(&self) -> Result<Vec<String>, StoreError> {
+        let mut names = Vec::new();
+        for name in entries(&self.directory)? {
+            if let Some(stem) = name.strip_suffix(".yaml")
+                && !stem.is_empty()
+                && !name.starts_with('.')
+            {
+                names.push(stem.to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// One record by its name; `NAME.yaml` is understood too.
+    pub fn read(&self, name: &str) -> Result<Record, StoreError> {
+        let name = checked(name)?;
+        let file = self.summary_path(name);
+        match self.found(name)? {
+            Found::Summary(summary) => Ok(Record {
+                name: name.to_owned(),
+                file,
+                summary,
+            }),
+            Found::Corrupt(reason) => Err(StoreError::Corrupt { path: file, reason }),
+            Found::Nothing => Err(StoreError::NoRecord {
+                name: name.to_owned(),
+                directory: self.directory.clone(),
+            }),
+        }
+    }
+
+    pub(super) fn found(&self, name: &str) -> Result<Found, StoreError> {
+        let path = self.summary_path(name);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(match Summary::read(bytes) {
+                Ok(summary) => Found::Summary(summary),
+                Err(reason) => Found::Corrupt(reason),
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
+            Err(error) => Err(StoreError::io("read", &path, error)),
+        }
+    }
+
+    /// The record of an input sequence, if there is one: under its slug, or with a number behind.
+    /// The first text is given without the lines of its attachments, because the slug is.
+    pub fn find(&self, first: &str, inputs: &[String]) -> Result<Option<Record>, StoreError> {
+        for name in names(&slug(first)) {
+            match self.found(&name)? {
+                Found::Nothing => return Ok(None),
+                Found::Corrupt(_) => {}
+                Found::Summary(summary) => {
+                    if summary.kind() == Kind::Record && summary.inputs().eq(inputs) {
+                        return Ok(Some(Record {
+                            file: self.summary_path(&name),
+                            name,
+                            summary,
+                        }));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The numbers of the runs whose files are there, lowest first.
+    pub fn run_numbers(&self, name: &str) -> Result<Vec<u64>, StoreError> {
+        let mut numbers: Vec<u64> = entries(&self.run_directory(name))?
+            .iter()
+            .filter_map(|file| run_number(file))
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
+    }
+
+    /// One run with its messages.
+    pub fn run_file(&self, name: &str, run: u64) -> Result<RunFile, StoreError> {
+        let name = checked(name)?;
+        let path = self.run_path(name, run);
+        if let Some(bytes) = read_if_there(&path)? {
+            let read = RunFile::read(bytes);
+            return read.map_err(|reason| StoreError::Corrupt { path, reason });
+        }
+        let path = path.with_extension("jsonl");
+        match read_if_there(&path)? {
+            Some(bytes) => {
+                let read = RunFile::read_lines(bytes);
+                read.map_err(|reason| StoreError::Corrupt { path, reason })
+            }
+            None => Err(StoreError::NoRun {
+                name: name.to_owned(),
+                run,
+            }),
+        }
+    }
+
+    /// The messages of a run, sent and received.
+    pub fn messages(
+        &self,
+        name: &str,
+        run: u64,
+    ) -> Result<Vec<evalrig_core::model::Value>, StoreError> {
+        Ok(self.run_file(name, run)?.messages)
+    }
+
+    /// How many runs there have been (`FORMAT.md` 13.5): the highest number anybody mentions.
+    pub fn run_count(&self, record: &Record) -> Result<u64, StoreError> {
+        let on_disk = self.run_numbers(&record.name)?;
+        let highest = record.summary.highest_run();
+        Ok(on_disk.last().copied().unwrap_or(0).max(highest))
+    }
+}
+
+/// `run_N.yaml` or `run_N.jsonl`.
+pub(super) fn run_number(file: &str) -> Option<u64> {
+    let rest = file.strip_prefix("run_")?;
+    let digits = rest
+        .strip_suffix(".yaml")
+        .or_else(|| rest.strip_suffix(".jsonl"))?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
+}
+
+/// Names of the entries of a directory; none when it is not there.
+pub(super) fn entries(directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
+    let fail = |error| StoreError::io("read", directory, error);
+    let listed = match fs::read_dir(directory) {
+        Ok(listed) => listed,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(fail(error)),
+    };
+    let mut found = Vec::new();
+    for entry in listed {
+        let entry = entry.map_err(fail)?;
+        // Names that are not UTF-8 are nobody's record.
+        if let Ok(name) = entry.file_name().into_string() {
+            found.push(name);
+        }
+    }
+    Ok(found)
+}
+
+fn read_if_there(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io("read", path, error)),
+    }
+}
+
+/// A name that stays inside the store.
+pub(super) fn checked(name: &str) -> Result<&str, StoreError> {
+    let stem = name.strip_suffix(".yaml").unwrap_or(name);
+    match stem.is_empty() || stem.starts_with('.') || stem.contains(['/', '\\', '\0', ':']) {
+        true => Err(StoreError::Name {
+            name: name.to_owned(),
+        }),
+        false => Ok(stem),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_inside_the_store() {
+        for name in ["", ".", "..", "../a", "a/b", "a\\b", ".lock", "c:a"] {
+            assert!(checked(name).is_err(), "{name}");
+        }
+        assert_eq!(checked("hi.yaml").unwrap(), "hi");
+        assert_eq!(checked("写一个").unwrap(), "写一个");
+    }
+
+    #[test]
+    fn run_files_have_numbers() {
+        assert_eq!(run_number("run_12.yaml"), Some(12));
+        assert_eq!(run_number("run_3.jsonl"), Some(3));
+        for other in ["run_.yaml", "run_+1.yaml", "run_1.yml", "run_1.yaml.bak"] {
+            assert_eq!(run_number(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_store_that_is_not_there_is_empty() {
+        let store = Store::open("/nonexistent/evals");
+        assert!(store.list().unwrap().records.is_empty());
+        let error = store.read("a").unwrap_err().to_string();
+        assert_eq!(error, "there is no record `a` in `/nonexistent/evals`");
+    }
+}

@@ -1,0 +1,430 @@
+//! `<slug>.yaml`: the newest run of every turn, older ones beneath (`FORMAT.md` 13.3, 13.5).
+//!
+//! Keys that nobody here knows survive a rewrite, at every level. Texts are taken as they stand in
+//! the file, whichever version of YAML their writer had in mind.
+
+use evalrig_core::model::{Map, Value};
+use evalrig_core::syntax::edit::raw_value;
+use evalrig_core::syntax::{EmitStyle, LineBreaks, Node, decode, lone_tree, to_yaml};
+
+use super::history::{Entry, KEYS, OTHER_KEYS, read_history, whole};
+
+const STYLE: EmitStyle = EmitStyle {
+    compact_lists: true,
+    line_breaks: LineBreaks::Escaped,
+};
+
+/// Keys whose value is a text, whatever it looks like.
+const TEXTS: &[&str] = &[
+    "name",
+    "created",
+    "updated",
+    "model",
+    "input",
+    "output",
+    "expected",
+    "evaluation",
+    "meta",
+    "status",
+    "analysis",
+    "ts",
+];
+
+/// Keys of the root in the order of writing, but for `turns`.
+const ROOT: &[&str] = &["name", "created", "updated", "runs", "model"];
+
+/// Who writes the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A log: every writer adds to it.
+    Record,
+    /// A `co eval` file, written by a person. Never rewritten.
+    Authored,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// Everything but `turns`; known keys may be missing.
+    root: Map,
+    pub turns: Vec<Turn>,
+}
+
+/// One user message and the runs of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    pub input: String,
+    /// The newest run.
+    pub now: Entry,
+    /// Older runs, newest first.
+    pub history: Vec<Entry>,
+    others: Map,
+}
+
+impl Turn {
+    pub(super) fn new(input: String) -> Self {
+        Self {
+            input,
+            now: Entry::default(),
+            history: Vec::new(),
+            others: Map::new(),
+        }
+    }
+
+    /// The newest run, then the older ones.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        std::iter::once(&self.now).chain(&self.history)
+    }
+
+    pub fn entry_of(&self, run: u64) -> Option<&Entry> {
+        self.entries().find(|entry| entry.run() == Some(run))
+    }
+
+    /// The run becomes the newest; what was the newest goes to the front of the history.
+    pub(super) fn advance(&mut self, new: Entry) {
+        let old = std::mem::replace(&mut self.now, new);
+        if !old.is_empty() {
+            self.history.insert(0, old);
+        }
+    }
+}
+
+impl Summary {
+    pub(super) fn new(name: &str, inputs: &[String]) -> Self {
+        let mut root = Map::new();
+        root.insert("name", name);
+        Self {
+            root,
+            turns: inputs.iter().cloned().map(Turn::new).collect(),
+        }
+    }
+
+    /// The reason is for people when it is no summary: not UTF-8, not YAML or not a mapping.
+    pub fn read(bytes: Vec<u8>) -> Result<Self, String> {
+        let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        let tree = lone_tree(text).map_err(|reason| format!("it is not YAML: {reason}"))?;
+        match tree.root().is_mapping() {
+            true => Ok(read_root(tree.root())),
+            false => Err("it is not a mapping".to_owned()),
+        }
+    }
+
+    pub fn kind(&self) -> Kind {
+        let has = |key| self.root.get(key).is_some();
+        match has("agent") || has("expected") {
+            true => Kind::Authored,
+            false => Kind::Record,
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        self.text("name").unwrap_or_default()
+    }
+
+    pub fn created(&self) -> Option<&str> {
+        self.text("created")
+    }
+
+    pub fn updated(&self) -> Option<&str> {
+        self.text("updated")
+    }
+
+    pub fn model(&self) -> Option<&str> {
+        self.text("model")
+    }
+
+    /// What a `co eval` file says of the whole conversation.
+    pub fn expected(&self) -> Option<&str> {
+        self.text("expected")
+    }
+
+    /// As written.
+    pub fn runs(&self) -> Option<u64> {
+        self.root.get("runs").and_then(whole)
+    }
+
+    /// The highest number that the file knows of; 0 when none.
+    pub fn highest_run(&self) -> u64 {
+        let entries = self.turns.iter().flat_map(Turn::entries);
+        let highest = entries.filter_map(Entry::run).max();
+        highest.max(self.runs()).unwrap_or(0)
+    }
+
+    /// Every number of a run that some turn mentions, highest first.
+    pub fn mentioned_runs(&self) -> Vec<u64> {
+        let entries = self.turns.iter().flat_map(Turn::entries);
+        let mut runs: Vec<u64> = entries.filter_map(Entry::run).collect();
+        runs.sort_unstable_by(|a, b| b.cmp(a));
+        runs.dedup();
+        runs
+    }
+
+    /// The user messages in order: what the record stands for.
+    pub fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.turns.iter().map(|turn| turn.input.as_str())
+    }
+
+    pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.root.insert(key, value);
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.root.get(key).is_some()
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.root.get(key).and_then(Value::as_str)
+    }
+
+    /// Known keys in their order, then all others.
+    pub fn to_value(&self) -> Value {
+        let mut map = in_order(&self.root, ROOT);
+        if self.root.get("turns").is_none() {
+            let turns: Vec<Value> = self.turns.iter().map(Turn::to_value).collect();
+            map.insert("turns", turns);
+        }
+        add_rest(&mut map, &self.root);
+        Value::Map(map)
+    }
+
+    pub fn to_yaml(&self) -> String {
+        to_yaml(&self.to_value(), &STYLE)
+    }
+}
+
+impl Turn {
+    fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        if self.others.get("input").is_none() {
+            map.insert("input", self.input.as_str());
+        }
+        for (key, value) in in_order(self.now.map(), KEYS) {
+            map.insert(key, value);
+        }
+        if self.others.get("history").is_none() {
+            let history = self.history.iter();
+            let history = history.map(|entry| Value::Map(entry.map().clone()));
+            map.insert("history", history.collect::<Vec<Value>>());
+        }
+        add_rest(&mut map, self.now.map());
+        add_rest(&mut map, &self.others);
+        Value::Map(map)
+    }
+}
+
+fn in_order(map: &Map, keys: &[&str]) -> Map {
+    let mut ordered = Map::new();
+    for key in keys {
+        ordered.insert_some(*key, map.get(key).cloned());
+    }
+    ordered
+}
+
+fn add_rest(map: &mut Map, from: &Map) {
+    for (key, value) in from.iter() {
+        if map.get(key).is_none() {
+            map.insert(key, value.clone());
+        }
+    }
+}
+
+fn read_root(node: Node<'_>) -> Summary {
+    let mut summary = Summary {
+        root: Map::new(),
+        turns: Vec::new(),
+    };
+    for (key, value) in named_entries(node) {
+        let is_turns = key == "turns" && value.items().all(Node::is_mapping);
+        match is_turns && (value.is_sequence() || value.is_null()) {
+            true => summary.turns = value.items().map(read_turn).collect(),
+            // A shape that nobody knows is kept, and fits no input.
+            false => summary.root.insert(key, value_of(key, value)),
+        }
+    }
+    summary
+}
+
+fn read_turn(node: Node<'_>) -> Turn {
+    let mut turn = Turn::new(String::new());
+    let mut now = Map::new();
+    for (key, value) in named_entries(node) {
+        let read = value_of(key, value);
+        match (key, read) {
+            ("input", Value::String(text)) => turn.input = text,
+            ("history", history) => match history_of(value, history) {
+                Ok(entries) => turn.history = entries,
+                Err(unknown) => turn.others.insert(key, unknown),
+            },
+            (key, read) if KEYS.contains(&key) || OTHER_KEYS.contains(&key) => {
+                now.insert(key, read);
+            }
+            (key, read) => turn.others.insert(key, read),
+        }
+    }
+    turn.now = Entry::new(now);
+    turn
+}
+
+fn history_of(node: Node<'_>, read: Value) -> Result<Vec<Entry>, Value> {
+    if node.is_sequence() && node.items().all(Node::is_mapping) {
+        return Ok(node.items().map(read_entry).collect());
+    }
+    read_history(read)
+}
+
+fn read_entry(node: Node<'_>) -> Entry {
+    let entries = named_entries(node);
+    let map: Map = entries
+        .map(|(key, value)| (key.to_owned(), value_of(key, value)))
+        .collect();
+    Entry::new(map)
+}
+
+fn named_entries<'t>(node: Node<'t>) -> impl Iterator<Item = (&'t str, Node<'t>)> {
+    let entries = node.entries().into_iter();
+    entries.filter_map(|(key, value)| Some((key.scalar_text()?, value)))
+}
+
+fn value_of(key: &str, node: Node<'_>) -> Value {
+    if key == "tools_called" && node.is_sequence() {
+        return Value::List(node.items().map(text_of).collect());
+    }
+    match TEXTS.contains(&key) {
+        true => text_of(node),
+        false => raw_value(node),
+    }
+}
+
+/// Readers of YAML 1.1 and 1.2 disagree on what `0o7`, `1e3` and `yes` are; here they are texts.
+fn text_of(node: Node<'_>) -> Value {
+    match node.scalar_text() {
+        Some(text) if !node.is_null() => text.into(),
+        Some(_) => "".into(),
+        None => raw_value(node),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Summary {
+        Summary::read(text.as_bytes().to_vec()).unwrap()
+    }
+
+    /// The worked file of `FORMAT.md` 13.3.
+    pub(super) const WORKED: &str = include_str!("worked_summary.yaml");
+
+    #[test]
+    fn the_worked_file_comes_back_byte_for_byte() {
+        assert_eq!(read(WORKED).to_yaml(), WORKED);
+    }
+
+    #[test]
+    fn the_worked_file_is_understood() {
+        let summary = read(WORKED);
+        assert_eq!(summary.name(), "say_hello_to_alice");
+        assert_eq!((summary.runs(), summary.highest_run()), (Some(2), 2));
+        assert_eq!(summary.mentioned_runs(), [2, 1]);
+        assert_eq!(summary.kind(), Kind::Record);
+        let turn = &summary.turns[0];
+        assert_eq!(turn.entry_of(1).unwrap().meta().duration_ms, Some(4438));
+        assert!(turn.entry_of(3).is_none());
+    }
+
+    #[test]
+    fn unknown_keys_are_kept_behind_the_known_ones() {
+        let text = "zoo: {a: 1.50}\nturns:\n- note: mine\n  history:\n  - {run: 1, x: [1]}\n  input: Hi\n  run: 2\nname: hi\n";
+        let written = "\
+name: hi
+turns:
+- input: Hi
+  run: 2
+  history:
+  - run: 1
+    x:
+    - 1
+  note: mine
+zoo:
+  a: 1.50
+";
+        assert_eq!(read(text).to_yaml(), written);
+        assert_eq!(read(written).to_yaml(), written);
+    }
+
+    #[test]
+    fn old_entries_stay_as_they_are() {
+        let text = "\
+name: hi
+turns:
+- input: Hi
+  run: 2
+  history:
+  - meta: '{}'
+    status: pass
+    run: 1
+";
+        assert_eq!(read(text).to_yaml(), text);
+    }
+
+    #[test]
+    fn texts_are_taken_as_they_are_written() {
+        let text = "name: 0o17\nturns:\n- input: yes\n  output: 1e3\n  expected:\n  tools_called: [1e3]\n  history: '[]'\n";
+        let summary = read(text);
+        let turn = &summary.turns[0];
+        assert_eq!((summary.name(), turn.input.as_str()), ("0o17", "yes"));
+        assert_eq!(turn.now.output(), Some("1e3"));
+        assert_eq!(turn.now.tools_called(), ["1e3"]);
+        let written = summary.to_yaml();
+        assert!(
+            written.contains("input: 'yes'\n  output: '1e3'"),
+            "{written}"
+        );
+        assert!(
+            written.contains("expected: ''\n  history: []\n"),
+            "{written}"
+        );
+    }
+
+    #[test]
+    fn a_history_that_is_a_text_becomes_a_list() {
+        let text =
+            "turns:\n- input: a\n  pass: true\n  history: '[{\"ts\": \"t\", \"pass\": false}]'\n";
+        let summary = read(text);
+        assert_eq!(summary.turns[0].now.evaluation(), "pass");
+        assert_eq!(summary.turns[0].history[0].evaluation(), "fail");
+        let written = "turns:\n- input: a\n  history:\n  - ts: t\n    pass: false\n  pass: true\n";
+        assert_eq!(summary.to_yaml(), written);
+    }
+
+    #[test]
+    fn shapes_that_nobody_knows_are_kept() {
+        for text in [
+            "name: a\nturns: nothing\n",
+            "name: a\nturns:\n- 1\n",
+            "name: a\nturns:\n- input: a\n  history: oops\n",
+            "name: a\nturns:\n- history: []\n  input:\n  - 1\n",
+        ] {
+            assert_eq!(read(text).to_yaml(), text);
+        }
+    }
+
+    #[test]
+    fn files_of_co_eval_are_told_apart() {
+        assert_eq!(read("agent: a.py\nturns: []\n").kind(), Kind::Authored);
+        assert_eq!(read("expected: x\n").kind(), Kind::Authored);
+        assert_eq!(read("name: x\n").kind(), Kind::Record);
+    }
+
+    #[test]
+    fn what_is_no_summary_is_refused() {
+        for (bytes, reason) in [
+            (&b"\xff\xfe"[..], "it is not UTF-8"),
+            (b"a: [", "it is not YAML"),
+            (b"- a\n", "it is not a mapping"),
+            (b"", "it is not YAML"),
+        ] {
+            let error = Summary::read(bytes.to_vec()).unwrap_err();
+            assert!(error.starts_with(reason), "{error}");
+        }
+    }
+}
