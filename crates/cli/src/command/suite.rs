@@ -30,7 +30,7 @@ pub struct LoadedSuite {
     pub secrets: Secrets,
 }
 
-/// As [`read`], with all tests kept.
+/// As [`read()`], with all tests kept.
 pub fn load(
     context: &Context,
     loading: &Loading,
