@@ -206,7 +206,7 @@ _evalrig() {
 
     case "${cmd}" in
         evalrig)
-            opts="-q -v -h -V --quiet --verbose --color --help --version init validate explain schema list show convert transpile run grade compare report completions man help"
+            opts="-q -v -h -V --quiet --verbose --color --help --version init validate explain schema list show convert transpile run grade compare report log completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -398,7 +398,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help)
-            opts="init validate explain schema list show convert transpile run grade compare report completions man help"
+            opts="init validate explain schema list show convert transpile run grade compare report log completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
