@@ -118,6 +118,7 @@ mod tests {
         let messages = [Message::new(Role::System, Vec::new()), Message::user(text)];
         agent.replay(&Request {
             purpose,
+            suite: "demo",
             test_id: "a",
             trial: 3,
             attempt: 1,
