@@ -194,7 +194,7 @@ fn recording_can_be_turned_off_moved_and_bounded() {
         "--output",
     ];
     run(here, &[&quiet[..], &["a.jsonl", "--no-record"]].concat(), 0);
-    assert!(!here.join(".co").exists());
+    assert_eq!(fs::read_dir(store(here)).expect("the store").count(), 0);
     for name in ["b.jsonl", "c.jsonl", "d.jsonl"] {
         run(
             here,
@@ -457,8 +457,9 @@ fn records_are_listed_shown_and_compared() {
 fn what_is_not_there_is_said() {
     let here = project();
     let here = here.path();
+    fs::remove_dir(store(here)).expect("it is empty");
     assert!(complaint(here, &["log", "list"], "").contains("there is no store at `.co/evals`"));
-    assert!(!here.join(".co").exists());
+    assert!(!store(here).exists());
     record(here, MESSAGES);
     for (arguments, reason) in [
         (&["log", "show", "no"][..], "there is no record `no`"),

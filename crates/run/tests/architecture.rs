@@ -10,15 +10,18 @@ const ROOMS: &[(&str, &[&str])] = &[
     // Settings make agents, and agents are made from settings: two halves of one thing, apart so
     // that reading a targets file needs nothing that runs.
     ("target", &["agent"]),
-    // Of the record only rows, which `replay` reads; of the disk, what an agent has written.
-    ("agent", &["disk", "target", "record", "json"]),
+    // Of the record only rows and of the run log only records, which `replay` reads; of the disk,
+    // what an agent has written.
+    ("agent", &["disk", "target", "record", "runlog", "json"]),
     ("grade", &["agent"]),
     ("record", &["json"]),
+    // The formats of agents, for sessions that somebody else had.
+    ("runlog", &["disk", "agent", "record"]),
     ("event", &["record"]),
     (
         "execute",
         &[
-            "disk", "json", "target", "agent", "grade", "record", "event",
+            "disk", "json", "target", "agent", "grade", "record", "runlog", "event",
         ],
     ),
     ("prepare", &["disk", "target", "agent", "execute", "record"]),
