@@ -170,7 +170,7 @@ impl Bench {
 
     /// `costs` are of planning and running, few tests and then so many `more`.
     fn memory(&mut self, costs: &[Cost], more: usize) {
-        const MOST_MB: f64 = 1.0;
+        const MOST_MB: f64 = 2.0;
         let growth = |few: Cost, many: Cost| {
             let tens = more as f64 / 10_000.0;
             (many.peak_mb() - few.peak_mb()) / tens
