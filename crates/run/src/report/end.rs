@@ -3,6 +3,8 @@
 use camino::Utf8PathBuf;
 use serde_json::Value;
 
+use super::background::{Compared, PastRuns};
+
 /// Why a run ended before its plan did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
@@ -43,4 +45,8 @@ pub struct RunEnd {
     pub planned: Option<u64>,
     /// Where prices come from, when costs were computed and not reported.
     pub price_note: Option<String>,
+    /// `--baseline`.
+    pub compared: Option<Compared>,
+    /// What the run log knows of these tests, oldest first; this run is the last of it.
+    pub history: Vec<PastRuns>,
 }

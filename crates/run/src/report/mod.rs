@@ -2,6 +2,7 @@
 //! and the list. A report needs only rows, comes by them one at a time, and keeps no more of them
 //! than it will show.
 
+mod background;
 mod block;
 mod breadth;
 mod end;
@@ -32,6 +33,7 @@ use std::io::{self, Write};
 
 use crate::record::Row;
 
+pub use background::{Compared, PastRuns};
 pub use end::{RunEnd, Stopped};
 pub use look::{Detail, Look, Setting, SuiteText};
 

@@ -1,0 +1,22 @@
+//! What a run is seen against: an earlier run of the same tests, and what the run log remembers.
+
+use evalrig_core::compare::Comparison;
+
+/// This run beside a baseline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// What the baseline is called, as it is to be shown.
+    pub base: String,
+    pub comparison: Comparison,
+}
+
+/// Runs of the same inputs that were logged close together in time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastRuns {
+    /// Local times as they stand in the log; equal when there was only one.
+    pub first: String,
+    pub last: String,
+    pub passes: u64,
+    /// Those with a verdict.
+    pub trials: u64,
+}
