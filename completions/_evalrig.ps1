@@ -194,7 +194,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--borderline', '--borderline', [CompletionResultType]::ParameterName, 'Score from which a case is borderline [default: the suite''s, else 0.6]')
             [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where the rows go [default: `.evalrig/results` in the repository root]')
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'Where runs are recorded [default: `.co/evals` in the repository root, if it is there]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'Where runs are recorded [default: `.co/evals` in the repository root]')
             [CompletionResult]::new('--keep-runs', '--keep-runs', [CompletionResultType]::ParameterName, 'Delete all but the newest N run files of each record that is written')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'What to report, and where to; repeatable [default: terminal]')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')

@@ -182,7 +182,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --borderline 'Score from which a case is borderline [default: the suite''s, else 0.6]'
             cand --pass-trials 'Share of a test''s trials that must pass'
             cand --output 'Where the rows go [default: `.evalrig/results` in the repository root]'
-            cand --store 'Where runs are recorded [default: `.co/evals` in the repository root, if it is there]'
+            cand --store 'Where runs are recorded [default: `.co/evals` in the repository root]'
             cand --keep-runs 'Delete all but the newest N run files of each record that is written'
             cand --report 'What to report, and where to; repeatable [default: terminal]'
             cand --root 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]'

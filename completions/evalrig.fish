@@ -173,7 +173,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass -d 'Score f
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l borderline -d 'Score from which a case is borderline [default: the suite\'s, else 0.6]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l output -d 'Where the rows go [default: `.evalrig/results` in the repository root]' -r
-complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l store -d 'Where runs are recorded [default: `.co/evals` in the repository root, if it is there]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l store -d 'Where runs are recorded [default: `.co/evals` in the repository root]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l keep-runs -d 'Delete all but the newest N run files of each record that is written' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l report -d 'What to report, and where to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l root -d 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]' -r

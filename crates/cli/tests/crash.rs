@@ -7,6 +7,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -63,33 +64,48 @@ fn calls(project: &Project) -> BTreeMap<usize, Vec<String>> {
     calls
 }
 
-/// Whether there is something to go on with.
-fn has_journal(project: &Project) -> bool {
+/// Names of what there is to go on with.
+fn journals(project: &Project) -> Vec<String> {
     let entries = fs::read_dir(project.path(".evalrig/results"));
     let names = entries
         .into_iter()
         .flatten()
         .map(|entry| entry.expect("an entry").file_name());
     names
-        .into_iter()
-        .any(|name| name.to_string_lossy().ends_with(".journal"))
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".journal"))
+        .collect()
+}
+
+/// Tests with a row, or an answer that only wants grading, which is there to the last byte.
+fn kept(project: &Project) -> BTreeSet<String> {
+    let answers = journals(project).into_iter().flat_map(|journal| {
+        let lines = whole_lines(&project.path(".evalrig/results").join(journal));
+        lines.into_iter().filter(|line| line["kind"] == "answered")
+    });
+    let answers = answers.map(|line| support::text(&line["evalId"]));
+    finished(project).into_iter().chain(answers).collect()
 }
 
 /// Tests with a row that is there to the last byte.
 fn finished(project: &Project) -> BTreeSet<String> {
-    let text = fs::read_to_string(project.path(support::LATEST)).unwrap_or_default();
-    let whole = text
-        .split_inclusive('\n')
-        .filter(|line| line.ends_with('\n'));
-    let rows = whole.map(|line| serde_json::from_str(line).expect("a row"));
-    rows.map(|row: serde_json::Value| support::text(&row["evalId"]))
+    let rows = whole_lines(&project.path(support::LATEST)).into_iter();
+    rows.map(|row| support::text(&row["evalId"])).collect()
+}
+
+fn whole_lines(path: &Path) -> Vec<serde_json::Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let lines = text.split_inclusive('\n');
+    let whole = lines.filter(|line| line.ends_with('\n'));
+    whole
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
         .collect()
 }
 
 fn start(project: &Project, round: usize, allowed: usize) -> Running {
     let workers = WORKERS.to_string();
     let mut words = vec!["run", "--workers", &workers, "--quiet"];
-    if has_journal(project) {
+    if !journals(project).is_empty() {
         words.push("--resume");
     }
     let mut command = project.command(&words);
@@ -125,7 +141,7 @@ fn a_run_that_is_killed_fifty_times_gives_every_result_once() {
         // Any moment will do: from before the files are made to while a row is written.
         thread::sleep(Duration::from_micros(dice.roll(8000)));
         running.kill();
-        let now = finished(&project);
+        let now = kept(&project);
         assert!(
             now.is_superset(&before),
             "results were lost in round {round}"

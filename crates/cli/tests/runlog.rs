@@ -113,15 +113,46 @@ fn rows(here: &Path, file: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_store_is_begun_only_where_it_is_named() {
+fn a_store_is_begun_unless_nothing_is_to_be_recorded() {
     let here = project();
     let here = here.path();
     fs::remove_dir(store(here)).expect("it is empty");
-    run(here, &["run", "-q", "--filter", "alice"], 0);
+    run(here, &["run", "-q", "--filter", "alice", "--no-record"], 0);
     assert!(!store(here).exists());
     let named = ["run", "-q", "--filter", "alice", "--store", "kept"];
     run(here, &named, 0);
     assert!(here.join("kept/say_hello_to_alice.yaml").exists());
+    assert!(!store(here).exists());
+    run(here, &["run", "-q", "--filter", "alice"], 0);
+    assert!(store(here).join("say_hello_to_alice.yaml").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_a_repository_has_nothing_written_elsewhere() {
+    let here = project();
+    let outside = tempfile::tempdir().expect("a folder");
+    let here = here.path();
+    fs::remove_dir_all(here.join(".co")).expect("it is empty");
+    std::os::unix::fs::symlink(outside.path(), here.join(".co")).expect("a link");
+    let arguments = ["run", "-q", "--filter", "alice", "--output", "r.jsonl"];
+    run(here, &arguments, 3);
+    let row = &rows(here, "r.jsonl")[0];
+    assert_eq!(row["outcome"], "passed");
+    assert_eq!(row["error"]["stage"], "record");
+    let message = row["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("leads out of the repository"), "{message}");
+    let left = fs::read_dir(outside.path()).expect("a folder").count();
+    assert_eq!(left, 0);
+    // Whoever names it wants it.
+    let named = ["run", "-q", "--filter", "alice", "--store", ".co/evals"];
+    run(here, &named, 0);
+    assert!(
+        outside
+            .path()
+            .join("evals/say_hello_to_alice.yaml")
+            .exists()
+    );
 }
 
 #[test]

@@ -19,6 +19,44 @@ pub(super) fn one_line(text: &str) -> String {
     }
 }
 
+/// Whether the text of a file is a scalar of one line that every reader takes for a text, and for the
+/// same one: in either kind of quotes, or plain. So it can be kept without being read.
+pub fn is_one_line_text(written: &str) -> bool {
+    if !written.chars().all(|c| c == '\t' || is_printable(c)) {
+        return false;
+    }
+    let within = |quote: char| written.strip_prefix(quote)?.strip_suffix(quote);
+    if let Some(inner) = within('\'') {
+        inner.split("''").all(|part| !part.contains('\''))
+    } else if let Some(inner) = within('"') {
+        are_escapes_known(inner)
+    } else {
+        is_plain(written)
+    }
+}
+
+/// Only what [`double_quoted`] writes is known.
+fn are_escapes_known(inner: &str) -> bool {
+    let mut rest = inner;
+    while let Some(at) = rest.find(['\\', '"']) {
+        let after = &rest[at + 1..];
+        let is_escape = rest[at..].starts_with('\\');
+        rest = match after.chars().next() {
+            Some('"' | '\\' | 'n' | 'r' | 't') if is_escape => &after[1..],
+            Some('u') if is_escape && is_character(after.get(1..5)) => &after[5..],
+            _ => return false,
+        };
+    }
+    true
+}
+
+fn is_character(digits: Option<&str>) -> bool {
+    let are_digits = |text: &&str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = digits.filter(are_digits);
+    let number = number.and_then(|text| u32::from_str_radix(text, 16).ok());
+    number.and_then(char::from_u32).is_some()
+}
+
 /// With `\n`, `\t`, `\r`, `\"`, `\\`, and `\uXXXX` for all that cannot be seen.
 pub(super) fn double_quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
@@ -123,4 +161,58 @@ fn looks_like_a_number(text: &str) -> bool {
     }
     let of = |allowed: &str| text.chars().all(|c| allowed.contains(c));
     of("0123456789_.,:+-eE") || of("0123456789-:.+TtZz ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_that_must_be_read_are_told_apart() {
+        for text in [
+            "a b",
+            "'it''s'",
+            "''",
+            r#""a\nb""#,
+            r#""\u2028 \"\\""#,
+            "f(x='1')",
+        ] {
+            assert!(is_one_line_text(text), "{text}");
+        }
+        for text in [
+            "",
+            "yes",
+            "12",
+            "a: b",
+            "a #b",
+            "[]",
+            "|",
+            "&a b",
+            "*a",
+            "'",
+            "'a' b",
+            "'it's'",
+            "'a",
+            r#""a"b""#,
+            r#""\x41""#,
+            r#""\ud800""#,
+            r#""\u12""#,
+            r#""a\""#,
+            "\"",
+            "a\u{85}b",
+            "a\r",
+        ] {
+            assert!(!is_one_line_text(text), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_known(text in "\\PC*|[\\x00-\\x7f]*|[-:#'\" a1\\n]*") {
+            prop_assert!(is_one_line_text(&one_line(&text)));
+            prop_assert!(is_one_line_text(&double_quoted(&text)));
+        }
+    }
 }

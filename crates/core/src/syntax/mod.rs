@@ -18,6 +18,7 @@ mod yaml;
 mod yaml_error;
 
 pub use emit::{EmitStyle, LineBreaks, to_yaml};
+pub use emit_scalar::is_one_line_text;
 pub use encoding::{DecodeError, FILE_LIMIT, decode};
 pub(crate) use json::explain as explain_json;
 pub use json::{JsonError, parse_json};

@@ -19,7 +19,7 @@ use evalrig_core::source::EntryKind;
 use crate::record::read::{Extent, read_slim, scan_file};
 use crate::record::transcript_json::read_output_messages;
 use crate::record::{ReadError, Row};
-use crate::runlog::Store;
+use crate::runlog::{Finder, Store};
 use crate::target::replay::{Replay, Run};
 
 use super::connect::Connect;
@@ -67,7 +67,7 @@ pub(crate) fn connect(
                 return Err(refuse(message.to_owned()).help("leave it out"));
             }
             return Ok(Box::new(StoreAgent {
-                store: Store::open(path),
+                finder: Finder::new(Store::open(path)),
                 run: connect.setting(&replay.run, "`latest` or number of a run", run_named)?,
             }));
         }

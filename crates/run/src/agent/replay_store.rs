@@ -5,7 +5,7 @@
 
 use evalrig_core::model::{FaultKind, JsonStyle, Tokens, Transcript, Value};
 
-use crate::runlog::{Asked, Record, RunFile, Store, StoreError, input_sequence};
+use crate::runlog::{Finder, Record, RunFile, StoreError, input_sequence};
 use crate::target::replay::Run;
 
 use super::formats;
@@ -14,7 +14,7 @@ use super::{Agent, Pending};
 
 #[derive(Debug)]
 pub(super) struct StoreAgent {
-    pub(super) store: Store,
+    pub(super) finder: Finder,
     pub(super) run: Run,
 }
 
@@ -44,17 +44,19 @@ impl StoreAgent {
                 newest.unwrap_or_else(|| record.summary.highest_run())
             }
         };
-        let file = self.store.run_file(&record.name, run).map_err(failure)?;
+        let file = self
+            .finder
+            .store()
+            .run_file(&record.name, run)
+            .map_err(failure)?;
         transcript(&record, run, file)
     }
 
     fn record(&self, request: &Request<'_>) -> Result<Record, Failure> {
         let asked = input_sequence(request.messages);
-        let first = asked.first().map_or("", |first| first.text.as_str());
-        let inputs: Vec<String> = asked.iter().map(Asked::input).collect();
-        let found = self.store.find(first, &inputs).map_err(failure)?;
+        let found = self.finder.find(&asked).map_err(failure)?;
         found.ok_or_else(|| {
-            let (directory, test) = (self.store.directory(), request.test_id);
+            let (directory, test) = (self.finder.store().directory(), request.test_id);
             let message = format!("`{directory}` has no record of what test `{test}` says");
             Failure::new(FaultKind::NoMatch, message)
         })
@@ -110,7 +112,7 @@ mod tests {
     use evalrig_core::syntax::json_value;
 
     use crate::disk::Disk;
-    use crate::runlog::NewRun;
+    use crate::runlog::{Asked, NewRun, Store};
 
     use super::*;
 
@@ -156,7 +158,7 @@ mod tests {
         let silent = r#"[{"role":"user","content":"Hi"},{"role":"tool","content":"x"}]"#;
         store.record(&new_run("from the summary", silent)).unwrap();
         let agent = |run| StoreAgent {
-            store: store.clone(),
+            finder: Finder::new(store.clone()),
             run,
         };
         let latest = ask(&agent(Run::Latest), "Hi", Purpose::Case).unwrap();

@@ -18,9 +18,11 @@ use crate::disk::Disk;
 use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
 use crate::record::{CaseKey, JudgeUsage, Row};
+use crate::runlog::BeingRecorded;
 use crate::target::FilesMode;
 
 use super::job::{Answered, Job, SuiteJob};
+use super::ledger::Safe;
 use super::retry::Retrying;
 use super::rows::RowMaker;
 use super::run::Outside;
@@ -35,6 +37,33 @@ pub(super) struct CaseWork<'a> {
     /// Number of the case in the plan.
     pub(super) number: usize,
     pub(super) outside: &'a Outside,
+}
+
+/// A case that is over.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) row: Row,
+    /// Until it is recorded the row does not know where, and has to wait.
+    pub(super) logging: Option<Logging>,
+}
+
+/// A case on its way into the run log.
+pub(super) struct Logging {
+    pub(super) record: BeingRecorded,
+    /// The answer was paid for: a crash before there is a row must not lose it.
+    pub(super) answer: Safe,
+}
+
+impl std::fmt::Debug for Logging {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Logging").finish_non_exhaustive()
+    }
+}
+
+impl From<Row> for Done {
+    fn from(row: Row) -> Self {
+        Self { row, logging: None }
+    }
 }
 
 impl<'a> CaseWork<'a> {
@@ -91,29 +120,41 @@ impl<'a> CaseWork<'a> {
     }
 
     /// From beginning to end. Never fails: what goes wrong is in the row.
-    pub(super) async fn run(&self) -> Row {
+    pub(super) async fn run(&self) -> Done {
         let test = self.test();
         if let Some(skip) = &test.skip {
-            return self.rows().skipped(skip.reason.as_deref());
+            return self.rows().skipped(skip.reason.as_deref()).into();
         }
         let scratch = Scratch::new(self);
         let (answered, is_new) = match self.earlier() {
             Some(answered) => (answered.clone(), false),
             None => match self.ask_target(&scratch).await {
                 Ok(answered) => (answered, true),
-                Err((fault, attempts)) => return self.rows().failed(&fault, attempts),
+                Err((fault, attempts)) => return self.rows().failed(&fault, attempts).into(),
             },
         };
-        let (grades, usage) = self.grade(&answered, is_new, &scratch).await;
+        let mut is_kept = !is_new;
+        let (grades, usage) = self.grade(&answered, &mut is_kept, &scratch).await;
         let transcript = &answered.transcript;
-        let mut row = self
+        let row = self
             .rows()
             .graded(transcript, answered.attempts, &grades, usage);
-        if let Some(recording) = &self.job.options.recording {
-            let root = &self.suite_job().root;
-            recording.add(root, test, transcript, &mut row).await;
+        let recording = self.job.options.recording.as_ref();
+        let logging = recording.map(|recording| Logging {
+            answer: self.keep_answer(&answered, &mut is_kept),
+            record: recording.add(&self.suite_job().root, test, transcript, &row),
+        });
+        Done { row, logging }
+    }
+
+    /// Writes the answer down, unless that is done.
+    fn keep_answer(&self, answered: &Answered, is_kept: &mut bool) -> Safe {
+        if std::mem::replace(is_kept, true) {
+            return Box::pin(std::future::ready(Ok(())));
         }
-        row
+        let hash = self.suite_job().hash(self.case.test);
+        self.outside
+            .answered(self.suite, &self.key(), hash, answered)
     }
 
     /// What an earlier run got. Most runs have none, and need no key to find that out.
@@ -183,7 +224,7 @@ impl<'a> CaseWork<'a> {
     async fn grade(
         &self,
         answered: &Answered,
-        is_new: bool,
+        is_kept: &mut bool,
         scratch: &Scratch<'_>,
     ) -> (Vec<AssertionGrade>, Option<JudgeUsage>) {
         let suite = self.suite_job();
@@ -200,20 +241,13 @@ impl<'a> CaseWork<'a> {
         };
         let mut answers = Answers::default();
         let mut judged = Judged::default();
-        let mut is_kept = !is_new;
         loop {
             let asks = match grade(&evidence, terms, &answers) {
                 Graded::Done(grades) => return (grades, judged.usage),
                 Graded::Asks(asks) => asks,
             };
-            if !is_kept {
-                // It was paid for: a crash while it is judged must not lose it.
-                let (key, hash) = (self.key(), suite.hash(self.case.test));
-                self.outside
-                    .answered(self.suite, &key, hash, answered)
-                    .await;
-                is_kept = true;
-            }
+            // It was paid for: a crash while it is judged must not lose it.
+            self.outside.wait(self.keep_answer(answered, is_kept)).await;
             let calls: Vec<usize> = asks.iter().map(|ask| judged.call_of(ask)).collect();
             let given = asks
                 .iter()

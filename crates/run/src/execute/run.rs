@@ -5,20 +5,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::event::Event;
 use crate::record::{CaseKey, Row};
 
 use super::backlog::Backlog;
 use super::cancel::Cancel;
-use super::case::CaseWork;
+use super::case::{CaseWork, Done};
 use super::job::{Answered, Job};
-use super::ledger::{Kept, Ledger};
+use super::ledger::{Kept, Ledger, Safe};
 use super::limit::{Limits, Reached};
 
 /// Workers of a target that is not a process, per core.
 const PER_CORE: usize = 4;
+
+/// A case that is over, and waits for its place in the run log, if it gets one.
+struct BeingLogged {
+    suite: usize,
+    case: usize,
+    done: Done,
+}
 
 /// A row that is not safe yet.
 struct OnTheWay {
@@ -31,7 +38,9 @@ struct OnTheWay {
 pub(super) struct Outside {
     ledger: Arc<dyn Ledger>,
     tell: Box<dyn Fn(Event) + Send + Sync>,
-    /// Rows on their way to the disk.
+    /// Gone when no further case comes.
+    logged: Mutex<Option<UnboundedSender<BeingLogged>>>,
+    /// Rows on their way to the disk; gone when no further row comes.
     rows: Mutex<Option<UnboundedSender<OnTheWay>>>,
     backlog: Backlog,
     limits: Limits,
@@ -50,38 +59,60 @@ impl Outside {
         (self.tell)(event);
     }
 
-    pub(super) async fn answered(
+    /// Written down when this returns, and safe when what it returns says so.
+    pub(super) fn answered(
         &self,
         suite: usize,
         key: &CaseKey,
         test_hash: &str,
         answered: &Answered,
-    ) {
-        let noted = self.ledger.answered(suite, key, test_hash, answered);
-        if let Err(reason) = noted.await {
+    ) -> Safe {
+        self.ledger.answered(suite, key, test_hash, answered)
+    }
+
+    pub(super) async fn wait(&self, safe: Safe) {
+        if let Err(reason) = safe.await {
             self.break_off(reason);
         }
     }
 
-    fn keep(&self, work: CaseWork<'_>, row: Row) {
-        let kept = self.ledger.keep(work.suite, row);
-        if let Some(warning) = self.limits.blindness(&kept.row) {
+    fn done(&self, work: CaseWork<'_>, done: Done) {
+        if let Some(warning) = self.limits.blindness(&done.row) {
             self.tell(Event::Warning(warning));
         }
-        if let Some(reason) = self.limits.count(&kept.row) {
+        if let Some(reason) = self.limits.count(&done.row) {
             self.tell(Event::Stopping(reason));
         }
+        self.backlog.add();
         let (suite, case) = (work.suite, work.number);
-        // Fails only when nobody listens any more.
+        // Rows stay in the order in which cases end, also those that are not logged.
+        match (&*locked(&self.logged), &work.job.options.recording) {
+            (Some(logged), Some(_)) => {
+                // Fails only when nobody listens any more.
+                let _ = logged.send(BeingLogged { suite, case, done });
+            }
+            _ => self.keep(suite, case, done.row),
+        }
+    }
+
+    fn keep(&self, suite: usize, case: usize, row: Row) {
+        let kept = self.ledger.keep(suite, row);
         if let Some(rows) = &*locked(&self.rows) {
-            self.backlog.add();
             let _ = rows.send(OnTheWay { suite, case, kept });
         }
     }
 
-    /// No further row comes.
-    fn close(&self) {
-        *locked(&self.rows) = None;
+    /// Keeps cases once they are in the run log. Workers do not wait for that.
+    async fn keep_logged(&self, mut cases: UnboundedReceiver<BeingLogged>) {
+        let _lifted = self.backlog.lifted_at_the_end();
+        while let Some(one) = cases.recv().await {
+            let Done { mut row, logging } = one.done;
+            if let Some(logging) = logging {
+                self.wait(logging.answer).await;
+                logging.record.note(&mut row).await;
+            }
+            self.keep(one.suite, one.case, row);
+        }
     }
 
     fn ended(&self) -> Ended {
@@ -164,16 +195,22 @@ pub async fn execute(
     tell: Box<dyn Fn(Event) + Send + Sync>,
 ) -> Ended {
     let (rows, on_the_way) = unbounded_channel();
+    let (logged, being_logged) = unbounded_channel();
     let outside = Arc::new(Outside {
         ledger,
         tell,
+        logged: Mutex::new(Some(logged)),
         rows: Mutex::new(Some(rows)),
         backlog: Backlog::default(),
         limits: Limits::new(job.options.budget_usd, job.options.max_errors),
         cancel,
         broken: Mutex::new(None),
     });
-    let settled = {
+    let logging = {
+        let outside = Arc::clone(&outside);
+        tokio::spawn(async move { outside.keep_logged(being_logged).await })
+    };
+    let settling = {
         let outside = Arc::clone(&outside);
         tokio::spawn(async move { outside.settle(on_the_way).await })
     };
@@ -182,13 +219,20 @@ pub async fn execute(
     if let (Some(reached), false) = (outside.limits.reached(), outside.cancel.is_asked()) {
         write_rest(&job, &outside, &queues, &reached.reason);
     }
-    outside.close();
-    if let Err(error) = settled.await
+    *locked(&outside.logged) = None;
+    end_of(logging).await;
+    *locked(&outside.rows) = None;
+    end_of(settling).await;
+    outside.ended()
+}
+
+/// A panic of the task is one of ours.
+async fn end_of(task: JoinHandle<()>) {
+    if let Err(error) = task.await
         && let Ok(panic) = error.try_into_panic()
     {
         std::panic::resume_unwind(panic);
     }
-    outside.ended()
 }
 
 /// Until every worker is done, or everything must end at once.
@@ -306,8 +350,8 @@ impl Worker {
                 case: work.number,
                 label: work.label(),
             });
-            let row = work.run().await;
-            self.outside.keep(work, row);
+            let done = work.run().await;
+            self.outside.done(work, done);
             piece.done += 1;
         }
     }
@@ -331,7 +375,7 @@ fn write_rest(job: &Job, outside: &Outside, queues: &[(StationKey, Queue)], reas
         for mut piece in pieces {
             while piece.done < job.suites[piece.suite].chains[piece.chain].len() {
                 let work = work_of(job, outside, piece);
-                outside.keep(work, work.not_begun(reason));
+                outside.done(work, work.not_begun(reason).into());
                 piece.done += 1;
             }
         }

@@ -2,16 +2,17 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum StoreError {
     Io {
         /// `read`, `written`, `locked`, …
         doing: &'static str,
         path: Utf8PathBuf,
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// Somebody has held the lock for as long as we waited.
     Busy {
@@ -22,6 +23,14 @@ pub enum StoreError {
     Corrupt {
         path: Utf8PathBuf,
         reason: String,
+    },
+    /// A link where a directory of the store should be.
+    Link {
+        path: Utf8PathBuf,
+    },
+    /// The store of a repository that lies somewhere else.
+    Outside {
+        path: Utf8PathBuf,
     },
     /// A name that cannot be one of a record.
     Name {
@@ -57,7 +66,7 @@ impl StoreError {
         Self::Io {
             doing,
             path: path.to_owned(),
-            source,
+            source: Arc::new(source),
         }
     }
 }
@@ -75,6 +84,14 @@ impl fmt::Display for StoreError {
                 "`{path}` has been locked by another process for {seconds} seconds"
             ),
             Self::Corrupt { path, reason } => write!(f, "`{path}` cannot be understood: {reason}"),
+            Self::Link { path } => write!(
+                f,
+                "`{path}` is a link, which could lead out of the store; nothing is written there"
+            ),
+            Self::Outside { path } => write!(
+                f,
+                "`{path}` leads out of the repository; name it with `--store` to write there"
+            ),
             Self::Name { name } => write!(f, "`{name}` cannot be the name of a record"),
             Self::NoRecord { name, directory } => {
                 write!(f, "there is no record `{name}` in `{directory}`")
@@ -98,7 +115,7 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io { source, .. } => Some(source),
+            Self::Io { source, .. } => Some(source.as_ref()),
             _ => None,
         }
     }

@@ -20,6 +20,17 @@ pub(super) const KEYS: &[&str] = &[
 /// Keys that say in other dialects what one run came to.
 pub(super) const OTHER_KEYS: &[&str] = &["status", "pass", "analysis", "tokens", "cost", "ts"];
 
+/// Keys whose value is a text, whatever it looks like.
+const TEXTS: &[&str] = &[
+    "output",
+    "expected",
+    "evaluation",
+    "meta",
+    "status",
+    "analysis",
+    "ts",
+];
+
 /// One run of one turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Entry(Map);
@@ -64,6 +75,11 @@ impl Judgement {
 impl Entry {
     pub(super) fn new(map: Map) -> Self {
         Self(map)
+    }
+
+    /// Whether the value of this key is a text in every dialect.
+    pub(super) fn is_text(key: &str) -> bool {
+        TEXTS.contains(&key)
     }
 
     pub(super) fn map(&self) -> &Map {

@@ -1,12 +1,14 @@
 //! One writer at a time: an exclusive lock on `.lock` in the store, which goes with its process.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 
 use super::fault::StoreError;
+use super::place::sync_directory;
 
 /// How long to wait for other writers (`FORMAT.md` 13.6).
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -35,9 +37,14 @@ impl Lock {
     }
 
     fn take_within(directory: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(directory)
-            .map_err(|error| StoreError::io("made", directory, error))?;
+        make_directory(directory).map_err(|error| StoreError::io("made", directory, error))?;
         let path = directory.join(".lock");
+        if path
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_symlink())
+        {
+            return Err(StoreError::Link { path });
+        }
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let file = options.open(&path);
@@ -62,6 +69,18 @@ impl Lock {
             }
         }
     }
+}
+
+/// A store that was just begun must be there after a crash, like what is written into it.
+fn make_directory(directory: &Utf8Path) -> io::Result<()> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let missing = directory.ancestors().take_while(|path| !path.exists());
+    let parents: Vec<&Utf8Path> = missing.filter_map(Utf8Path::parent).collect();
+    fs::create_dir_all(directory)?;
+    let mut named = parents.iter().filter(|path| !path.as_str().is_empty());
+    named.try_for_each(|path| sync_directory(path))
 }
 
 #[cfg(test)]

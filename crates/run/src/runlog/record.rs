@@ -1,21 +1,11 @@
-//! Adding a run to its record, so that no writer and no crash loses one (`FORMAT.md` 13.6).
-//!
-//! Order: the run file first, then the summary. A crash in between leaves a run file that no
-//! summary mentions; the next writer takes a higher number.
+//! A run that is over, and what a summary and a run file say of it (`FORMAT.md` 13.3, 13.4).
 
-use std::fs;
-
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use evalrig_core::model::{Map, Value};
 
-use super::fault::StoreError;
 use super::history::{Entry, Meta};
-use super::lock::Lock;
-use super::place::place;
 use super::run_file::{RunFile, system_prompt, with_spaced_arguments};
-use super::slug::{names, slug};
-use super::store::{Found, Store};
-use super::summary::{Kind, Summary};
+use super::summary::Summary;
 
 /// One user message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -72,6 +62,28 @@ pub struct NewRun {
     pub messages: Vec<Value>,
 }
 
+impl NewRun {
+    /// What the record stands for.
+    pub(super) fn inputs(&self) -> Vec<String> {
+        self.asked.iter().map(Asked::input).collect()
+    }
+
+    pub(super) fn file(&self) -> RunFile {
+        let messages = self.messages.iter().cloned().map(with_spaced_arguments);
+        let messages: Vec<Value> = messages.collect();
+        RunFile {
+            system_prompt: system_prompt(&messages),
+            model: self.model.clone(),
+            cwd: self.cwd.clone(),
+            tokens: self.tokens,
+            cost: self.cost_usd,
+            duration_ms: self.duration_ms,
+            timestamp: self.timestamp.clone(),
+            messages,
+        }
+    }
+}
+
 /// Where a run was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
@@ -82,99 +94,8 @@ pub struct Recorded {
     pub warnings: Vec<String>,
 }
 
-impl Store {
-    /// Adds the run to the record of its input sequence, which is made when there is none.
-    pub fn record(&self, new: &NewRun) -> Result<Recorded, StoreError> {
-        let first = new.asked.first().ok_or(StoreError::NoInput)?;
-        let inputs: Vec<String> = new.asked.iter().map(Asked::input).collect();
-        let _lock = Lock::take(self.directory())?;
-        let mut warnings = Vec::new();
-        let (name, summary) = self.home(&slug(&first.text), &inputs, &mut warnings)?;
-        let run = self.next_run(&name, &summary)?;
-        self.write_run(&name, run, new)?;
-        let file = self.summary_path(&name);
-        place(&file, &with_run(summary, run, new).to_yaml())?;
-        Ok(Recorded {
-            name,
-            file,
-            run,
-            warnings,
-        })
-    }
-
-    /// The first name that is free or belongs to exactly this input.
-    fn home(
-        &self,
-        slug: &str,
-        inputs: &[String],
-        warnings: &mut Vec<String>,
-    ) -> Result<(String, Summary), StoreError> {
-        for name in names(slug) {
-            match self.found(&name)? {
-                Found::Nothing => {
-                    let summary = Summary::new(&name, inputs);
-                    return Ok((name, summary));
-                }
-                Found::Corrupt(reason) => {
-                    warnings.push(self.set_aside(&name, &reason)?);
-                    let summary = Summary::new(&name, inputs);
-                    return Ok((name, summary));
-                }
-                Found::Summary(summary) => {
-                    if summary.kind() == Kind::Record && summary.inputs().eq(inputs) {
-                        return Ok((name, summary));
-                    }
-                }
-            }
-        }
-        unreachable!("there is always another number")
-    }
-
-    /// Renames a summary that cannot be read; what to tell people.
-    pub(super) fn set_aside(&self, name: &str, reason: &str) -> Result<String, StoreError> {
-        let path = self.summary_path(name);
-        let aside = (1_u64..)
-            .map(|number| Utf8PathBuf::from(format!("{path}.corrupt.{number}")))
-            .find(|aside| aside.symlink_metadata().is_err())
-            .unwrap_or_else(|| path.clone());
-        fs::rename(&path, &aside).map_err(|error| StoreError::io("set aside", &path, error))?;
-        let shown = aside.file_name().unwrap_or_default();
-        Ok(format!(
-            "`{path}` cannot be understood: {reason}; it was set aside as `{shown}` and a new record begun"
-        ))
-    }
-
-    /// One more than anybody has used, on disk or in the summary.
-    fn next_run(&self, name: &str, summary: &Summary) -> Result<u64, StoreError> {
-        let on_disk = self.run_numbers(name)?;
-        let highest = on_disk.last().copied().unwrap_or(0);
-        Ok(highest.max(summary.highest_run()).saturating_add(1))
-    }
-
-    fn write_run(&self, name: &str, run: u64, new: &NewRun) -> Result<(), StoreError> {
-        let directory = self.run_directory(name);
-        make_directory(&directory)?;
-        let messages = new.messages.iter().cloned().map(with_spaced_arguments);
-        let messages: Vec<Value> = messages.collect();
-        let file = RunFile {
-            system_prompt: system_prompt(&messages),
-            model: new.model.clone(),
-            cwd: new.cwd.clone(),
-            tokens: new.tokens,
-            cost: new.cost_usd,
-            duration_ms: new.duration_ms,
-            timestamp: new.timestamp.clone(),
-            messages,
-        };
-        place(&self.run_path(name, run), &file.to_text())
-    }
-}
-
-fn make_directory(path: &Utf8Path) -> Result<(), StoreError> {
-    fs::create_dir_all(path).map_err(|error| StoreError::io("made", path, error))
-}
-
-fn with_run(mut summary: Summary, run: u64, new: &NewRun) -> Summary {
+/// The run becomes the newest of every turn.
+pub(super) fn enter(summary: &mut Summary, run: u64, new: &NewRun) {
     let last = new.asked.len() - 1;
     for (at, (turn, asked)) in summary.turns.iter_mut().zip(&new.asked).enumerate() {
         let written = turn.now.expected().to_owned();
@@ -190,7 +111,6 @@ fn with_run(mut summary: Summary, run: u64, new: &NewRun) -> Summary {
     summary.set("updated", new.timestamp.as_str());
     summary.set("runs", run);
     summary.set("model", new.model.as_str());
-    summary
 }
 
 /// `written`: what a person expects of this turn.

@@ -1,13 +1,18 @@
 //! Recording while a run goes on: every case that has a transcript becomes a run of its record.
+//!
+//! A thread of its own writes, so that no case waits for the disk. Whatever has ended while it wrote
+//! is written next, together.
 
-use std::io;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::access::Secrets;
 use evalrig_core::model::{FaultKind, Stage, Test, Transcript};
-use tokio::sync::Mutex;
+use tokio::sync::oneshot;
 
 use crate::record::{RecordPlace, Row, RowError};
 
@@ -15,19 +20,38 @@ use super::case::CaseRun;
 use super::fault::StoreError;
 use super::record::{NewRun, Recorded};
 use super::store::Store;
+use super::writer::Writer;
+
+/// Runs that are written together. Others who want to write wait that long.
+const MOST_TOGETHER: usize = 256;
 
 /// How the cases of a run are recorded.
 #[derive(Debug)]
 pub struct Recording {
     /// `--store`; otherwise each suite's repository has its own.
     store: Option<Utf8PathBuf>,
-    /// `--keep-runs`.
-    keep_runs: Option<usize>,
     secrets: Arc<Secrets>,
+    /// To the thread that writes, which ends with it.
+    orders: Mutex<Sender<Order>>,
     /// What people should hear of when the run is over.
-    warnings: std::sync::Mutex<Vec<String>>,
-    /// Cases of this process queue here instead of at the lock of the store.
-    turn: Arc<Mutex<()>>,
+    warnings: Arc<Mutex<Vec<String>>>,
+}
+
+/// A run that is to be recorded.
+#[derive(Debug)]
+struct Order {
+    store: Utf8PathBuf,
+    /// Where the store has to lie, unless somebody named it.
+    root: Option<Utf8PathBuf>,
+    new: NewRun,
+    reply: oneshot::Sender<Result<Recorded, StoreError>>,
+}
+
+/// A case that is being recorded.
+#[derive(Debug)]
+pub struct BeingRecorded {
+    root: Utf8PathBuf,
+    reply: oneshot::Receiver<Result<Recorded, StoreError>>,
 }
 
 impl Recording {
@@ -36,24 +60,32 @@ impl Recording {
         keep_runs: Option<usize>,
         secrets: Arc<Secrets>,
     ) -> Self {
+        let (orders, taken) = channel();
+        let warnings = Arc::new(Mutex::default());
+        let clerk = Clerk {
+            writers: HashMap::new(),
+            keep_runs,
+            warnings: Arc::clone(&warnings),
+        };
+        let clerk = move || clerk.work(&taken);
+        // Without the thread every case says that it could not be recorded.
+        let _ = thread::Builder::new().name("run log".into()).spawn(clerk);
         Self {
             store,
-            keep_runs,
             secrets,
-            warnings: std::sync::Mutex::default(),
-            turn: Arc::new(Mutex::new(())),
+            orders: Mutex::new(orders),
+            warnings,
         }
     }
 
-    /// Records the case and says so in its row. A record that cannot be written is said in the row
-    /// too, which keeps its verdict; an earlier error stays.
-    ///
-    /// Without a store that was named, one that is there is gone on with and none is begun: each
-    /// record waits for the disk, which whoever does not read them should not pay for.
-    pub async fn add(&self, root: &Utf8Path, test: &Test, transcript: &Transcript, row: &mut Row) {
-        if self.store.is_none() && !root.join(".co/evals").is_dir() {
-            return;
-        }
+    /// Begins to record the case.
+    pub fn add(
+        &self,
+        root: &Utf8Path,
+        test: &Test,
+        transcript: &Transcript,
+        row: &Row,
+    ) -> BeingRecorded {
         let new = NewRun::from(CaseRun {
             test,
             transcript,
@@ -62,48 +94,118 @@ impl Recording {
             secrets: &self.secrets,
             time: SystemTime::now(),
         });
-        let store = match &self.store {
-            Some(directory) => Store::open(directory.clone()),
-            None => Store::of_root(root),
+        let (reply, replied) = oneshot::channel();
+        let order = match &self.store {
+            Some(directory) => Order {
+                store: directory.clone(),
+                root: None,
+                new,
+                reply,
+            },
+            None => Order {
+                store: Store::of_root(root).directory().to_owned(),
+                root: Some(root.to_owned()),
+                new,
+                reply,
+            },
         };
-        match self.keep(store, new).await {
-            Ok(recorded) => {
-                row.record = Some(place(root, &recorded));
-                self.warnings().extend(recorded.warnings);
-            }
-            Err(error) => {
-                row.error.get_or_insert_with(|| RowError {
-                    stage: Stage::Record.word().to_owned(),
-                    kind: FaultKind::Io.word().to_owned(),
-                    message: error.to_string(),
-                });
-            }
+        // Where nobody takes it any more, nobody replies either, and that is an error.
+        let _ = locked(&self.orders).send(order);
+        BeingRecorded {
+            root: root.to_owned(),
+            reply: replied,
         }
     }
 
     /// Such as files that were set aside; each is told once.
     pub fn take_warnings(&self) -> Vec<String> {
-        std::mem::take(&mut *self.warnings())
+        std::mem::take(&mut *locked(&self.warnings))
     }
+}
 
-    fn warnings(&self) -> MutexGuard<'_, Vec<String>> {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for the disk where nobody else has to.
-    async fn keep(&self, store: Store, new: NewRun) -> Result<Recorded, StoreError> {
-        let keep_runs = self.keep_runs;
-        let path = store.directory().to_owned();
-        let _turn = self.turn.lock().await;
-        let kept = tokio::task::spawn_blocking(move || {
-            let recorded = store.record(&new)?;
-            if let Some(runs) = keep_runs {
-                store.prune_record(&recorded.name, runs)?;
+impl BeingRecorded {
+    /// Says in the row where the case was recorded. A record that cannot be written is said in the
+    /// row too, which keeps its verdict; an earlier error stays.
+    pub async fn note(self, row: &mut Row) {
+        let message = match self.reply.await {
+            Ok(Ok(recorded)) => {
+                row.record = Some(place(&self.root, &recorded));
+                return;
             }
-            Ok(recorded)
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the run log is no longer written".to_owned(),
+        };
+        row.error.get_or_insert_with(|| RowError {
+            stage: Stage::Record.word().to_owned(),
+            kind: FaultKind::Io.word().to_owned(),
+            message,
         });
-        kept.await
-            .unwrap_or_else(|error| Err(StoreError::io("written", &path, io::Error::other(error))))
+    }
+}
+
+/// Who writes.
+#[derive(Debug)]
+struct Clerk {
+    writers: HashMap<Utf8PathBuf, Writer>,
+    keep_runs: Option<usize>,
+    warnings: Arc<Mutex<Vec<String>>>,
+}
+
+impl Clerk {
+    fn work(mut self, orders: &Receiver<Order>) {
+        while let Ok(first) = orders.recv() {
+            let more = orders.try_iter().take(MOST_TOGETHER - 1);
+            let mut by_store: HashMap<Utf8PathBuf, Vec<Order>> = HashMap::new();
+            for order in std::iter::once(first).chain(more) {
+                by_store.entry(order.store.clone()).or_default().push(order);
+            }
+            for (store, orders) in by_store {
+                self.write(store, orders);
+            }
+        }
+    }
+
+    fn write(&mut self, store: Utf8PathBuf, orders: Vec<Order>) {
+        if let Some(error) = orders.iter().find_map(|order| escape(&store, order)) {
+            for order in orders {
+                let _ = order.reply.send(Err(error.clone()));
+            }
+            return;
+        }
+        let writer = self.writers.entry(store);
+        let writer = writer.or_insert_with_key(|store| Store::open(store.clone()).writer());
+        let news: Vec<&NewRun> = orders.iter().map(|order| &order.new).collect();
+        let mut results = writer.record_all(&news);
+        if let Some(runs) = self.keep_runs {
+            prune(writer.store(), runs, &mut results);
+        }
+        for (order, result) in orders.into_iter().zip(results) {
+            if let Ok(recorded) = &result {
+                locked(&self.warnings).extend(recorded.warnings.clone());
+            }
+            // The case may have been given up.
+            let _ = order.reply.send(result);
+        }
+    }
+}
+
+/// A link in a repository that somebody got from somewhere must not have us write elsewhere.
+fn escape(store: &Utf8Path, order: &Order) -> Option<StoreError> {
+    let root = order.root.as_ref()?.canonicalize_utf8().ok()?;
+    let mut there = store.ancestors();
+    let there = there.find_map(|path| path.canonicalize_utf8().ok())?;
+    (!there.starts_with(root)).then(|| StoreError::Outside {
+        path: store.to_owned(),
+    })
+}
+
+fn prune(store: &Store, runs: usize, results: &mut [Result<Recorded, StoreError>]) {
+    for result in results {
+        if let Ok(recorded) = result
+            && let Err(error) = store.prune_record(&recorded.name, runs)
+        {
+            *result = Err(error);
+        }
     }
 }
 
@@ -114,4 +216,8 @@ fn place(root: &Utf8Path, recorded: &Recorded) -> RecordPlace {
         file: file.as_str().replace('\\', "/"),
         run: recorded.run,
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -30,13 +30,12 @@ pub fn slug(text: &str) -> String {
     }
 }
 
-/// The names that a record may have, best first: the slug, then with `_2`, `_3`, ….
-pub(super) fn names(slug: &str) -> impl Iterator<Item = String> {
-    let others = (2_u64..).map({
-        let slug = slug.to_owned();
-        move |number| format!("{slug}_{number}")
-    });
-    std::iter::once(slug.to_owned()).chain(others)
+/// The names that a record may have, best first from 1: the slug, then with `_2`, `_3`, ….
+pub(super) fn name_of(slug: &str, number: u64) -> String {
+    match number {
+        1 => slug.to_owned(),
+        number => format!("{slug}_{number}"),
+    }
 }
 
 #[cfg(test)]
@@ -82,7 +81,7 @@ mod tests {
 
     #[test]
     fn taken_names_are_followed_by_numbers() {
-        let tried: Vec<String> = names("a").take(3).collect();
+        let tried = [1, 2, 3].map(|number| name_of("a", number));
         assert_eq!(tried, ["a", "a_2", "a_3"]);
     }
 }

@@ -8,9 +8,9 @@ use std::thread;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::fault::StoreError;
+use super::growing::Growing;
 use super::run_file::RunFile;
-use super::slug::{names, slug};
-use super::summary::{Kind, Summary};
+use super::summary::Summary;
 
 /// Fewer records are not worth a thread.
 const FEW: usize = 64;
@@ -41,9 +41,9 @@ pub struct Listing {
 
 /// What stands under a name.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum Found<T> {
     Nothing,
-    Summary(Summary),
+    Summary(T),
     /// Something that is no summary.
     Corrupt(String),
 }
@@ -139,37 +139,26 @@ impl Store {
         }
     }
 
-    pub(super) fn found(&self, name: &str) -> Result<Found, StoreError> {
-        let path = self.summary_path(name);
-        match fs::read(&path) {
-            Ok(bytes) => Ok(match Summary::read(bytes) {
-                Ok(summary) => Found::Summary(summary),
-                Err(reason) => Found::Corrupt(reason),
-            }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
-            Err(error) => Err(StoreError::io("read", &path, error)),
-        }
+    pub(super) fn found(&self, name: &str) -> Result<Found<Summary>, StoreError> {
+        self.found_by(name, Summary::read)
     }
 
-    /// The record of an input sequence, if there is one: under its slug, or with a number behind.
-    /// The first text is given without the lines of its attachments, because the slug is.
-    pub fn find(&self, first: &str, inputs: &[String]) -> Result<Option<Record>, StoreError> {
-        for name in names(&slug(first)) {
-            match self.found(&name)? {
-                Found::Nothing => return Ok(None),
-                Found::Corrupt(_) => {}
-                Found::Summary(summary) => {
-                    if summary.kind() == Kind::Record && summary.inputs().eq(inputs) {
-                        return Ok(Some(Record {
-                            file: self.summary_path(&name),
-                            name,
-                            summary,
-                        }));
-                    }
-                }
-            }
-        }
-        Ok(None)
+    /// As much of the summary as must be read to add a run.
+    pub(super) fn found_growing(&self, name: &str) -> Result<Found<Growing>, StoreError> {
+        self.found_by(name, Growing::read)
+    }
+
+    fn found_by<T>(
+        &self,
+        name: &str,
+        read: fn(Vec<u8>) -> Result<T, String>,
+    ) -> Result<Found<T>, StoreError> {
+        let bytes = read_if_there(&self.summary_path(name))?;
+        Ok(match bytes.map(read) {
+            None => Found::Nothing,
+            Some(Ok(summary)) => Found::Summary(summary),
+            Some(Err(reason)) => Found::Corrupt(reason),
+        })
     }
 
     /// The numbers of the runs whose files are there, lowest first.

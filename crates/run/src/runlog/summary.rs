@@ -14,21 +14,8 @@ const STYLE: EmitStyle = EmitStyle {
     line_breaks: LineBreaks::Escaped,
 };
 
-/// Keys whose value is a text, whatever it looks like.
-const TEXTS: &[&str] = &[
-    "name",
-    "created",
-    "updated",
-    "model",
-    "input",
-    "output",
-    "expected",
-    "evaluation",
-    "meta",
-    "status",
-    "analysis",
-    "ts",
-];
+/// Keys whose value is a text, whatever it looks like; those of entries besides.
+const TEXTS: &[&str] = &["name", "created", "updated", "model", "input"];
 
 /// Keys of the root in the order of writing, but for `turns`.
 const ROOT: &[&str] = &["name", "created", "updated", "runs", "model"];
@@ -79,6 +66,11 @@ impl Turn {
         self.entries().find(|entry| entry.run() == Some(run))
     }
 
+    /// Whether a history was understood and has so many entries.
+    pub(super) fn has_history_of(&self, entries: usize) -> bool {
+        self.history.len() == entries && self.others.get("history").is_none()
+    }
+
     /// The run becomes the newest; what was the newest goes to the front of the history.
     pub(super) fn advance(&mut self, new: Entry) {
         let old = std::mem::replace(&mut self.now, new);
@@ -101,6 +93,10 @@ impl Summary {
     /// The reason is for people when it is no summary: not UTF-8, not YAML or not a mapping.
     pub fn read(bytes: Vec<u8>) -> Result<Self, String> {
         let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        Self::read_text(text)
+    }
+
+    pub(super) fn read_text(text: String) -> Result<Self, String> {
         let tree = lone_tree(text).map_err(|reason| format!("it is not YAML: {reason}"))?;
         match tree.root().is_mapping() {
             true => Ok(read_root(tree.root())),
@@ -169,6 +165,11 @@ impl Summary {
 
     pub(super) fn has(&self, key: &str) -> bool {
         self.root.get(key).is_some()
+    }
+
+    /// Whether no other key than those that are written here stands in the root.
+    pub(super) fn has_only_known_keys(&self) -> bool {
+        self.root.iter().all(|(key, _)| ROOT.contains(&key))
     }
 
     fn text(&self, key: &str) -> Option<&str> {
@@ -288,7 +289,7 @@ fn value_of(key: &str, node: Node<'_>) -> Value {
     if key == "tools_called" && node.is_sequence() {
         return Value::List(node.items().map(text_of).collect());
     }
-    match TEXTS.contains(&key) {
+    match TEXTS.contains(&key) || Entry::is_text(key) {
         true => text_of(node),
         false => raw_value(node),
     }

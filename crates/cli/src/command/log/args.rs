@@ -156,7 +156,7 @@ pub struct Verify {
 /// Options of `run` about the store.
 #[derive(Debug, Clone, Args)]
 pub struct Recording {
-    /// Where runs are recorded [default: `.co/evals` in the repository root, if it is there].
+    /// Where runs are recorded [default: `.co/evals` in the repository root].
     #[arg(long, value_name = "DIR", help_heading = KEEPING)]
     pub store: Option<String>,
     /// Record nothing in `.co/evals`.

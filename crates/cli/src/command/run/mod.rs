@@ -111,7 +111,7 @@ fn case_count(suite: &SuiteJob) -> usize {
     suite.chains.iter().map(Vec::len).sum()
 }
 
-/// Every case is recorded where there is a store, unless somebody says otherwise.
+/// Every case is recorded, unless somebody says otherwise.
 fn recording(context: &Context, args: &Run, secrets: Arc<Secrets>) -> Option<Arc<Recording>> {
     let wanted = &args.recording;
     let store = wanted.store.as_deref().map(|path| context.absolute(path));

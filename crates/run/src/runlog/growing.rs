@@ -1,0 +1,267 @@
+//! A summary that gets another run. What it remembers is only made longer, so a history that stands
+//! as evalrig writes it is checked line by line and carried over as text: a thousand runs cost
+//! hardly more than one. Every other history is read and written again.
+
+use std::ops::Range;
+
+use evalrig_core::syntax::{decode, is_one_line_text};
+
+use super::history::Entry;
+use super::summary::Summary;
+
+/// The key of a turn's history, in the column of a turn's keys.
+const HISTORY: &str = "  history:";
+const NOTHING: &str = "  history: []";
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Growing {
+    /// Without what stands in `older`.
+    pub(super) summary: Summary,
+    /// The history of each turn as it stands in the file; none when all of it was read.
+    older: Vec<Older>,
+}
+
+/// The lines beneath `history:`, each with its line break.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Older {
+    text: String,
+    highest_run: u64,
+}
+
+impl From<Summary> for Growing {
+    fn from(summary: Summary) -> Self {
+        let older = Vec::new();
+        Self { summary, older }
+    }
+}
+
+impl Growing {
+    /// As [`Summary::read`].
+    pub(super) fn read(bytes: Vec<u8>) -> Result<Self, String> {
+        let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        match Self::read_in_part(&text) {
+            Some(growing) => Ok(growing),
+            None => Summary::read_text(text).map(Self::from),
+        }
+    }
+
+    fn read_in_part(text: &str) -> Option<Self> {
+        let (head, older) = cut(text)?;
+        let summary = Summary::read_text(head).ok()?;
+        // A line that only looks like a history, say in a text of many lines, shows here.
+        let is_understood = older.len() == summary.turns.len()
+            && summary.has_only_known_keys()
+            && summary.turns.iter().zip(&older).all(|(turn, older)| {
+                turn.has_history_of(0) && (older.text.is_empty() || !turn.now.is_empty())
+            });
+        is_understood.then_some(Self { summary, older })
+    }
+
+    pub(super) fn highest_run(&self) -> u64 {
+        let older = self.older.iter().map(|older| older.highest_run).max();
+        self.summary.highest_run().max(older.unwrap_or(0))
+    }
+
+    pub(super) fn to_yaml(&self) -> String {
+        let head = self.summary.to_yaml();
+        if self.older.is_empty() {
+            return head;
+        }
+        let kept: usize = self.older.iter().map(|older| older.text.len()).sum();
+        let mut out = String::with_capacity(head.len() + kept);
+        let mut older = self.older.iter();
+        let mut is_inside = false;
+        for line in head.split_inclusive('\n') {
+            if is_inside && !is_of_history(line) {
+                out.extend(older.next().map(|older| older.text.as_str()));
+                is_inside = false;
+            }
+            is_inside |= line.starts_with(HISTORY);
+            out.push_str(line);
+        }
+        out.extend(older.next().map(|older| older.text.as_str()));
+        out
+    }
+}
+
+fn is_of_history(line: &str) -> bool {
+    line.starts_with("  - ") || line.starts_with("    ")
+}
+
+/// The text with every history empty, and the histories; `None` when one is not as evalrig writes
+/// it.
+fn cut(text: &str) -> Option<(String, Vec<Older>)> {
+    let mut head = String::new();
+    let mut all = Vec::new();
+    let mut lines = Lines { text, at: 0 };
+    while let Some(line) = lines.next() {
+        let line = &text[line];
+        if !line.starts_with(HISTORY) {
+            head.push_str(line);
+            head.push('\n');
+            continue;
+        }
+        head.push_str(NOTHING);
+        head.push('\n');
+        all.push(match line {
+            NOTHING => Older::default(),
+            HISTORY => entries(&mut lines)?,
+            _ => return None,
+        });
+    }
+    Some((head, all))
+}
+
+/// Places of lines, without their line breaks.
+struct Lines<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Lines<'_> {
+    fn next(&mut self) -> Option<Range<usize>> {
+        let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let length = rest.find('\n');
+        let line = self.at..self.at + length.unwrap_or(rest.len());
+        self.at = line.end + 1;
+        Some(line)
+    }
+}
+
+/// Every line up to one that does not belong to the history.
+fn entries(lines: &mut Lines<'_>) -> Option<Older> {
+    let text = lines.text;
+    let begin = lines.at;
+    let mut highest_run = 0;
+    let mut end = begin;
+    let mut keys: Vec<&str> = Vec::new();
+    while let Some(place) = lines.next() {
+        let line = &text[place.clone()];
+        if !is_of_history(line) {
+            lines.at = place.start;
+            break;
+        }
+        // The last line of the file has its break too, or something was cut off.
+        end = place.end + 1;
+        if let Some(call) = line.strip_prefix("    - ") {
+            let is_expected = keys.last() == Some(&"tools_called");
+            if !is_expected || !is_one_line_text(call) {
+                return None;
+            }
+            continue;
+        }
+        if line.starts_with("  - ") {
+            keys.clear();
+        }
+        let (key, run) = field(&line[4..])?;
+        if keys.contains(&key) {
+            return None;
+        }
+        keys.push(key);
+        highest_run = highest_run.max(run.unwrap_or(0));
+    }
+    let text = text.get(begin..end).filter(|text| !text.is_empty())?;
+    Some(Older {
+        text: text.to_owned(),
+        highest_run,
+    })
+}
+
+/// The key of an entry's line whose value needs no reading, and the number when it is that of a
+/// run.
+fn field(line: &str) -> Option<(&str, Option<u64>)> {
+    if matches!(line, "tools_called:" | "tools_called: []") {
+        return Some(("tools_called", None));
+    }
+    let (key, value) = line.split_once(": ")?;
+    match key {
+        "run" => {
+            let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+            let is_plain = is_number && !value.starts_with('0');
+            Some((key, Some(value.parse().ok().filter(|_| is_plain)?)))
+        }
+        key if Entry::is_text(key) && is_one_line_text(value) => Some((key, None)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CANONICAL: &str = "name: a\nruns: 3\nturns:\n- input: a\n  run: 3\n  output: x\n  \
+        tools_called: []\n  history:\n  - run: 2\n    output: 'it''s: b'\n    tools_called:\n    \
+        - f(x='1')\n    - '''g'': 2'\n    meta: '{\"tokens\": 1}'\n  - run: 1\n    output: \"a\\nb\"\n  \
+        more: 1\n- input: b\n  run: 3\n  history: []\n";
+
+    fn is_carried_over(text: &str) -> bool {
+        let growing = Growing::read(text.as_bytes().to_vec()).unwrap();
+        !growing.older.is_empty()
+    }
+
+    /// One more run, by reading everything and by carrying over.
+    fn grown(text: &str) -> [String; 2] {
+        let all = Growing::from(Summary::read(text.as_bytes().to_vec()).unwrap());
+        let part = Growing::read(text.as_bytes().to_vec()).unwrap();
+        assert_eq!(all.highest_run(), part.highest_run());
+        [all, part].map(|mut growing| {
+            for turn in &mut growing.summary.turns {
+                let mut entry = Entry::default();
+                entry.set("run", 4_u64);
+                turn.advance(entry);
+            }
+            growing.to_yaml()
+        })
+    }
+
+    #[test]
+    fn carrying_over_writes_what_reading_all_would() {
+        assert!(is_carried_over(CANONICAL));
+        let [all, part] = grown(CANONICAL);
+        assert_eq!(all, part);
+        assert!(part.contains("- run: 3\n    output: x\n    tools_called: []\n  - run: 2\n"));
+        assert_eq!(
+            Summary::read(part.clone().into_bytes()).unwrap().to_yaml(),
+            part
+        );
+    }
+
+    #[test]
+    fn a_history_of_another_writer_is_read() {
+        for (from, to) in [
+            ("output: 'it''s: b'", "output: yes"),
+            ("output: 'it''s: b'", "output: 'it\n      s'"),
+            ("output: 'it''s: b'", "output: |\n      a"),
+            ("output: 'it''s: b'", "pass: true"),
+            ("output: 'it''s: b'", "run: 7"),
+            (
+                "called:\n    - f(x='1')\n    - '''g'': 2'",
+                "called:\n      - f(x='1')",
+            ),
+            ("run: 1\n", "run: '1'\n"),
+            ("history: []", "history: '[]'"),
+            ("name: a", "name: a\nothers:\n  history: []"),
+            ("name: a", "name: a\nothers: {history: 1}"),
+            ("  run: 3\n  output: x\n  tools_called: []\n", ""),
+        ] {
+            let text = CANONICAL.replacen(from, to, 1);
+            assert_ne!(text, CANONICAL);
+            assert!(!is_carried_over(&text), "{text}");
+            let [all, part] = grown(&text);
+            assert_eq!(all, part);
+        }
+    }
+
+    #[test]
+    fn a_history_that_was_cut_off_is_not_carried_over() {
+        for end in [
+            "    meta: '{\"tok",
+            "    tools_called:\n    - \"f(",
+            "    out",
+        ] {
+            let text = format!("turns:\n- input: a\n  run: 2\n  history:\n  - run: 1\n{end}");
+            let read = Growing::read(text.into_bytes());
+            assert!(read.is_err_and(|reason| reason.starts_with("it is not YAML")));
+        }
+    }
+}
