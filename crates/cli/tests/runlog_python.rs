@@ -1,5 +1,6 @@
 //! A store that evalrig wrote, read by Python and PyYAML as seed `002` shows it: its snippets, as
-//! they stand there. Skipped with a word where Python or PyYAML is not there.
+//! they stand there. Skipped with a word where Python or PyYAML is not there, unless `PYTHON` names an
+//! interpreter: then it must be good.
 
 use std::fs;
 use std::io::Write;
@@ -41,6 +42,10 @@ fn python() -> String {
 fn has_yaml() -> bool {
     let imported = Command::new(python()).args(["-c", "import yaml"]).output();
     let is_there = imported.is_ok_and(|output| output.status.success());
+    assert!(
+        is_there || std::env::var_os("PYTHON").is_none(),
+        "the interpreter that PYTHON names has no PyYAML"
+    );
     if !is_there {
         let _ = writeln!(std::io::stderr(), "skipped: PyYAML is not there");
     }
