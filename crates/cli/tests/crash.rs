@@ -11,7 +11,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use evalrig_run::record::Rows;
+use evalrig_run::record::{Row, Rows};
 use support::{Project, Running, wait_until};
 
 const CASES: usize = 200;
@@ -196,4 +196,22 @@ fn a_run_that_is_killed_fifty_times_gives_every_result_once() {
         }
     }
     assert_eq!(total, CASES + lost);
+    is_logged(&project, &rows);
+}
+
+/// Every row has its run in the log, which kills leave readable.
+fn is_logged(project: &Project, rows: &[Row]) {
+    let numbers: BTreeSet<u64> = rows
+        .iter()
+        .map(|row| row.record.as_ref().expect("a place in the log").run)
+        .collect();
+    assert_eq!(numbers.len(), CASES, "two rows have the same run");
+    for number in numbers {
+        let number = number.to_string();
+        let messages = ["log", "messages", "hi", "--run", &number];
+        project.evalrig(&messages).exits(0);
+    }
+    // What was on its way when the run was killed is entered, and nothing else is amiss.
+    project.evalrig(&["log", "verify", "--repair"]);
+    project.evalrig(&["log", "verify"]).exits(0);
 }
