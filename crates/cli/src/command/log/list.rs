@@ -2,6 +2,7 @@
 
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{Judgement, Kind, Record};
+use unicode_width::UnicodeWidthStr;
 
 use crate::context::{complain, print};
 use crate::exit::Exit;
@@ -62,15 +63,16 @@ fn as_text(desk: &Desk<'_>, records: &[Record]) -> Result<String, Exit> {
     }
     let mut newest: Vec<&Record> = records.iter().collect();
     newest.sort_by(|a, b| b.summary.updated().cmp(&a.summary.updated()));
-    let width = records.iter().map(|one| one.name.chars().count()).max();
+    let width = records.iter().map(|one| one.name.width()).max();
     let width = width.unwrap_or(0);
     let mut text = String::new();
     for record in newest {
-        let padding = " ".repeat(width - record.name.chars().count());
+        let padding = " ".repeat(width - record.name.width());
+        let runs = runs(desk, record);
         let line = format!(
-            "{}{padding}  {:>4} runs  {:19}  {:8}  {}",
+            "{}{padding}  {runs:>4} {:4}  {:19}  {:8}  {}",
             record.name,
-            runs(desk, record),
+            if runs == 1 { "run" } else { "runs" },
             record.summary.updated().unwrap_or("-"),
             word(record),
             brief(record.summary.model().unwrap_or_default(), 40),
