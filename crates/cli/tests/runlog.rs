@@ -129,6 +129,22 @@ fn a_store_is_begun_unless_nothing_is_to_be_recorded() {
 
 #[cfg(unix)]
 #[test]
+fn a_run_says_where_its_process_worked() {
+    let here = project();
+    let here = here.path();
+    let targets = "targets: [{name: default, provider: cli, command: [pwd], cwd: work}]\n";
+    fs::write(here.join(".evalrig/targets.yaml"), targets).expect("targets");
+    fs::create_dir(here.join("work")).expect("a folder");
+    run(here, &["run", "-q", "--filter", "alice"], 1);
+    let file = store(here).join("say_hello_to_alice/run_1.yaml");
+    let text = fs::read_to_string(file).expect("a run");
+    let line = text.lines().find(|line| line.starts_with("cwd: "));
+    let line = line.expect("the directory");
+    assert!(line.ends_with("/work\""), "{line}");
+}
+
+#[cfg(unix)]
+#[test]
 fn a_link_in_a_repository_has_nothing_written_elsewhere() {
     let here = project();
     let outside = tempfile::tempdir().expect("a folder");

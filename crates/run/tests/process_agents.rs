@@ -78,7 +78,7 @@ impl Place {
 
     async fn ask(&self, options: &str) -> Result<Transcript, Failure> {
         let agent = self.connect(options);
-        assert!(agent.is_process());
+        assert!(agent.works_in().is_some());
         let scratch = self.path().join("scratch");
         fs::create_dir_all(&scratch).unwrap();
         let request = Request {

@@ -105,8 +105,8 @@ impl Agent for CliAgent {
         Box::pin(self.respond(request))
     }
 
-    fn is_process(&self) -> bool {
-        true
+    fn works_in(&self) -> Option<&Utf8Path> {
+        Some(&self.cwd)
     }
 }
 

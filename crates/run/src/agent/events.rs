@@ -1,6 +1,6 @@
 //! Agents that are programs with a stream of events of their own.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::access::Template;
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{FaultKind, Transcript};
@@ -58,8 +58,8 @@ impl Agent for EventAgent {
         Box::pin(self.respond(request))
     }
 
-    fn is_process(&self) -> bool {
-        true
+    fn works_in(&self) -> Option<&Utf8Path> {
+        Some(&self.cwd)
     }
 }
 

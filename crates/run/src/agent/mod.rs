@@ -32,6 +32,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
 
+use camino::Utf8Path;
 use evalrig_core::model::Transcript;
 
 pub use connect::Connect;
@@ -74,8 +75,8 @@ pub trait Agent: fmt::Debug + Send + Sync {
         Quote::Unknown
     }
 
-    /// Whether each attempt is a process, for which there are fewer workers than for HTTP.
-    fn is_process(&self) -> bool {
-        false
+    /// Where attempts run, if each is a process, for which there are fewer workers than for HTTP.
+    fn works_in(&self) -> Option<&Utf8Path> {
+        None
     }
 }

@@ -18,7 +18,7 @@ use crate::disk::Disk;
 use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
 use crate::record::{CaseKey, JudgeUsage, Row};
-use crate::runlog::BeingRecorded;
+use crate::runlog::{BeingRecorded, FinishedCase};
 use crate::target::FilesMode;
 
 use super::job::{Answered, Job, SuiteJob};
@@ -142,9 +142,24 @@ impl<'a> CaseWork<'a> {
         let recording = self.job.options.recording.as_ref();
         let logging = recording.map(|recording| Logging {
             answer: self.keep_answer(&answered, &mut is_kept),
-            record: recording.add(&self.suite_job().root, test, transcript, &row),
+            record: recording.add(self.finished(transcript, &row)),
         });
         Done { row, logging }
+    }
+
+    fn finished<'r>(&self, transcript: &'r Transcript, row: &'r Row) -> FinishedCase<'r>
+    where
+        'a: 'r,
+    {
+        let suite = self.suite_job();
+        let station = suite.target(&self.case.target);
+        FinishedCase {
+            root: &suite.root,
+            cwd: station.and_then(|station| station.works_in()),
+            test: self.test(),
+            transcript,
+            row,
+        }
     }
 
     /// Writes the answer down, unless that is done.

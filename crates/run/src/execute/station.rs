@@ -77,7 +77,12 @@ impl Station {
     }
 
     pub fn is_process(&self) -> bool {
-        self.agent.is_process()
+        self.works_in().is_some()
+    }
+
+    /// Where the processes of this target run.
+    pub fn works_in(&self) -> Option<&Utf8Path> {
+        self.agent.works_in()
     }
 
     pub fn quote(&self) -> Quote {

@@ -62,7 +62,7 @@ pub use history::{Entry, Judgement, Meta};
 pub use import::{IMPORT_NEEDS_CRITERIA, RecordTest};
 pub use prune::{Doing, Keep, Pruned};
 pub use record::{Asked, NewRun, Recorded};
-pub use recording::{BeingRecorded, Recording};
+pub use recording::{BeingRecorded, FinishedCase, Recording};
 pub use revise::{Which, Word};
 pub use run_file::RunFile;
 pub use session::{Session, SessionFormat, read_session};

@@ -37,6 +37,26 @@ pub struct Recording {
     warnings: Arc<Mutex<Vec<String>>>,
 }
 
+/// A case that has a transcript and is graded.
+#[derive(Clone, Copy)]
+pub struct FinishedCase<'a> {
+    /// The repository of its suite.
+    pub root: &'a Utf8Path,
+    /// Where the target ran, if not there.
+    pub cwd: Option<&'a Utf8Path>,
+    pub test: &'a Test,
+    pub transcript: &'a Transcript,
+    pub row: &'a Row,
+}
+
+impl std::fmt::Debug for FinishedCase<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FinishedCase")
+            .field("test", &self.test.id)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A run that is to be recorded.
 #[derive(Debug)]
 struct Order {
@@ -79,18 +99,13 @@ impl Recording {
     }
 
     /// Begins to record the case.
-    pub fn add(
-        &self,
-        root: &Utf8Path,
-        test: &Test,
-        transcript: &Transcript,
-        row: &Row,
-    ) -> BeingRecorded {
+    pub fn add(&self, case: FinishedCase<'_>) -> BeingRecorded {
+        let root = case.root;
         let new = NewRun::from(CaseRun {
-            test,
-            transcript,
-            row,
-            cwd: root,
+            test: case.test,
+            transcript: case.transcript,
+            row: case.row,
+            cwd: case.cwd.unwrap_or(root),
             secrets: &self.secrets,
             time: SystemTime::now(),
         });
