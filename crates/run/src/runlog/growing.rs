@@ -88,14 +88,17 @@ fn is_of_history(line: &str) -> bool {
     line.starts_with("  - ") || line.starts_with("    ")
 }
 
-/// The text with every history empty, and the histories; `None` when one is not as evalrig writes
-/// it.
+/// The text with every history empty, and the histories, one for each turn; `None` when one is not
+/// as evalrig writes it.
 fn cut(text: &str) -> Option<(String, Vec<Older>)> {
     let mut head = String::new();
-    let mut all = Vec::new();
+    let mut turns: Vec<Option<Older>> = Vec::new();
     let mut lines = Lines { text, at: 0 };
     while let Some(line) = lines.next() {
         let line = &text[line];
+        if line.starts_with("- ") {
+            turns.push(None);
+        }
         if !line.starts_with(HISTORY) {
             head.push_str(line);
             head.push('\n');
@@ -103,13 +106,18 @@ fn cut(text: &str) -> Option<(String, Vec<Older>)> {
         }
         head.push_str(NOTHING);
         head.push('\n');
-        all.push(match line {
+        let older = match line {
             NOTHING => Older::default(),
             HISTORY => entries(&mut lines)?,
             _ => return None,
-        });
+        };
+        // Of two histories only one would be read.
+        if turns.last_mut()?.replace(older).is_some() {
+            return None;
+        }
     }
-    Some((head, all))
+    let turns: Option<Vec<Older>> = turns.into_iter().collect();
+    Some((head, turns?))
 }
 
 /// Places of lines, without their line breaks.
@@ -187,6 +195,8 @@ fn field(line: &str) -> Option<(&str, Option<u64>)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const CANONICAL: &str = "name: a\nruns: 3\nturns:\n- input: a\n  run: 3\n  output: x\n  \
@@ -262,6 +272,51 @@ mod tests {
             let text = format!("turns:\n- input: a\n  run: 2\n  history:\n  - run: 1\n{end}");
             let read = Growing::read(text.into_bytes());
             assert!(read.is_err_and(|reason| reason.starts_with("it is not YAML")));
+        }
+    }
+
+    /// Lines that belong somewhere else, or nowhere.
+    const OTHERS: &[&str] = &[
+        "  history:",
+        "  history: []",
+        "  history: '[{\"pass\": true}]'",
+        "  - run: 5",
+        "    output: |",
+        "    output: \"a",
+        "    tools_called:",
+        "    - g()",
+        "    - yes",
+        "      more: x",
+        "    # said",
+        "",
+        "- input: c",
+        "others:",
+        "- history:",
+        "    ? a",
+    ];
+
+    proptest! {
+        /// Whatever has been done to a file, nothing is carried over that reading would have read
+        /// in another way.
+        #[test]
+        fn carrying_over_means_what_reading_all_means(
+            edits in prop::collection::vec((0..24_usize, 0..3_u8, 0..OTHERS.len()), 1..4)
+        ) {
+            let mut lines: Vec<&str> = CANONICAL.lines().collect();
+            for (at, how, other) in edits {
+                let at = at.min(lines.len() - 1);
+                match how {
+                    0 => lines.insert(at, OTHERS[other]),
+                    1 => lines[at] = OTHERS[other],
+                    _ => drop(lines.remove(at)),
+                }
+            }
+            let text = lines.join("\n") + "\n";
+            if Summary::read(text.clone().into_bytes()).is_ok() {
+                let read = |text: String| Summary::read(text.into_bytes()).unwrap();
+                let [all, part] = grown(&text);
+                prop_assert_eq!(read(all), read(part));
+            }
         }
     }
 }
