@@ -1,6 +1,8 @@
 // Writes a suite and a results file to report on: `make-results.mjs KIND FOLDER`, where KIND is
-// `support` (a run as people have it), `hostile` (answers that try to act) or `many` (10 000 cases).
-// The same call writes the same bytes.
+// `support` (a run as people have it), `hostile` (answers that try to act), `many` (10 000 cases) or
+// `trials` (few tests, often).
+// Earlier runs of the same tests go to `earlier/`; by name the last is the newest. The same call
+// writes the same bytes.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -138,9 +140,12 @@ function conversation(id, question, said) {
   return messages;
 }
 
-function supportRow(test, target, trial) {
+// How often each target misses something, in the run that is shown.
+const WEAK = { large: 0.16, small: 0.46 };
+
+function supportRow(test, target, trial, weakness = WEAK) {
   const [id, question, words, lines] = test;
-  const weak = target === "small" ? 0.46 : 0.16;
+  const weak = weakness[target];
   const missing = words.filter(() => random() < weak * 0.7);
   const facts = factsCheck(words, missing, lines);
   const tone = toneCheck(round(Math.min(1, 1 - random() * weak * 1.6)), lines);
@@ -161,16 +166,38 @@ function failedToAnswer(one) {
   };
 }
 
-function support() {
-  const tests = TESTS.map((test) => [...test, suiteLines(...test)]);
+function supportRows(tests, weakness) {
   const rows = [];
   for (const trial of [1, 2]) {
     for (const target of ["large", "small"]) {
-      for (const test of tests) rows.push(supportRow(test, target, trial));
+      for (const test of tests) rows.push(supportRow(test, target, trial, weakness));
     }
   }
-  rows[31] = failedToAnswer(rows[31]);
   return rows;
+}
+
+// A test that is gone now, one that is new now, and one that has changed.
+function beforeTheChange(tests, weakness, timestamp) {
+  const gone = ["opening-hours", "When are you open?", ["9", "18"], tests[0][3]];
+  const then = [...tests.filter(([id]) => id !== "german-greeting"), gone];
+  return supportRows(then, weakness).map((one) => ({
+    ...one, timestamp, testHash: one.evalId === "invoice-copy" ? "a71c0e3f9b52d680" : one.testHash,
+  }));
+}
+
+function support() {
+  const tests = TESTS.map((test) => [...test, suiteLines(...test)]);
+  const rows = supportRows(tests);
+  rows[31] = failedToAnswer(rows[31]);
+  const past = [
+    ["2025-11-18T09:12:40Z", { large: 0.3, small: 0.6 }],
+    ["2025-11-25T16:48:03Z", { large: 0.26, small: 0.5 }],
+    ["2025-12-04T10:05:51Z", { large: 0.2, small: 0.36 }],
+    ["2025-12-11T08:31:17Z", { large: 0.24, small: 0.3 }],
+    ["2025-12-19T14:20:09Z", { large: 0.1, small: 0.14 }],
+  ];
+  const earlier = past.map(([time, weakness]) => [`support-${time.slice(0, 10)}.jsonl`, beforeTheChange(tests, weakness, time)]);
+  return { rows, earlier };
 }
 
 // ---- Answers that try to act
@@ -184,7 +211,7 @@ const PAYLOADS = [
 ];
 
 function hostile() {
-  return PAYLOADS.map((payload, at) => {
+  const rows = PAYLOADS.map((payload, at) => {
     const one = check(payload, payload, 0, {
       misses: [payload], hits: [payload], reasoning: payload, details: { [payload]: payload },
       source: { file: payload, line: 1 }, aggregator: payload,
@@ -198,11 +225,14 @@ function hostile() {
       ],
     });
   });
+  // Everything passed before, so every name stands among the tests that changed.
+  const passed = rows.map((one) => ({ ...one, timestamp: PAYLOADS[1], score: 1, verdict: "pass", outcome: "passed" }));
+  return { rows, earlier: [['<img src=x onerror="window.owned = 1">.jsonl', passed]] };
 }
 
 // ---- Many
 
-function many() {
+function manyRows() {
   const words = "refund order invoice address gift card parcel warranty subscription".split(" ");
   return Array.from({ length: 10000 }, (_, n) => {
     const score = random() < 0.8 ? 1 : round(random());
@@ -213,8 +243,29 @@ function many() {
   });
 }
 
-const rows = { support, hostile, many }[kind]();
+function many() {
+  return { rows: manyRows(), earlier: [["earlier.jsonl", manyRows()]] };
+}
+
+// ---- Few tests, ten trials each: one has broken and one was mended, so the whole is open
+
+function trialRows(failed) {
+  return ["broken", "mended", "steady"].flatMap((id) => Array.from({ length: 10 }, (_, n) => {
+    const score = id === failed ? 0 : 1;
+    const one = check("contains", "contains", score, { source: { file: "evals/support/EVAL.yaml", line: 4 } });
+    return row(id, "large", [one], { trial: n + 1, candidateAnswer: "Yes." });
+  }));
+}
+
+function trials() {
+  return { rows: trialRows("broken"), earlier: [["earlier.jsonl", trialRows("mended")]] };
+}
+
+const lines = (rows) => rows.map((one) => JSON.stringify(one)).join("\n") + "\n";
+const { rows, earlier } = { support, hostile, many, trials }[kind]();
 mkdirSync(join(folder, "evals/support"), { recursive: true });
+mkdirSync(join(folder, "earlier"), { recursive: true });
 mkdirSync(join(folder, ".git"), { recursive: true });
 writeFileSync(join(folder, "evals/support/EVAL.yaml"), SUITE.join("\n") + "\n");
-writeFileSync(join(folder, "results.jsonl"), rows.map((one) => JSON.stringify(one)).join("\n") + "\n");
+writeFileSync(join(folder, "results.jsonl"), lines(rows));
+for (const [name, past] of earlier) writeFileSync(join(folder, "earlier", name), lines(past));

@@ -22,7 +22,7 @@ pub use paired::{Permuted, mcnemar, permute};
 pub use passk::{pass_all_k, pass_at_k};
 pub use power::{Settling, trials_for_rates, trials_to_settle};
 pub use random::SplitMix64;
-pub use rate::{between, jeffreys, rate_text, wilson};
+pub use rate::{SELF_EVIDENT, between, jeffreys, percent, rate_text, wilson};
 
 /// From `low` to `high`, both included.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,7 +4,7 @@ use super::Interval;
 use super::special::{beta_quantile, normal_quantile};
 
 /// From here on a rate may be printed without its interval.
-const SELF_EVIDENT: u64 = 200;
+pub const SELF_EVIDENT: u64 = 200;
 
 /// Wilson's score interval (1927). `trials` is not 0.
 pub fn wilson(passes: u64, trials: u64, confidence: f64) -> Interval {
@@ -71,8 +71,8 @@ pub fn between(interval: Interval) -> String {
     }
 }
 
-/// 100 only when all passed and 0 only when none did.
-fn percent(passes: u64, trials: u64) -> u64 {
+/// 100 only when all passed and 0 only when none did. `trials` is not 0.
+pub fn percent(passes: u64, trials: u64) -> u64 {
     match passes {
         0 => 0,
         passes if passes == trials => 100,

@@ -1,10 +1,11 @@
 //! One run for the tests of all reports.
 
 use camino::Utf8PathBuf;
+use evalrig_core::compare::{Case, Options, compare};
 use evalrig_core::model::{Outcome, Verdict};
 use serde_json::{Number, Value, json};
 
-use super::{Detail, Look, ReportKind, RunEnd, Setting, SuiteText};
+use super::{Compared, Detail, Look, ReportKind, RunEnd, Setting, SuiteText};
 use crate::record::{
     EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION, SourcePlace,
     TokenCounts, Trace,
@@ -407,4 +408,28 @@ pub fn huge_row() -> Row {
     row.evaluator_results[0].reasoning = Some(huge.clone());
     row.candidate_answer = Some(huge);
     row
+}
+
+/// Two runs of one trial each, by test and what came of it.
+pub fn compared(name: &str, base: &[(&str, Outcome)], now: &[(&str, Outcome)]) -> Compared {
+    let case = |(test, outcome): &(&str, Outcome)| Case {
+        suite: "support".to_owned(),
+        test: (*test).to_owned(),
+        target: "claude".to_owned(),
+        trial: 1,
+        outcome: *outcome,
+        score: match outcome {
+            Outcome::Passed => Some(1.0),
+            Outcome::Borderline => Some(0.7),
+            Outcome::Failed => Some(0.0),
+            Outcome::Errored | Outcome::Skipped => None,
+        },
+        hash: "5f2b8c0d9e1a7744".to_owned(),
+        cost: Some(0.002),
+    };
+    let cases = |side: &[(&str, Outcome)]| -> Vec<Case> { side.iter().map(case).collect() };
+    Compared {
+        base: name.to_owned(),
+        comparison: compare(&cases(base), &cases(now), &Options::default()),
+    }
 }

@@ -2,9 +2,13 @@
 //! stands in it as data only, so it is never read as markup or run as a script.
 
 mod case;
+mod comparison;
 mod cut;
+mod history;
+mod rate;
 mod shelf;
 mod summary;
+mod verdict;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -26,7 +30,26 @@ pub static REPORT: ReportKind = ReportKind {
 
 const TEMPLATE: &str = include_str!("html/template.html");
 const STYLE: &str = include_str!("html/report.css");
-const SCRIPT: &str = include_str!("html/report.js");
+/// One script, in files by subject. Those that others build on come first, and only the last one acts.
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n(() => {\n",
+    include_str!("html/script/node.js"),
+    include_str!("html/script/number.js"),
+    include_str!("html/script/data.js"),
+    include_str!("html/script/theme.js"),
+    include_str!("html/script/summary.js"),
+    include_str!("html/script/plot.js"),
+    include_str!("html/script/history.js"),
+    include_str!("html/script/list.js"),
+    include_str!("html/script/bar.js"),
+    include_str!("html/script/conversation.js"),
+    include_str!("html/script/check.js"),
+    include_str!("html/script/case.js"),
+    include_str!("html/script/cases.js"),
+    include_str!("html/script/comparison.js"),
+    include_str!("html/script/start.js"),
+    "})();\n",
+);
 
 /// Cases whose details stand in one block. The script reads a block when one of its cases is
 /// opened, so that a page with many cases is there at once.
@@ -48,11 +71,13 @@ impl Html {
         }
     }
 
-    /// Everything the script knows, as blocks of JSON. A comparison with a baseline is to be one
-    /// more block beside these.
+    /// Everything the script knows, as blocks of JSON.
     fn write_data(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
         let run = self.summary.document(end, &self.shelf.notes());
         write_block(out, "run", &inert(&run.to_string()))?;
+        if let Some(compared) = &end.compared {
+            write_block(out, "compared", &comparison::block(compared))?;
+        }
         let cases = self.shelf.cases();
         let lines = cases.iter().map(|case| case.line.as_str());
         write_block(out, "cases", &list(lines))?;
@@ -150,6 +175,8 @@ fn write_block(out: &mut dyn Write, id: &str, json: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use evalrig_core::model::Outcome;
+
     use super::super::fixture::{self, HOSTILE, Shown};
     use super::super::{Look, Report as _};
     use super::*;
@@ -234,6 +261,45 @@ mod tests {
             assert!(!text.contains("insertAdjacentHTML") && !text.contains("document.write"));
         }
         assert!(!SCRIPT.contains("</") && !SCRIPT.contains("<!--"));
+    }
+
+    /// Lists are a habit: a file that nobody names would be missing without a word.
+    #[test]
+    fn every_file_of_the_script_is_in_it_and_short() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/html/script");
+        let mut rest = SCRIPT.len() - "\"use strict\";\n(() => {\n})();\n".len();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(
+                SCRIPT.contains(&text),
+                "{} is not in SCRIPT",
+                path.display()
+            );
+            assert!(text.starts_with("// "), "{} says nothing", path.display());
+            assert!(text.lines().count() <= 300, "{} is long", path.display());
+            rest -= text.len();
+        }
+        assert_eq!(rest, 0, "a file stands in the script twice");
+    }
+
+    #[test]
+    fn a_baseline_has_a_block_of_its_own() {
+        let id = r#"id="compared""#;
+        assert!(!shown().rows(&fixture::rows()).contains(id));
+        let now = [("refund-policy", Outcome::Failed)];
+        let end = RunEnd {
+            compared: Some(fixture::compared(
+                "main.jsonl",
+                &[("refund-policy", Outcome::Passed)],
+                &now,
+            )),
+            ..RunEnd::default()
+        };
+        let page = shown().end(end).rows(&fixture::rows());
+        let mut found = block(&page, "compared");
+        let pretty = serde_json::to_string_pretty(&found.take()).unwrap();
+        insta::assert_snapshot!("compared", pretty);
     }
 
     #[test]

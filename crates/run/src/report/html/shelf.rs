@@ -4,6 +4,7 @@
 use evalrig_core::model::Outcome;
 
 use super::super::phrase;
+use super::comparison;
 
 /// In bytes of the finished file. Browsers open such a page within a second or two.
 const BUDGET: usize = 50_000_000;
@@ -61,7 +62,8 @@ struct Lost {
 
 impl Default for Shelf {
     fn default() -> Self {
-        Self::with_budget(BUDGET)
+        // A comparison is heard of when all cases are there, so its room is kept.
+        Self::with_budget(BUDGET - comparison::BUDGET)
     }
 }
 

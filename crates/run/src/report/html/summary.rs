@@ -5,12 +5,11 @@ use serde_json::{Value, json};
 
 use super::super::tally::{Counts, Sum, Tally};
 use super::super::{RunEnd, phrase, totals, visible};
-use super::cut;
+use super::rate::Rate;
+use super::{cut, history};
 use crate::record::Row;
 
 const NAME: usize = 300;
-/// From here on an interval is narrower than what anybody would act on.
-const MANY: u64 = 200;
 
 #[derive(Debug, Default)]
 pub struct Summary {
@@ -49,7 +48,7 @@ impl Summary {
             0 | 1 => ("suite", &tally.suites),
             _ => ("target", &tally.targets),
         };
-        let group = |(name, counts): (&String, &Counts)| json!({"name": cut::text(name, NAME), "rate": rate(counts)});
+        let group = |(name, counts): (&String, &Counts)| json!({"name": cut::text(name, NAME), "rate": Rate::of(counts).document()});
         let count = |outcome: &Outcome| (outcome.word(), tally.counts.of(*outcome));
         let counts: Vec<(&str, u64)> = Outcome::ALL.iter().map(count).collect();
         let path = |path: &camino::Utf8PathBuf| cut::text(path.as_str(), NAME);
@@ -61,12 +60,14 @@ impl Summary {
             "counts": counts,
             "nouns": tally.nouns(),
             "trials": tally.trials,
-            "rate": rate(&tally.counts),
+            "rate": Rate::of(&tally.counts).document(),
             "tiles": self.tiles(end),
             "groups": {"of": of, "list": groups.iter().map(group).collect::<Vec<Value>>()},
+            "history": history::document(&end.history),
             "span": self.span,
             "results": end.results.as_ref().map(path),
             "command": end.command.as_deref().map(|command| cut::text(command, 2_000)),
+            "isCut": !notes.is_empty(),
             "notes": stopped(tally, end).into_iter().chain(notes.iter().cloned()).collect::<Vec<_>>(),
         })
     }
@@ -160,79 +161,22 @@ fn sum_tile(name: &str, sum: &Sum, value: String, note: String, many: &str) -> V
 }
 
 fn rate_tile(counts: &Counts, (_, many): (&str, &str)) -> Value {
-    let (passed, judged) = (counts.of(Outcome::Passed), counts.judged());
-    if judged == 0 {
+    let rate = Rate::of(counts);
+    let Some(percent) = rate.percent() else {
         return tile("Pass rate", "–", "nothing got a verdict");
-    }
-    let of = format!("{} of {}", phrase::count(passed), phrase::count(judged));
-    let mut note = format!("{of} {many} with a verdict");
-    if judged < MANY {
-        let (low, high) = interval(passed, judged);
-        let percent = |share: f64| (share * 100.0).round();
-        note.push_str(&format!(
-            "; 95 % interval {}–{} %",
-            percent(low),
-            percent(high)
-        ));
-    }
-    tile("Pass rate", &percent(passed, judged), &note)
-}
-
-/// 100 only when all did and 0 only when none did.
-fn percent(part: u64, whole: u64) -> String {
-    let share = (part as f64 / whole as f64 * 100.0).round() as u64;
-    let share = match part {
-        0 => 0,
-        part if part == whole => 100,
-        _ => share.clamp(1, 99),
     };
-    format!("{share} %")
-}
-
-fn rate(counts: &Counts) -> Value {
-    let (passed, judged) = (counts.of(Outcome::Passed), counts.judged());
-    let known = (judged > 0 && judged < MANY).then(|| interval(passed, judged));
-    let rounded = |share: f64| (share * 1e4).round() / 1e4;
-    json!({
-        "passed": passed,
-        "n": judged,
-        "interval": known.map(|(low, high)| [rounded(low), rounded(high)]),
-    })
-}
-
-/// Wilson's 95 % interval for a share. It is never of width 0, also when all or none passed.
-fn interval(passed: u64, judged: u64) -> (f64, f64) {
-    const Z: f64 = 1.959_963_984_540_054;
-    let (n, share) = (judged as f64, passed as f64 / judged as f64);
-    let (square, scale) = (Z * Z, 1.0 + Z * Z / n);
-    let middle = (share + square / (2.0 * n)) / scale;
-    let half = Z / scale * (share * (1.0 - share) / n + square / (4.0 * n * n)).sqrt();
-    ((middle - half).max(0.0), (middle + half).min(1.0))
+    let [passes, trials] = [rate.passes, rate.trials].map(phrase::count);
+    let mut note = format!("{passes} of {trials} {many} with a verdict");
+    if let Some(between) = rate.doubt() {
+        note.push_str(&format!("; 95 % interval {between}"));
+    }
+    tile("Pass rate", &percent, &note)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::fixture;
     use super::*;
-
-    fn near(found: (f64, f64), expected: (f64, f64)) -> bool {
-        (found.0 - expected.0).abs() < 1e-3 && (found.1 - expected.1).abs() < 1e-3
-    }
-
-    /// Values of Newcombe 1998, table I, method 3.
-    #[test]
-    fn intervals_of_the_literature() {
-        assert!(near(interval(81, 263), (0.2553, 0.3662)));
-        assert!(near(interval(15, 148), (0.0624, 0.1605)));
-        assert!(near(interval(0, 20), (0.0, 0.1611)));
-        assert!(near(interval(1, 29), (0.0061, 0.1718)));
-    }
-
-    #[test]
-    fn a_certain_rate_still_has_a_width() {
-        let (low, high) = interval(3, 3);
-        assert!(low < 0.5 && (high - 1.0).abs() < 1e-12);
-    }
 
     fn tiles(rows: &[Row], end: &RunEnd) -> Vec<String> {
         let mut summary = Summary::default();
@@ -260,7 +204,7 @@ mod tests {
         assert_eq!(
             tiles(&rows, &end),
             [
-                "Pass rate | 50 % | 1 of 2 tests with a verdict; 95 % interval 9–91 %",
+                "Pass rate | 50 % | 1 of 2 tests with a verdict; 95 % interval between 9 and 91 %",
                 "Average score | 0.75 | over 2 tests with a score",
                 "Cost | unknown | at least $0.0020; 1 of 2 tests did not report it",
                 "Tokens | unknown | at least 1,550; 1 of 2 tests did not report it",

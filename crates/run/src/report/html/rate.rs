@@ -1,0 +1,82 @@
+//! A share with how sure it is. The only place of the page that knows how intervals are made.
+
+use evalrig_core::model::Outcome;
+use evalrig_core::stats::{Interval, SELF_EVIDENT, between, percent, wilson};
+use serde_json::{Value, json};
+
+use super::super::tally::Counts;
+
+const CONFIDENCE: f64 = 0.95;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    pub passes: u64,
+    /// Those with a verdict.
+    pub trials: u64,
+}
+
+impl Rate {
+    pub fn of(counts: &Counts) -> Self {
+        Self {
+            passes: counts.of(Outcome::Passed),
+            trials: counts.judged(),
+        }
+    }
+
+    /// `None` when nothing got a verdict. Trials of one test are taken as if they were of several.
+    fn interval(self) -> Option<Interval> {
+        (self.trials > 0).then(|| wilson(self.passes, self.trials, CONFIDENCE))
+    }
+
+    pub fn percent(self) -> Option<String> {
+        (self.trials > 0).then(|| format!("{} %", percent(self.passes, self.trials)))
+    }
+
+    /// `between 76 and 99 %`. `None` where so many trials speak for themselves.
+    pub fn doubt(self) -> Option<String> {
+        let interval = self.interval().filter(|_| self.trials < SELF_EVIDENT);
+        interval.map(between)
+    }
+
+    /// For drawing, which has room for the narrowest interval too.
+    pub fn document(self) -> Value {
+        let rounded = |share: f64| (share * 1e4).round() / 1e4;
+        let interval = self.interval();
+        json!({
+            "passed": self.passes,
+            "n": self.trials,
+            "interval": interval.map(|found| [rounded(found.low), rounded(found.high)]),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn rate(passes: u64, trials: u64) -> Rate {
+        Rate { passes, trials }
+    }
+
+    #[test]
+    fn a_certain_rate_still_has_a_width() {
+        assert_eq!(rate(3, 3).percent().unwrap(), "100 %");
+        assert_eq!(rate(3, 3).doubt().unwrap(), "between 44 and 100 %");
+        let drawn = json!({"passed": 3, "n": 3, "interval": [0.4385, 1.0]});
+        assert_eq!(rate(3, 3).document(), drawn);
+    }
+
+    #[test]
+    fn many_trials_are_drawn_with_an_interval_and_told_without() {
+        assert_eq!(rate(150, 200).doubt(), None);
+        let drawn = json!({"passed": 150, "n": 200, "interval": [0.6857, 0.8049]});
+        assert_eq!(rate(150, 200).document(), drawn);
+        assert!(rate(150, 199).doubt().is_some());
+    }
+
+    #[test]
+    fn nothing_has_no_rate() {
+        assert_eq!((rate(0, 0).percent(), rate(0, 0).doubt()), (None, None));
+        assert_eq!(rate(0, 0).document()["interval"], Value::Null);
+    }
+}

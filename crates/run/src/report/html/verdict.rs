@@ -1,0 +1,359 @@
+//! A comparison in words: what the verdict means, and the numbers it rests on.
+
+use evalrig_core::compare::{Comparison, Measure, SuiteChange, Verdict};
+use serde_json::{Value, json};
+
+use super::super::phrase;
+
+/// As it stands over everything else.
+pub fn title(comparison: &Comparison) -> &'static str {
+    match comparison.suite.map(|suite| suite.judged.verdict) {
+        Some(Verdict::Better) => "Better",
+        Some(Verdict::Worse) => "Worse",
+        Some(Verdict::Equivalent) => "Equivalent",
+        Some(Verdict::Inconclusive) => "Inconclusive",
+        None => "No verdict",
+    }
+}
+
+/// What the verdict means, and against which margin.
+pub fn sentences(comparison: &Comparison) -> Vec<String> {
+    let Some(suite) = &comparison.suite else {
+        return vec!["No test was measured in both runs.".to_owned()];
+    };
+    let margin = plain(comparison.margin);
+    let mut said = match suite.judged.verdict {
+        Verdict::Worse | Verdict::Better => differs(comparison, suite),
+        Verdict::Equivalent => vec![format!(
+            "If there is a difference, it is smaller than the margin of {margin} points."
+        )],
+        Verdict::Inconclusive => open(suite, &margin),
+    };
+    let errored = comparison
+        .tests
+        .iter()
+        .filter(|test| test.is_open())
+        .count() as u64;
+    if errored > 0 {
+        let tests = phrase::counted(errored, "test", "tests");
+        said.push(format!("Trials of {tests} could not be measured."));
+    }
+    said
+}
+
+fn differs(comparison: &Comparison, suite: &SuiteChange) -> Vec<String> {
+    let (judged, margin) = (&suite.judged, comparison.margin);
+    let is_drop = judged.verdict == Verdict::Worse;
+    // A gain is looked at five times as strictly, and `p` has that in it.
+    let (like, what, chance) = match is_drop {
+        true => ("bad", "drop", judged.p),
+        false => ("good", "gain", judged.p / 5.0),
+    };
+    let is_beyond = match is_drop {
+        true => judged.interval.high < -margin,
+        false => judged.interval.low > margin,
+    };
+    let margin = plain(margin);
+    let mut said = vec![format!(
+        "Equal runs look as {like} as this in {} of comparisons.",
+        percent(chance)
+    )];
+    said.push(match is_beyond {
+        true => format!("The {what} is larger than the margin of {margin} points."),
+        false => {
+            format!("Whether the {what} is larger than the margin of {margin} points is open.")
+        }
+    });
+    // The test is about these tests, the interval about tests like these.
+    if judged.interval.holds(0.0) {
+        said.push("How other tests would fare is less certain.".to_owned());
+    }
+    said
+}
+
+fn open(suite: &SuiteChange, margin: &str) -> Vec<String> {
+    let mut said = vec![format!(
+        "Neither a difference is shown, nor that it is smaller than the margin of {margin} points."
+    )];
+    if let Some(trials) = suite.judged.trials_needed {
+        let trials = phrase::counted(trials, "trial", "trials");
+        let cost = suite.cost_needed.filter(|cost| *cost > 0.0);
+        let cost = cost.map(|cost| format!(", for about {}", phrase::money(cost)));
+        said.push(format!(
+            "About {trials} of each test in both runs would settle it{}.",
+            cost.unwrap_or_default()
+        ));
+    }
+    said
+}
+
+/// Names and values, in the order in which they are read.
+pub fn facts(comparison: &Comparison) -> Vec<[String; 2]> {
+    let Some(suite) = &comparison.suite else {
+        return Vec::new();
+    };
+    let judged = &suite.judged;
+    let levels = [judged.levels.base, judged.levels.candidate];
+    let [base, candidate] = levels.map(|level| share(comparison.measure, level));
+    let interval = [judged.interval.low, judged.interval.high].map(points);
+    let mut facts = vec![
+        [
+            measured(comparison).to_owned(),
+            format!("{base} → {candidate}"),
+        ],
+        [
+            "Difference".to_owned(),
+            format!("{} points", points(judged.delta)),
+        ],
+        [
+            "95 % interval".to_owned(),
+            format!("{} to {}", interval[0], interval[1]),
+        ],
+        ["p".to_owned(), chance(judged.p)],
+        [
+            "Margin".to_owned(),
+            format!("{} points", plain(comparison.margin)),
+        ],
+        ["Compared".to_owned(), size(suite)],
+    ];
+    // Exchanges that were drawn are drawn again with it.
+    if !judged.is_exact {
+        facts.push(["Seed".to_owned(), comparison.seed.to_string()]);
+    }
+    facts
+}
+
+/// What the plot draws, in shares, and what it says; null without a verdict.
+pub fn drawn(comparison: &Comparison) -> Value {
+    let Some(suite) = &comparison.suite else {
+        return Value::Null;
+    };
+    let judged = &suite.judged;
+    let rounded = |share: f64| (share * 1e4).round() / 1e4;
+    let title = format!("Difference in {}", measured(comparison).to_lowercase());
+    let [delta, low, high] = [judged.delta, judged.interval.low, judged.interval.high].map(points);
+    let margin = plain(comparison.margin);
+    json!({
+        "delta": rounded(judged.delta),
+        "low": rounded(judged.interval.low),
+        "high": rounded(judged.interval.high),
+        "margin": rounded(comparison.margin),
+        "title": format!("{title}, in points"),
+        "note": format!("shaded: the margin of ±{margin} points"),
+        "words": format!("{title}: {delta} points, 95 % interval {low} to {high}, margin {margin}"),
+        "label": delta,
+    })
+}
+
+fn measured(comparison: &Comparison) -> &'static str {
+    match comparison.measure {
+        Measure::Rate => "Pass rate",
+        Measure::Score => "Mean score",
+    }
+}
+
+/// `20 tests, 5 trials each in both runs`.
+fn size(suite: &SuiteChange) -> String {
+    let tests = phrase::counted(suite.tests as u64, "test", "tests");
+    let trials = (suite.judged.trials * 10.0).round() / 10.0;
+    match trials == 1.0 {
+        true => format!("{tests}, 1 trial each in both runs"),
+        false => format!("{tests}, {trials} trials each in both runs"),
+    }
+}
+
+/// 100 and 0 only when it is just that.
+fn share(measure: Measure, level: f64) -> String {
+    let is_mixed = (1e-9..=1.0 - 1e-9).contains(&level);
+    let percent = (level * 100.0).round();
+    match measure {
+        Measure::Score => phrase::average(level),
+        Measure::Rate if is_mixed => format!("{} %", percent.clamp(1.0, 99.0)),
+        Measure::Rate => format!("{percent} %"),
+    }
+}
+
+/// `+3` or `−12.5`: points of a hundred. A difference that is not 0 never looks like it.
+fn points(share: f64) -> String {
+    let value = share * 100.0;
+    let text = match value.abs() {
+        size if size < 1e-9 => return "0".to_owned(),
+        size if size < 0.05 => format!("{value:+.3}"),
+        _ => format!("{value:+.1}"),
+    };
+    text.strip_suffix(".0").unwrap_or(&text).replace('-', "−")
+}
+
+/// Without a sign.
+fn plain(share: f64) -> String {
+    points(share).trim_start_matches('+').to_owned()
+}
+
+fn chance(p: f64) -> String {
+    match p < 0.001 {
+        true => "< 0.001".to_owned(),
+        false => format!("{p:.3}"),
+    }
+}
+
+fn percent(chance: f64) -> String {
+    match chance * 100.0 {
+        value if value < 0.1 => "less than 0.1 %".to_owned(),
+        value => format!("{value:.1} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalrig_core::compare::{Case, Options, compare};
+    use evalrig_core::model::Outcome;
+
+    use super::*;
+
+    fn suite(tests: usize, trials: u32, passes: u32) -> Vec<Case> {
+        let case = |test: usize, trial: u32| {
+            let is_passed = trial <= passes;
+            Case {
+                suite: "s".to_owned(),
+                test: format!("t{test}"),
+                target: "t".to_owned(),
+                trial,
+                outcome: if is_passed {
+                    Outcome::Passed
+                } else {
+                    Outcome::Failed
+                },
+                score: Some(f64::from(u8::from(is_passed))),
+                hash: "h".to_owned(),
+                cost: Some(0.01),
+            }
+        };
+        let tests = 0..tests;
+        tests
+            .flat_map(|test| (1..=trials).map(move |trial| case(test, trial)))
+            .collect()
+    }
+
+    fn compared(base: &[Case], candidate: &[Case], measure: Measure) -> Comparison {
+        let options = Options {
+            measure,
+            ..Options::default()
+        };
+        compare(base, candidate, &options)
+    }
+
+    fn told(base: &[Case], candidate: &[Case]) -> (&'static str, String) {
+        let found = compared(base, candidate, Measure::Rate);
+        (title(&found), sentences(&found).join(" "))
+    }
+
+    #[test]
+    fn every_verdict_names_the_margin() {
+        let [half, full, one] = [(5, 2), (5, 5), (1, 1)].map(|(n, passes)| suite(20, n, passes));
+        let few = suite(20, 5, 4);
+        assert_eq!(
+            told(&full, &half),
+            (
+                "Worse",
+                "Equal runs look as bad as this in less than 0.1 % of comparisons. The drop is \
+                 larger than the margin of 10 points."
+                    .to_owned()
+            )
+        );
+        assert_eq!(
+            told(&few, &full),
+            (
+                "Better",
+                "Equal runs look as good as this in less than 0.1 % of comparisons. The gain is \
+                 larger than the margin of 10 points."
+                    .to_owned()
+            )
+        );
+        assert_eq!(
+            told(&full, &full),
+            (
+                "Equivalent",
+                "If there is a difference, it is smaller than the margin of 10 points.".to_owned()
+            )
+        );
+        let (title, text) = told(&one, &one);
+        assert_eq!(title, "Inconclusive");
+        let (before, after) = text.split_once("points. About ").unwrap();
+        assert!(before.ends_with("smaller than the margin of 10 "));
+        assert!(after.contains(" trials of each test in both runs would settle it, for about $"));
+    }
+
+    #[test]
+    fn a_drop_may_or_may_not_be_larger_than_the_margin() {
+        let mut slight = suite(20, 5, 5);
+        for case in slight.iter_mut().filter(|case| case.trial == 1) {
+            case.outcome = match case.test.len() {
+                2 => Outcome::Failed,
+                _ => Outcome::Passed,
+            };
+        }
+        let (title, text) = told(&suite(20, 5, 5), &slight);
+        assert_eq!(title, "Worse");
+        assert!(text.contains("Whether the drop is larger than the margin of 10 points is open."));
+    }
+
+    #[test]
+    fn what_could_not_be_measured_is_told() {
+        let mut torn = suite(20, 5, 5);
+        torn[0].outcome = Outcome::Errored;
+        let (_, text) = told(&suite(20, 5, 5), &torn);
+        assert!(
+            text.ends_with("Trials of 1 test could not be measured."),
+            "{text}"
+        );
+        assert_eq!(told(&[], &torn).0, "No verdict");
+        let nothing = compared(&[], &torn, Measure::Rate);
+        assert_eq!((facts(&nothing).len(), drawn(&nothing)), (0, Value::Null));
+    }
+
+    #[test]
+    fn the_numbers_behind_it() {
+        let found = compared(&suite(20, 5, 5), &suite(20, 5, 4), Measure::Rate);
+        let facts = facts(&found).map_lines();
+        assert_eq!(
+            facts[..2],
+            ["Pass rate: 100 % → 80 %", "Difference: −20 points"]
+        );
+        assert_eq!(
+            facts[3..],
+            [
+                "p: < 0.001",
+                "Margin: 10 points",
+                "Compared: 20 tests, 5 trials each in both runs"
+            ]
+        );
+        let scores = compared(&suite(20, 1, 1), &suite(20, 1, 0), Measure::Score);
+        assert_eq!(
+            super::facts(&scores).map_lines()[0],
+            "Mean score: 1.00 → 0.00"
+        );
+    }
+
+    trait Lines {
+        fn map_lines(&self) -> Vec<String>;
+    }
+
+    impl Lines for Vec<[String; 2]> {
+        fn map_lines(&self) -> Vec<String> {
+            self.iter().map(|fact| fact.join(": ")).collect()
+        }
+    }
+
+    #[test]
+    fn differences_have_a_sign_and_are_never_hidden() {
+        assert_eq!(
+            [0.0, 0.1, -0.125, 0.00004].map(points),
+            ["0", "+10", "−12.5", "+0.004"]
+        );
+        assert_eq!(plain(0.1), "10");
+        assert_eq!(
+            [0.999, 1.0, 0.001].map(|level| share(Measure::Rate, level)),
+            ["99 %", "100 %", "1 %"]
+        );
+    }
+}

@@ -1,0 +1,93 @@
+// A real browser with a report in it, and the list of what is to be checked there.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [browserPath, where] = process.argv.slice(2);
+// Holds `support`, `hostile`, `many` and `trials`, each with `out.html` and `compared.html`.
+export const folder = where;
+// Installed beside the reports, not beside this file.
+const { chromium } = createRequire(join(folder, "package.json"))("playwright-core");
+
+// The last four keep the browser itself from asking anybody anything.
+const FLAGS = [
+  "--no-sandbox", "--disable-gpu", "--no-first-run",
+  "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+export const browser = await chromium.launch({ executablePath: browserPath, args: FLAGS });
+
+// A page that fails when anything goes wrong that a person would not see.
+export async function open(name, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light", ...options });
+  const page = await context.newPage();
+  const url = pathToFileURL(join(folder, name)).href;
+  page.faults = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) page.faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => page.faults.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    page.faults.push(`a dialog opened: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (request.url().split("#")[0] !== url) page.faults.push(`request: ${request.url()}`);
+  });
+  const start = Date.now();
+  await page.goto(url);
+  await page.waitForSelector(".row");
+  page.opened = Date.now() - start;
+  return page;
+}
+
+export async function close(page) {
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}
+
+export const tests = [];
+export const test = (name, run) => tests.push([name, run]);
+
+export const isOpen = (page) => page.evaluate(() => document.getElementById("case").open);
+export const title = (page) => page.locator("#case-title").textContent();
+
+// Elements that only an answer could have brought in; a script and a style are ours.
+export const elements = (page) => page.evaluate(() => document.querySelectorAll("img, svg[onload], base, script:not([type]), style").length);
+
+// However long a list is, the page holds only what can be seen of it.
+export async function assertFew(page, row) {
+  const rows = await page.locator(row).count();
+  assert.ok(rows > 0 && rows < 80, `${rows} rows are in the page`);
+}
+
+// Machines differ, so times are told and not judged.
+export async function timed(what, act) {
+  const start = Date.now();
+  await act();
+  console.log(`     ${what}: ${Date.now() - start} ms`);
+}
+
+// The ratio of WCAG 2 between the text of an element and what lies behind it.
+function contrast(element) {
+  const parse = (color) => (color.match(/[\d.]+/g) || []).map(Number);
+  const shine = ([r, g, b]) => {
+    const part = (v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  };
+  let behind = element;
+  let ground;
+  for (; behind; behind = behind.parentElement) {
+    ground = parse(getComputedStyle(behind).backgroundColor);
+    if (ground.length === 3 || ground[3] === 1) break;
+  }
+  const style = getComputedStyle(element);
+  const ink = parse(element instanceof SVGElement ? style.fill : style.color);
+  const [low, high] = [shine(ink), shine(ground)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+export async function assertContrast(page, place) {
+  const ratio = await page.locator(place).first().evaluate(contrast);
+  assert.ok(ratio >= 4.5, `${place} has a contrast of ${ratio.toFixed(2)}`);
+}
