@@ -23,7 +23,8 @@ pub struct RunFile {
 }
 
 impl RunFile {
-    pub(super) fn to_text(&self) -> String {
+    /// As it stands in the file.
+    pub fn to_text(&self) -> String {
         let scalar = |value: Value| spaced_json(&value);
         let mut out = String::new();
         for (key, value) in [

@@ -26,6 +26,8 @@ pub enum SessionFormat {
 }
 
 impl SessionFormat {
+    pub const ALL: &[Self] = &[Self::Messages, Self::Claude, Self::Codex];
+
     /// By what the text looks like.
     pub fn guess(bytes: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(bytes);

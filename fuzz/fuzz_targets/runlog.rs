@@ -1,0 +1,19 @@
+//! Arbitrary bytes as files of the run log: what can be read can be written, and is the same when it
+//! is read again.
+#![no_main]
+
+use evalrig_run::runlog::{RunFile, Summary};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(summary) = Summary::read(bytes.to_vec()) {
+        let written = summary.to_yaml();
+        let again = Summary::read(written.clone().into_bytes()).expect("it was written");
+        assert_eq!(again.to_yaml(), written);
+        assert!(again.inputs().eq(summary.inputs()));
+    }
+    if let Ok(run) = RunFile::read(bytes.to_vec()) {
+        let again = RunFile::read(run.to_text().into_bytes()).expect("it was written");
+        assert_eq!(again.messages, run.messages);
+    }
+});
