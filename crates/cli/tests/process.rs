@@ -132,6 +132,16 @@ fn quiet_says_nothing_about_what_is_well_and_everything_about_what_is_not() {
 }
 
 #[test]
+fn a_list_without_suites_says_why() {
+    let here = directory(&[("eval.yaml", "testcases: [{id: a}]\n")]);
+    let output = run(here.path(), &["list"]);
+    ends_with(&output, 4);
+    assert!(err(&output).contains("warning[foreign-dialect]"));
+    assert!(err(&output).contains("no suite was found"));
+    ends_with(&run(here.path(), &["list", "-q"]), 4);
+}
+
+#[test]
 fn notes_are_shown_only_when_asked_for() {
     let here = directory(&[("EVAL.yaml", NOTED)]);
     let output = run(here.path(), &["validate"]);

@@ -429,6 +429,18 @@ fn criteria_are_judged_when_asked_for_and_judges_can_be_left_out() {
 }
 
 #[test]
+fn a_mock_judge_that_is_asked_to_repair_gives_its_next_response() {
+    let judged = "name: judged\ntests: [{id: a, criteria: c, input: hi, rubrics: [Is polite]}]\n";
+    let targets = format!(
+        "judge_target: judge\ntargets:\n  - {{name: default, provider: mock, response: hello}}\n  \
+         - {{name: judge, provider: mock, responses: [{{pattern: Is polite, response: [no JSON, '{YES}']}}]}}\n"
+    );
+    let project = Project::new(judged, &targets);
+    project.run(&[]).exits(0);
+    assert_eq!(project.row("a")["judgeUsage"]["calls"], 2);
+}
+
+#[test]
 fn a_dry_run_calls_nothing_and_leaves_nothing() {
     let server = FakeModel::start(Script::new());
     let judged = "  - {id: r, criteria: c, input: hi, rubrics: [Is polite]}\n";

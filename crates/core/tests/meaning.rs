@@ -1109,6 +1109,15 @@ fn joined_assertions_drop_repeats() {
     );
 }
 
+#[test]
+fn the_id_of_an_assertion_may_be_a_number() {
+    let suite = Project::named("e.json", r#"{"skill_name": "s", "evals": [{"prompt": "Hi", "assertions": [{"id": 7, "text": "a"}]}]}"#)
+        .load()
+        .clean();
+    let read = assertions(&suite.tests[0]);
+    assert!(read[0].contains(r#""id":"7""#), "{read:?}");
+}
+
 // Where variables come from, and what help says.
 
 #[test]
@@ -1172,10 +1181,10 @@ tests:
 #[test]
 fn command_line_options_are_named_where_agentv_has_a_field() {
     for (field, option) in [
-        ("workers: 4", "--workers"),
-        ("targets: [a]", "--target"),
-        ("threshold: 0.8", "--pass"),
-        ("budget_usd: 5", "--budget-usd"),
+        ("workers: 4", "`--workers N`"),
+        ("targets: [a]", "`--target NAME`"),
+        ("threshold: 0.8", "`--pass SCORE`"),
+        ("budget_usd: 5", "`--budget-usd AMOUNT`"),
     ] {
         let project = Project::new(&format!(
             r"name: demo

@@ -10,7 +10,7 @@ use evalrig_core::source::Sources;
 
 use crate::args::{List, TextOrJson};
 use crate::command::suite::{LoadedSuite, load};
-use crate::context::{Context, print};
+use crate::context::{Context, complain, print};
 use crate::exit::Exit;
 
 pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
@@ -27,6 +27,7 @@ pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
         }
     }
     if suites.is_empty() && exit == Exit::Well {
+        complain("no suite was found");
         return Err(Exit::NothingSelected);
     }
     let text = match args.format {

@@ -73,7 +73,14 @@ pub fn read(
         show(context, &sources, blocking, &loaded.secrets);
         return Err(Exit::CouldNotStart);
     }
-    Ok(loaded.header.map(|header| Read {
+    let Some(header) = loaded.header else {
+        // The caller passes the file over; only this says why.
+        if !rest.is_empty() && !context.global.quiet {
+            show(context, &sources, rest, &loaded.secrets);
+        }
+        return Ok(None);
+    };
+    Ok(Some(Read {
         header,
         sources,
         secrets: loaded.secrets,

@@ -185,10 +185,12 @@ impl Reader<'_> {
                 result.push_str(&rest[..2]);
                 at += 4;
             } else if let (true, Some(inside)) = (templated, rest.strip_prefix("{{")) {
-                let length = inside.find("}}").map_or(rest.len(), |end| end + 4);
-                let range = at..at + length;
-                let inner = inside.get(..length.saturating_sub(4)).unwrap_or(inside);
-                match self.test_variable(node, range, inner) {
+                let Some(end) = inside.find("}}") else {
+                    self.report(unclosed(node.text_span(at..text.len())));
+                    return None;
+                };
+                let length = end + 4;
+                match self.test_variable(node, at..at + length, &inside[..end]) {
                     Some(value) => result.push_str(&as_text(&value)),
                     None => complete = false,
                 }
@@ -285,6 +287,11 @@ impl Reader<'_> {
         }
         self.test_variable(node, 0..text.len(), inner)
     }
+}
+
+fn unclosed(span: Span) -> Diagnostic {
+    Diagnostic::new(&INVALID_TEMPLATE, span, "`{{` is not closed by `}}`")
+        .help("write `}}` after the name, or `{{{{` where the braces themselves are meant")
 }
 
 fn not_a_variable(span: Span) -> Diagnostic {

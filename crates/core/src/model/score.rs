@@ -13,7 +13,8 @@ impl Score {
 
     /// `None` outside 0..1: a score of 8 is a misunderstanding and not a very good answer.
     pub fn new(value: f64) -> Option<Self> {
-        (0.0..=1.0).contains(&value).then_some(Self(value))
+        // Adding nothing makes 0 of -0, which records would show.
+        (0.0..=1.0).contains(&value).then_some(Self(value + 0.0))
     }
 
     /// A share of something that was counted: arithmetic may leave it a hair outside.
@@ -61,6 +62,8 @@ mod tests {
         for value in [-0.1, 1.1, 7.0, f64::NAN, f64::INFINITY] {
             assert_eq!(Score::new(value), None, "{value}");
         }
+        let zero = Score::new(-0.0).map(Score::value);
+        assert!(zero.is_some_and(f64::is_sign_positive));
     }
 
     #[test]

@@ -78,8 +78,23 @@ impl Found {
             }
         }
         found.retain(|one| !removed.iter().any(|pattern| pattern.is_match(&one.path)));
+        drop_sidecars(&mut found);
         Ok(found)
     }
+}
+
+/// A sidecar that was named beside its JSONL file is the same suite (section 2.2), read with it.
+fn drop_sidecars(found: &mut Vec<Found>) {
+    let is_jsonl = |one: &&Found| one.path.extension() == Some("jsonl");
+    let datasets: HashSet<Utf8PathBuf> = found
+        .iter()
+        .filter(is_jsonl)
+        .map(|one| one.path.clone())
+        .collect();
+    found.retain(|one| match one.path.extension() {
+        Some("yaml" | "yml") => !datasets.contains(&one.path.with_extension("jsonl")),
+        _ => true,
+    });
 }
 
 fn expand(
@@ -248,6 +263,14 @@ mod tests {
         assert_eq!(paths(&tree(), &[".", "!a"]), ["/p/b/EVAL.yaml"]);
         assert_eq!(paths(&tree(), &["b/EVAL.yaml", "b"]), ["/p/b/EVAL.yaml"]);
         assert_eq!(paths(&tree(), &["a/notes.yaml"]), ["/p/a/notes.yaml"]);
+    }
+
+    #[test]
+    fn a_sidecar_and_its_jsonl_file_are_one_suite() {
+        let files = tree().with("/p/d.jsonl", "").with("/p/d.yaml", "");
+        assert_eq!(paths(&files, &["d.yaml", "d.jsonl"]), ["/p/d.jsonl"]);
+        assert_eq!(paths(&files, &["d.*"]), ["/p/d.jsonl"]);
+        assert_eq!(paths(&files, &["d.*", "!*.jsonl"]), ["/p/d.yaml"]);
     }
 
     #[test]

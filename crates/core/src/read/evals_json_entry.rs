@@ -135,7 +135,7 @@ fn read_item(
         });
         if let Some(text) = text {
             let mut found = RubricItem::from_text(text, position);
-            if let Some(Scalar::Str(id)) = item.get("id").and_then(Node::scalar)
+            if let Some(Scalar::Str(id) | Scalar::Int(id)) = item.get("id").and_then(Node::scalar)
                 && !id.trim().is_empty()
             {
                 found.id = id.to_owned();

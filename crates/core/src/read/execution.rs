@@ -145,14 +145,14 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
         }
         let diagnostic = unknown_field(key, &[EXECUTION_FIELDS]);
         let option = match key.scalar_text().unwrap_or("") {
-            "workers" => Some("--workers N"),
-            "targets" => Some("--target NAME, once for each"),
-            "threshold" => Some("--pass SCORE, or `verdicts` at the root"),
-            "budget_usd" => Some("--budget-usd AMOUNT"),
+            "workers" => Some("`--workers N`"),
+            "targets" => Some("`--target NAME`, once for each,"),
+            "threshold" => Some("`verdicts` at the root, or `--pass SCORE`"),
+            "budget_usd" => Some("`--budget-usd AMOUNT`"),
             _ => None,
         };
         reader.report(match option {
-            Some(option) => diagnostic.help(format!("pass `{option}` to `evalrig run` instead")),
+            Some(option) => diagnostic.help(format!("use {option} of `evalrig run` instead")),
             None => diagnostic,
         });
     }

@@ -5,7 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::access::without_dots;
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Execution, Map, Verdicts};
-use crate::source::Span;
+use crate::source::{SourceId, Span};
 use crate::syntax::Node;
 use crate::syntax::fields::Bound;
 
@@ -84,26 +84,40 @@ Results carry the suite's name, and assertions that all lines share have nowhere
 
 /// A JSONL file named as a suite.
 pub(super) fn load_jsonl(loader: &mut Loader<'_, '_>, path: &Utf8Path) -> Option<Header> {
-    let sidecars: Vec<Utf8PathBuf> = ["yaml", "yml"]
-        .iter()
-        .map(|end| path.with_extension(end))
-        .collect();
-    let present: Vec<&Utf8PathBuf> = sidecars
-        .iter()
-        .filter(|sidecar| loader.is_file(sidecar))
-        .collect();
-    match present.as_slice() {
+    match sidecars_of(loader, path).as_slice() {
         [] => load_alone(loader, path),
         [sidecar] => load_with(loader, path, sidecar),
         _ => {
             let source = loader.reader.sources.reserve(path.to_owned().into());
             let message = "both a `.yaml` and a `.yml` file stand beside this one";
-            let span = Span::new(source, 0, 0);
-            let diagnostic = Diagnostic::new(&CONFLICTING_SIDECARS, span, message);
-            loader.reader.report(diagnostic.help("remove one of them"));
+            loader.reader.report(conflicting(source, message));
             None
         }
     }
+}
+
+fn sidecars_of(loader: &mut Loader<'_, '_>, jsonl: &Utf8Path) -> Vec<Utf8PathBuf> {
+    ["yaml", "yml"]
+        .iter()
+        .map(|end| jsonl.with_extension(end))
+        .filter(|sidecar| loader.is_file(sidecar))
+        .collect()
+}
+
+fn conflicting(source: SourceId, message: &str) -> Diagnostic {
+    Diagnostic::new(&CONFLICTING_SIDECARS, Span::new(source, 0, 0), message)
+        .help("remove one of them")
+}
+
+/// The fault of a sidecar named as a suite, when its JSONL file has another one.
+pub(super) fn second_sidecar(
+    loader: &mut Loader<'_, '_>,
+    source: SourceId,
+    jsonl: &Utf8Path,
+) -> Option<Diagnostic> {
+    let is_alone = sidecars_of(loader, jsonl).len() < 2;
+    let message = "its JSONL file has both a `.yaml` and a `.yml` file beside it";
+    (!is_alone).then(|| conflicting(source, message))
 }
 
 fn load_alone(loader: &mut Loader<'_, '_>, path: &Utf8Path) -> Option<Header> {

@@ -179,6 +179,12 @@ pub(super) fn load_root(
         loader.reader.report(missing_tests(root));
         return None;
     }
+    if let Some(jsonl) = &partner
+        && let Some(diagnostic) = sidecar::second_sidecar(loader, source, jsonl)
+    {
+        loader.reader.report(diagnostic);
+        return None;
+    }
     let bound = Bound::new(root, &[ROOT_FIELDS], loader.reader.out);
     let (header, level) = read_header(loader, path, source, &bound);
     loader.root_metadata = header.metadata.clone();

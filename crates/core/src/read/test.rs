@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
 use crate::model::{Expected, Skip, Test, TestId};
 use crate::source::{Position, Span};
 use crate::syntax::fields::{
-    Bound, Field, Shape, UNKNOWN_FIELD, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field,
+    Bound, Entry, Field, Shape, UNKNOWN_FIELD, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field,
 };
 use crate::syntax::{Node, Scalar, resolve_plain};
 
@@ -502,20 +502,20 @@ fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
             match resolve_plain(reason.trim()) {
                 Scalar::Bool(false) => None,
                 Scalar::Bool(true) => Some(Skip { reason: None }),
+                _ if is_yes_or_no(reason.trim()) => refuse_skip(reader, &entry),
                 _ => Some(Skip {
                     reason: Some(reason),
                 }),
             }
         }
-        _ => {
-            reader.report(wrong_type(
-                "skip",
-                entry.value,
-                "a boolean, or a string that is the reason",
-            ));
-            None
-        }
+        _ => refuse_skip(reader, &entry),
     }
+}
+
+fn refuse_skip(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Skip> {
+    let taken = "a boolean, or a string that is the reason";
+    reader.report(wrong_type("skip", entry.value, taken));
+    None
 }
 
 fn is_yes_or_no(text: &str) -> bool {

@@ -202,6 +202,9 @@ fn canonical_form(bound: &Bound<'_>, tool: &Entry<'_>, input: Option<&Entry<'_>>
     if bound.was_null("function") || bound.node.get("x-output").is_some() {
         return None;
     }
+    if input.is_some_and(edit::may_hold_comment) {
+        return None;
+    }
     let mut function = crate::model::Map::new();
     function.insert("name", tool.value.scalar_text()?);
     if let Some(input) = input {

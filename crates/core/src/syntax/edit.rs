@@ -1,7 +1,8 @@
 //! Edits by span: everything that is not named keeps its bytes, comments included.
 //!
 //! Entries are removed, replaced and moved in block and in flow style. Whatever cannot be done
-//! with certainty (values behind aliases, the only key of a list item) gives no fix at all.
+//! with certainty (values behind aliases, the only key of a list item, a value that would be written
+//! anew without the comments inside it) gives no fix at all.
 
 use crate::diagnostic::{Edit, Fix};
 use crate::model::{JsonStyle, Value};
@@ -78,10 +79,15 @@ pub fn move_out(
     if inner.node.is_alias() || is_repeated || !is_written || outer.was_null(key) {
         return None;
     }
+    let is_alone = inner.node.written_entries().len() == 1;
+    let rewritten = if is_alone { &home_entry } else { &entry };
+    if has_comment(text_between(inner.node, entry_span(rewritten))) {
+        return None;
+    }
     let title = format!("move `{key}` out of `{home}`");
     let text = format!("{}: {value}", same_quotes(home_entry.key, key));
     let already_there = outer.has(key);
-    if inner.node.written_entries().len() == 1 {
+    if is_alone {
         let edit = match already_there {
             true => remove_entry(outer, &home_entry)?,
             false => Edit {
@@ -128,6 +134,32 @@ pub fn remove_entry(bound: &Bound<'_>, entry: &Entry<'_>) -> Option<Edit> {
     })
 }
 
+/// Whether writing the value anew on one line may lose a comment. A `#` inside a text looks the
+/// same; then there is no fix, which harms nobody.
+pub fn may_hold_comment(entry: &Entry<'_>) -> bool {
+    let is_list_or_mapping = entry.value.scalar_style().is_none();
+    has_comment_before(entry) || is_list_or_mapping && has_comment(entry.value.source_text())
+}
+
+/// Between the key and its value.
+fn has_comment_before(entry: &Entry<'_>) -> bool {
+    let key = entry.key.span();
+    let gap = Span {
+        start: key.end,
+        end: entry.value.span().start.max(key.end),
+        ..key
+    };
+    has_comment(text_between(entry.key, gap))
+}
+
+fn has_comment(text: &str) -> bool {
+    text.starts_with('#') || [" #", "\t#", "\n#"].iter().any(|mark| text.contains(mark))
+}
+
+fn text_between(node: Node<'_>, span: Span) -> &str {
+    &node.tree_text()[span.start as usize..span.end as usize]
+}
+
 /// A node as data, with nothing replaced in its texts.
 pub fn raw_value(node: Node<'_>) -> Value {
     plain_value(node)
@@ -169,12 +201,15 @@ fn entry_text(entry: &Entry<'_>, key: &str, in_flow: bool) -> Option<String> {
     let is_compact = node.scalar_style().is_some() || node.is_flow();
     let is_block = node.scalar_style() == Some(ScalarStyle::Block);
     let is_line = is_compact && !is_block && !source.contains('\n');
+    if has_comment_before(entry) {
+        return None;
+    }
     let is_plain = node.scalar_style() == Some(ScalarStyle::Plain);
     let breaks_flow = in_flow && is_plain && source.contains([',', '[', ']', '{', '}']);
     if is_line && !breaks_flow {
         return Some(format!("{name}: {source}"));
     }
-    if node.is_alias() {
+    if node.is_alias() || may_hold_comment(entry) {
         return None;
     }
     Some(format!(
@@ -224,6 +259,20 @@ fn indent_of(key: Node<'_>, more: usize) -> String {
 
 fn flow_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
     let own = entry_span(entry);
+    let whole = flow_entry_with_comma(mapping, entry, own)?;
+    let before = Span {
+        end: own.start,
+        ..whole
+    };
+    let behind = Span {
+        start: own.end,
+        ..whole
+    };
+    let is_bare = |span| !has_comment(text_between(mapping, span));
+    (is_bare(before) && is_bare(behind)).then_some(whole)
+}
+
+fn flow_entry_with_comma(mapping: Node<'_>, entry: &Entry<'_>, own: Span) -> Option<Span> {
     let entries: Vec<_> = mapping.written_entries().collect();
     let at = entries
         .iter()
@@ -243,7 +292,8 @@ fn flow_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
     }
 }
 
-/// Whole lines; or, for a key that shares its line with `- `, up to the next line's text.
+/// Whole lines; or, for a key that shares its line with `- `, up to the next line's text. A comment
+/// at the end of the line stays.
 fn block_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
     let text = mapping.tree_text();
     let own = entry_span(entry);
@@ -252,15 +302,23 @@ fn block_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
         .map_or(0, |at| at + 1);
     let behind = &text[own.end as usize..];
     let end = own.end as usize + behind.find('\n').map_or(behind.len(), |at| at + 1);
-    if text[line..own.start as usize].trim().is_empty() {
+    let has_own_line = text[line..own.start as usize].trim().is_empty();
+    if !has_own_line && mapping.written_entries().len() == 1 {
+        return None;
+    }
+    let blanks = behind.len() - behind.trim_start_matches([' ', '\t']).len();
+    if behind[blanks..].starts_with('#') {
+        return Some(Span {
+            end: own.end + blanks as u32,
+            ..own
+        });
+    }
+    if has_own_line {
         return Some(Span {
             start: line as u32,
             end: end as u32,
             ..own
         });
-    }
-    if mapping.written_entries().len() == 1 {
-        return None;
     }
     let next = &text[end..];
     let blanks = next.len() - next.trim_start_matches([' ', '\n', '\r']).len();
@@ -342,10 +400,7 @@ mod tests {
 
     #[test]
     fn entries_are_removed_with_their_line_or_comma() {
-        assert_eq!(
-            removed("a: 1 # gone\n# kept\nb: 2\n").unwrap(),
-            "# kept\nb: 2\n"
-        );
+        assert_eq!(removed("a: 1\n# kept\nb: 2\n").unwrap(), "# kept\nb: 2\n");
         assert_eq!(removed("b: 2\na:\n  - x\n  - y\n").unwrap(), "b: 2\n");
         assert_eq!(
             removed("- a: 1\n  # kept\n  b: 2\n").unwrap(),
@@ -372,9 +427,36 @@ mod tests {
         let nested = "home:\n  a: {\"x\":null}\n  y: 1\n";
         assert_eq!(moved("a:\n  x:\nhome:\n  y: 1\n").unwrap(), nested);
         let items = "home:\n  a: [null,null] # c\nb: 1\n";
-        assert_eq!(moved("a:\n  -\n  # c\n  - # c\nb: 1\n").unwrap(), items);
+        assert_eq!(moved("a:\n  -\n  - # c\nb: 1\n").unwrap(), items);
         assert_eq!(moved("b: &h {x: 1}\nhome: *h\na: 1\n"), None);
         assert_eq!(moved("a: 1\nhome: {a: }\n"), None);
+    }
+
+    #[test]
+    fn comments_stay_or_there_is_no_fix() {
+        assert_eq!(removed("a: 1 # why\nb: 2\n").unwrap(), "# why\nb: 2\n");
+        assert_eq!(
+            removed("- a: 1 # why\n  b: 2\n").unwrap(),
+            "- # why\n  b: 2\n"
+        );
+        assert_eq!(removed("{a: 1, # why\n b: 2}"), None);
+        assert_eq!(removed("{b: 2, # why\n a: 1}"), None);
+        let moved = |yaml: &str| fixed(yaml, |bound| move_into(bound, "a", "home"));
+        assert_eq!(
+            moved("a: [x] # why\nhome: {y: 1}\n").unwrap(),
+            "# why\nhome: {a: [x], y: 1}\n"
+        );
+        assert_eq!(moved("a:\n  # why\n  - x\n  - y\nb: 1\n"), None);
+        let out = |yaml: &str| {
+            fixed(yaml, |bound| {
+                let home = bound.get("home")?.value;
+                let inner = Bound::new(home, &[OUTER], &mut Diagnostics::new());
+                move_out(bound, "home", &inner, "a", "3")
+            })
+        };
+        assert_eq!(out("home:\n  a: {n: 3}\n").unwrap(), "a: 3\n");
+        assert_eq!(out("home:\n  # why\n  a: {n: 3}\n"), None);
+        assert_eq!(out("home:\n  b: 1\n  a:\n    # why\n    n: 3\n"), None);
     }
 
     #[test]

@@ -168,9 +168,9 @@ impl MockAgent {
         Ok(transcript)
     }
 
-    /// The first response whose pattern fits the last user message.
+    /// The first response whose pattern fits what is asked.
     fn choose(&self, request: &Request<'_>) -> Result<&Ready, Failure> {
-        let said = super::text::last_user_text(request)?;
+        let said = super::text::asked_text(request)?;
         for ready in &self.responses {
             let Some(pattern) = &ready.pattern else {
                 return Ok(ready);

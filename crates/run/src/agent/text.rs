@@ -8,7 +8,7 @@ use evalrig_core::model::{Block, Fault, FaultKind, Image, Message, Role, Stage};
 
 use crate::target::FilesMode;
 
-use super::request::{Failure, Request};
+use super::request::{Failure, Purpose, Request};
 
 impl From<FilesMode> for Attachments {
     fn from(mode: FilesMode) -> Self {
@@ -51,14 +51,19 @@ pub(super) fn attached(request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, Failur
     Ok(paths)
 }
 
-/// The last user message as it is rendered.
-pub(super) fn last_user_text(request: &Request<'_>) -> Result<String, Failure> {
-    let mut users = request.messages.iter().rev();
-    let Some(last) = users.find(|message| message.role == Role::User) else {
+/// The user message that says what is asked, as it is rendered: the last one. A judge has only
+/// one; another behind it asks for a repair, and is not the question.
+pub(super) fn asked_text(request: &Request<'_>) -> Result<String, Failure> {
+    let is_user = |message: &&Message| message.role == Role::User;
+    let asked = match request.purpose {
+        Purpose::Case => request.messages.iter().rev().find(is_user),
+        Purpose::Judge => request.messages.iter().find(is_user),
+    };
+    let Some(asked) = asked else {
         return Ok(String::new());
     };
     let rendering = Rendering::for_chat(request.attachments.into(), request.files);
-    Ok(rendering.message(last)?)
+    Ok(rendering.message(asked)?)
 }
 
 /// Image data as a file. The same data is the same file, so attempts and calls share it.
