@@ -3,6 +3,8 @@
 //! Keys that nobody here knows survive a rewrite, at every level. Texts are taken as they stand in
 //! the file, whichever version of YAML their writer had in mind.
 
+use std::collections::HashMap;
+
 use evalrig_core::model::{Map, Value};
 use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::{EmitStyle, LineBreaks, Node, decode, lone_tree, to_yaml};
@@ -280,9 +282,16 @@ fn read_entry(node: Node<'_>) -> Entry {
     Entry::new(map)
 }
 
+/// Of a key that comes twice the last counts.
 fn named_entries<'t>(node: Node<'t>) -> impl Iterator<Item = (&'t str, Node<'t>)> {
     let entries = node.entries().into_iter();
-    entries.filter_map(|(key, value)| Some((key.scalar_text()?, value)))
+    let entries = entries.filter_map(|(key, value)| Some((key.scalar_text()?, value)));
+    let entries: Vec<(&str, Node<'_>)> = entries.collect();
+    let places = entries.iter().enumerate();
+    let last: HashMap<&str, usize> = places.map(|(at, (key, _))| (*key, at)).collect();
+    let counting = entries.into_iter().enumerate();
+    let counting = counting.filter(move |(at, (key, _))| last.get(key) == Some(at));
+    counting.map(|(_, entry)| entry)
 }
 
 fn value_of(key: &str, node: Node<'_>) -> Value {
@@ -407,6 +416,11 @@ turns:
         ] {
             assert_eq!(read(text).to_yaml(), text);
         }
+        let twice = "turns:\n- input: a\nturns:\n- 1\n";
+        assert_eq!(read(twice).to_yaml(), "turns:\n- 1\n");
+        assert_eq!(read(twice).inputs().count(), 0);
+        let twice = "turns:\n- 1\nturns:\n- input: a\n";
+        assert_eq!(read(twice).inputs().collect::<Vec<_>>(), ["a"]);
     }
 
     #[test]
