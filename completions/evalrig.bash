@@ -1286,7 +1286,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__report)
-            opts="-q -v -h --allow-borderline --pass-trials --report --root --quiet --verbose --color --help"
+            opts="-q -v -h --allow-borderline --pass-trials --baseline --margin --measure --gate --report --root --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1294,6 +1294,18 @@ _evalrig() {
             case "${prev}" in
                 --pass-trials)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --margin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --measure)
+                    COMPREPLY=($(compgen -W "pass score" -- "${cur}"))
                     return 0
                     ;;
                 --report)
@@ -1316,7 +1328,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__run)
-            opts="-q -v -h --target --filter --tag --failed --trials --sample --seed --shard --resume --dry-run --targets --workers --timeout --retries --max-errors --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --output --messages --store --no-record --keep-runs --report --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-q -v -h --target --filter --tag --failed --trials --sample --seed --shard --resume --dry-run --targets --workers --timeout --retries --max-errors --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --output --messages --store --no-record --keep-runs --baseline --margin --measure --gate --report --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1408,6 +1420,18 @@ _evalrig() {
                     ;;
                 --keep-runs)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --margin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --measure)
+                    COMPREPLY=($(compgen -W "pass score" -- "${cur}"))
                     return 0
                     ;;
                 --report)

@@ -175,6 +175,10 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass-trials -d '
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l output -d 'Where the rows go [default: `.evalrig/results` in the repository root]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l store -d 'Where runs are recorded [default: `.co/evals` in the repository root]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l keep-runs -d 'Delete all but the newest N run files of each record that is written' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l baseline -d 'Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l margin -d 'Differences of the rate, or of the mean score, below this do not matter' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l measure -d 'Compare how many trials pass, or what they score' -r -f -a "pass\t''
+score\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l report -d 'What to report, and where to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l root -d 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l env-file -d 'Take variables from this file instead of searching for `.env` files' -r
@@ -187,6 +191,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge-criteria -
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l allow-borderline -d 'Exit with 0 when tests are borderline'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l messages -d 'Keep the messages of every case, so that tool calls can be graded again'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-record -d 'Record nothing in `.co/evals`'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l gate -d 'Let only the comparison decide: exit with 0 when better or equivalent, with 1 when worse, with 3 when nothing is settled'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l allow-outside-root -d 'Let paths lead out of the repository root'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-env-file -d 'Read no `.env` file'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s q -l quiet -d 'Say less: no report when all is well'
@@ -231,12 +236,17 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s q -l quiet -
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s v -l verbose -d 'Say more: notes too'
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l baseline -d 'Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l margin -d 'Differences of the rate, or of the mean score, below this do not matter' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l measure -d 'Compare how many trials pass, or what they score' -r -f -a "pass\t''
+score\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l report -d 'What to report, and where to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l root -d 'Repository root: where the paths of the rows start [default: the nearest directory with `.git`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l color -d 'When to use colours' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l allow-borderline -d 'Exit with 0 when tests are borderline'
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l gate -d 'Let only the comparison decide: exit with 0 when better or equivalent, with 1 when worse, with 3 when nothing is settled'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s q -l quiet -d 'Say less: no report when all is well'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s v -l verbose -d 'Say more: notes too'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'

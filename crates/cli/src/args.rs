@@ -19,6 +19,7 @@ const HOW: &str = "How it is run";
 const GRADING: &str = "Grading";
 pub const KEEPING: &str = "What is kept";
 const REPORTING: &str = "Reports";
+const COMPARING: &str = "Comparing";
 
 /// Agent evaluations kept as files in git.
 #[derive(Debug, Parser)]
@@ -84,7 +85,10 @@ pub enum Command {
     #[command(after_help = "Example: evalrig transpile evals/EVAL.yaml --out build --deny-loss")]
     Transpile(Transpile),
     /// Run suites against their targets, grade the answers, keep and report what came of it.
-    #[command(after_help = "Example: evalrig run evals --target claude --report junit=junit.xml")]
+    #[command(
+        after_help = "Example: evalrig run evals --target claude --report junit=junit.xml",
+        after_long_help = RUN_HELP
+    )]
     Run(Box<Run>),
     /// Grade a stored run again, with the suite's assertions of today and without calling the
     /// target.
@@ -385,6 +389,12 @@ pub struct Run {
     #[command(flatten)]
     pub recording: crate::command::log::args::Recording,
     #[command(flatten)]
+    pub against: Against,
+    /// Let only the comparison decide: exit with 0 when better or equivalent, with 1 when worse, with
+    /// 3 when nothing is settled.
+    #[arg(long, requires = "baseline", conflicts_with_all = ["failed", "allow_borderline", "pass_trials"], help_heading = COMPARING)]
+    pub gate: bool,
+    #[command(flatten)]
     pub reports: Reports,
     #[command(flatten)]
     pub loading: Loading,
@@ -414,6 +424,20 @@ pub struct Grading {
     /// Share of a test's trials that must pass.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 1.0, help_heading = GRADING)]
     pub pass_trials: f64,
+}
+
+/// Which earlier run a run is seen against.
+#[derive(Debug, Clone, Args)]
+pub struct Against {
+    /// Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`.
+    #[arg(long, value_name = "RUN", help_heading = COMPARING)]
+    pub baseline: Option<String>,
+    /// Differences of the rate, or of the mean score, below this do not matter.
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = evalrig_core::compare::DEFAULT_MARGIN, requires = "baseline", help_heading = COMPARING)]
+    pub margin: f64,
+    /// Compare how many trials pass, or what they score.
+    #[arg(long, value_name = "MEASURE", default_value = "pass", requires = "baseline", help_heading = COMPARING)]
+    pub measure: MeasureName,
 }
 
 /// What is kept of a run.
@@ -468,6 +492,12 @@ pub struct ReportRun {
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 1.0)]
     pub pass_trials: f64,
     #[command(flatten)]
+    pub against: Against,
+    /// Let only the comparison decide: exit with 0 when better or equivalent, with 1 when worse, with
+    /// 3 when nothing is settled.
+    #[arg(long, requires = "baseline", conflicts_with_all = ["allow_borderline", "pass_trials"], help_heading = COMPARING)]
+    pub gate: bool,
+    #[command(flatten)]
     pub reports: Reports,
     /// Repository root: where the paths of the rows start [default: the nearest directory with
     /// `.git`].
@@ -516,6 +546,19 @@ pub enum MeasureName {
     Pass,
     Score,
 }
+
+/// Shown at the end of `run --help`.
+const RUN_HELP: &str = "\
+Example: evalrig run evals --target claude --report junit=junit.xml
+Example: evalrig run evals --trials 5 --baseline main.jsonl --gate
+
+Exit codes:
+  0  every test passed; with --gate: better than the baseline or equivalent to it, whatever fails
+  1  a test failed or was borderline; with --gate: worse than the baseline
+  2  could not start: usage, a fault in a suite, no targets file, no judge, no baseline
+  3  something could not be measured; with --gate also: nothing is settled
+  4  nothing was selected, or nothing got a verdict; with --gate: no test in common
+  130, 143  interrupted by a signal; what was finished is kept";
 
 /// Shown at the end of `compare --help`.
 const COMPARE_HELP: &str = "\

@@ -16,10 +16,27 @@ use crate::exit::Exit;
 
 /// The report of those who ask for none.
 const DEFAULT: &str = "terminal";
+/// Those that show what the run log remembers.
+const WITH_HISTORY: &[&str] = &["html"];
+
+/// Those that say what the gate decided.
+const WITH_GATE: &[&str] = &["terminal", "markdown", "github"];
+
+/// Who hears what a run came to, besides the program that started it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// Whoever reads standard output.
+    Somebody,
+    /// Everything goes to files, or is for machines.
+    Nobody,
+}
 
 #[derive(Debug)]
 pub struct Reports {
     open: Vec<Open>,
+    pub told: Told,
+    /// Whether somebody wants to see what the run log remembers.
+    pub want_history: bool,
 }
 
 #[derive(Debug)]
@@ -57,6 +74,7 @@ impl Reports {
         let list = if list.is_empty() { &default } else { list };
         let mut open = Vec::with_capacity(list.len());
         let mut printed = 0;
+        let (mut want_history, mut told) = (false, Told::Nobody);
         for one in list {
             let (name, path) = match one.split_once('=') {
                 Some((name, path)) => (name, Some(path)),
@@ -67,6 +85,10 @@ impl Reports {
                 return Err(Exit::CouldNotStart);
             };
             printed += usize::from(path.is_none());
+            want_history |= WITH_HISTORY.contains(&kind.name);
+            if path.is_none() && WITH_GATE.contains(&kind.name) {
+                told = Told::Somebody;
+            }
             if printed > 1 {
                 complain("two reports cannot both go to standard output: give one a path");
                 return Err(Exit::CouldNotStart);
@@ -77,7 +99,11 @@ impl Reports {
                 fault: None,
             });
         }
-        Ok(Self { open })
+        Ok(Self {
+            open,
+            told,
+            want_history,
+        })
     }
 
     pub fn row(&mut self, row: &Row) {

@@ -3,7 +3,8 @@
 
 use evalrig_core::compare::{Measure, Rule, Verdict, judge};
 use evalrig_core::stats::{
-    Interval, Pair, SplitMix64, clustered_mean, difference, jeffreys, rate_text, wilson,
+    Interval, Pair, Passes, SplitMix64, clustered_mean, clustered_rate, difference, jeffreys,
+    rate_text, wilson,
 };
 
 const TESTS: [usize; 4] = [10, 20, 50, 100];
@@ -227,6 +228,38 @@ fn the_interval_of_a_difference_covers() {
             ));
             let most = if tests == 3 { 0.98 } else { 0.972 };
             assert!((0.93..=most).contains(&found), "{tests} {trials} {found}");
+        }
+    }
+}
+
+/// Over suites of every kind, as above, and with tests that have fewer trials than others.
+#[test]
+fn the_interval_of_a_rate_with_several_trials_covers() {
+    for tests in [3, 5, 10, 20, 50, 199] {
+        for trials in TRIALS {
+            let mut random = SplitMix64::new((tests * 10 + trials) as u64);
+            let repeats = 240_000 / tests.max(10);
+            let mut hits = 0;
+            for at in 0..repeats {
+                let mean = random.fraction();
+                let groups: Vec<Passes> = (0..tests)
+                    .map(|test| {
+                        let rate = spread_out(mean, random.fraction(), at % 3);
+                        let is_short = at % 2 == 1 && test % 3 == 0;
+                        let trials = if is_short { 1 } else { trials };
+                        let passed = passes(trials, rate, &mut random);
+                        Passes {
+                            passes: passed.iter().sum::<f64>() as u64,
+                            trials: trials as u64,
+                        }
+                    })
+                    .collect();
+                let interval = clustered_rate(&groups, 0.95).expect("trials");
+                hits += usize::from(interval.holds(mean));
+            }
+            let found = share(hits, repeats);
+            report(&format!("rate, {tests} × {trials}: {found:.3}"));
+            assert!((0.93..=0.97).contains(&found), "{tests} {trials} {found}");
         }
     }
 }

@@ -53,7 +53,7 @@ pub fn run(context: &Context, args: &Grade) -> Result<Exit, Exit> {
     }
     let reports = open_reports(context, &args.reports, &job.suites)?;
     let books = books(context, args, &job, secrets)?;
-    let account = Account::open(reports, &job.suites, &books, rule_of(&args.grading));
+    let account = Account::open(reports, &job.suites, &books, rule_of(&args.grading), None);
     let (planned, started) = (job.case_count(), Instant::now());
     let (ended, account, books) = carry_out(context, job, books, account, 0);
     drop(scratch);

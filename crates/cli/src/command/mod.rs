@@ -1,5 +1,6 @@
 //! One file per command; this one only hands over.
 
+mod baseline;
 mod compare;
 mod completions;
 mod convert;
@@ -9,6 +10,7 @@ mod init;
 mod list;
 pub mod log;
 mod man;
+mod past;
 mod report;
 mod run;
 mod schema;

@@ -87,9 +87,9 @@ pub struct TestChange {
 }
 
 impl TestChange {
-    /// Whether the candidate leaves open what became of the test.
+    /// Whether the candidate leaves open what became of the test, be it a new one.
     pub fn is_open(&self) -> bool {
-        self.change == Change::Errored && self.candidate.is_some_and(|side| side.errors > 0)
+        self.candidate.is_some_and(|side| side.errors > 0)
     }
 }
 
@@ -170,6 +170,7 @@ mod tests {
         let is_open =
             |base: &[Case], candidate: &[Case]| classify(&pair(base, candidate)[0]).is_open();
         assert!(is_open(&well, &torn));
+        assert!(is_open(&[], &torn));
         assert!(!is_open(&torn, &well));
     }
 

@@ -5,13 +5,15 @@
 mod case;
 mod change;
 mod pairing;
+mod scope;
 mod selftest;
 mod verdict;
 
 pub use case::{Case, seed_of};
 pub use change::{Change, Side, TestChange};
+pub use scope::Scope;
 pub use selftest::{SelfTest, selftest};
-pub use verdict::{DEFAULT_MARGIN, Level, Rule, SuiteChange, Verdict, judge};
+pub use verdict::{DEFAULT_MARGIN, Level, LevelIntervals, Rule, SuiteChange, Verdict, judge};
 
 use crate::stats::{Pair, holm, permute};
 
@@ -94,6 +96,15 @@ pub fn compare(base: &[Case], candidate: &[Case], options: &Options) -> Comparis
     }
 }
 
+/// How many tests would be compared, whatever the candidate comes to.
+pub fn common(base: &[Case], candidate: &[Case]) -> usize {
+    let matches = pairing::pair(base, candidate);
+    let is_common = |found: &&pairing::Match| {
+        change::classify(found).change.is_compared() && found.pair(Measure::Rate).is_some()
+    };
+    matches.iter().filter(is_common).count()
+}
+
 /// Says of which tests alone the change is beyond chance, after Holm, so that of all of them
 /// together at most one in twenty comparisons names one wrongly.
 fn mark_certain(matches: &[pairing::Match], tests: &mut [TestChange], seed: u64) {
@@ -136,6 +147,17 @@ mod tests {
         let counts = [Change::Added, Change::Removed, Change::ChangedTest];
         assert_eq!(counts.map(|change| found.count(change)), [1, 1, 1]);
         assert_eq!(found, compare(&base, &candidate, &Options::default()));
+    }
+
+    #[test]
+    fn tests_in_common_are_measured_on_both_sides_and_mean_the_same() {
+        let base = [trials("a", 1, 1), trials("b", 1, 0), trials("gone", 1, 1)].concat();
+        let mut candidate = [trials("a", 1, 0), trials("b", 1, 1), trials("new", 1, 1)].concat();
+        assert_eq!(common(&base, &candidate), 2);
+        candidate[0].hash = "changed".to_owned();
+        assert_eq!(common(&base, &candidate), 1);
+        candidate[1].outcome = Outcome::Errored;
+        assert_eq!(common(&base, &candidate), 0);
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! that comes first, for a difference that does not matter is none, however certain it is.
 
 use crate::stats::{
-    Interval, Measure, Pair, Settling, difference, permute, trials_to_settle, typical_trials,
+    Interval, Measure, Pair, Passes, Settling, clustered_mean, clustered_rate, difference, permute,
+    trials_to_settle, typical_trials,
 };
 
 /// Ten points of a hundred.
@@ -52,9 +53,17 @@ pub struct Level {
     pub candidate: f64,
 }
 
+/// How sure that is, for each run alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelIntervals {
+    pub base: Interval,
+    pub candidate: Interval,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
     pub levels: Level,
+    pub level_intervals: LevelIntervals,
     /// Mean gain of the tests.
     pub delta: f64,
     pub interval: Interval,
@@ -112,6 +121,10 @@ pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<Judged> {
     };
     let is_open = verdict == Verdict::Inconclusive;
     Some(Judged {
+        level_intervals: LevelIntervals {
+            base: level_interval(pairs, |pair| &pair.base, rule.measure),
+            candidate: level_interval(pairs, |pair| &pair.candidate, rule.measure),
+        },
         levels: levels(pairs),
         delta,
         interval,
@@ -132,6 +145,40 @@ fn levels(pairs: &[Pair]) -> Level {
         base: mean(&|pair| of(&pair.base)),
         candidate: mean(&|pair| of(&pair.candidate)),
     }
+}
+
+/// With the tests as a sample of tests like these, as in the interval of the difference.
+fn level_interval(pairs: &[Pair], side: fn(&Pair) -> &Vec<f64>, measure: Measure) -> Interval {
+    let sides: Vec<&Vec<f64>> = pairs.iter().map(side).collect();
+    let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let level = sides.iter().map(|values| mean(values)).sum::<f64>() / sides.len() as f64;
+    let found = match (measure, &sides[..]) {
+        (Measure::Rate, _) => {
+            let passes = sides.iter().map(|values| Passes {
+                passes: values.iter().filter(|value| **value > 0.5).count() as u64,
+                trials: values.len() as u64,
+            });
+            clustered_rate(&passes.collect::<Vec<_>>(), CONFIDENCE)
+        }
+        // One test alone says nothing of others; its trials say something of it.
+        (Measure::Score, [one]) => in_groups(one.iter().copied()),
+        (Measure::Score, _) => in_groups(sides.iter().map(|values| mean(values))),
+    };
+    // Nobody knows anything without trials. With different numbers of them the rate of all trials,
+    // which the interval is about, is not quite the mean of the tests.
+    let found = found.unwrap_or(Interval {
+        low: 0.0,
+        high: 1.0,
+    });
+    Interval {
+        low: found.low.min(level),
+        high: found.high.max(level),
+    }
+}
+
+fn in_groups(values: impl Iterator<Item = f64>) -> Option<Interval> {
+    let groups: Vec<Vec<f64>> = values.map(|value| vec![value]).collect();
+    clustered_mean(&groups, CONFIDENCE).map(|(_, interval)| interval)
 }
 
 #[cfg(test)]
@@ -178,6 +225,24 @@ mod tests {
         let settled = judge(&pairs(20, 5, 5, 5), &RULE).unwrap();
         assert_eq!(settled.trials_needed, None);
         assert_eq!(SuiteChange::new(open, 20, None).cost_needed, None);
+    }
+
+    #[test]
+    fn each_run_alone_has_its_interval() {
+        let judged = judge(&pairs(20, 5, 5, 3), &RULE).unwrap();
+        let LevelIntervals { base, candidate } = judged.level_intervals;
+        // 20 of 20 by Wilson: the tests count, not the trials.
+        assert!((base.low - 0.8388748419471804).abs() < 1e-9, "{base:?}");
+        assert!(candidate.low < 0.6 && 0.6 < candidate.high && candidate.high < 0.8);
+        let score = Rule {
+            measure: Measure::Score,
+            ..RULE
+        };
+        for count in [1, 2] {
+            let judged = judge(&pairs(count, 1, 1, 1), &score).unwrap();
+            let found = judged.level_intervals.base;
+            assert!(found.low < found.high && found.high == 1.0, "{found:?}");
+        }
     }
 
     #[test]

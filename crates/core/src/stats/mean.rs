@@ -28,6 +28,20 @@ pub fn clustered_mean(groups: &[Vec<f64>], confidence: f64) -> Option<(f64, Inte
     Some((centre, interval))
 }
 
+/// `between 0.76 and 0.99`. An interval that is narrower than what is printed is opened.
+pub fn mean_between(interval: Interval) -> String {
+    let low = (interval.low * 100.0).round();
+    let high = (interval.high * 100.0).round();
+    let (low, high) = match low < high {
+        true => (low, high),
+        false => (
+            (interval.low * 100.0).floor(),
+            (interval.high * 100.0).ceil(),
+        ),
+    };
+    format!("between {:.2} and {:.2}", low / 100.0, high / 100.0)
+}
+
 /// CR1: the squared sums of the tests' deviations, times G / (G − 1).
 fn clustered_variance(groups: &[&Vec<f64>], centre: f64) -> f64 {
     let count = groups.len() as f64;
@@ -151,6 +165,14 @@ mod tests {
         assert!(interval.low > 0.0 && interval.high < 1.0);
         assert_eq!(clustered_mean(&[], 0.95), None);
         assert_eq!(clustered_mean(&[Vec::new()], 0.95), None);
+    }
+
+    #[test]
+    fn an_interval_of_a_mean_is_never_a_point() {
+        let text = |low: f64, high: f64| mean_between(Interval { low, high });
+        assert_eq!(text(0.761, 0.9899), "between 0.76 and 0.99");
+        assert_eq!(text(0.8701, 0.8702), "between 0.87 and 0.88");
+        assert_eq!(text(0.0, 0.004), "between 0.00 and 0.01");
     }
 
     /// SciPy 1.17.1: `bootstrap(..., n_resamples=400000)`, which itself moves in the third digit.

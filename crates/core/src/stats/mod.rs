@@ -4,6 +4,7 @@
 //! Trials of one test resemble each other, so tests are what is counted: intervals of means treat
 //! the tests as clusters, and comparisons are made within tests.
 
+mod clustered;
 mod difference;
 mod mean;
 mod multiple;
@@ -14,9 +15,10 @@ mod random;
 mod rate;
 mod special;
 
+pub use clustered::{Passes, clustered_rate};
 pub(crate) use difference::typical_trials;
 pub use difference::{Measure, difference};
-pub use mean::{bootstrap_bca, bootstrap_percentile, clustered_mean};
+pub use mean::{bootstrap_bca, bootstrap_percentile, clustered_mean, mean_between};
 pub use multiple::{benjamini_hochberg, holm};
 pub use paired::{Permuted, mcnemar, permute};
 pub use passk::{pass_all_k, pass_at_k};

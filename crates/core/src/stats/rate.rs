@@ -3,7 +3,7 @@
 use super::Interval;
 use super::special::{beta_quantile, normal_quantile};
 
-/// From here on a rate may be printed without its interval.
+/// From so many independent cases on a rate may be printed without its interval.
 pub const SELF_EVIDENT: u64 = 200;
 
 /// Wilson's score interval (1927). `trials` is not 0.

@@ -129,6 +129,11 @@ impl ExitTally {
         self.is_incomplete = true;
     }
 
+    /// Whether something could not be measured, or not be kept.
+    pub fn is_incomplete(&self) -> bool {
+        self.is_incomplete
+    }
+
     pub fn exit(&self) -> RunExit {
         if self.has_failed() {
             RunExit::Failed

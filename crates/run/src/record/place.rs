@@ -144,6 +144,19 @@ impl Place {
         Ok(found.into_iter().map(|(_, _, path, _)| path).collect())
     }
 
+    /// The results of one suite in a folder, newest first by the time in their names.
+    pub fn history_of(folder: &Utf8Path, suite: &str) -> Vec<Utf8PathBuf> {
+        let wanted = safe_name(suite);
+        let entries = folder.read_dir_utf8().into_iter().flatten();
+        let found = entries.filter_map(Result::ok).filter_map(|entry| {
+            let (suite, stamp, number) = named(entry.file_name())?;
+            (suite == wanted).then(|| (stamp, number, entry.path().to_owned()))
+        });
+        let mut found: Vec<_> = found.collect();
+        found.sort_by(|one, other| other.cmp(one));
+        found.into_iter().map(|(_, _, path)| path).collect()
+    }
+
     /// The newest results of a suite.
     pub fn latest_of(root: &Utf8Path, suite: &str) -> Option<Utf8PathBuf> {
         newest(&root.join(FOLDER), suite, |_| true)
@@ -330,6 +343,19 @@ mod tests {
         ] {
             fs::write(folder.join(name), "").unwrap();
         }
+        let names: Vec<_> = Place::history_of(&folder, "a")
+            .iter()
+            .map(|path| path.file_name().unwrap().to_owned())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "a-2026-01-02T03-04-05-10.jsonl",
+                "a-2026-01-02T03-04-05-9.jsonl",
+                "a-2026-01-02T03-04-05.jsonl",
+                "a-2026-01-01T03-04-05.jsonl",
+            ]
+        );
         let named = |found: Option<Utf8PathBuf>| found.unwrap().file_name().unwrap().to_owned();
         assert_eq!(
             named(Place::latest_of(root, "a")),

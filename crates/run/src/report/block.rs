@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
+use evalrig_core::stats::Interval;
 
 use super::paint::{Paint, Tone, outcome_phrase};
+use super::sample::Sample;
 use super::tally::{Counts, Tally};
 use super::{RunEnd, phrase, totals, visible, wrap};
 
@@ -36,9 +38,14 @@ impl Block<'_> {
         let note = end.price_note.as_deref();
         self.fact("", note.map(|note| visible::line(note, 300)), out)?;
         self.fact("judges", totals::judges(tally), out)?;
-        self.table("suites", &tally.suites, out)?;
-        self.table("targets", &tally.targets, out)?;
-        self.fact("exit", totals::exit(tally, end), out)
+        self.table("suites", &tally.suites, &tally.suite_samples, out)?;
+        self.table("targets", &tally.targets, &tally.target_samples, out)?;
+        // What the gate decided is said below.
+        self.fact(
+            "exit",
+            totals::exit(tally, end).filter(|_| !end.is_gated),
+            out,
+        )
     }
 
     /// A label and what it says, if there is something to say.
@@ -48,7 +55,7 @@ impl Block<'_> {
         };
         let room = self.paint.columns().saturating_sub(LABEL + 2);
         let lines = match label {
-            "results" | "summary" => vec![self.paint.text(&text).into_owned()],
+            "results" | "summary" | "baseline" => vec![self.paint.text(&text).into_owned()],
             _ => self.paint.wrap(&text, room),
         };
         for (at, line) in lines.iter().enumerate() {
@@ -60,6 +67,11 @@ impl Block<'_> {
             writeln!(out, "  {label}{line}")?;
         }
         Ok(())
+    }
+
+    /// A line that needs no label and is not broken.
+    pub fn line(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "  {:LABEL$}{text}", "")
     }
 
     fn bar(&self, counts: &Counts, out: &mut dyn Write) -> io::Result<()> {
@@ -96,6 +108,7 @@ impl Block<'_> {
         &self,
         label: &str,
         rows: &BTreeMap<String, Counts>,
+        samples: &BTreeMap<String, Sample>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         if rows.len() < 2 {
@@ -107,16 +120,17 @@ impl Block<'_> {
             .collect();
         let shown = names.iter().take(LISTED);
         let widest = shown.map(|name| wrap::width(name)).max().unwrap_or(0);
-        for (at, (name, counts)) in names.iter().zip(rows.values()).take(LISTED).enumerate() {
-            let label = match at {
-                0 => label,
-                _ => "",
-            };
-            let label = self.paint.tone(Tone::Faint, &format!("{label:LABEL$}"));
-            let pad = widest - wrap::width(name);
-            let room = self.paint.columns().saturating_sub(LABEL + widest + 4);
-            let text = self.paint.cut(&row_text(counts), room);
-            writeln!(out, "  {label}{name}{:pad$}  {text}", "")?;
+        let room = self.paint.columns().saturating_sub(LABEL + widest + 4);
+        for (at, (name, (key, counts))) in names.iter().zip(rows).take(LISTED).enumerate() {
+            let interval = samples.get(key).and_then(Sample::rate);
+            let lines = self.paint.wrap(&row_text(counts, interval), room);
+            for (line_at, line) in lines.iter().enumerate() {
+                let label = if at + line_at == 0 { label } else { "" };
+                let name = if line_at == 0 { &**name } else { "" };
+                let label = self.paint.tone(Tone::Faint, &format!("{label:LABEL$}"));
+                let pad = widest - wrap::width(name);
+                writeln!(out, "  {label}{name}{:pad$}  {line}", "")?;
+            }
         }
         let left_out = rows.len().saturating_sub(LISTED) as u64;
         match left_out {
@@ -154,10 +168,11 @@ impl Block<'_> {
     }
 }
 
-fn row_text(counts: &Counts) -> String {
+fn row_text(counts: &Counts, interval: Option<Interval>) -> String {
     let mut parts = Vec::new();
     if counts.judged() > 0 {
-        parts.push(phrase::share(counts.of(Outcome::Passed), counts.judged()));
+        let passed = counts.of(Outcome::Passed);
+        parts.push(phrase::share(passed, counts.judged(), interval));
     }
     for outcome in [Outcome::Errored, Outcome::Skipped] {
         if let n @ 1.. = counts.of(outcome) {

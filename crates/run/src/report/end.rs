@@ -47,6 +47,10 @@ pub struct RunEnd {
     pub price_note: Option<String>,
     /// `--baseline`.
     pub compared: Option<Compared>,
+    /// `--gate`: the exit code is that of the comparison, and not that of the tests.
+    pub is_gated: bool,
+    /// What to type to see the whole comparison.
+    pub compare_command: Option<String>,
     /// What the run log knows of these tests, oldest first; this run is the last of it.
     pub history: Vec<PastRuns>,
 }

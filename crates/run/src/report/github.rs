@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
 
+use super::background::Compared;
 use super::breadth::Breadth;
 use super::finding::{Check, Finding, Place, State};
 use super::groups::{Group, Groups};
 use super::tally::Tally;
-use super::{Report, ReportKind, RunEnd, phrase, totals};
+use super::{Report, ReportKind, RunEnd, comparison, phrase, totals, visible};
 use crate::record::Row;
 
 pub static REPORT: ReportKind = ReportKind {
@@ -21,6 +22,8 @@ pub static REPORT: ReportKind = ReportKind {
 const SHOWN: usize = 10;
 /// Of those, kept free for cases that could not be measured.
 const FOR_ERRORS: usize = 3;
+/// Tests that changed since the baseline.
+const CHANGED: usize = 5;
 /// A case with many misses must not push all others out.
 const PER_CASE: usize = 3;
 
@@ -73,8 +76,14 @@ impl Report for Github {
         let mut errored = self.annotations(Outcome::Errored);
         let mut borderline = self.annotations(Outcome::Borderline);
         let all = failed.len() + errored.len() + borderline.len();
-        failed.truncate(SHOWN - errored.len().min(FOR_ERRORS));
-        errored.truncate(SHOWN - failed.len());
+        // The gate goes first: it must not be among what GitHub leaves out.
+        let gate = comparison::gate(end).filter(|gate| gate.outcome != Outcome::Passed);
+        let room = SHOWN - usize::from(gate.is_some());
+        failed.truncate(room - errored.len().min(FOR_ERRORS));
+        errored.truncate(room - failed.len());
+        if let Some(gate) = &gate {
+            writeln!(out, "::error title=evalrig gate::{}", data(&gate.line()))?;
+        }
         borderline.truncate(SHOWN);
         for annotation in failed.iter().chain(&errored) {
             writeln!(out, "{}", annotation.command("error"))?;
@@ -89,12 +98,46 @@ impl Report for Github {
                 "\nGitHub shows 10 errors and 10 warnings; the results file has them all",
             );
         }
+        if let Some(compared) = &end.compared {
+            text.push_str(&beside(end, compared));
+        }
         if let Some(results) = &end.results {
             let path = totals::path_text(results.as_str());
             text.push_str(&format!("\nresults: {path}"));
         }
         writeln!(out, "::notice title=evalrig::{}", data(&text))
     }
+}
+
+/// What the notice says of the baseline.
+fn beside(end: &RunEnd, compared: &Compared) -> String {
+    let found = &compared.comparison;
+    let mut lines = vec![match comparison::gate(end) {
+        Some(gate) => gate.line(),
+        None => comparison::verdict(found).to_owned(),
+    }];
+    if let Some(suite) = &found.suite {
+        let difference = comparison::difference(found, suite);
+        lines.push(format!("{}: {difference}", comparison::size(suite)));
+    }
+    let (changed, more) = comparison::telling(&found.tests, CHANGED);
+    for test in changed {
+        lines.push(format!(
+            "{} {}: {} -> {}",
+            test.change.word(),
+            visible::line(&comparison::name(test, &found.tests), 120),
+            comparison::passes(test.base),
+            comparison::passes(test.candidate)
+        ));
+    }
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines.push(format!("baseline: {}", totals::path_text(&compared.base)));
+    if let Some(command) = &end.compare_command {
+        lines.push(format!("all of it: {}", totals::path_text(command)));
+    }
+    lines.iter().map(|line| format!("\n{line}")).collect()
 }
 
 fn of_group(group: &Group, breadth: Breadth) -> Vec<Annotation> {
@@ -181,6 +224,7 @@ pub fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::Look;
+    use super::super::comparison::testing;
     use super::super::fixture::{self, Shown};
     use super::*;
 
@@ -229,5 +273,32 @@ mod tests {
         assert_eq!(text.matches("::warning ").count(), 10);
         assert_eq!(text.matches("::notice ").count(), 1);
         assert!(text.contains("the results file has them all"), "{text}");
+    }
+
+    #[test]
+    fn a_gate_that_stays_shut_is_an_error_of_its_own() {
+        let mut end = RunEnd {
+            exit_code: Some(1),
+            is_gated: true,
+            compared: Some(testing::compared(20, 5, 3)),
+            ..RunEnd::default()
+        };
+        let rows: Vec<_> = (0..40)
+            .map(|n| fixture::missing(&format!("t{n}"), &format!("miss {n}")))
+            .collect();
+        let text = shown().end(end.clone()).rows(&rows);
+        assert!(text.starts_with("::error title=evalrig gate::gate: worse than the baseline; "));
+        assert_eq!(text.matches("::error ").count(), 10);
+        assert!(
+            text.contains("%0Aregressed t0: 5 of 5 -> 3 of 5%0A"),
+            "{text}"
+        );
+        assert!(
+            text.contains("%0Aand 15 more%0Abaseline: main.jsonl"),
+            "{text}"
+        );
+        end.is_gated = false;
+        let text = shown().end(end).rows(&[]);
+        assert!(!text.contains("::error ") && text.contains("%0Aworse than the baseline%0A"));
     }
 }

@@ -3,8 +3,11 @@
 
 use std::io::{self, Write};
 
+use evalrig_core::stats::Interval;
+use serde_json::{Value, json};
+
 use super::tally::Tally;
-use super::{Report, ReportKind, RunEnd, Setting, jsonl, visible};
+use super::{Report, ReportKind, RunEnd, Setting, comparison, jsonl, visible};
 use crate::record::{Row, SCHEMA_VERSION};
 
 pub static REPORT: ReportKind = ReportKind {
@@ -46,16 +49,41 @@ impl Report for Json {
         };
         let made = || self.tally.document(end);
         let summary = end.summary_document.clone().unwrap_or_else(made);
-        let summary = serde_json::to_string(&summary)?;
-        writeln!(out, "{before}],\"summary\":{}}}", visible::json(&summary))
+        write!(out, "{before}],\"summary\":{}", text(&summary))?;
+        write!(out, ",\"intervals\":{}", text(&self.intervals()))?;
+        if let Some(compared) = &end.compared {
+            let candidate = end.results.as_ref().map_or("", |path| path.as_str());
+            let compared = comparison::json(&compared.base, candidate, &compared.comparison);
+            write!(out, ",\"comparison\":{}", text(&compared))?;
+        }
+        writeln!(out, "}}")
     }
+}
+
+impl Json {
+    /// At 95 %, of the numbers in the summary, whose keys the format has fixed. Null from 200 tests
+    /// on.
+    fn intervals(&self) -> Value {
+        let pair = |interval: Interval| json!([rounded(interval.low), rounded(interval.high)]);
+        json!({
+            "passRate": self.tally.sample.rate().map(pair),
+            "averageScore": self.tally.sample.average().map(pair),
+        })
+    }
+}
+
+fn text(value: &Value) -> String {
+    visible::json(&value.to_string()).into_owned()
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::super::Look;
+    use super::super::comparison::testing;
     use super::super::fixture::{self, Shown};
     use super::*;
 
@@ -87,5 +115,39 @@ mod tests {
         let text = shown().end(end).rows(&fixture::rows());
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["summary"], json!({"suite": "mine"}));
+    }
+
+    #[test]
+    fn numbers_come_with_their_intervals() {
+        let rows = [fixture::row(
+            "a",
+            evalrig_core::model::Outcome::Passed,
+            Some(1.0),
+        )];
+        let document: Value = serde_json::from_str(&shown().rows(&rows)).unwrap();
+        // 1 of 1 by Wilson.
+        assert_eq!(document["intervals"]["passRate"], json!([0.206549, 1.0]));
+        assert_eq!(
+            document["intervals"]["averageScore"],
+            json!([0.206549, 1.0])
+        );
+        let none: Value = serde_json::from_str(&shown().rows(&[])).unwrap();
+        assert_eq!(none["intervals"]["passRate"], Value::Null);
+    }
+
+    #[test]
+    fn a_baseline_is_shown_as_compare_shows_it() {
+        let end = RunEnd {
+            results: Some("now.jsonl".into()),
+            compared: Some(testing::compared(20, 5, 3)),
+            ..RunEnd::default()
+        };
+        let text = shown().end(end).rows(&fixture::rows());
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let found = &document["comparison"];
+        assert_eq!(found["base"], "main.jsonl");
+        assert_eq!(found["candidate"], "now.jsonl");
+        assert_eq!(found["suite"]["verdict"], "worse");
+        assert_eq!(found["tests"].as_array().map(Vec::len), Some(20));
     }
 }

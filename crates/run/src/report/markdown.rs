@@ -12,7 +12,7 @@ use super::groups::Groups;
 use super::paint::outcome_phrase;
 use super::tally::Tally;
 use super::visible::Excerpt;
-use super::{Report, ReportKind, RunEnd, phrase, totals, visible};
+use super::{Report, ReportKind, RunEnd, comparison, phrase, totals, visible};
 use crate::record::Row;
 
 pub static REPORT: ReportKind = ReportKind {
@@ -27,6 +27,8 @@ const LONGEST: usize = 60_000;
 const TABLE: usize = 20_000;
 /// Of a text in the table.
 const CELL: usize = 120;
+/// Tests that changed since the baseline.
+const CHANGED: usize = 10;
 
 #[derive(Debug, Default)]
 pub struct Markdown {
@@ -46,7 +48,17 @@ impl Report for Markdown {
     fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
         let breadth = Breadth::of(&self.tally);
         let (outcome, headline) = totals::headline(&self.tally, end);
-        let mut text = format!("### {} evalrig: {headline}\n", sign(outcome));
+        let headline = format!("{} evalrig: {headline}", sign(outcome));
+        let mut text = match comparison::gate(end) {
+            Some(gate) => format!(
+                "### {} evalrig {}\n\n{}\n\n{headline}\n",
+                sign(gate.outcome),
+                gate.decision,
+                escaped(&comparison::sentence(&gate.reason))
+            ),
+            None => format!("### {headline}\n"),
+        };
+        push_baseline(end, &mut text);
         let groups = self.groups.in_order();
         let findings: Vec<_> = groups
             .iter()
@@ -104,6 +116,41 @@ fn sign(outcome: Outcome) -> &'static str {
         Outcome::Errored => "⚠️",
         Outcome::Skipped => "⚪",
     }
+}
+
+fn push_baseline(end: &RunEnd, text: &mut String) {
+    let Some(compared) = &end.compared else {
+        return;
+    };
+    let found = &compared.comparison;
+    let said = match &found.suite {
+        // The gate has said it above.
+        Some(suite) if end.is_gated => format!(
+            "{}: {}",
+            comparison::size(suite),
+            comparison::difference(found, suite)
+        ),
+        Some(suite) => format!(
+            "{}: {}. {}: {}",
+            comparison::verdict(found),
+            comparison::reason(found, suite),
+            comparison::sentence(&comparison::size(suite)).trim_end_matches('.'),
+            comparison::difference(found, suite)
+        ),
+        None => comparison::verdict(found).to_owned(),
+    };
+    let _ = write!(text, "\n{}\n\n", escaped(&comparison::sentence(&said)));
+    text.push_str(&comparison::table(&found.tests, CHANGED));
+    let _ = write!(
+        text,
+        "{}; baseline {}",
+        comparison::counts(found),
+        code(&compared.base, 300)
+    );
+    let _ = match &end.compare_command {
+        Some(command) => writeln!(text, "; all of it: {}", code(command, 600)),
+        None => writeln!(text),
+    };
 }
 
 fn push_table(entries: &[Entry], left_out: u64, breadth: Breadth, text: &mut String) {
@@ -254,11 +301,29 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::Look;
+    use super::super::comparison::testing;
     use super::super::fixture::{self, Shown};
     use super::*;
 
     fn shown() -> Shown {
         Shown::of(&REPORT, Look::default())
+    }
+
+    #[test]
+    fn a_run_beside_its_baseline() {
+        let mut end = RunEnd {
+            exit_code: Some(1),
+            compared: Some(testing::compared(20, 5, 3)),
+            compare_command: Some("evalrig compare main.jsonl now.jsonl".to_owned()),
+            ..RunEnd::default()
+        };
+        let rows = [fixture::row("a", Outcome::Passed, Some(1.0))];
+        insta::assert_snapshot!("baseline", shown().end(end.clone()).rows(&rows));
+        end.is_gated = true;
+        let text = shown().end(end).rows(&rows);
+        let first = "### ❌ evalrig gate: worse than the baseline\n\nEqual runs look as bad";
+        assert!(text.starts_with(first), "{text}");
+        assert!(text.contains("\n✅ evalrig: 1 test passed (100 %, between 21 and 100 %)\n"));
     }
 
     #[test]

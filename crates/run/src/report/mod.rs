@@ -5,6 +5,7 @@
 mod background;
 mod block;
 mod breadth;
+pub mod comparison;
 mod end;
 mod finding;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod look;
 pub mod markdown;
 mod paint;
 mod phrase;
+mod sample;
 pub mod sarif;
 mod tally;
 pub mod terminal;
@@ -75,6 +77,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    use super::comparison::testing;
     use super::fixture::{self, Shown};
     use super::*;
 
@@ -118,9 +121,20 @@ mod tests {
     #[test]
     fn no_report_lets_an_answer_give_commands() {
         let rows = fixture::hostile_rows();
+        let hostile = |passes: u32| testing::trials(fixture::HOSTILE, passes);
+        let mut end = RunEnd {
+            compared: Some(testing::beside(&hostile(5), &hostile(1))),
+            compare_command: Some(fixture::HOSTILE.to_owned()),
+            is_gated: true,
+            ..RunEnd::default()
+        };
+        if let Some(compared) = &mut end.compared {
+            compared.base = fixture::HOSTILE.to_owned();
+        }
         for report in REPORTS {
             for look in fixture::looks() {
                 let text = Shown::of(report, look)
+                    .end(end.clone())
                     .suite(|_, _| Some(fixture::HOSTILE.to_owned()))
                     .rows(&rows);
                 assert!(!text.contains("##["), "{}: {text}", report.name);

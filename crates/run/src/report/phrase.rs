@@ -1,5 +1,7 @@
 //! Numbers as people read them. None claims more than was measured.
 
+use evalrig_core::stats::{Interval, between, percent};
+
 /// Two decimals, and more where two would seem to reach a threshold that was missed.
 pub fn score(score: f64) -> String {
     for decimals in [2, 4] {
@@ -61,19 +63,19 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     }
 }
 
-/// `19 of 20 passed (95 %)`. Below ten a percentage would say no more than the counts. It is 100 only
-/// when all did and 0 only when none did.
-pub fn share(part: u64, whole: u64) -> String {
-    let counts = format!("{} of {}", count(part), count(whole));
-    if whole < 10 {
-        return format!("{counts} passed");
+/// `19 of 20 passed (95 %, between 76 and 99 %)`.
+pub fn share(part: u64, whole: u64, interval: Option<Interval>) -> String {
+    let counts = format!("{} of {} passed", count(part), count(whole));
+    match (whole, interval) {
+        (0, _) => counts,
+        (_, None) => format!("{counts} ({} %)", percent(part, whole)),
+        (_, Some(interval)) => format!("{counts} {}", sureness(part, whole, interval)),
     }
-    let percent = match part {
-        0 => 0,
-        part if part == whole => 100,
-        part => ((part as f64 / whole as f64 * 100.0).round() as u64).clamp(1, 99),
-    };
-    format!("{counts} passed ({percent} %)")
+}
+
+/// `(95 %, between 76 and 99 %)`. `whole` is not 0.
+pub fn sureness(part: u64, whole: u64, interval: Interval) -> String {
+    format!("({} %, {})", percent(part, whole), between(interval))
 }
 
 /// A word for the shell.
@@ -87,6 +89,8 @@ pub fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use evalrig_core::stats::wilson;
+
     use super::*;
 
     #[test]
@@ -107,11 +111,19 @@ mod tests {
 
     #[test]
     fn a_rate_is_certain_only_when_all_agree() {
-        assert_eq!(share(19, 20), "19 of 20 passed (95 %)");
-        assert_eq!(share(99_999, 100_000), "99,999 of 100,000 passed (99 %)");
-        assert_eq!(share(1, 100_000), "1 of 100,000 passed (1 %)");
-        assert_eq!(share(10, 10), "10 of 10 passed (100 %)");
-        assert_eq!(share(2, 3), "2 of 3 passed");
+        assert_eq!(
+            share(19, 20, Some(wilson(19, 20, 0.95))),
+            "19 of 20 passed (95 %, between 76 and 99 %)"
+        );
+        assert_eq!(
+            share(1, 1, Some(wilson(1, 1, 0.95))),
+            "1 of 1 passed (100 %, between 21 and 100 %)"
+        );
+        assert_eq!(
+            share(99_999, 100_000, None),
+            "99,999 of 100,000 passed (99 %)"
+        );
+        assert_eq!(share(1, 100_000, None), "1 of 100,000 passed (1 %)");
     }
 
     #[test]

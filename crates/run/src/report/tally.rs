@@ -7,6 +7,7 @@ use evalrig_core::model::Outcome;
 use serde_json::{Value, json};
 
 use super::RunEnd;
+use super::sample::Sample;
 use crate::record::{Row, SCHEMA_VERSION};
 
 /// More targets or suites than this are counted, but not told apart.
@@ -87,6 +88,10 @@ pub struct Tally {
     pub targets: BTreeMap<String, Counts>,
     /// The highest number of a trial.
     pub trials: u32,
+    /// How sure the rate and the average are.
+    pub sample: Sample,
+    pub suite_samples: BTreeMap<String, Sample>,
+    pub target_samples: BTreeMap<String, Sample>,
 }
 
 impl Tally {
@@ -95,6 +100,9 @@ impl Tally {
         self.trials = self.trials.max(row.trial);
         count_apart(&mut self.suites, &row.dataset, row.outcome);
         count_apart(&mut self.targets, &row.target, row.outcome);
+        self.sample.add(row);
+        sample_apart(&mut self.suite_samples, &row.dataset, row);
+        sample_apart(&mut self.target_samples, &row.target, row);
         if row.score.is_some() {
             self.scores.add(row.score);
         }
@@ -184,6 +192,16 @@ fn count_apart(map: &mut BTreeMap<String, Counts>, name: &str, outcome: Outcome)
         let mut counts = Counts::default();
         counts.add(outcome);
         map.insert(name.to_owned(), counts);
+    }
+}
+
+fn sample_apart(map: &mut BTreeMap<String, Sample>, name: &str, row: &Row) {
+    if let Some(sample) = map.get_mut(name) {
+        sample.add(row);
+    } else if map.len() < TOLD_APART {
+        let mut sample = Sample::default();
+        sample.add(row);
+        map.insert(name.to_owned(), sample);
     }
 }
 

@@ -12,7 +12,9 @@ use super::frame::Frame;
 use super::groups::{Group, Groups};
 use super::paint::{Paint, Tone, outcome_phrase};
 use super::tally::Tally;
-use super::{Detail, Report, ReportKind, RunEnd, Setting, SuiteText, phrase, totals, wrap};
+use super::{
+    Detail, Report, ReportKind, RunEnd, Setting, SuiteText, comparison, phrase, totals, wrap,
+};
 use crate::record::Row;
 
 pub static REPORT: ReportKind = ReportKind {
@@ -114,12 +116,18 @@ impl Terminal {
             let command = end.command.as_deref().unwrap_or("evalrig run");
             next.push((format!("{command} --resume"), "go on where it stopped"));
         }
+        if let Some(command) = &end.compare_command {
+            next.push((totals::path_text(command), "see all that changed"));
+        }
         let groups = self.groups.in_order();
         let Some(group) = groups.first() else {
             return next;
         };
         let command = end.command.as_deref().unwrap_or("evalrig run");
-        next.push((format!("{command} --failed"), "run what did not pass again"));
+        // What is to be resumed says so with its gate, and that does not go with `--failed`.
+        if end.stopped != Some(super::Stopped::Signal) || !end.is_gated {
+            next.push((format!("{command} --failed"), "run what did not pass again"));
+        }
         let label = &group.shown[0].label;
         let test = format!("{}#{}", self.text.path(&label.place.file), label.test);
         let show = format!("evalrig show {}", phrase::quoted(&test));
@@ -131,19 +139,33 @@ impl Terminal {
     fn finish_quietly(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
         let counts = self.tally.counts;
         let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
-        if fine == counts.total() && end.stopped.is_none() {
+        if fine < counts.total() || end.stopped.is_some() {
+            self.drawn(out)?;
+            self.last_line(end, out)?;
+        } else if !end.is_gated || end.exit_code == Some(0) {
             return Ok(());
         }
-        self.drawn(out)?;
-        self.last_line(end, out)
+        self.gate_line(end, out)
     }
 
     fn last_line(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
         let (outcome, text) = totals::headline(&self.tally, end);
+        self.line(outcome, &text, out)
+    }
+
+    /// Behind the last line, because it is what decides.
+    fn gate_line(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+        match comparison::gate(end) {
+            Some(gate) => self.line(gate.outcome, &gate.line(), out),
+            None => Ok(()),
+        }
+    }
+
+    fn line(&self, outcome: Outcome, text: &str, out: &mut dyn Write) -> io::Result<()> {
         let sign = self.paint.sign(outcome);
         for (at, line) in self
             .paint
-            .wrap(&text, self.paint.columns() - 2)
+            .wrap(text, self.paint.columns() - 2)
             .iter()
             .enumerate()
         {
@@ -197,17 +219,70 @@ impl Report for Terminal {
             let path = path.as_ref().map(|path| totals::path_text(path.as_str()));
             block.fact(label, path, out)?;
         }
+        comparison::draw(&block, end, out)?;
         block.next(&self.next(end), out)?;
         writeln!(out)?;
-        self.last_line(end, out)
+        self.last_line(end, out)?;
+        self.gate_line(end, out)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::comparison::testing;
     use super::super::fixture::{self, Shown};
     use super::super::{Look, wrap};
     use super::*;
+
+    /// Twenty tests that got worse, or stayed as they were.
+    fn gated(now: u32, exit_code: u8) -> RunEnd {
+        RunEnd {
+            exit_code: Some(exit_code),
+            is_gated: true,
+            compared: Some(testing::compared(20, 5, now)),
+            compare_command: Some("evalrig compare main.jsonl now.jsonl".to_owned()),
+            ..RunEnd::default()
+        }
+    }
+
+    fn passed() -> [Row; 1] {
+        [fixture::row("a", Outcome::Passed, Some(1.0))]
+    }
+
+    #[test]
+    fn a_run_beside_its_baseline() {
+        let end = RunEnd {
+            is_gated: false,
+            ..gated(3, 0)
+        };
+        insta::assert_snapshot!("baseline", shown(Look::default()).end(end).rows(&passed()));
+    }
+
+    #[test]
+    fn the_gate_has_the_last_word() {
+        insta::assert_snapshot!(
+            "gate",
+            shown(Look::default()).end(gated(3, 1)).rows(&passed())
+        );
+        let failed = [fixture::missing("a", "m")];
+        let text = shown(Look::default()).end(gated(5, 0)).rows(&failed);
+        let (_, last) = text.split_once("\n✗ 0 of 1 passed").unwrap();
+        assert!(
+            last.contains("\n✓ gate: equivalent to the baseline;"),
+            "{text}"
+        );
+        assert!(!text.contains("exit     "), "{text}");
+    }
+
+    #[test]
+    fn quiet_is_silent_only_when_the_gate_is_well_too() {
+        let quiet = |end: RunEnd| {
+            let shown = shown(Look::default()).detail(Detail::Quiet);
+            shown.end(end).rows(&passed())
+        };
+        assert_eq!(quiet(gated(5, 0)), "");
+        assert!(quiet(gated(3, 1)).starts_with("✗ gate: worse than the baseline"));
+    }
 
     fn shown(look: Look) -> Shown {
         Shown::of(&REPORT, look)

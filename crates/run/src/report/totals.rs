@@ -1,6 +1,7 @@
 //! The numbers of a run in words, for the reports that people read.
 
 use evalrig_core::model::Outcome;
+use evalrig_core::stats::mean_between;
 
 use super::paint::outcome_phrase;
 use super::tally::{Counts, Sum, Tally};
@@ -17,12 +18,17 @@ pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
     } else if counts.judged() == 0 {
         parts.push("nothing got a verdict".to_owned());
     } else if passed == counts.judged() && counts.of(Outcome::Errored) == 0 {
-        parts.push(match passed {
+        let all = match passed {
             1 => format!("1 {one} passed"),
             n => format!("all {} {many} passed", phrase::count(n)),
+        };
+        parts.push(match tally.sample.rate() {
+            Some(interval) => format!("{all} {}", phrase::sureness(passed, passed, interval)),
+            None => all,
         });
     } else {
-        parts.push(phrase::share(passed, counts.judged()));
+        let interval = tally.sample.rate();
+        parts.push(phrase::share(passed, counts.judged(), interval));
     }
     for outcome in [
         Outcome::Failed,
@@ -72,13 +78,17 @@ fn verdict(counts: &Counts, end: &RunEnd) -> Outcome {
     }
 }
 
-/// `0.87 on average over 22 cases`; how many there were says how much it is worth.
+/// `0.87 on average over 22 cases, between 0.74 and 0.94`.
 pub fn average(tally: &Tally) -> Option<String> {
     let average = phrase::average(tally.average_score()?);
     let (one, many) = tally.nouns();
-    Some(match tally.scores.reported {
+    let text = match tally.scores.reported {
         1 => format!("{average}, from 1 {one}"),
         n => format!("{average} on average over {} {many}", phrase::count(n)),
+    };
+    Some(match tally.sample.average() {
+        Some(interval) => format!("{text}, {}", mean_between(interval)),
+        None => text,
     })
 }
 
@@ -192,10 +202,13 @@ mod tests {
 
     #[test]
     fn an_average_says_of_how_many() {
-        assert_eq!(average(&tally(&[None])).unwrap(), "0.90, from 1 test");
+        assert_eq!(
+            average(&tally(&[None])).unwrap(),
+            "0.90, from 1 test, between 0.17 and 1.00"
+        );
         assert_eq!(
             average(&tally(&[None, None])).unwrap(),
-            "0.90 on average over 2 tests"
+            "0.90 on average over 2 tests, between 0.28 and 1.00"
         );
         assert_eq!(average(&Tally::default()), None);
     }
@@ -211,7 +224,8 @@ mod tests {
             headline(&tally(&[None, None]), &end),
             (
                 Outcome::Errored,
-                "interrupted after 2 of 40 tests; all 2 tests passed".to_owned()
+                "interrupted after 2 of 40 tests; all 2 tests passed (100 %, between 34 and 100 %)"
+                    .to_owned()
             )
         );
     }

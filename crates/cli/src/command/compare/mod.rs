@@ -1,14 +1,14 @@
 //! `compare`: two stored runs, what changed between them, and whether it is more than chance.
 
+pub(super) mod cases;
+pub(super) mod gate;
 mod json;
 mod markdown;
 mod phrase;
-mod source;
+pub(super) mod source;
 mod text;
 
-use evalrig_core::compare::{
-    Case, Change, Comparison, Measure, Options, Verdict, compare, selftest,
-};
+use evalrig_core::compare::{Case, Comparison, Measure, Options, compare, selftest};
 
 use crate::args::{Compare, ComparisonFormat, MeasureName};
 use crate::context::{Context, complain, print};
@@ -23,10 +23,7 @@ struct Shown<'a> {
 
 pub fn run(context: &Context, args: &Compare) -> Result<Exit, Exit> {
     let options = Options {
-        measure: match args.measure {
-            MeasureName::Pass => Measure::Rate,
-            MeasureName::Score => Measure::Score,
-        },
+        measure: measure(args.measure),
         margin: args.margin,
         seed: args.seed,
     };
@@ -38,6 +35,13 @@ pub fn run(context: &Context, args: &Compare) -> Result<Exit, Exit> {
             show(context, args, [&base, &candidate], &options)
         }
         _ => Err(Exit::CouldNotStart),
+    }
+}
+
+pub(super) fn measure(name: MeasureName) -> Measure {
+    match name {
+        MeasureName::Pass => Measure::Rate,
+        MeasureName::Score => Measure::Score,
     }
 }
 
@@ -59,28 +63,14 @@ fn show(
         ComparisonFormat::Markdown => markdown::comparison(&shown),
     };
     print(&output)?;
-    let exit = exit_of(&comparison, args.gate);
+    let exit = match args.gate {
+        true => gate::gated(&comparison, false),
+        false => gate::plain(&comparison),
+    };
     if exit == Exit::NothingSelected {
         complain("no test was measured in both runs");
     }
     Ok(exit)
-}
-
-/// Without a gate every regression counts (`FORMAT.md` 13.7); a gate asks only whether the whole
-/// is worse by more than chance. What could not be measured leaves both open.
-fn exit_of(comparison: &Comparison, is_gate: bool) -> Exit {
-    let verdict = comparison.suite.map(|suite| suite.judged.verdict);
-    let has_regressed = !is_gate && comparison.count(Change::Regressed) > 0;
-    let is_open = is_gate && verdict == Some(Verdict::Inconclusive);
-    if verdict == Some(Verdict::Worse) || has_regressed {
-        Exit::No
-    } else if is_open || comparison.is_incomplete() {
-        Exit::Incomplete
-    } else if verdict.is_none() {
-        Exit::NothingSelected
-    } else {
-        Exit::Well
-    }
 }
 
 fn try_gate(

@@ -1,137 +1,15 @@
-//! What text and Markdown say alike.
+//! What text and Markdown say alike of the gate.
 
-use evalrig_core::compare::{Change, Comparison, Measure, SelfTest, Side, SuiteChange, Verdict};
-use evalrig_core::stats::rate_text;
-
-/// `+3` or `-12.5`: points of a hundred. A difference that is not 0 never looks like it.
-pub fn points(share: f64) -> String {
-    let value = share * 100.0;
-    let text = match value.abs() {
-        size if size < 1e-9 => return "0".to_owned(),
-        size if size < 0.05 => format!("{value:+.3}"),
-        _ => format!("{value:+.1}"),
-    };
-    text.strip_suffix(".0").unwrap_or(&text).to_owned()
-}
-
-/// `4 of 5`, or `-` where the test was not run.
-pub fn passes(side: Option<Side>) -> String {
-    match side {
-        Some(side) if side.trials > 0 => format!("{} of {}", side.passes, side.trials),
-        _ => "-".to_owned(),
-    }
-}
-
-/// `2 regressed, 1 fixed, 17 unchanged`.
-pub fn counts(comparison: &Comparison) -> String {
-    let parts: Vec<String> = Change::ALL
-        .iter()
-        .map(|change| (comparison.count(*change), change.word()))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    match parts.is_empty() {
-        true => "no tests".to_owned(),
-        false => parts.join(", "),
-    }
-}
-
-/// `pass rate 0.94 -> 0.81: -13 points, 95 % between -25 and -1, p = 0.021`.
-pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
-    let judged = &suite.judged;
-    let what = match comparison.measure {
-        Measure::Rate => "pass rate",
-        Measure::Score => "mean score",
-    };
-    format!(
-        "{what} {} -> {}: {} points, 95 % between {} and {}, {}",
-        level(judged.levels.base),
-        level(judged.levels.candidate),
-        points(judged.delta),
-        points(judged.interval.low),
-        points(judged.interval.high),
-        chance(judged.p),
-    )
-}
-
-/// Two decimals; 1 and 0 only when it is just that.
-fn level(share: f64) -> String {
-    match (1e-9..=1.0 - 1e-9).contains(&share) {
-        true => format!("{:.2}", share.clamp(0.01, 0.99)),
-        false => format!("{share:.2}"),
-    }
-}
-
-fn chance(p: f64) -> String {
-    match p < 0.001 {
-        true => "p < 0.001".to_owned(),
-        false => format!("p = {p:.3}"),
-    }
-}
-
-/// `20 tests, 5 trials each in both runs`.
-pub fn size(suite: &SuiteChange) -> String {
-    let trials = (suite.judged.trials * 10.0).round() / 10.0;
-    let tests = match suite.tests {
-        1 => "1 test".to_owned(),
-        count => format!("{count} tests"),
-    };
-    match trials == 1.0 {
-        true => format!("{tests}, 1 trial each in both runs"),
-        false => format!("{tests}, {trials} trials each in both runs"),
-    }
-}
-
-/// What the verdict means, without its word.
-pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
-    let judged = &suite.judged;
-    let margin = (comparison.margin * 1000.0).round() / 10.0;
-    // The test is about these tests, the interval about tests like these.
-    let other = match judged.interval.holds(0.0) {
-        true => "; how other tests would fare is less certain",
-        false => "",
-    };
-    match judged.verdict {
-        Verdict::Worse => format!(
-            "equal runs look as bad as this in {} of comparisons{other}",
-            percent(judged.p)
-        ),
-        Verdict::Better => format!(
-            "equal runs look as good as this in {} of comparisons{other}",
-            percent(judged.p / 5.0)
-        ),
-        Verdict::Equivalent => {
-            format!("if there is a difference, it is smaller than {margin} points")
-        }
-        Verdict::Inconclusive => open(suite, margin),
-    }
-}
-
-fn open(suite: &SuiteChange, margin: f64) -> String {
-    let mut text = format!("neither a difference nor one below {margin} points is shown");
-    if let Some(trials) = suite.judged.trials_needed {
-        text += &format!("; about {trials} trials of each test in both runs would settle it");
-    }
-    if let Some(cost) = suite.cost_needed.filter(|cost| *cost > 0.0) {
-        text += &format!(", for about ${cost:.2}");
-    }
-    text
-}
-
-fn percent(chance: f64) -> String {
-    match chance * 100.0 {
-        value if value < 0.1 => "less than 0.1 %".to_owned(),
-        value => format!("{value:.1} %"),
-    }
-}
+use evalrig_core::compare::SelfTest;
+use evalrig_core::stats::{between, rate_text};
+use evalrig_run::report::comparison::points;
 
 /// Two lines: the false alarms, and the smallest drop.
 pub fn selftest(found: &SelfTest) -> [String; 2] {
     let alarms = rate_text(found.alarms, found.splits, "splits called worse");
-    let between = evalrig_core::stats::between(found.interval);
     let alarms = match alarms.contains("between") {
         true => alarms,
-        false => format!("{alarms}, {between}"),
+        false => format!("{alarms}, {}", between(found.interval)),
     };
     let drop = match found.smallest_drop {
         Some(drop) => format!("{} points", points(drop).trim_start_matches('+')),
@@ -141,17 +19,4 @@ pub fn selftest(found: &SelfTest) -> [String; 2] {
         format!("false alarms: {alarms}"),
         format!("smallest drop that 9 of 10 comparisons of two such runs catch: {drop}"),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn points_have_a_sign_and_are_never_hidden() {
-        assert_eq!(
-            [0.0, 0.1, -0.125, 0.00004, -0.16].map(points),
-            ["0", "+10", "-12.5", "+0.004", "-16"]
-        );
-    }
 }

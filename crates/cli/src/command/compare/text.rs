@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use evalrig_core::compare::{Change, SelfTest, TestChange, Verdict};
-use evalrig_run::report::Detail;
+use evalrig_run::report::{Detail, comparison as words};
 
 use super::{Shown, phrase};
 use crate::render::{Look, visible};
@@ -16,18 +16,18 @@ pub fn comparison(shown: &Shown, detail: Detail, look: Look) -> String {
         let _ = writeln!(out, "base       {}", visible::line(&shown.base));
         let _ = writeln!(out, "candidate  {}\n", visible::line(&shown.candidate));
         out += &list(&comparison.tests, detail, look);
-        let _ = writeln!(out, "{}", phrase::counts(comparison));
+        let _ = writeln!(out, "{}", words::counts(comparison));
     }
     let Some(suite) = &comparison.suite else {
         return out;
     };
     if detail != Detail::Quiet {
-        let _ = writeln!(out, "{}", phrase::size(suite));
-        let _ = writeln!(out, "{}", phrase::difference(comparison, suite));
+        let _ = writeln!(out, "{}", words::size(suite));
+        let _ = writeln!(out, "{}", words::difference(comparison, suite));
     }
     let verdict = suite.judged.verdict;
     let word = painted(verdict.word(), tone(verdict), look);
-    let _ = writeln!(out, "{word}: {}", phrase::reason(comparison, suite));
+    let _ = writeln!(out, "{word}: {}", words::reason(comparison, suite));
     out
 }
 
@@ -68,8 +68,8 @@ fn list(tests: &[TestChange], detail: Detail, look: Look) -> String {
                 out,
                 "{word}  {:<width$}  {} -> {}{certain}",
                 name(test),
-                phrase::passes(test.base),
-                phrase::passes(test.candidate),
+                words::passes(test.base),
+                words::passes(test.candidate),
             );
         }
     }

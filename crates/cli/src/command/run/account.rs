@@ -2,13 +2,17 @@
 
 use std::time::{Duration, SystemTime};
 
+use camino::Utf8PathBuf;
 use evalrig_run::execute::{Books, Ended, Limit, SuiteJob};
 use evalrig_run::record::{
     Borderline, End, ExitRule, ExitTally, Row, RunFacts, SummaryTally, rfc3339, write_summary,
 };
-use evalrig_run::report::{RunEnd, Setting, Stopped};
+use evalrig_run::report::{Compared, RunEnd, Setting, Stopped};
 
 use crate::args::{self, Grading};
+use crate::command::baseline::{self, Baseline};
+use crate::command::compare::gate;
+use crate::command::past::Past;
 use crate::context::{Context, complain};
 use crate::exit::Exit;
 use crate::reports::{Reports, suite_text};
@@ -53,6 +57,10 @@ pub(in super::super) struct Account {
     tallies: Vec<Tally>,
     /// Which of them a suite has.
     of_suite: Vec<usize>,
+    /// Where the paths of a suite's rows start.
+    roots: Vec<Utf8PathBuf>,
+    past: Past,
+    baseline: Option<Baseline>,
 }
 
 /// The rows of one file.
@@ -79,16 +87,20 @@ impl Account {
         suites: &[SuiteJob],
         books: &Books,
         rule: ExitRule,
+        baseline: Option<Baseline>,
     ) -> Self {
         let mut tallies: Vec<Tally> = books.recorders.iter().map(|_| Tally::new()).collect();
         for (suite, at) in suites.iter().zip(&books.of_suite) {
             tallies[*at].suites.push(suite.suite.name.clone());
         }
         Self {
+            past: Past::for_reports(&reports),
             reports,
             exit: ExitTally::new(rule),
             tallies,
             of_suite: books.of_suite.clone(),
+            roots: suites.iter().map(|suite| suite.root.clone()).collect(),
+            baseline,
         }
     }
 
@@ -97,18 +109,42 @@ impl Account {
         self.reports.row(row);
         self.exit.add(row);
         self.tallies[self.of_suite[suite]].rows.add(row);
+        self.past.row(&self.roots[suite], row);
+        if let Some(baseline) = &mut self.baseline {
+            baseline.row(row);
+        }
     }
 
-    /// Closes everything and decides how the program exits.
-    pub(in super::super) fn finish(self, finish: Finish<'_>) -> Result<Exit, Exit> {
-        let exit = match (&finish.ended.ended, finish.ended.signal) {
-            (Ended::Cancelled, Some(signal)) => signal,
-            (Ended::Broken(reason), _) => {
+    /// A part of a run says nothing of the whole.
+    fn compare(&mut self, ended: &Ended) -> Option<Compared> {
+        let baseline = self.baseline.take()?;
+        match ended {
+            Ended::Complete | Ended::Limited(_) => Some(baseline.compare()),
+            Ended::Cancelled | Ended::Broken(_) => {
+                complain("--baseline: nothing is compared, the run did not come to its end");
+                None
+            }
+        }
+    }
+
+    /// Where there is a gate, its comparison decides in place of the tests.
+    fn exit(&self, ending: &Ending, gated: Option<&Compared>) -> Exit {
+        match (&ending.ended, ending.signal, gated) {
+            (Ended::Cancelled, Some(signal), _) => signal,
+            (Ended::Broken(reason), ..) => {
                 complain(reason);
                 Exit::Incomplete
             }
+            (_, _, Some(compared)) => gate::gated(&compared.comparison, self.exit.is_incomplete()),
             _ => Exit::from(self.exit.exit()),
-        };
+        }
+    }
+
+    /// Closes everything and decides how the program exits.
+    pub(in super::super) fn finish(mut self, finish: Finish<'_>) -> Result<Exit, Exit> {
+        let is_gated = self.baseline.as_ref().is_some_and(Baseline::is_gated);
+        let compared = self.compare(&finish.ended.ended);
+        let exit = self.exit(&finish.ended, compared.as_ref().filter(|_| is_gated));
         let end = match finish.ended.ended {
             Ended::Complete => End::Complete,
             // What a limit left out can be done later.
@@ -122,16 +158,12 @@ impl Account {
                 .collect(),
             duration_ms: u64::try_from(finish.duration.as_millis()).ok(),
             exit_code: Some(exit.code()),
-            stopped: match &finish.ended.ended {
-                Ended::Complete | Ended::Broken(_) => None,
-                Ended::Cancelled => Some(Stopped::Signal),
-                Ended::Limited(reached) => Some(match reached.limit {
-                    Limit::Budget => Stopped::Budget,
-                    Limit::Errors => Stopped::Errors,
-                }),
-            },
+            stopped: stopped(&finish.ended.ended),
             planned: Some(finish.planned as u64),
             command: finish.command,
+            compared,
+            is_gated,
+            history: self.past.read(),
             ..RunEnd::default()
         };
         let mut is_well = true;
@@ -162,7 +194,12 @@ impl Account {
             run_end.summary_document = None;
             run_end.summary = None;
         }
+        let results = run_end.results.as_deref();
+        let whole = run_end.compared.as_ref().zip(results);
+        run_end.compare_command = whole.and_then(|(one, results)| baseline::command(one, results));
+        let told = self.reports.told;
         is_well &= self.reports.finish(&run_end);
+        baseline::tell(told, &run_end);
         match is_well {
             true => Ok(exit),
             false if exit == Exit::Well => Ok(Exit::Incomplete),
@@ -177,6 +214,17 @@ impl Tally {
             suites: Vec::new(),
             rows: SummaryTally::new(),
         }
+    }
+}
+
+fn stopped(ended: &Ended) -> Option<Stopped> {
+    match ended {
+        Ended::Complete | Ended::Broken(_) => None,
+        Ended::Cancelled => Some(Stopped::Signal),
+        Ended::Limited(reached) => Some(match reached.limit {
+            Limit::Budget => Stopped::Budget,
+            Limit::Errors => Stopped::Errors,
+        }),
     }
 }
 

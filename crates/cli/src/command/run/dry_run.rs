@@ -6,12 +6,17 @@ use evalrig_run::execute::SuiteJob;
 use evalrig_run::prepare::{Estimate, Range};
 
 use crate::args::Run;
+use crate::command::baseline::Baseline;
 use crate::context::{complain, print};
 use crate::exit::Exit;
 
 use super::wishes::judging;
 
-pub(super) fn print_plan(suites: &[SuiteJob], args: &Run) -> Result<Exit, Exit> {
+pub(super) fn print_plan(
+    suites: &[SuiteJob],
+    args: &Run,
+    baseline: Option<&(Baseline, usize)>,
+) -> Result<Exit, Exit> {
     let mut estimate = Estimate::default();
     let mut text = String::new();
     for suite in suites {
@@ -26,6 +31,14 @@ pub(super) fn print_plan(suites: &[SuiteJob], args: &Run) -> Result<Exit, Exit> 
     let _ = writeln!(text, "target calls  {}", whole(estimate.target_calls));
     let _ = writeln!(text, "judge calls   {}", whole(estimate.judge_calls));
     let _ = writeln!(text, "cost          {}", cost(&estimate));
+    if let Some((baseline, common)) = baseline {
+        let tests = if *common == 1 { "test" } else { "tests" };
+        let _ = writeln!(
+            text,
+            "baseline      {}, {common} {tests} in common",
+            baseline.name()
+        );
+    }
     print(&text)?;
     Ok(Exit::Well)
 }

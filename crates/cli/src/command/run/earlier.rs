@@ -151,6 +151,12 @@ impl Earlier {
         Ok(self)
     }
 
+    /// The files that are gone on with.
+    pub(super) fn results(&self) -> Vec<Utf8PathBuf> {
+        let places = self.interrupted.iter().map(|one| one.place.results());
+        places.map(Utf8Path::to_owned).collect()
+    }
+
     /// Takes finished cases out of the plans. Gives the answers that are only to be graded.
     pub(super) fn take_out(&mut self, suites: &mut [SuiteJob]) -> HashMap<CaseKey, Answered> {
         let mut answered = HashMap::new();

@@ -1,9 +1,11 @@
 //! `run`: plan, execute, grade, record, report.
 
 mod account;
+mod against;
 mod dry_run;
 mod earlier;
 mod suites;
+mod typed;
 mod wishes;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,9 +29,12 @@ use crate::progress::Progress;
 pub(super) use account::{Account, Finish, open_reports, rule, rule_of};
 pub(super) use earlier::output_place;
 pub(super) use suites::{Need, Ready, check, load_all};
+pub(super) use typed::quoted;
 pub(super) use wishes::judging;
 
+use against::baseline;
 use earlier::Earlier;
+use typed::typed;
 use wishes::wishes;
 
 pub fn run(context: &Context, args: &Run) -> Result<Exit, Exit> {
@@ -50,7 +55,8 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, Exit> {
     }
     let mut suites = prepare_all(context, ready, &wishes, args.grading.judge_criteria)?;
     if args.dry_run {
-        return dry_run::print_plan(&suites, args);
+        let baseline = baseline(context, args, &suites, &[])?;
+        return dry_run::print_plan(&suites, args, baseline.as_ref());
     }
     let planned: usize = suites.iter().map(case_count).sum();
     if planned == 0 {
@@ -58,12 +64,15 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, Exit> {
         return Err(Exit::NothingSelected);
     }
     let mut earlier = Earlier::find(context, args, &suites)?;
+    let baseline = baseline(context, args, &suites, &earlier.results())?;
     let answered = earlier.take_out(&mut suites);
     let scratch = Scratch::new()?;
     let reports = open_reports(context, &args.reports, &suites)?;
     let secrets = Arc::new(secrets);
     let books = earlier.books(context, args, &suites, &secrets)?;
-    let mut account = Account::open(reports, &suites, &books, rule_of(&args.grading));
+    let rule = rule_of(&args.grading);
+    let baseline = baseline.map(|(baseline, _)| baseline);
+    let mut account = Account::open(reports, &suites, &books, rule, baseline);
     earlier.retell(&suites, &mut account)?;
     let recording = recording(context, args, secrets);
     let job = Job {
@@ -78,33 +87,15 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, Exit> {
     for warning in recording.iter().flat_map(|one| one.take_warnings()) {
         complain(&warning);
     }
+    let is_over = !matches!(ended.ended, Ended::Cancelled);
     account.finish(Finish {
         context,
         ended,
         books,
         planned,
-        command: Some(typed()),
+        command: Some(typed(is_over)),
         duration: started.elapsed(),
     })
-}
-
-/// The command line without what belongs to this run alone.
-fn typed() -> String {
-    let given = std::env::args().skip(1);
-    let again = given.filter(|word| {
-        let option = word.split('=').next().unwrap_or("");
-        !matches!(option, "--failed" | "--resume")
-    });
-    let words: Vec<String> = again.map(|word| quoted(&word)).collect();
-    format!("evalrig {}", words.join(" "))
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 fn case_count(suite: &SuiteJob) -> usize {

@@ -4,38 +4,52 @@ use evalrig_core::model::Outcome;
 use evalrig_core::stats::{Interval, SELF_EVIDENT, between, percent, wilson};
 use serde_json::{Value, json};
 
+use super::super::sample::Sample;
 use super::super::tally::Counts;
 
 const CONFIDENCE: f64 = 0.95;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
     pub passes: u64,
     /// Those with a verdict.
     pub trials: u64,
+    /// That of a sample that knows which cases are of one test, where somebody needs it.
+    sampled: Option<Interval>,
 }
 
 impl Rate {
-    pub fn of(counts: &Counts) -> Self {
+    /// Of cases that have nothing to do with each other, as far as is known.
+    pub const fn plain(passes: u64, trials: u64) -> Self {
         Self {
-            passes: counts.of(Outcome::Passed),
-            trials: counts.judged(),
+            passes,
+            trials,
+            sampled: None,
         }
     }
 
-    /// `None` when nothing got a verdict. Trials of one test are taken as if they were of several.
+    pub fn of(counts: &Counts, sample: Option<&Sample>) -> Self {
+        let plain = Self::plain(counts.of(Outcome::Passed), counts.judged());
+        Self {
+            sampled: sample.and_then(Sample::rate),
+            ..plain
+        }
+    }
+
+    /// `None` when nothing got a verdict.
     fn interval(self) -> Option<Interval> {
-        (self.trials > 0).then(|| wilson(self.passes, self.trials, CONFIDENCE))
+        let wilson = || wilson(self.passes, self.trials, CONFIDENCE);
+        (self.trials > 0).then(|| self.sampled.unwrap_or_else(wilson))
     }
 
     pub fn percent(self) -> Option<String> {
         (self.trials > 0).then(|| format!("{} %", percent(self.passes, self.trials)))
     }
 
-    /// `between 76 and 99 %`. `None` where so many trials speak for themselves.
+    /// `between 76 and 99 %`. `None` where so many cases speak for themselves.
     pub fn doubt(self) -> Option<String> {
-        let interval = self.interval().filter(|_| self.trials < SELF_EVIDENT);
-        interval.map(between)
+        let is_needed = self.sampled.is_some() || self.trials < SELF_EVIDENT;
+        self.interval().filter(|_| is_needed).map(between)
     }
 
     /// For drawing, which has room for the narrowest interval too.
@@ -55,7 +69,7 @@ mod tests {
     use super::*;
 
     const fn rate(passes: u64, trials: u64) -> Rate {
-        Rate { passes, trials }
+        Rate::plain(passes, trials)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the page says of the whole run: numbers as tiles, each with how far it is to be trusted.
 
 use evalrig_core::model::Outcome;
+use evalrig_core::stats::mean_between;
 use serde_json::{Value, json};
 
 use super::super::tally::{Counts, Sum, Tally};
@@ -44,11 +45,14 @@ impl Summary {
         );
         let suites: Vec<String> = suites.iter().map(|name| cut::text(name, NAME)).collect();
         // Targets are what people compare; with one of them, suites are.
-        let (of, groups) = match tally.targets.len() {
-            0 | 1 => ("suite", &tally.suites),
-            _ => ("target", &tally.targets),
+        let (of, groups, samples) = match tally.targets.len() {
+            0 | 1 => ("suite", &tally.suites, &tally.suite_samples),
+            _ => ("target", &tally.targets, &tally.target_samples),
         };
-        let group = |(name, counts): (&String, &Counts)| json!({"name": cut::text(name, NAME), "rate": Rate::of(counts).document()});
+        let group = |(name, counts): (&String, &Counts)| {
+            let rate = Rate::of(counts, samples.get(name));
+            json!({"name": cut::text(name, NAME), "rate": rate.document()})
+        };
         let count = |outcome: &Outcome| (outcome.word(), tally.counts.of(*outcome));
         let counts: Vec<(&str, u64)> = Outcome::ALL.iter().map(count).collect();
         let path = |path: &camino::Utf8PathBuf| cut::text(path.as_str(), NAME);
@@ -60,7 +64,7 @@ impl Summary {
             "counts": counts,
             "nouns": tally.nouns(),
             "trials": tally.trials,
-            "rate": Rate::of(&tally.counts).document(),
+            "rate": rate(tally).document(),
             "tiles": self.tiles(end),
             "groups": {"of": of, "list": groups.iter().map(group).collect::<Vec<Value>>()},
             "history": history::document(&end.history),
@@ -74,7 +78,7 @@ impl Summary {
 
     fn tiles(&self, end: &RunEnd) -> Vec<Value> {
         let tally = &self.tally;
-        let mut tiles = vec![rate_tile(&tally.counts, tally.nouns())];
+        let mut tiles = vec![rate_tile(tally)];
         tiles.push(match tally.average_score() {
             Some(score) => tile("Average score", &phrase::average(score), &scored(tally)),
             None => tile("Average score", "–", "nothing was scored"),
@@ -130,7 +134,13 @@ fn tile(name: &str, value: &str, note: &str) -> Value {
 fn scored(tally: &Tally) -> String {
     let (one, many) = tally.nouns();
     let count = phrase::counted(tally.scores.reported, one, many);
-    format!("over {count} with a score")
+    match tally.sample.average() {
+        Some(interval) => {
+            let between = mean_between(interval);
+            format!("over {count} with a score; 95 % interval {between}")
+        }
+        None => format!("over {count} with a score"),
+    }
 }
 
 fn tokens_tile(tally: &Tally) -> Value {
@@ -160,8 +170,12 @@ fn sum_tile(name: &str, sum: &Sum, value: String, note: String, many: &str) -> V
     }
 }
 
-fn rate_tile(counts: &Counts, (_, many): (&str, &str)) -> Value {
-    let rate = Rate::of(counts);
+fn rate(tally: &Tally) -> Rate {
+    Rate::of(&tally.counts, Some(&tally.sample))
+}
+
+fn rate_tile(tally: &Tally) -> Value {
+    let (rate, many) = (rate(tally), tally.nouns().1);
     let Some(percent) = rate.percent() else {
         return tile("Pass rate", "–", "nothing got a verdict");
     };
@@ -205,7 +219,7 @@ mod tests {
             tiles(&rows, &end),
             [
                 "Pass rate | 50 % | 1 of 2 tests with a verdict; 95 % interval between 9 and 91 %",
-                "Average score | 0.75 | over 2 tests with a score",
+                "Average score | 0.75 | over 2 tests with a score; 95 % interval between 0.01 and 1.00",
                 "Cost | unknown | at least $0.0020; 1 of 2 tests did not report it",
                 "Tokens | unknown | at least 1,550; 1 of 2 tests did not report it",
                 "Time | 1.8 s | sum over cases; they may run side by side",

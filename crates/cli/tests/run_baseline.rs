@@ -1,0 +1,342 @@
+//! `run --baseline`: what is compared, what decides, and that a mistake costs nothing.
+#![cfg(unix)]
+
+mod support;
+
+use serde_json::Value;
+use support::{LATEST, Project, wait_until};
+
+/// Twenty tests, and one that no target can answer.
+fn suite(name: &str) -> String {
+    let mut text = format!("name: {name}\ntests:\n");
+    for at in 10..30 {
+        text += &format!(
+            "  - {{id: t{at}, criteria: c, input: ask {at}, assert: [{{type: contains, value: yes}}]}}\n"
+        );
+    }
+    text + "  - {id: broken, criteria: c, input: boom, assert: [{type: contains, value: yes}]}\n"
+}
+
+/// `default` fails two tests of ten, `bad` all of the first ten, `good` none.
+const MOCK: &str = "\
+targets:
+  - {name: default, provider: mock, responses: [{pattern: 'ask .[23]', response: no}, {pattern: ask, response: yes}]}
+  - {name: bad, provider: mock, responses: [{pattern: 'ask 1', response: no}, {pattern: ask, response: yes}]}
+  - {name: good, provider: mock, responses: [{pattern: ask, response: yes}]}
+";
+
+const NO_BROKEN: [&str; 2] = ["--filter", "t*"];
+
+/// A project whose run has five trials of every test in `base.jsonl`.
+fn project() -> Project {
+    let project = Project::new(&suite("shop"), MOCK);
+    run(&project, &["--output", "base.jsonl"]).exits(1);
+    project
+}
+
+/// Without the test that cannot be measured.
+fn run(project: &Project, words: &[&str]) -> support::Ran {
+    let words: Vec<&str> = [&NO_BROKEN[..], &["--trials", "5"], words].concat();
+    project.run(&words)
+}
+
+fn document(ran: &support::Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}\n{}", ran.err))
+}
+
+fn exit_code_of(project: &Project, summary: &str) -> Value {
+    let summary: Value = serde_json::from_str(&project.read(summary)).unwrap();
+    summary["exitCode"].clone()
+}
+
+#[test]
+fn with_a_gate_the_comparison_decides_and_not_the_tests() {
+    let project = project();
+    for (words, plain, gated, said) in [
+        (&[][..], 1, 0, "✓ gate: equivalent to the baseline; "),
+        (
+            &["--target", "good"],
+            0,
+            0,
+            "✓ gate: better than the baseline; ",
+        ),
+        (
+            &["--target", "bad"],
+            1,
+            1,
+            "✗ gate: worse than the baseline; ",
+        ),
+        (
+            &["--target", "good", "--trials", "1", "--filter", "t1?"],
+            0,
+            3,
+            "! gate: inconclusive beside the baseline; ",
+        ),
+    ] {
+        let ask = |more: &[&str]| {
+            let base = ["--baseline", "base.jsonl", "--output", "now.jsonl"];
+            let trials: &[&str] = match words.contains(&"--trials") {
+                true => &[],
+                false => &["--filter", "t*", "--trials", "5"],
+            };
+            project.run(&[&base[..], trials, words, more].concat())
+        };
+        let ran = ask(&[]);
+        ran.exits(plain).prints("baseline base.jsonl");
+        assert!(!ran.out.contains("gate:"), "{}", ran.out);
+        ask(&["--gate"]).exits(gated).prints(said);
+        assert_eq!(exit_code_of(&project, "now.summary.json"), gated);
+    }
+}
+
+#[test]
+fn what_could_not_be_measured_never_passes_the_gate() {
+    let project = Project::new(&suite("shop"), MOCK);
+    project
+        .run(&["--trials", "5", "--output", "base.jsonl"])
+        .exits(1);
+    let words = ["--trials", "5", "--baseline", "base.jsonl", "--gate"];
+    let said = "equivalent to the baseline, but not everything could be measured";
+    project.run(&words).exits(3).prints(said);
+    // Neither when it is new.
+    run(&project, &["--output", "base.jsonl"]).exits(1);
+    project.run(&words).exits(3).prints(said);
+    // What is worse is worse all the same.
+    let worse: Vec<&str> = [&words[..], &["--target", "bad"]].concat();
+    project.run(&worse).exits(1).prints("✗ gate: worse");
+}
+
+#[test]
+fn latest_is_the_run_before_and_the_decision_is_that_of_compare() {
+    let project = Project::new(&suite("shop"), MOCK);
+    run(&project, &[]).exits(1);
+    let first = std::fs::read_link(project.path(LATEST)).unwrap();
+    let first = format!(".evalrig/results/{}", first.display());
+    for (measure, target) in [("pass", "bad"), ("score", "good")] {
+        let words = ["--target", target, "--measure", measure, "--margin", "0.05"];
+        let baseline = ["--baseline", &first, "--report", "json"];
+        let ran = run(&project, &[&words[..], &baseline].concat());
+        let found = &document(&ran)["comparison"];
+        let candidate = found["candidate"].as_str().unwrap();
+        let asked = ["compare", &first, candidate, "--format", "json"];
+        let compared = project.evalrig(&[&asked[..], &words[2..]].concat());
+        assert_eq!(*found, document(&compared));
+    }
+    let ran = run(&project, &["--baseline", "latest~2", "--report", "json"]);
+    assert_eq!(document(&ran)["comparison"]["base"], first.as_str());
+    // The link will stand for this run when it is over.
+    let ran = run(&project, &["--baseline", LATEST, "--report", "json"]);
+    let found = &document(&ran)["comparison"];
+    assert_ne!(found["base"], LATEST);
+    assert_ne!(found["base"], found["candidate"]);
+}
+
+#[test]
+fn what_was_left_out_on_purpose_is_not_missed() {
+    let project = project();
+    let ran = project.run(&["--filter", "t10", "--baseline", "base.jsonl"]);
+    ran.exits(0).prints("\n           1 unchanged\n");
+    assert!(!ran.out.contains("removed"), "{}", ran.out);
+    let dry = project.run(&["--filter", "t1*", "--baseline", "base.jsonl", "--dry-run"]);
+    dry.exits(0)
+        .prints("baseline      base.jsonl, 10 tests in common\n");
+    // A test that is gone is missed, unless only some were asked for.
+    let shorter: String = suite("shop").replace("id: t10", "id: new");
+    project.write("EVAL.yaml", &shorter);
+    let ran = project.run(&["--trials", "5", "--baseline", "base.jsonl"]);
+    ran.prints("2 added, 1 removed, 19 unchanged").exits(1);
+}
+
+/// Leaves a mark when it is called.
+const MARKING: &str =
+    "targets: [{name: default, provider: cli, command: [sh, -c, 'touch called; echo yes']}]\n";
+
+#[test]
+fn a_mistake_costs_nothing() {
+    let project = project();
+    project.write(".evalrig/targets.yaml", MARKING);
+    let rows = project.read("base.jsonl");
+    let other = rows.replace("\"evalId\":\"t", "\"evalId\":\"other");
+    project.write("other.jsonl", &other);
+    project.write("old/any-name.jsonl", &rows);
+    project.write("empty.jsonl", "");
+    let gate = ["--baseline", "base.jsonl", "--gate"];
+    for (words, code, said) in [
+        (&["--gate"][..], 2, "--baseline <RUN>"),
+        (&["--margin", "0.2"], 2, "--baseline <RUN>"),
+        (
+            &["--baseline", "nowhere.jsonl"],
+            2,
+            "nowhere.jsonl` cannot be read",
+        ),
+        (&["--baseline", "EVAL.yaml"], 2, "is no results file"),
+        (
+            &["--baseline", "latest"],
+            2,
+            "`.evalrig/results` has no earlier results of `shop`",
+        ),
+        (&["--baseline", "old"], 0, ""),
+        (
+            &["--baseline", "base.jsonl", "--output", "base.jsonl"],
+            2,
+            "name an earlier one",
+        ),
+        (
+            &["--baseline", "other.jsonl", "--gate"],
+            4,
+            "no test of this run was measured in",
+        ),
+        (
+            &["--baseline", "empty.jsonl", "--gate"],
+            4,
+            "no test of this run was measured in",
+        ),
+        (
+            &[&gate[..], &["--failed"]].concat(),
+            2,
+            "cannot be used with '--failed",
+        ),
+        (
+            &[&gate[..], &["--allow-borderline"]].concat(),
+            2,
+            "cannot be used with",
+        ),
+        (
+            &[&gate[..], &["--pass-trials", "0.5"]].concat(),
+            2,
+            "cannot be used with",
+        ),
+    ] {
+        let words: Vec<&str> = [&NO_BROKEN[..], words].concat();
+        // One of them is no mistake; it is only planned.
+        let words = match code {
+            0 => [&words[..], &["--dry-run"]].concat(),
+            _ => words,
+        };
+        let ran = project.run(&words);
+        assert_eq!(ran.code, Some(code), "{words:?}\n{}\n{}", ran.out, ran.err);
+        ran.says(said);
+        assert!(!project.has("called"), "{words:?}");
+    }
+    // Without a gate there is nothing to decide, so the run goes on.
+    let ran = project.run(&["--filter", "t10", "--baseline", "other.jsonl"]);
+    ran.exits(0).prints("no test was measured in both runs");
+}
+
+#[test]
+fn every_suite_has_its_own_latest() {
+    let project = Project::new(&suite("shop"), MOCK);
+    project.write("two/EVAL.yaml", &suite("depot"));
+    run(&project, &["EVAL.yaml"]).exits(1);
+    let ran = run(&project, &["--baseline", "latest"]);
+    ran.exits(1).says("no earlier results of `depot`");
+    ran.prints("20 added, 20 unchanged");
+    let ran = run(&project, &["--baseline", "latest", "--gate"]);
+    ran.exits(0)
+        .prints("baseline 2 files in .evalrig/results\n");
+    ran.prints("40 unchanged");
+    // Results of several suites in one file are told apart.
+    run(&project, &["--output", "both.jsonl"]).exits(1);
+    let ran = run(&project, &["two", "--baseline", "both.jsonl", "--gate"]);
+    ran.exits(0).prints("\n           20 unchanged\n");
+}
+
+#[test]
+fn a_stored_run_can_be_seen_against_another() {
+    let project = project();
+    run(&project, &[]).exits(1);
+    run(&project, &["--target", "bad"]).exits(1);
+    let words = ["report", LATEST, "--baseline"];
+    let ask = |more: &[&str]| project.evalrig(&[&words[..], more].concat());
+    ask(&["latest"])
+        .exits(1)
+        .prints("worse than the baseline: ");
+    ask(&["latest", "--gate"]).exits(1).prints("✗ gate: worse");
+    ask(&[LATEST]).exits(2).says("name an earlier one");
+    ask(&["latest~1"])
+        .exits(2)
+        .says("has one earlier run of `shop` only");
+    let ran = project.evalrig(&["report", "base.jsonl", "--baseline", "latest~1", "--gate"]);
+    ran.exits(0).prints("✓ gate: equivalent");
+}
+
+#[test]
+fn where_no_report_says_what_the_gate_decided_the_program_does() {
+    let project = project();
+    let words = [
+        "--baseline",
+        "base.jsonl",
+        "--gate",
+        "--report",
+        "junit=out.xml",
+    ];
+    run(&project, &words)
+        .exits(0)
+        .says("gate: equivalent to the baseline; ");
+    let ran = run(
+        &project,
+        &[&words[..], &["--report", "github", "--target", "bad"]].concat(),
+    );
+    ran.exits(1)
+        .prints("::error title=evalrig gate::gate: worse than the baseline; ");
+    assert!(!ran.err.contains("gate:"), "{}", ran.err);
+}
+
+#[test]
+fn some_of_what_failed_looks_better_by_chance() {
+    let project = project();
+    let words = [
+        "--failed=base.jsonl",
+        "--baseline",
+        "base.jsonl",
+        "--target",
+        "good",
+    ];
+    let ran = project.run(&words);
+    ran.exits(0).says("some will look better by chance alone");
+    ran.prints("4 fixed");
+}
+
+/// `b` waits until it is let go.
+const PATIENT: &str = "\
+targets:
+  - name: default
+    provider: cli
+    command: [sh, -c, 'if [ {TEST_ID} = b ]; then touch waiting; while [ ! -e go ]; do sleep 0.02; done; fi; echo yes']
+";
+
+#[test]
+fn an_interrupted_run_is_not_compared_and_never_with_itself() {
+    let three = "\
+name: three
+assert: [{type: contains, value: yes}]
+tests:
+  - {id: a, criteria: c, input: hi}
+  - {id: b, criteria: c, input: hi}
+  - {id: c, criteria: c, input: hi}
+";
+    let project = Project::new(three, PATIENT);
+    project.write("go", "");
+    project.run(&[]).exits(0);
+    let first = std::fs::read_link(project.path(LATEST)).unwrap();
+    for name in ["go", "waiting"] {
+        std::fs::remove_file(project.path(name)).unwrap();
+    }
+    let mut running = project.start(&["--workers", "1", "--baseline", "latest", "--gate"]);
+    wait_until("b to start", || project.has("waiting"));
+    running.signal("INT");
+    running.wait_for("stopping after what runs now");
+    project.write("go", "");
+    let ran = running.end();
+    ran.exits(130)
+        .says("nothing is compared, the run did not come to its end");
+    ran.prints("evalrig run --workers 1 --baseline latest --gate --resume");
+    let ran = project.run(&["--resume", "--baseline", LATEST]);
+    ran.exits(2).says("name an earlier one");
+    let ran = project.run(&["--resume", "--baseline", "latest", "--report", "json"]);
+    ran.exits(0);
+    let found = &document(&ran)["comparison"];
+    let base = found["base"].as_str().unwrap();
+    assert!(base.ends_with(&first.display().to_string()), "{base}");
+    assert_eq!(found["tests"].as_array().unwrap().len(), 3);
+}

@@ -1,0 +1,71 @@
+//! The baseline among the numbers of a run.
+
+use std::io::{self, Write};
+
+use evalrig_core::compare::{Change, TestChange};
+
+use super::super::background::Compared;
+use super::super::block::Block;
+use super::super::paint::{Paint, Tone};
+use super::super::{RunEnd, totals, visible, wrap};
+use super::{name, phrase, telling};
+
+/// Tests that are named; `compare` has them all.
+const NAMED: usize = 5;
+/// Of a test's name.
+const NAME: usize = 40;
+
+pub fn draw(block: &Block, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    let Some(Compared { base, comparison }) = &end.compared else {
+        return Ok(());
+    };
+    block.fact("baseline", Some(totals::path_text(base)), out)?;
+    if let Some(suite) = &comparison.suite {
+        // The gate says it in the last line.
+        let verdict = format!(
+            "{}: {}",
+            phrase::verdict(comparison),
+            phrase::reason(comparison, suite)
+        );
+        block.fact("", Some(verdict).filter(|_| !end.is_gated), out)?;
+        block.fact("", Some(phrase::size(suite)), out)?;
+        block.fact("", Some(phrase::difference(comparison, suite)), out)?;
+    } else if !end.is_gated {
+        block.fact("", Some(phrase::verdict(comparison).to_owned()), out)?;
+    }
+    block.fact("", Some(phrase::counts(comparison)), out)?;
+    let (shown, more) = telling(&comparison.tests, NAMED);
+    let names: Vec<String> = shown
+        .iter()
+        .map(|test| visible::line(&name(test, &comparison.tests), 200))
+        .map(|name| block.paint.cut(&name, NAME.min(block.paint.columns() / 3)))
+        .collect();
+    let widest = names.iter().map(|name| wrap::width(name)).max();
+    for (test, name) in shown.iter().zip(&names) {
+        let pad = widest.unwrap_or(0) - wrap::width(name);
+        let line = format!("{name}{:pad$}  {}", "", sides(test));
+        block.line(&format!("{}  {line}", word(test, block.paint)), out)?;
+    }
+    match more {
+        0 => Ok(()),
+        more => block.fact("", Some(format!("and {more} more")), out),
+    }
+}
+
+fn sides(test: &TestChange) -> String {
+    let certain = match test.is_certain {
+        true => "  beyond chance",
+        false => "",
+    };
+    let (base, candidate) = (phrase::passes(test.base), phrase::passes(test.candidate));
+    format!("{base} -> {candidate}{certain}")
+}
+
+fn word(test: &TestChange, paint: &Paint) -> String {
+    let tone = match test.change {
+        Change::Regressed => Tone::Bad,
+        Change::Fixed => Tone::Good,
+        _ => Tone::Faint,
+    };
+    paint.tone(tone, &format!("{:<9}", test.change.word()))
+}

@@ -1,0 +1,114 @@
+//! What the gate says at the end of a run.
+
+use evalrig_core::compare::Verdict;
+use evalrig_core::model::Outcome;
+
+use super::super::RunEnd;
+use super::phrase;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gate {
+    /// How it is to be taken.
+    pub outcome: Outcome,
+    /// `gate: worse than the baseline`.
+    pub decision: String,
+    /// Why, and the exit code.
+    pub reason: String,
+}
+
+impl Gate {
+    pub fn line(&self) -> String {
+        format!("{}; {}", self.decision, self.reason)
+    }
+}
+
+/// `None` where no gate was asked for, or the run did not get as far as that.
+pub fn gate(end: &RunEnd) -> Option<Gate> {
+    let compared = end.compared.as_ref().filter(|_| end.is_gated)?;
+    let comparison = &compared.comparison;
+    let verdict = comparison.suite.map(|suite| suite.judged.verdict);
+    let code = end.exit_code.unwrap_or_default();
+    let mut decision = format!("gate: {}", phrase::verdict(comparison));
+    let mut reason = format!("exit code {code}");
+    match &comparison.suite {
+        // Nothing is wrong with the verdict, so this is why the gate stays shut.
+        Some(_) if code != 0 && is_settled_well(verdict) => {
+            decision += ", but not everything could be measured";
+        }
+        Some(suite) => reason = format!("{}; {reason}", phrase::reason(comparison, suite)),
+        None => {}
+    }
+    Some(Gate {
+        outcome: match verdict {
+            Some(Verdict::Worse) => Outcome::Failed,
+            _ if code == 0 => Outcome::Passed,
+            _ => Outcome::Errored,
+        },
+        decision,
+        reason,
+    })
+}
+
+fn is_settled_well(verdict: Option<Verdict>) -> bool {
+    matches!(verdict, Some(Verdict::Better | Verdict::Equivalent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+
+    fn text(passes: [u32; 2], code: u8) -> (Outcome, String) {
+        let end = RunEnd {
+            is_gated: true,
+            exit_code: Some(code),
+            compared: Some(testing::compared(20, passes[0], passes[1])),
+            ..RunEnd::default()
+        };
+        let gate = gate(&end).unwrap();
+        (gate.outcome, gate.line())
+    }
+
+    #[test]
+    fn the_gate_says_what_decided() {
+        let (outcome, said) = text([5, 3], 1);
+        assert_eq!(outcome, Outcome::Failed);
+        assert_eq!(
+            said,
+            "gate: worse than the baseline; equal runs look as bad as this in less than 0.1 % of \
+             comparisons; exit code 1"
+        );
+        let (outcome, said) = text([5, 5], 0);
+        assert_eq!(outcome, Outcome::Passed);
+        assert_eq!(
+            said,
+            "gate: equivalent to the baseline; if there is a difference, it is smaller than 10 \
+             points; exit code 0"
+        );
+        let (outcome, said) = text([3, 5], 3);
+        assert_eq!(outcome, Outcome::Errored);
+        assert_eq!(
+            said,
+            "gate: better than the baseline, but not everything could be measured; exit code 3"
+        );
+    }
+
+    #[test]
+    fn what_is_open_is_not_passed() {
+        let mut end = RunEnd {
+            is_gated: true,
+            exit_code: Some(3),
+            compared: Some(testing::compared(2, 5, 5)),
+            ..RunEnd::default()
+        };
+        let found = gate(&end).unwrap();
+        let said = found.line();
+        assert_eq!(found.outcome, Outcome::Errored);
+        assert!(
+            said.starts_with("gate: inconclusive beside the baseline; neither"),
+            "{said}"
+        );
+        end.is_gated = false;
+        assert_eq!(gate(&end), None);
+    }
+}

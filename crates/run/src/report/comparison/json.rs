@@ -1,0 +1,50 @@
+//! A comparison for programs: the shape of `CLI.md`.
+
+use evalrig_core::compare::{Comparison, Side, TestChange};
+use serde_json::{Value, json};
+
+pub fn json(base: &str, candidate: &str, comparison: &Comparison) -> Value {
+    let judged = comparison.suite.map(|suite| suite.judged);
+    json!({
+        "schemaVersion": 1,
+        "base": base,
+        "candidate": candidate,
+        "tests": comparison.tests.iter().map(test).collect::<Vec<_>>(),
+        "suite": {
+            "delta": judged.map(|judged| rounded(judged.delta)),
+            "low": judged.map(|judged| rounded(judged.interval.low)),
+            "high": judged.map(|judged| rounded(judged.interval.high)),
+            "p": judged.map(|judged| rounded(judged.p)),
+            // Nothing measured settles nothing.
+            "verdict": judged.map_or("inconclusive", |judged| judged.verdict.word()),
+            "trialsNeeded": judged.and_then(|judged| judged.trials_needed),
+        },
+    })
+}
+
+fn test(test: &TestChange) -> Value {
+    json!({
+        "evalId": test.test,
+        "target": test.target,
+        "change": test.change.word(),
+        "base": side(test.base),
+        "candidate": side(test.candidate),
+    })
+}
+
+/// A side that was not run has no trials.
+fn side(side: Option<Side>) -> Value {
+    let side = side.unwrap_or_default();
+    json!({
+        "trials": side.trials,
+        "passes": side.passes,
+        "score": side.score.map(rounded),
+    })
+}
+
+/// To 6 decimals, as scores are (`FORMAT.md` 8).
+fn rounded(value: f64) -> f64 {
+    let value = (value * 1e6).round() / 1e6;
+    // No minus before nothing.
+    if value == 0.0 { 0.0 } else { value }
+}

@@ -1,0 +1,62 @@
+//! Tests that changed, as a table. Names cannot leave their cell.
+
+use std::fmt::Write as _;
+
+use evalrig_core::compare::{Change, TestChange};
+
+use super::super::visible;
+use super::phrase;
+
+/// Of a name.
+const CELL: usize = 120;
+
+/// At most so many tests that are not as they were; nothing when all are.
+pub fn table(tests: &[TestChange], most: usize) -> String {
+    let changed: Vec<&TestChange> = Change::ALL
+        .iter()
+        .filter(|change| **change != Change::Unchanged)
+        .flat_map(|change| tests.iter().filter(move |test| test.change == *change))
+        .collect();
+    if changed.is_empty() {
+        return String::new();
+    }
+    let mut out = "| | test | target | base | candidate |\n|---|---|---|---|---|\n".to_owned();
+    for test in changed.iter().take(most) {
+        let word = match test.is_certain {
+            true => format!("**{}**", test.change.word()),
+            false => test.change.word().to_owned(),
+        };
+        let _ = writeln!(
+            out,
+            "| {word} | {} | {} | {} | {} |",
+            cell(&test.test),
+            cell(&test.target),
+            phrase::passes(test.base),
+            phrase::passes(test.candidate),
+        );
+    }
+    if changed.len() > most {
+        let _ = writeln!(out, "\nand {} more", changed.len() - most);
+    }
+    out.push('\n');
+    out
+}
+
+/// As code, in which nothing but backticks and bars means anything.
+pub fn cell(text: &str) -> String {
+    let text = visible::line(text, CELL)
+        .replace('`', "'")
+        .replace('|', "¦");
+    format!("`{text}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_leave_its_cell() {
+        assert_eq!(cell("a|b `x`\n| c"), "`a¦b 'x' ¦ c`");
+        assert!(cell(&"x".repeat(500)).chars().count() < 130);
+    }
+}

@@ -1,0 +1,190 @@
+//! What terminals, Markdown and annotations say alike.
+
+use evalrig_core::compare::{Change, Comparison, Measure, Side, SuiteChange, Verdict};
+use evalrig_core::stats::{Interval, SELF_EVIDENT};
+
+/// `+3` or `-12.5`: points of a hundred. A difference that is not 0 never looks like it.
+pub fn points(share: f64) -> String {
+    let value = share * 100.0;
+    let text = match value.abs() {
+        size if size < 1e-9 => return "0".to_owned(),
+        size if size < 0.05 => format!("{value:+.3}"),
+        _ => format!("{value:+.1}"),
+    };
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// `4 of 5`, or `-` where the test was not run.
+pub fn passes(side: Option<Side>) -> String {
+    match side {
+        Some(side) if side.trials > 0 => format!("{} of {}", side.passes, side.trials),
+        _ => "-".to_owned(),
+    }
+}
+
+/// `2 regressed, 1 fixed, 17 unchanged`.
+pub fn counts(comparison: &Comparison) -> String {
+    let parts: Vec<String> = Change::ALL
+        .iter()
+        .map(|change| (comparison.count(*change), change.word()))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    match parts.is_empty() {
+        true => "no tests".to_owned(),
+        false => parts.join(", "),
+    }
+}
+
+/// `pass rate 0.94 (0.81 to 0.98) -> 0.81 (0.66 to 0.91): -13 points, 95 % between -25 and -1,
+/// p = 0.021`.
+pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
+    let judged = &suite.judged;
+    let what = match comparison.measure {
+        Measure::Rate => "pass rate",
+        Measure::Score => "mean score",
+    };
+    let alone = |value: f64, interval: Interval| match suite.tests as u64 >= SELF_EVIDENT {
+        true => level(value),
+        false => format!(
+            "{} ({:.2} to {:.2})",
+            level(value),
+            interval.low,
+            interval.high
+        ),
+    };
+    format!(
+        "{what} {} -> {}: {} points, 95 % between {} and {}, {}",
+        alone(judged.levels.base, judged.level_intervals.base),
+        alone(judged.levels.candidate, judged.level_intervals.candidate),
+        points(judged.delta),
+        points(judged.interval.low),
+        points(judged.interval.high),
+        chance(judged.p),
+    )
+}
+
+/// Two decimals; 1 and 0 only when it is just that.
+fn level(share: f64) -> String {
+    match (1e-9..=1.0 - 1e-9).contains(&share) {
+        true => format!("{:.2}", share.clamp(0.01, 0.99)),
+        false => format!("{share:.2}"),
+    }
+}
+
+fn chance(p: f64) -> String {
+    match p < 0.001 {
+        true => "p < 0.001".to_owned(),
+        false => format!("p = {p:.3}"),
+    }
+}
+
+/// `20 tests, 5 trials each in both runs`.
+pub fn size(suite: &SuiteChange) -> String {
+    let trials = (suite.judged.trials * 10.0).round() / 10.0;
+    let tests = match suite.tests {
+        1 => "1 test".to_owned(),
+        count => format!("{count} tests"),
+    };
+    match trials == 1.0 {
+        true => format!("{tests}, 1 trial each in both runs"),
+        false => format!("{tests}, {trials} trials each in both runs"),
+    }
+}
+
+/// Where the run stands beside its baseline.
+pub fn verdict(comparison: &Comparison) -> &'static str {
+    match comparison.suite.map(|suite| suite.judged.verdict) {
+        Some(Verdict::Better) => "better than the baseline",
+        Some(Verdict::Worse) => "worse than the baseline",
+        Some(Verdict::Equivalent) => "equivalent to the baseline",
+        Some(Verdict::Inconclusive) => "inconclusive beside the baseline",
+        None => "no test was measured in both runs",
+    }
+}
+
+/// What the verdict means, without its word.
+pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
+    let judged = &suite.judged;
+    let margin = (comparison.margin * 1000.0).round() / 10.0;
+    // The test is about these tests, the interval about tests like these.
+    let other = match judged.interval.holds(0.0) {
+        true => "; how other tests would fare is less certain",
+        false => "",
+    };
+    match judged.verdict {
+        Verdict::Worse => format!(
+            "equal runs look as bad as this in {} of comparisons{other}",
+            percent(judged.p)
+        ),
+        Verdict::Better => format!(
+            "equal runs look as good as this in {} of comparisons{other}",
+            percent(judged.p / 5.0)
+        ),
+        Verdict::Equivalent => {
+            format!("if there is a difference, it is smaller than {margin} points")
+        }
+        Verdict::Inconclusive => open(suite, margin),
+    }
+}
+
+fn open(suite: &SuiteChange, margin: f64) -> String {
+    let mut text = format!("neither a difference nor one below {margin} points is shown");
+    if let Some(trials) = suite.judged.trials_needed {
+        text += &format!("; about {trials} trials of each test in both runs would settle it");
+    }
+    if let Some(cost) = suite.cost_needed.filter(|cost| *cost > 0.0) {
+        text += &format!(", for about ${cost:.2}");
+    }
+    text
+}
+
+fn percent(chance: f64) -> String {
+    match chance * 100.0 {
+        value if value < 0.1 => "less than 0.1 %".to_owned(),
+        value => format!("{value:.1} %"),
+    }
+}
+
+/// With a capital letter and a full stop.
+pub fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) => format!("{}{}.", first.to_uppercase(), chars.as_str()),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalrig_core::compare::{Options, compare};
+    use evalrig_core::model::Outcome;
+
+    use super::super::testing;
+    use super::*;
+
+    #[test]
+    fn points_have_a_sign_and_are_never_hidden() {
+        assert_eq!(
+            [0.0, 0.1, -0.125, 0.00004, -0.16].map(points),
+            ["0", "+10", "-12.5", "+0.004", "-16"]
+        );
+    }
+
+    #[test]
+    fn rates_have_intervals_below_two_hundred_tests() {
+        let run = |count: usize| -> Vec<_> {
+            let test = |at| testing::case(&format!("t{at}"), 1, Outcome::Passed);
+            (0..count).map(test).collect()
+        };
+        let text = |count: usize| {
+            let found = compare(&run(count), &run(count), &Options::default());
+            difference(&found, &found.suite.unwrap())
+        };
+        assert!(
+            text(1).starts_with("pass rate 1.00 (0.21 to 1.00) -> 1.00 (0.21 to 1.00): 0 points")
+        );
+        assert!(text(199).contains("pass rate 1.00 (0.98 to 1.00)"));
+        assert!(text(200).starts_with("pass rate 1.00 -> 1.00: 0 points, 95 % between"));
+    }
+}

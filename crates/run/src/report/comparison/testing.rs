@@ -1,0 +1,46 @@
+//! Comparisons for tests of reports.
+
+use evalrig_core::compare::{Case, Options, compare};
+use evalrig_core::model::Outcome;
+
+use super::super::background::Compared;
+
+pub fn case(test: &str, trial: u32, outcome: Outcome) -> Case {
+    Case {
+        suite: "support".to_owned(),
+        test: test.to_owned(),
+        target: "claude".to_owned(),
+        trial,
+        outcome,
+        score: None,
+        hash: "h".to_owned(),
+        cost: None,
+    }
+}
+
+/// Five trials of a test, the first of them passed.
+pub fn trials(test: &str, passes: u32) -> Vec<Case> {
+    let outcome = |trial| match trial <= passes {
+        true => Outcome::Passed,
+        false => Outcome::Failed,
+    };
+    (1..=5)
+        .map(|trial| case(test, trial, outcome(trial)))
+        .collect()
+}
+
+/// So many tests, and how many trials of each passed before and now.
+pub fn compared(tests: usize, before: u32, now: u32) -> Compared {
+    let run = |passes: u32| -> Vec<Case> {
+        let test = |at| trials(&format!("t{at}"), passes);
+        (0..tests).flat_map(test).collect()
+    };
+    beside(&run(before), &run(now))
+}
+
+pub fn beside(base: &[Case], candidate: &[Case]) -> Compared {
+    Compared {
+        base: "main.jsonl".to_owned(),
+        comparison: compare(base, candidate, &Options::default()),
+    }
+}

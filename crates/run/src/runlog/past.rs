@@ -1,0 +1,199 @@
+//! How records have fared over time: the runs that they remember, in points of time.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8PathBuf;
+use jiff::civil::DateTime;
+
+use super::history::{Entry, Judgement};
+use super::store::Store;
+use super::summary::Summary;
+
+/// Runs with less between them belong together, in seconds: cases of one run end one after another.
+const TOGETHER: i64 = 300;
+/// No more points than a plot can show.
+const POINTS: usize = 60;
+
+/// Runs that were logged close together in time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastPoint {
+    /// As written; equal when there was only one.
+    pub first: String,
+    pub last: String,
+    pub passes: u64,
+    /// Those with a verdict.
+    pub trials: u64,
+}
+
+/// What the records at these places remember, oldest first. Those that cannot be read are left
+/// out: whoever wrote them has said so.
+pub fn past_points<'a>(records: impl IntoIterator<Item = &'a Utf8PathBuf>) -> Vec<PastPoint> {
+    let read = records.into_iter().filter_map(|path| {
+        let store = Store::open(path.parent()?);
+        store.read(path.file_name()?).ok()
+    });
+    let summaries: Vec<Summary> = read.map(|record| record.summary).collect();
+    points_of(&summaries)
+}
+
+/// Of each record the last turn counts: that is the one which was answered and graded.
+fn points_of(summaries: &[Summary]) -> Vec<PastPoint> {
+    let turns = summaries.iter().filter_map(|summary| summary.turns.last());
+    let entries = turns.flat_map(|turn| turn.entries());
+    let mut runs: Vec<Run> = entries.filter_map(Run::of).collect();
+    // Equal times are told apart by nothing that anybody would see.
+    runs.sort_by_key(|run| run.time);
+    let points = neighbours(&runs);
+    let mut points = match points.len() > POINTS {
+        true => days(&runs),
+        false => points,
+    };
+    let oldest = points.len().saturating_sub(POINTS);
+    points.drain(..oldest);
+    points
+}
+
+/// A run with a verdict and a time.
+struct Run {
+    time: DateTime,
+    written: String,
+    is_pass: bool,
+}
+
+impl Run {
+    fn of(entry: &Entry) -> Option<Self> {
+        let is_pass = match entry.judgement() {
+            Judgement::Pass => true,
+            Judgement::Borderline | Judgement::Fail => false,
+            Judgement::Error | Judgement::Ungraded => return None,
+        };
+        let written = entry.meta().ts?;
+        let time = written.trim().parse().ok()?;
+        Some(Self {
+            time,
+            written,
+            is_pass,
+        })
+    }
+}
+
+fn neighbours(runs: &[Run]) -> Vec<PastPoint> {
+    let is_near = |one: &Run, next: &Run| one.time.duration_until(next.time).as_secs() < TOGETHER;
+    runs.chunk_by(is_near).filter_map(point).collect()
+}
+
+fn days(runs: &[Run]) -> Vec<PastPoint> {
+    let mut days: BTreeMap<_, Vec<&Run>> = BTreeMap::new();
+    for run in runs {
+        days.entry(run.time.date()).or_default().push(run);
+    }
+    days.values().filter_map(|runs| joined(runs)).collect()
+}
+
+fn point(runs: &[Run]) -> Option<PastPoint> {
+    joined(&runs.iter().collect::<Vec<_>>())
+}
+
+fn joined(runs: &[&Run]) -> Option<PastPoint> {
+    Some(PastPoint {
+        first: runs.first()?.written.clone(),
+        last: runs.last()?.written.clone(),
+        passes: runs.iter().filter(|run| run.is_pass).count() as u64,
+        trials: runs.len() as u64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use camino::Utf8Path;
+
+    use super::*;
+
+    /// What a store remembers of a record with these runs, the newest first.
+    fn points(runs: &[(&str, &str)]) -> Vec<PastPoint> {
+        let entry = |(evaluation, time): &(&str, &str)| {
+            serde_json::json!({"evaluation": evaluation, "ts": time}).to_string()
+        };
+        let older: Vec<String> = runs.iter().skip(1).map(entry).collect();
+        let newest = runs.iter().take(1).map(|(evaluation, time)| {
+            format!("    evaluation: \"{evaluation}\"\n    meta: '{{\"ts\": \"{time}\"}}'\n")
+        });
+        let text = format!(
+            "turns:\n  - input: Hello\n    evaluation: pass\n    ts: 2020-01-01 00:00:00\n  \
+             - input: Say more\n{}    history: [{}]\n",
+            newest.collect::<String>(),
+            older.join(", ")
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        fs::write(folder.join("hello.yaml"), text).unwrap();
+        fs::write(folder.join("broken.yaml"), "- no summary").unwrap();
+        past_points(&["hello", "broken", "gone"].map(|name| folder.join(format!("{name}.yaml"))))
+    }
+
+    fn shown(points: &[PastPoint]) -> Vec<String> {
+        let shown = |point: &PastPoint| {
+            let PastPoint {
+                first,
+                last,
+                passes,
+                trials,
+            } = point;
+            format!("{first} to {last}: {passes} of {trials}")
+        };
+        points.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn runs_close_together_are_one_point() {
+        let found = points(&[
+            ("pass", "2026-01-02 10:14:58"),
+            ("borderline", "2026-01-02 10:09:58"),
+            ("fail: no", "2026-01-02 10:04:59"),
+            ("pass", "2026-01-02 10:00:00"),
+        ]);
+        assert_eq!(
+            shown(&found),
+            [
+                "2026-01-02 10:00:00 to 2026-01-02 10:09:58: 1 of 3",
+                "2026-01-02 10:14:58 to 2026-01-02 10:14:58: 1 of 1",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_was_not_measured_or_has_no_time_is_left_out() {
+        let found = points(&[
+            ("error: down", "2026-01-02 10:00:00"),
+            ("", "2026-01-02 11:00:00"),
+            ("pass", "yesterday"),
+            ("pass", "2026-01-02 12:00:00"),
+        ]);
+        assert_eq!(
+            shown(&found),
+            ["2026-01-02 12:00:00 to 2026-01-02 12:00:00: 1 of 1"]
+        );
+        assert_eq!(past_points(&[]), []);
+    }
+
+    #[test]
+    fn too_many_points_become_days_and_the_newest_stay() {
+        let times: Vec<String> = (0..62)
+            .flat_map(|day| {
+                let date = format!("2026-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
+                [format!("{date} 09:00:00"), format!("{date} 15:00:00")]
+            })
+            .collect();
+        let runs: Vec<(&str, &str)> = times.iter().map(|time| ("pass", &**time)).collect();
+        let found = points(&runs);
+        assert_eq!(found.len(), 60);
+        assert_eq!(
+            shown(&found)[0],
+            "2026-01-03 09:00:00 to 2026-01-03 15:00:00: 2 of 2"
+        );
+        assert_eq!(points(&runs[..60]).len(), 60);
+        assert_eq!(points(&runs[..60])[0].trials, 1);
+    }
+}
