@@ -76,6 +76,7 @@ impl Side {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestChange {
+    pub suite: String,
     pub test: String,
     pub target: String,
     pub change: Change,
@@ -96,6 +97,7 @@ impl TestChange {
 pub fn classify(found: &Match) -> TestChange {
     let side = |cases: &[&Case]| (!cases.is_empty()).then(|| Side::of(cases));
     TestChange {
+        suite: found.suite.to_owned(),
         test: found.test.to_owned(),
         target: found.target.to_owned(),
         change: change_of(&found.base, &found.candidate),

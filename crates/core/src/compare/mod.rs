@@ -56,6 +56,20 @@ impl Comparison {
         self.tests.iter().filter(fits).count()
     }
 
+    /// Whether a test's name alone may be that of two.
+    pub fn has_suites(&self) -> bool {
+        self.differ(|test| &test.suite)
+    }
+
+    pub fn has_targets(&self) -> bool {
+        self.differ(|test| &test.target)
+    }
+
+    fn differ(&self, part: fn(&TestChange) -> &String) -> bool {
+        let first = self.tests.first().map(part);
+        self.tests.iter().any(|test| Some(part(test)) != first)
+    }
+
     /// Whether the candidate could not be measured everywhere.
     pub fn is_incomplete(&self) -> bool {
         self.tests.iter().any(TestChange::is_open)

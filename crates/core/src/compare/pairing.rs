@@ -11,6 +11,7 @@ use crate::stats::{Measure, Pair};
 /// The cases of one test against one target in both runs, each in the order of trials.
 #[derive(Debug)]
 pub struct Match<'a> {
+    pub suite: &'a str,
     pub test: &'a str,
     pub target: &'a str,
     pub base: Vec<&'a Case>,
@@ -87,6 +88,7 @@ pub fn pair<'a>(base: &'a [Case], candidate: &'a [Case]) -> Vec<Match<'a>> {
 fn matched<'a>((base, candidate): (Trials<'a>, Trials<'a>)) -> Option<Match<'a>> {
     let first = candidate.values().chain(base.values()).next()?;
     Some(Match {
+        suite: &first.suite,
         test: &first.test,
         target: &first.target,
         base: base.into_values().collect(),

@@ -9,12 +9,14 @@ mod phrase;
 #[cfg(test)]
 pub(super) mod testing;
 
-use evalrig_core::compare::{Change, TestChange};
+use evalrig_core::compare::{Change, Comparison, TestChange};
 
 pub use gate::{Gate, gate};
 pub use json::json;
 pub use markdown::{cell, table};
-pub use phrase::{counts, difference, passes, points, reason, sentence, size, verdict};
+pub use phrase::{
+    chance, counts, difference, how_often, passes, points, reason, sentence, size, verdict,
+};
 
 pub(super) use block::draw;
 
@@ -37,12 +39,35 @@ pub(super) fn telling(tests: &[TestChange], most: usize) -> (Vec<&TestChange>, u
     )
 }
 
-/// `greets`, or `greets (claude)` where there are several targets.
-pub(super) fn name(test: &TestChange, tests: &[TestChange]) -> String {
-    let first = tests.first().map(|test| &test.target);
-    match tests.iter().any(|test| Some(&test.target) != first) {
-        true => format!("{} ({})", test.test, test.target),
-        false => test.test.clone(),
+/// What a test is called where others have to be told apart from it.
+#[derive(Debug, Clone, Copy)]
+pub struct Names {
+    has_suites: bool,
+    has_targets: bool,
+}
+
+impl Names {
+    pub fn among(comparison: &Comparison) -> Self {
+        Self {
+            has_suites: comparison.has_suites(),
+            has_targets: comparison.has_targets(),
+        }
+    }
+
+    /// `greets`; with several suites `shop/greets`.
+    pub fn test(self, test: &TestChange) -> String {
+        match self.has_suites {
+            true => format!("{}/{}", test.suite, test.test),
+            false => test.test.clone(),
+        }
+    }
+
+    /// With several targets also `greets (claude)`.
+    pub fn case(self, test: &TestChange) -> String {
+        match self.has_targets {
+            true => format!("{} ({})", self.test(test), test.target),
+            false => self.test(test),
+        }
     }
 }
 
@@ -50,6 +75,21 @@ pub(super) fn name(test: &TestChange, tests: &[TestChange]) -> String {
 mod tests {
     use super::testing::{beside, trials};
     use super::*;
+
+    #[test]
+    fn names_say_what_tells_tests_apart() {
+        let mut found = beside(&trials("a", 1), &trials("a", 1)).comparison;
+        let shown = |found: &Comparison| Names::among(found).case(&found.tests[0]);
+        assert_eq!(shown(&found), "a");
+        let mut other = found.tests[0].clone();
+        other.suite = "other".to_owned();
+        found.tests.push(other);
+        let suite = found.tests[0].suite.clone();
+        assert_eq!(shown(&found), format!("{suite}/a"));
+        found.tests[1].target = "t2".to_owned();
+        let target = &found.tests[0].target;
+        assert_eq!(shown(&found), format!("{suite}/a ({target})"));
+    }
 
     #[test]
     fn what_is_beyond_chance_comes_first_and_what_is_as_it_was_not_at_all() {

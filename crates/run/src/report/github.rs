@@ -120,12 +120,13 @@ fn beside(end: &RunEnd, compared: &Compared) -> String {
         let difference = comparison::difference(found, suite);
         lines.push(format!("{}: {difference}", comparison::size(suite)));
     }
+    let names = comparison::Names::among(found);
     let (changed, more) = comparison::telling(&found.tests, CHANGED);
     for test in changed {
         lines.push(format!(
             "{} {}: {} -> {}",
             test.change.word(),
-            visible::line(&comparison::name(test, &found.tests), 120),
+            visible::line(&names.case(test), 120),
             comparison::passes(test.base),
             comparison::passes(test.candidate)
         ));

@@ -140,7 +140,7 @@ fn push_baseline(end: &RunEnd, text: &mut String) {
         None => comparison::verdict(found).to_owned(),
     };
     let _ = write!(text, "\n{}\n\n", escaped(&comparison::sentence(&said)));
-    text.push_str(&comparison::table(&found.tests, CHANGED));
+    text.push_str(&comparison::table(found, CHANGED));
     let _ = write!(
         text,
         "{}; baseline {}",

@@ -22,7 +22,7 @@ pub fn comparison(shown: &Shown) -> String {
         ),
         None => "### evalrig: nothing to compare\n\n".to_owned(),
     };
-    out += &words::table(&comparison.tests, ROWS);
+    out += &words::table(comparison, ROWS);
     let _ = writeln!(out, "{}\n", words::counts(comparison));
     let _ = writeln!(
         out,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use evalrig_core::compare::{Change, SelfTest, TestChange, Verdict};
+use evalrig_core::compare::{Change, Comparison, SelfTest, TestChange, Verdict};
 use evalrig_run::report::{Detail, comparison as words};
 
 use super::{Shown, phrase};
@@ -15,7 +15,7 @@ pub fn comparison(shown: &Shown, detail: Detail, look: Look) -> String {
     if detail != Detail::Quiet {
         let _ = writeln!(out, "base       {}", visible::line(&shown.base));
         let _ = writeln!(out, "candidate  {}\n", visible::line(&shown.candidate));
-        out += &list(&comparison.tests, detail, look);
+        out += &list(comparison, detail, look);
         let _ = writeln!(out, "{}", words::counts(comparison));
     }
     let Some(suite) = &comparison.suite else {
@@ -32,24 +32,16 @@ pub fn comparison(shown: &Shown, detail: Detail, look: Look) -> String {
 }
 
 /// Everything that is not as it was; with `--verbose` the rest too.
-fn list(tests: &[TestChange], detail: Detail, look: Look) -> String {
+fn list(comparison: &Comparison, detail: Detail, look: Look) -> String {
     let is_shown = |test: &&TestChange| {
         test.change != Change::Unchanged || test.is_certain || detail == Detail::Verbose
     };
-    let shown: Vec<&TestChange> = tests.iter().filter(is_shown).collect();
+    let shown: Vec<&TestChange> = comparison.tests.iter().filter(is_shown).collect();
     if shown.is_empty() {
         return String::new();
     }
-    let first = tests.first().map(|test| &test.target);
-    let has_targets = tests.iter().any(|test| Some(&test.target) != first);
-    let name = |test: &TestChange| match has_targets {
-        true => format!(
-            "{} ({})",
-            visible::line(&test.test),
-            visible::line(&test.target)
-        ),
-        false => visible::line(&test.test),
-    };
+    let names = words::Names::among(comparison);
+    let name = |test: &TestChange| visible::line(&names.case(test));
     let width = shown.iter().map(|test| name(test).chars().count()).max();
     let width = width.unwrap_or(0).min(60);
     let mut out = String::new();

@@ -8,7 +8,7 @@ use super::super::background::Compared;
 use super::super::block::Block;
 use super::super::paint::{Paint, Tone};
 use super::super::{RunEnd, totals, visible, wrap};
-use super::{name, phrase, telling};
+use super::{Names, phrase, telling};
 
 /// Tests that are named; `compare` has them all.
 const NAMED: usize = 5;
@@ -35,9 +35,10 @@ pub fn draw(block: &Block, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> 
     }
     block.fact("", Some(phrase::counts(comparison)), out)?;
     let (shown, more) = telling(&comparison.tests, NAMED);
+    let called = Names::among(comparison);
     let names: Vec<String> = shown
         .iter()
-        .map(|test| visible::line(&name(test, &comparison.tests), 200))
+        .map(|test| visible::line(&called.case(test), 200))
         .map(|name| block.paint.cut(&name, NAME.min(block.paint.columns() / 3)))
         .collect();
     let widest = names.iter().map(|name| wrap::width(name)).max();

@@ -9,7 +9,7 @@ pub fn json(base: &str, candidate: &str, comparison: &Comparison) -> Value {
         "schemaVersion": 1,
         "base": base,
         "candidate": candidate,
-        "tests": comparison.tests.iter().map(test).collect::<Vec<_>>(),
+        "tests": tests(comparison),
         "suite": {
             "delta": judged.map(|judged| rounded(judged.delta)),
             "low": judged.map(|judged| rounded(judged.interval.low)),
@@ -22,14 +22,25 @@ pub fn json(base: &str, candidate: &str, comparison: &Comparison) -> Value {
     })
 }
 
-fn test(test: &TestChange) -> Value {
-    json!({
+fn tests(comparison: &Comparison) -> Vec<Value> {
+    let has_suites = comparison.has_suites();
+    let tests = comparison.tests.iter();
+    tests.map(|one| test(one, has_suites)).collect()
+}
+
+fn test(test: &TestChange, has_suites: bool) -> Value {
+    let mut shown = json!({
         "evalId": test.test,
         "target": test.target,
         "change": test.change.word(),
         "base": side(test.base),
         "candidate": side(test.candidate),
-    })
+    });
+    // Two suites may have tests of one name.
+    if has_suites {
+        shown["dataset"] = json!(test.suite);
+    }
+    shown
 }
 
 /// A side that was not run has no trials.

@@ -2,16 +2,17 @@
 
 use std::fmt::Write as _;
 
-use evalrig_core::compare::{Change, TestChange};
+use evalrig_core::compare::{Change, Comparison, TestChange};
 
 use super::super::visible;
-use super::phrase;
+use super::{Names, phrase};
 
 /// Of a name.
 const CELL: usize = 120;
 
 /// At most so many tests that are not as they were; nothing when all are.
-pub fn table(tests: &[TestChange], most: usize) -> String {
+pub fn table(comparison: &Comparison, most: usize) -> String {
+    let tests = &comparison.tests;
     let changed: Vec<&TestChange> = Change::ALL
         .iter()
         .filter(|change| **change != Change::Unchanged)
@@ -21,6 +22,8 @@ pub fn table(tests: &[TestChange], most: usize) -> String {
         return String::new();
     }
     let mut out = "| | test | target | base | candidate |\n|---|---|---|---|---|\n".to_owned();
+    // Targets have a column.
+    let names = Names::among(comparison);
     for test in changed.iter().take(most) {
         let word = match test.is_certain {
             true => format!("**{}**", test.change.word()),
@@ -29,7 +32,7 @@ pub fn table(tests: &[TestChange], most: usize) -> String {
         let _ = writeln!(
             out,
             "| {word} | {} | {} | {} | {} |",
-            cell(&test.test),
+            cell(&names.test(test)),
             cell(&test.target),
             phrase::passes(test.base),
             phrase::passes(test.candidate),

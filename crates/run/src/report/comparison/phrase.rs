@@ -72,7 +72,8 @@ fn level(share: f64) -> String {
     }
 }
 
-fn chance(p: f64) -> String {
+/// `p = 0.021`.
+pub fn chance(p: f64) -> String {
     match p < 0.001 {
         true => "p < 0.001".to_owned(),
         false => format!("p = {p:.3}"),
@@ -115,11 +116,11 @@ pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
     match judged.verdict {
         Verdict::Worse => format!(
             "equal runs look as bad as this in {} of comparisons{other}",
-            percent(judged.p)
+            how_often(judged.p)
         ),
         Verdict::Better => format!(
             "equal runs look as good as this in {} of comparisons{other}",
-            percent(judged.p / 5.0)
+            how_often(judged.p / 5.0)
         ),
         Verdict::Equivalent => {
             format!("if there is a difference, it is smaller than {margin} points")
@@ -139,7 +140,8 @@ fn open(suite: &SuiteChange, margin: f64) -> String {
     text
 }
 
-fn percent(chance: f64) -> String {
+/// `4.5 %`: how often something happens by chance.
+pub fn how_often(chance: f64) -> String {
     match chance * 100.0 {
         value if value < 0.1 => "less than 0.1 %".to_owned(),
         value => format!("{value:.1} %"),

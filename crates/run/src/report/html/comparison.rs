@@ -71,6 +71,7 @@ fn tests_within(comparison: &Comparison, budget: usize) -> Vec<String> {
 fn test(test: &TestChange) -> Value {
     let mut map = Map::new();
     map.insert("id".to_owned(), json!(cut::text(&test.test, NAME)));
+    map.insert("suite".to_owned(), json!(cut::text(&test.suite, NAME)));
     map.insert("target".to_owned(), json!(cut::text(&test.target, NAME)));
     map.insert("change".to_owned(), json!(test.change.word()));
     for (key, found) in [("base", test.base), ("now", test.candidate)] {

@@ -1,9 +1,10 @@
 //! A comparison in words: what the verdict means, and the numbers it rests on.
 
 use evalrig_core::compare::{Comparison, Measure, SuiteChange, Verdict};
+use evalrig_core::stats::{Interval, SELF_EVIDENT, between, mean_between};
 use serde_json::{Value, json};
 
-use super::super::phrase;
+use super::super::{comparison as words, phrase};
 
 /// As it stands over everything else.
 pub fn title(comparison: &Comparison) -> &'static str {
@@ -56,7 +57,7 @@ fn differs(comparison: &Comparison, suite: &SuiteChange) -> Vec<String> {
     let margin = plain(margin);
     let mut said = vec![format!(
         "Equal runs look as {like} as this in {} of comparisons.",
-        percent(chance)
+        words::how_often(chance)
     )];
     said.push(match is_beyond {
         true => format!("The {what} is larger than the margin of {margin} points."),
@@ -93,8 +94,17 @@ pub fn facts(comparison: &Comparison) -> Vec<[String; 2]> {
         return Vec::new();
     };
     let judged = &suite.judged;
-    let levels = [judged.levels.base, judged.levels.candidate];
-    let [base, candidate] = levels.map(|level| share(comparison.measure, level));
+    let [base, candidate] = [
+        (judged.levels.base, judged.level_intervals.base),
+        (judged.levels.candidate, judged.level_intervals.candidate),
+    ]
+    .map(|(level, interval)| {
+        let level = share(comparison.measure, level);
+        match suite.tests as u64 >= SELF_EVIDENT {
+            true => level,
+            false => format!("{level} ({})", spread(comparison.measure, interval)),
+        }
+    });
     let interval = [judged.interval.low, judged.interval.high].map(points);
     let mut facts = vec![
         [
@@ -114,7 +124,7 @@ pub fn facts(comparison: &Comparison) -> Vec<[String; 2]> {
             "Margin".to_owned(),
             format!("{} points", plain(comparison.margin)),
         ],
-        ["Compared".to_owned(), size(suite)],
+        ["Compared".to_owned(), words::size(suite)],
     ];
     // Exchanges that were drawn are drawn again with it.
     if !judged.is_exact {
@@ -152,16 +162,6 @@ fn measured(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// `20 tests, 5 trials each in both runs`.
-fn size(suite: &SuiteChange) -> String {
-    let tests = phrase::counted(suite.tests as u64, "test", "tests");
-    let trials = (suite.judged.trials * 10.0).round() / 10.0;
-    match trials == 1.0 {
-        true => format!("{tests}, 1 trial each in both runs"),
-        false => format!("{tests}, {trials} trials each in both runs"),
-    }
-}
-
 /// 100 and 0 only when it is just that.
 fn share(measure: Measure, level: f64) -> String {
     let is_mixed = (1e-9..=1.0 - 1e-9).contains(&level);
@@ -173,34 +173,28 @@ fn share(measure: Measure, level: f64) -> String {
     }
 }
 
-/// `+3` or `−12.5`: points of a hundred. A difference that is not 0 never looks like it.
+fn spread(measure: Measure, interval: Interval) -> String {
+    match measure {
+        Measure::Rate => between(interval),
+        Measure::Score => mean_between(interval),
+    }
+}
+
+/// Beside its name.
+fn chance(p: f64) -> String {
+    let text = words::chance(p);
+    let text = text.strip_prefix("p ").unwrap_or(&text);
+    text.strip_prefix("= ").unwrap_or(text).to_owned()
+}
+
+/// With the sign of minus, which a page can show.
 fn points(share: f64) -> String {
-    let value = share * 100.0;
-    let text = match value.abs() {
-        size if size < 1e-9 => return "0".to_owned(),
-        size if size < 0.05 => format!("{value:+.3}"),
-        _ => format!("{value:+.1}"),
-    };
-    text.strip_suffix(".0").unwrap_or(&text).replace('-', "−")
+    words::points(share).replace('-', "−")
 }
 
 /// Without a sign.
 fn plain(share: f64) -> String {
     points(share).trim_start_matches('+').to_owned()
-}
-
-fn chance(p: f64) -> String {
-    match p < 0.001 {
-        true => "< 0.001".to_owned(),
-        false => format!("{p:.3}"),
-    }
-}
-
-fn percent(chance: f64) -> String {
-    match chance * 100.0 {
-        value if value < 0.1 => "less than 0.1 %".to_owned(),
-        value => format!("{value:.1} %"),
-    }
 }
 
 #[cfg(test)]
@@ -317,7 +311,10 @@ mod tests {
         let facts = facts(&found).map_lines();
         assert_eq!(
             facts[..2],
-            ["Pass rate: 100 % → 80 %", "Difference: −20 points"]
+            [
+                "Pass rate: 100 % (between 84 and 100 %) → 80 % (between 71 and 87 %)",
+                "Difference: −20 points"
+            ]
         );
         assert_eq!(
             facts[3..],
@@ -330,7 +327,7 @@ mod tests {
         let scores = compared(&suite(20, 1, 1), &suite(20, 1, 0), Measure::Score);
         assert_eq!(
             super::facts(&scores).map_lines()[0],
-            "Mean score: 1.00 → 0.00"
+            "Mean score: 1.00 (between 0.84 and 1.00) → 0.00 (between 0.00 and 0.16)"
         );
     }
 

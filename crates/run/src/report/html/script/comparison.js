@@ -89,10 +89,11 @@ function gain(of, one) {
 }
 
 function changeColumns() {
-  const targets = compared.tests.some((one) => one.target !== compared.tests[0].target);
+  const differ = (key) => compared.tests.some((one) => one[key] !== compared.tests[0][key]);
+  const targets = differ("target"), suites = differ("suite");
   return [
     { key: "change", title: "Change", width: "124px", value: (one) => CHANGE_WORDS.indexOf(one.change), cell: (one) => [badge(CHANGES[one.change][1], CHANGES[one.change][0], one.change)] },
-    { key: "id", title: "Test", long: true, width: "minmax(150px, 1fr)", cell: (one) => [el("span", "id", one.id), targets && el("span", "small narrow", one.target)] },
+    { key: "id", title: "Test", long: true, width: "minmax(150px, 1fr)", cell: (one) => [el("span", "id", one.id), suites && el("span", "small", one.suite), targets && el("span", "small narrow", one.target)] },
     { key: "target", title: "Target", long: true, width: "minmax(80px, 150px)", wide: true, show: targets, cell: (one) => [one.target] },
     { key: "passes", title: "Passes", width: "264px", name: "paired", value: (one) => gain(rateOf, one), cell: (one) => [pair(sideText(one.base), sideText(one.now))] },
     {
@@ -116,7 +117,7 @@ function drawTests(place) {
     title: "Compared tests",
     nouns: ["test", "tests"],
     hint: "Search test, target",
-    words: (one) => [one.id, one.target],
+    words: (one) => [one.id, one.target, one.suite],
   });
   const marks = compared.counts.map(([word, n]) => ({ word, tone: CHANGES[word][1], n }));
   const certain = compared.tests.filter((one) => one.certain).length;

@@ -30,7 +30,7 @@ const manyTrials = several("trial");
 
 // ---- Which cases belong to which test of the comparison
 
-const keyOf = (one) => JSON.stringify([one.id, one.target]);
+const keyOf = (one) => JSON.stringify([one.suite, one.id, one.target]);
 const casesByTest = new Map();
 const changes = new Map();
 
