@@ -2,7 +2,7 @@
 //!
 //! An entry stays the data that it was read as, so that rewriting a file changes no old entry.
 
-use evalrig_core::model::{Map, Number, Value};
+use evalrig_core::model::{JsonStyle, Map, Number, Value};
 use evalrig_core::syntax::lenient_json_value;
 
 use super::spaced_json::spaced_json;
@@ -223,10 +223,21 @@ pub(super) fn read_history(value: Value) -> Result<Vec<Entry>, Value> {
         return Err(Value::List(items));
     }
     let maps = items.into_iter().filter_map(|item| match item {
-        Value::Map(map) => Some(Entry(map)),
+        Value::Map(map) => Some(Entry(map.into_iter().map(with_text).collect())),
         _ => None,
     });
     Ok(maps.collect())
+}
+
+/// What is a text in a summary is one in JSON too, or it would change when it is read again.
+fn with_text((key, value): (String, Value)) -> (String, Value) {
+    let value = match value {
+        Value::Bool(_) | Value::Number(_) if Entry::is_text(&key) => {
+            Value::String(value.to_json(JsonStyle::Compact))
+        }
+        other => other,
+    };
+    (key, value)
 }
 
 #[cfg(test)]
@@ -303,6 +314,9 @@ mod tests {
     fn history_is_a_list_or_the_text_of_one() {
         let list = read_history(Value::from("[\n{\"ts\": \"x\", \"pass\": true}]")).unwrap();
         assert_eq!(list[0].evaluation(), "pass");
+        let odd = read_history(Value::from("[{\"ts\": false, \"tokens\": 3}]")).unwrap();
+        assert_eq!(odd[0].map().get("ts"), Some(&Value::from("false")));
+        assert_eq!(odd[0].meta().tokens, Some(3));
         assert_eq!(read_history(Value::from("[]")).unwrap(), []);
         assert!(read_history(Value::from("oops")).is_err());
         assert!(read_history(json_value("[1]").unwrap()).is_err());
