@@ -88,6 +88,9 @@ pub struct Tally {
     pub targets: BTreeMap<String, Counts>,
     /// The highest number of a trial.
     pub trials: u32,
+    /// How many cases are in the run log, and the first record there.
+    pub logged: u64,
+    pub record: Option<String>,
     /// How sure the rate and the average are.
     pub sample: Sample,
     pub suite_samples: BTreeMap<String, Sample>,
@@ -100,6 +103,10 @@ impl Tally {
         self.trials = self.trials.max(row.trial);
         count_apart(&mut self.suites, &row.dataset, row.outcome);
         count_apart(&mut self.targets, &row.target, row.outcome);
+        if let Some(record) = &row.record {
+            self.logged += 1;
+            self.record.get_or_insert_with(|| record.file.clone());
+        }
         self.sample.add(row);
         sample_apart(&mut self.suite_samples, &row.dataset, row);
         sample_apart(&mut self.target_samples, &row.target, row);

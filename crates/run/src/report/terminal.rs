@@ -178,6 +178,14 @@ impl Terminal {
         }
         Ok(())
     }
+
+    /// `60 runs in .co/evals`.
+    fn run_log(&self) -> Option<String> {
+        let record = self.text.path(self.tally.record.as_deref()?);
+        let (store, _) = record.rsplit_once(['/', '\\'])?;
+        let runs = phrase::counted(self.tally.logged, "run", "runs");
+        Some(format!("{runs} in {}", totals::path_text(store)))
+    }
 }
 
 impl Report for Terminal {
@@ -219,6 +227,7 @@ impl Report for Terminal {
             let path = path.as_ref().map(|path| totals::path_text(path.as_str()));
             block.fact(label, path, out)?;
         }
+        block.fact("run log", self.run_log(), out)?;
         comparison::draw(&block, end, out)?;
         block.next(&self.next(end), out)?;
         writeln!(out)?;
