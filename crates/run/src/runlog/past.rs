@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
+use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
 use super::history::{Entry, Judgement};
 use super::store::Store;
 use super::summary::Summary;
 
-/// Runs with less between them belong together, in seconds: cases of one run end one after another.
-const TOGETHER: i64 = 300;
+/// Cases with less between the end of one and the beginning of the next were run together, in
+/// seconds: between them stand judges and waits for another attempt.
+const TOGETHER: i64 = 60;
 /// No more points than a plot can show.
 const POINTS: usize = 60;
 
@@ -55,6 +57,7 @@ fn points_of(summaries: &[Summary]) -> Vec<PastPoint> {
 
 /// A run with a verdict and a time.
 struct Run {
+    begun: DateTime,
     time: DateTime,
     written: String,
     is_pass: bool,
@@ -67,9 +70,12 @@ impl Run {
             Judgement::Borderline | Judgement::Fail => false,
             Judgement::Error | Judgement::Ungraded => return None,
         };
-        let written = entry.meta().ts?;
-        let time = written.trim().parse().ok()?;
+        let meta = entry.meta();
+        let written = meta.ts?;
+        let time: DateTime = written.trim().parse().ok()?;
+        let took = i64::try_from(meta.duration_ms.unwrap_or(0)).ok()?;
         Some(Self {
+            begun: time.saturating_sub(SignedDuration::from_millis(took)),
             time,
             written,
             is_pass,
@@ -78,7 +84,7 @@ impl Run {
 }
 
 fn neighbours(runs: &[Run]) -> Vec<PastPoint> {
-    let is_near = |one: &Run, next: &Run| one.time.duration_until(next.time).as_secs() < TOGETHER;
+    let is_near = |one: &Run, next: &Run| one.time.duration_until(next.begun).as_secs() < TOGETHER;
     runs.chunk_by(is_near).filter_map(point).collect()
 }
 
@@ -149,18 +155,39 @@ mod tests {
     #[test]
     fn runs_close_together_are_one_point() {
         let found = points(&[
-            ("pass", "2026-01-02 10:14:58"),
-            ("borderline", "2026-01-02 10:09:58"),
-            ("fail: no", "2026-01-02 10:04:59"),
+            ("pass", "2026-01-02 10:02:58"),
+            ("borderline", "2026-01-02 10:01:58"),
+            ("fail: no", "2026-01-02 10:00:59"),
             ("pass", "2026-01-02 10:00:00"),
         ]);
         assert_eq!(
             shown(&found),
             [
-                "2026-01-02 10:00:00 to 2026-01-02 10:09:58: 1 of 3",
-                "2026-01-02 10:14:58 to 2026-01-02 10:14:58: 1 of 1",
+                "2026-01-02 10:00:00 to 2026-01-02 10:01:58: 1 of 3",
+                "2026-01-02 10:02:58 to 2026-01-02 10:02:58: 1 of 1",
             ]
         );
+    }
+
+    #[test]
+    fn a_case_that_took_long_began_with_the_others() {
+        let run = |time: &str, minutes: i64| {
+            let time: DateTime = time.parse().unwrap();
+            Run {
+                begun: time - SignedDuration::from_mins(minutes),
+                time,
+                written: time.to_string(),
+                is_pass: true,
+            }
+        };
+        let slow = [
+            run("2026-01-02 10:00:00", 1),
+            run("2026-01-02 10:30:00", 30),
+            run("2026-01-02 10:59:00", 29),
+        ];
+        assert_eq!(neighbours(&slow).len(), 1);
+        let next = [slow[0].time, slow[1].time].map(|time| run(&time.to_string(), 1));
+        assert_eq!(neighbours(&next).len(), 2);
     }
 
     #[test]
