@@ -770,6 +770,24 @@ fn an_answer_to_another_question_is_asked_for_anew() {
 }
 
 #[test]
+fn a_run_goes_on_only_with_the_options_it_was_begun_with() {
+    let project = Project::new(JUDGED, "");
+    let _server = killed_while_judged(&project, &["--trials", "2", "--filter", "a*"]);
+    for words in [
+        &["--resume"][..],
+        &["--resume", "--trials", "2"],
+        &["--resume", "--trials", "3", "--filter", "a*"],
+    ] {
+        let ran = project.run(words);
+        ran.exits(2)
+            .says("was begun with `--filter 'a*' --trials 2`");
+    }
+    let same = ["--resume", "--filter", "a*", "--trials", "2"];
+    project.run(&same).exits(0);
+    assert_eq!(project.rows().len(), 2);
+}
+
+#[test]
 fn a_test_that_was_changed_counts_once_when_a_run_goes_on() {
     let waiting = "targets: [{name: default, provider: cli, command: \
                    [sh, -c, 'test {TEST_ID} = b && touch waiting; while [ {TEST_ID} = b ] && [ ! -e go ]; do sleep 0.02; done; echo hello']}]\n";

@@ -19,6 +19,7 @@ use crate::exit::Exit;
 
 use super::account::Account;
 use super::suites::Ready;
+use super::typed;
 
 /// `--failed`: keeps only tests and targets that did not pass.
 pub(super) fn narrow_to_failed(
@@ -115,7 +116,7 @@ impl Earlier {
             earlier.of_suite.push(at);
         }
         match args.resume {
-            Some(_) => earlier.check(suites),
+            Some(_) => earlier.check(suites, &plan_options(args)),
             None => Ok(earlier),
         }
     }
@@ -129,10 +130,13 @@ impl Earlier {
         Ok(self.interrupted.len() - 1)
     }
 
-    fn check(self, suites: &[SuiteJob]) -> Result<Self, Exit> {
+    fn check(self, suites: &[SuiteJob], options: &PlanOptions) -> Result<Self, Exit> {
         if self.interrupted.is_empty() {
             complain("--resume: there is no interrupted run");
             return Err(Exit::CouldNotStart);
+        }
+        for interrupted in &self.interrupted {
+            same_plan(interrupted, options)?;
         }
         // Where nothing else is meant, a suite that has changed its name may go on.
         for (suite, at) in suites.iter().zip(&self.of_suite) {
@@ -250,6 +254,25 @@ impl Earlier {
     }
 }
 
+/// With other options there would be other cases, and what is missing would look complete.
+fn same_plan(interrupted: &Interrupted, options: &PlanOptions) -> Result<(), Exit> {
+    let Some(header) = &interrupted.header else {
+        return Ok(());
+    };
+    if header.options == *options {
+        return Ok(());
+    }
+    let file = interrupted.place.results();
+    let typed = match typed::of_plan(&header.options) {
+        none if none.is_empty() => "no options that choose cases".to_owned(),
+        words => format!("`{words}`"),
+    };
+    complain(&format!(
+        "--resume: the run in `{file}` was begun with {typed}; give the same ones"
+    ));
+    Err(Exit::CouldNotStart)
+}
+
 /// Whether it was planned there, or has rows.
 fn has_suite(interrupted: &Interrupted, name: &str) -> bool {
     let header = interrupted.header.as_ref();
@@ -291,7 +314,12 @@ fn header(args: &Run, suites: &[SuiteJob], now: SystemTime) -> Header {
         .map(Vec::len)
         .sum();
     let mut header = Header::new(rfc3339(now), planned.collect(), cases as u64);
-    header.options = PlanOptions {
+    header.options = plan_options(args);
+    header
+}
+
+fn plan_options(args: &Run) -> PlanOptions {
+    PlanOptions {
         targets: args.target.clone(),
         trials: args.trials,
         seed: Some(args.seed),
@@ -299,6 +327,5 @@ fn header(args: &Run, suites: &[SuiteJob], now: SystemTime) -> Header {
         shard: args.shard.clone(),
         filters: args.filter.clone(),
         tags: args.tag.clone(),
-    };
-    header
+    }
 }

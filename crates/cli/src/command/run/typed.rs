@@ -1,5 +1,7 @@
 //! The command line, to be typed again.
 
+use evalrig_run::record::PlanOptions;
+
 /// Options with a value that say what a run is compared with.
 const COMPARING: &[&str] = &["--baseline", "--margin", "--measure"];
 
@@ -26,6 +28,25 @@ fn again(given: impl Iterator<Item = String>, is_over: bool) -> String {
     words.join(" ")
 }
 
+/// The options that decide which cases there are.
+pub(super) fn of_plan(options: &PlanOptions) -> String {
+    let named = |name: &'static str, values: &[String]| -> Vec<String> {
+        let words = values
+            .iter()
+            .map(|value| format!("{name} {}", quoted(value)));
+        words.collect()
+    };
+    let number = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
+    let mut words = named("--target", &options.targets);
+    words.extend(named("--filter", &options.filters));
+    words.extend(named("--tag", &options.tags));
+    words.extend(number("--trials", options.trials.map(u64::from)));
+    words.extend(number("--sample", options.sample));
+    words.extend(number("--seed", options.seed.filter(|seed| *seed != 0)));
+    words.extend(named("--shard", options.shard.as_slice()));
+    words.join(" ")
+}
+
 pub(in super::super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
@@ -37,6 +58,24 @@ pub(in super::super) fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_of_a_plan_are_shown_as_they_are_typed() {
+        let options = PlanOptions {
+            targets: vec!["a".to_owned(), "b c".to_owned()],
+            trials: Some(5),
+            seed: Some(0),
+            sample: Some(3),
+            shard: Some("1/2".to_owned()),
+            filters: vec!["!x*".to_owned()],
+            tags: Vec::new(),
+        };
+        assert_eq!(
+            of_plan(&options),
+            "--target a --target 'b c' --filter '!x*' --trials 5 --sample 3 --shard 1/2"
+        );
+        assert_eq!(of_plan(&PlanOptions::default()), "");
+    }
 
     #[test]
     fn what_belongs_to_one_run_alone_is_not_typed_again() {
