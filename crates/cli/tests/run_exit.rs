@@ -38,6 +38,17 @@ tests:
 ";
 
 #[test]
+fn a_file_of_another_tool_is_passed_over_with_a_word() {
+    let targets = "targets: [{name: default, provider: mock, response: hello}]\n";
+    let project = Project::new("testcases: []\n", targets);
+    std::fs::rename(project.path("EVAL.yaml"), project.path("eval.yaml")).unwrap();
+    let ran = project.run(&[]);
+    ran.exits(4)
+        .says("foreign-dialect")
+        .says("no suite was found");
+}
+
+#[test]
 fn the_worst_outcome_decides() {
     let project = Project::new(SUITE, MOCK);
     for (filters, options, code) in [

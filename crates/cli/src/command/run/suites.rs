@@ -167,6 +167,10 @@ fn load_one(
         return Err(Exit::CouldNotStart);
     }
     let Some(suite) = suite else {
+        // The file is passed over; only this says why.
+        if !rest.is_empty() && !context.global.quiet {
+            show(context, &sources, rest, &secrets);
+        }
         return Ok(None);
     };
     if file.is_none() && need == Need::Targets {
