@@ -192,27 +192,26 @@ impl Bench {
 
     /// Nobody can be faster than the server, whose answers come in waves.
     fn service(&mut self) -> Result<()> {
-        const LIMITS: [(usize, f64); 2] = [(64, 1.15), (256, 1.30)];
+        // Logging a thousand records takes longer than the four waves of 256 workers, so that
+        // figure is shown and not judged.
+        const LIMITS: [(usize, f64, f64); 2] = [(64, 1.15, 1.15), (256, 1.30, f64::INFINITY)];
         println!(
             "\n{:<44} {:>10} {:>10} {:>7} {:>7}",
             "1 000 tests, a server that takes 50 ms", "ideal ms", "clock ms", "ratio", "limit"
         );
-        let workers = LIMITS.map(|(workers, _)| workers.to_string());
+        let workers = LIMITS.map(|(workers, ..)| workers.to_string());
         let mut commands = Vec::new();
         for workers in &workers {
             commands.push(self.evalrig("EVAL.yaml", "service", &["--workers", workers]));
             commands.push(self.logged("EVAL.yaml", "service", &["--workers", workers]));
         }
         let costs = compare(7, &commands)?;
-        for ((workers, most), costs) in LIMITS.into_iter().zip(costs.chunks(2)) {
+        for ((workers, most, logged), costs) in LIMITS.into_iter().zip(costs.chunks(2)) {
             let ideal = CASES.div_ceil(workers) as f64 * DELAY.as_secs_f64() * 1000.0;
-            self.clock_row(&format!("  --workers {workers}"), ideal, costs[0], most);
-            let passed = costs[1].passed / 1000.0;
-            println!(
-                "{:<44} {ideal:>10.1} {passed:>10.1} {:>7.2}",
-                format!("  --workers {workers}, with the run log"),
-                passed / ideal
-            );
+            let name = format!("  --workers {workers}");
+            self.clock_row(&name, ideal, costs[0], most);
+            let name = format!("{name}, with the run log");
+            self.clock_row(&name, ideal, costs[1], logged);
         }
         Ok(())
     }
@@ -243,8 +242,11 @@ impl Bench {
     fn clock_row(&mut self, what: &str, best_ms: f64, cost: Cost, most: f64) {
         let passed = cost.passed / 1000.0;
         let ratio = passed / best_ms;
-        let verdict = self.verdict.judge(ratio <= most);
-        println!("{what:<44} {best_ms:>10.1} {passed:>10.1} {ratio:>7.2} {most:>7.2} {verdict}");
+        let (limit, verdict) = match most.is_finite() {
+            true => (format!("{most:.2}"), self.verdict.judge(ratio <= most)),
+            false => (String::new(), ""),
+        };
+        println!("{what:<44} {best_ms:>10.1} {passed:>10.1} {ratio:>7.2} {limit:>7} {verdict}");
     }
 
     /// A run of a suite against a target, with a results file that no other run has.

@@ -8,9 +8,12 @@ const WORDS: &[&str] = &[
     "-.inf", ".nan",
 ];
 
+/// Of these words.
+const LONGEST_WORD: usize = 5;
+
 /// Plain if that is safe, else in single quotes, else in double quotes. Never more than one line.
 pub(super) fn one_line(text: &str) -> String {
-    if !text.chars().all(|c| c == '\t' || is_printable(c)) {
+    if !is_visible(text) {
         double_quoted(text)
     } else if is_plain(text) {
         text.to_owned()
@@ -22,17 +25,28 @@ pub(super) fn one_line(text: &str) -> String {
 /// Whether the text of a file is a scalar of one line that every reader takes for a text, and for the
 /// same one: in either kind of quotes, or plain. So it can be kept without being read.
 pub fn is_one_line_text(written: &str) -> bool {
-    if !written.chars().all(|c| c == '\t' || is_printable(c)) {
+    if !is_visible(written) {
         return false;
     }
     let within = |quote: char| written.strip_prefix(quote)?.strip_suffix(quote);
     if let Some(inner) = within('\'') {
-        inner.split("''").all(|part| !part.contains('\''))
+        are_quotes_doubled(inner)
     } else if let Some(inner) = within('"') {
         are_escapes_known(inner)
     } else {
         is_plain(written)
     }
+}
+
+fn are_quotes_doubled(inner: &str) -> bool {
+    let mut rest = inner;
+    while let Some(at) = rest.find('\'') {
+        match rest[at + 1..].strip_prefix('\'') {
+            Some(behind) => rest = behind,
+            None => return false,
+        }
+    }
+    true
 }
 
 /// Only what [`double_quoted`] writes is known.
@@ -118,6 +132,15 @@ pub(super) fn literal_block(text: &str, column: usize, step: usize) -> Option<St
     Some(out)
 }
 
+/// Nothing but tabs and characters that may stand as they are.
+fn is_visible(text: &str) -> bool {
+    // Most texts are ASCII, and a loop without a way out looks at many bytes at once.
+    let is_ascii = text
+        .bytes()
+        .fold(true, |all, byte| all & matches!(byte, b'\t' | b' '..=b'~'));
+    is_ascii || text.chars().all(|c| c == '\t' || is_printable(c))
+}
+
 /// On every reader's list of characters that may stand in a file as they are, and no line break
 /// by anyone's rules: YAML 1.1 breaks lines at U+0085, U+2028 and U+2029.
 fn is_printable(character: char) -> bool {
@@ -137,13 +160,23 @@ fn is_plain(text: &str) -> bool {
     let is_blank_at_an_end = text.trim().len() != text.len();
     !"-?:,[]{}#&*!|>'\"%@`".contains(first)
         && !is_blank_at_an_end
-        && !text.contains('\t')
-        && !text.contains(": ")
+        && !has_indicator(text)
         && !text.ends_with(':')
-        && !text.contains(" #")
         && !text.starts_with("...")
-        && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+        && !is_word(text)
         && !looks_like_a_number(text)
+}
+
+/// What ends a plain text, or the line, for some reader.
+fn has_indicator(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let pairs = bytes.iter().zip(&bytes[1..]);
+    let is_one = |pair: (&u8, &u8)| matches!(pair, (b':', b' ') | (b' ', b'#'));
+    bytes.contains(&b'\t') || pairs.fold(false, |any, pair| any | is_one(pair))
+}
+
+fn is_word(text: &str) -> bool {
+    text.len() <= LONGEST_WORD && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Integers, floats, base-60 numbers and timestamps of either version, and their near relations
@@ -168,6 +201,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn every_word_is_looked_for() {
+        assert!(WORDS.iter().all(|word| word.len() <= LONGEST_WORD));
+        assert!(WORDS.iter().all(|word| !is_plain(word)));
+    }
 
     #[test]
     fn texts_that_must_be_read_are_told_apart() {

@@ -2,6 +2,7 @@
 //! as evalrig writes it is checked line by line and carried over as text: a thousand runs cost
 //! hardly more than one. Every other history is read and written again.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use evalrig_core::syntax::{decode, is_one_line_text};
@@ -17,6 +18,8 @@ const NOTHING: &str = "  history: []";
 pub(super) struct Growing {
     /// Without what stands in `older`.
     pub(super) summary: Summary,
+    /// The file that was read.
+    text: String,
     /// The history of each turn as it stands in the file; none when all of it was read.
     older: Vec<Older>,
 }
@@ -24,14 +27,17 @@ pub(super) struct Growing {
 /// The lines beneath `history:`, each with its line break.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Older {
-    text: String,
+    lines: Range<usize>,
     highest_run: u64,
 }
 
 impl From<Summary> for Growing {
     fn from(summary: Summary) -> Self {
-        let older = Vec::new();
-        Self { summary, older }
+        Self {
+            summary,
+            text: String::new(),
+            older: Vec::new(),
+        }
     }
 }
 
@@ -39,22 +45,14 @@ impl Growing {
     /// As [`Summary::read`].
     pub(super) fn read(bytes: Vec<u8>) -> Result<Self, String> {
         let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-        match Self::read_in_part(&text) {
-            Some(growing) => Ok(growing),
+        match read_in_part(&text) {
+            Some((summary, older)) => Ok(Self {
+                summary,
+                text,
+                older,
+            }),
             None => Summary::read_text(text).map(Self::from),
         }
-    }
-
-    fn read_in_part(text: &str) -> Option<Self> {
-        let (head, older) = cut(text)?;
-        let summary = Summary::read_text(head).ok()?;
-        // A line that only looks like a history, say in a text of many lines, shows here.
-        let is_understood = older.len() == summary.turns.len()
-            && summary.has_only_known_keys()
-            && summary.turns.iter().zip(&older).all(|(turn, older)| {
-                turn.has_history_of(0) && (older.text.is_empty() || !turn.now.is_empty())
-            });
-        is_understood.then_some(Self { summary, older })
     }
 
     pub(super) fn highest_run(&self) -> u64 {
@@ -62,26 +60,54 @@ impl Growing {
         self.summary.highest_run().max(older.unwrap_or(0))
     }
 
-    pub(super) fn to_yaml(&self) -> String {
+    /// The text of the file, in pieces: most of it is there already.
+    pub(super) fn pieces(&self) -> Vec<Cow<'_, str>> {
         let head = self.summary.to_yaml();
-        if self.older.is_empty() {
-            return head;
+        let mut older = self
+            .older
+            .iter()
+            .map(|older| &self.text[older.lines.clone()]);
+        let mut pieces = Vec::new();
+        let mut begin = 0;
+        for end in ends_of_histories(&head) {
+            pieces.push(head[begin..end].to_owned().into());
+            pieces.extend(older.next().map(Cow::from));
+            begin = end;
         }
-        let kept: usize = self.older.iter().map(|older| older.text.len()).sum();
-        let mut out = String::with_capacity(head.len() + kept);
-        let mut older = self.older.iter();
-        let mut is_inside = false;
-        for line in head.split_inclusive('\n') {
-            if is_inside && !is_of_history(line) {
-                out.extend(older.next().map(|older| older.text.as_str()));
-                is_inside = false;
-            }
-            is_inside |= line.starts_with(HISTORY);
-            out.push_str(line);
-        }
-        out.extend(older.next().map(|older| older.text.as_str()));
-        out
+        pieces.push(head[begin..].to_owned().into());
+        pieces
     }
+}
+
+/// Everything but the histories, which are understood without being read; `None` when they are not.
+fn read_in_part(text: &str) -> Option<(Summary, Vec<Older>)> {
+    let (head, older) = cut(text)?;
+    let summary = Summary::read_text(head).ok()?;
+    // A line that only looks like a history, say in a text of many lines, shows here.
+    let is_understood = older.len() == summary.turns.len()
+        && summary.has_only_known_keys()
+        && summary.turns.iter().zip(&older).all(|(turn, older)| {
+            turn.has_history_of(0) && (older.lines.is_empty() || !turn.now.is_empty())
+        });
+    is_understood.then_some((summary, older))
+}
+
+/// Where the history of each turn ends, in a text that was just written.
+fn ends_of_histories(head: &str) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let (mut at, mut is_inside) = (0, false);
+    for line in head.split_inclusive('\n') {
+        if is_inside && !is_of_history(line) {
+            ends.push(at);
+            is_inside = false;
+        }
+        is_inside |= line.starts_with(HISTORY);
+        at += line.len();
+    }
+    if is_inside {
+        ends.push(at);
+    }
+    ends
 }
 
 fn is_of_history(line: &str) -> bool {
@@ -168,9 +194,9 @@ fn entries(lines: &mut Lines<'_>) -> Option<Older> {
         keys.push(key);
         highest_run = highest_run.max(run.unwrap_or(0));
     }
-    let text = text.get(begin..end).filter(|text| !text.is_empty())?;
-    Some(Older {
-        text: text.to_owned(),
+    let is_whole = begin < end && end <= text.len();
+    is_whole.then_some(Older {
+        lines: begin..end,
         highest_run,
     })
 }
@@ -181,7 +207,8 @@ fn field(line: &str) -> Option<(&str, Option<u64>)> {
     if matches!(line, "tools_called:" | "tools_called: []") {
         return Some(("tools_called", None));
     }
-    let (key, value) = line.split_once(": ")?;
+    let (key, value) = line.split_once(':')?;
+    let value = value.strip_prefix(' ')?;
     match key {
         "run" => {
             let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
@@ -220,7 +247,7 @@ mod tests {
                 entry.set("run", 4_u64);
                 turn.advance(entry);
             }
-            growing.to_yaml()
+            growing.pieces().concat()
         })
     }
 

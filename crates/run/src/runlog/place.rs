@@ -36,7 +36,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn write(path: Utf8PathBuf, text: &str) -> Result<Self, StoreError> {
+    /// The text in pieces.
+    pub(super) fn write<T: AsRef<str>>(path: Utf8PathBuf, text: &[T]) -> Result<Self, StoreError> {
         let directory = path.parent().unwrap_or(Utf8Path::new("."));
         let made = temporary(directory);
         let (temporary, file) = made.map_err(|error| StoreError::io("written", &path, error))?;
@@ -46,7 +47,8 @@ impl Draft {
             file,
             is_placed: false,
         };
-        let written = draft.file.write_all(text.as_bytes());
+        let mut pieces = text.iter().map(|piece| piece.as_ref().as_bytes());
+        let written = pieces.try_for_each(|piece| draft.file.write_all(piece));
         let written = written.and_then(|()| keep_permissions(&draft.path, &draft.file));
         written.map_err(|error| draft.fault(error))?;
         Ok(draft)
@@ -77,7 +79,7 @@ impl Drop for Draft {
 
 /// Replaces the file.
 pub(super) fn place(path: &Utf8Path, text: &str) -> Result<(), StoreError> {
-    let draft = Draft::write(path.to_owned(), text)?;
+    let draft = Draft::write(path.to_owned(), &[text])?;
     place_all(vec![draft]).remove(0)
 }
 
@@ -190,7 +192,7 @@ mod tests {
         }
         // A file cannot take the place of a directory that is not empty.
         fs::create_dir_all(paths[7].join("in the way")).unwrap();
-        let draft = |path: &Utf8PathBuf| Draft::write(path.clone(), path.as_str()).unwrap();
+        let draft = |path: &Utf8PathBuf| Draft::write(path.clone(), &[path.as_str()]).unwrap();
         let placed = place_all(paths.iter().map(draft).collect());
         for (at, (path, placed)) in paths.iter().zip(placed).enumerate() {
             assert_eq!(placed.is_ok(), at != 7, "{placed:?}");

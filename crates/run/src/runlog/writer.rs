@@ -155,7 +155,7 @@ impl Writer {
         };
         let run = next_run(store, &name, &record)?;
         make_directory(&store.run_directory(&name))?;
-        let draft = Draft::write(store.run_path(&name, run), &new.file().to_text())?;
+        let draft = Draft::write(store.run_path(&name, run), &[new.file().to_text()])?;
         self.homes.take(wanted, number);
         let one = Entering {
             at,
@@ -179,7 +179,7 @@ impl Writer {
         for (mut one, placed) in entering.into_iter().zip(place_all(drafts)) {
             enter(&mut one.record.summary, one.run, one.new);
             let path = self.store.summary_path(&one.name);
-            let draft = placed.and_then(|()| Draft::write(path, &one.record.to_yaml()));
+            let draft = placed.and_then(|()| Draft::write(path, &one.record.pieces()));
             match draft {
                 Ok(draft) => {
                     summaries.push(draft);
