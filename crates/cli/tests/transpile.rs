@@ -166,6 +166,63 @@ fn faults_that_stop_the_work_are_shown_and_nothing_is_written() {
     assert_eq!(names(place.path()), [""; 0]);
 }
 
+/// What stops only this work is an error for `validate`, a warning for `run`, and said once here.
+#[test]
+fn faults_that_stop_only_this_work_are_known_before() {
+    const CODES: [&str; 3] = ["conflicting-triggers", "no-prompt", "skill-name-collision"];
+    let place = directory(
+        "name: demo
+tests:
+  - id: a
+    criteria: c
+    input: q
+    assert: [{type: trigger-judge, skill: k}, {type: trigger-judge, skill: k, negate: true}, {type: trigger-judge, skill: K}]
+  - id: b
+    criteria: c
+    input: [{role: user, content: ' '}]
+  - id: c
+    criteria: c
+    input: [{role: system, content: x}]
+",
+    );
+    let evalrig = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_evalrig"))
+            .args(arguments)
+            .current_dir(place.path())
+            .env("NO_COLOR", "1")
+            .output()
+            .expect("the binary starts")
+    };
+    let said = ends_with(&evalrig(&["validate", "--format", "concise"]), 1);
+    for part in [
+        "EVAL.yaml:6:48: error[conflicting-triggers]",
+        "EVAL.yaml:6:95: error[skill-name-collision]",
+        "EVAL.yaml:9:12: error[no-prompt]",
+        "EVAL.yaml:12:12: error[no-user-message]",
+        "4 errors",
+    ] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    let said = ends_with(&run(place.path(), &[]), 2);
+    for (code, times) in CODES.into_iter().zip([1, 2, 1]) {
+        // The prompt of `c`, which has no user, is missed here only.
+        let count = said.matches(&format!("error[{code}]")).count();
+        assert_eq!(count, times, "{code}\n{said}");
+    }
+    fs::create_dir(place.path().join(".evalrig")).expect("a directory");
+    fs::write(
+        place.path().join(".evalrig/targets.yaml"),
+        "targets: [{name: default, provider: mock, response: fine}]\n",
+    )
+    .expect("targets");
+    let said = ends_with(&evalrig(&["run", "--skip-judges", "--no-record"]), 1);
+    for code in CODES {
+        let warning = format!("warning[{code}]");
+        assert!(said.contains(&warning), "{code}\n{said}");
+        assert!(!said.contains(&format!("error[{code}]")), "{said}");
+    }
+}
+
 /// Tests are taken in while the file is read, when the text of their line is not kept yet.
 #[test]
 fn faults_and_losses_of_a_jsonl_file_have_their_lines() {
@@ -191,7 +248,7 @@ fn faults_and_losses_of_a_jsonl_file_have_their_lines() {
     )
     .expect("a file");
     let said = ends_with(&run(place.path(), &["--force"]), 2);
-    for part in ["no-prompt", "data.jsonl:2:1", r#"{"id": 5, "criteria""#] {
+    for part in ["no-prompt", "data.jsonl:2:37", r#"{"id": 5, "criteria""#] {
         assert!(said.contains(part), "{part}\n{said}");
     }
 }

@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod evidence;
 pub mod export;
 pub mod model;
+pub mod outgoing;
 pub mod plan;
 pub mod read;
 pub mod repair;

@@ -31,6 +31,11 @@ const ROOMS: &[(&str, &[&str])] = &[
             "evidence",
         ],
     ),
+    // Of evidence only what a prompt is.
+    (
+        "outgoing",
+        &["source", "diagnostic", "model", "evidence", "assertion"],
+    ),
     ("score", &["source", "model", "assertion"]),
     ("stats", &[]),
     ("plan", &["source", "model", "stats"]),
@@ -38,6 +43,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("compare", &["model", "stats"]),
     // Reading again is the caller's: fixes know nothing of suites.
     ("repair", &["source", "diagnostic", "syntax"]),
+    // Of evidence only what a prompt is.
     (
         "read",
         &[
@@ -46,7 +52,9 @@ const ROOMS: &[(&str, &[&str])] = &[
             "model",
             "syntax",
             "access",
+            "evidence",
             "assertion",
+            "outgoing",
         ],
     ),
     (
@@ -59,6 +67,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "access",
             "evidence",
             "assertion",
+            "outgoing",
         ],
     ),
     // The schema is made from the tables of fields, wherever they stand.
@@ -91,6 +100,11 @@ const BACKWARDS: &[(&str, &str, &str)] = &[
     (
         "diagnostic/registry.rs",
         "assertion",
+        "gathers the codes of all rooms",
+    ),
+    (
+        "diagnostic/registry.rs",
+        "outgoing",
         "gathers the codes of all rooms",
     ),
     (

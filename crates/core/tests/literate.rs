@@ -39,6 +39,7 @@ const CHECKS: &[(&str, &str)] = &[
     ("interpolation.md", include_str!("check/interpolation.md")),
     ("messages.md", include_str!("check/messages.md")),
     ("noise.md", include_str!("check/noise.md")),
+    ("outgoing.md", include_str!("check/outgoing.md")),
     ("paths.md", include_str!("check/paths.md")),
     ("rubrics.md", include_str!("check/rubrics.md")),
     ("rulings.md", include_str!("check/rulings.md")),

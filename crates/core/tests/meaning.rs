@@ -960,7 +960,7 @@ tests:
     assert_eq!(
         a.input,
         [Message::user(
-            r#"text|1.50|true|{"b":1,"a":["x"]}|x|q|k|{{ s }}"#
+            r#"text|1.50|True|{"b":1,"a":["x"]}|x|q|k|{{ s }}"#
         )]
     );
     let text = a.expected_output.as_ref().unwrap().text();
@@ -968,6 +968,25 @@ tests:
         text.as_deref(),
         Some(r#"{"typed":1.50,"inside":"n=1.50","list":[["p","q"]]}"#)
     );
+}
+
+#[test]
+fn variables_that_are_scalars_go_in_as_they_are_written() {
+    let suite = clean(
+        r#"name: demo
+tests:
+  - id: a
+    vars: {h: 0x1F, u: .5, p: +3, y: TRUE, n: false, z: ~, e: , l: [False, {k: Null}], "l.0": True}
+    criteria: x
+    input: "{{ h }}|{{ u }}|{{ p }}|{{ y }}|{{ n }}|{{ z }}|{{ e }}|{{ l.0 }}|{{ l.1.k }}|{{ l }}"
+    expected_output: ["{{ h }}", "{{ y }}", "{{ z }}"]
+"#,
+    );
+    let a = test(&suite, "a");
+    let text = r#"0x1F|.5|+3|TRUE|false|~||False|Null|[false,{"k":null}]"#;
+    assert_eq!(a.input, [Message::user(text)]);
+    let expected = a.expected_output.as_ref().unwrap().text();
+    assert_eq!(expected.as_deref(), Some("[31,true,null]"));
 }
 
 #[test]
@@ -1159,6 +1178,24 @@ tests:
         "{}",
         help(&project)
     );
+}
+
+#[test]
+fn the_help_for_an_evals_json_depends_on_how_it_is_reached() {
+    let text = r#"{"skill_name": "csv", "evals": [{"id": 1, "prompt": "Hi"}]}"#;
+    let imported = Project::new("name: demo\ntests: [evals.json]\n").with("evals.json", text);
+    let expected = "`evalrig convert` makes a suite from it, which can be imported";
+    assert_eq!(help(&imported), expected);
+    let named = Project::named("EVAL.yaml", text);
+    let expected = "name it `*.json` to read it, or `evalrig convert` it";
+    assert_eq!(help(&named), expected);
+}
+
+#[test]
+fn a_directory_that_a_pattern_matches_is_named_in_the_help() {
+    let project = Project::named("evals/EVAL.yaml", "name: demo\ntests: [/data/*]\n")
+        .with("data/more/a.yaml", "- {id: a, criteria: c, input: i}\n");
+    assert_eq!(help(&project), "name its files: `/data/more/*.yaml`");
 }
 
 #[test]

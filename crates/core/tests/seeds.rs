@@ -387,7 +387,8 @@ tests:
     .with("evals/code-review/fixtures/sample.js", "1\n")
     .with("shared/prompts/system.md", "x\n")
     .load()
-    .clean();
+    // The seed shows paths only; nothing is asked about the files.
+    .with_names(&["no-prompt"]);
     let paths: Vec<&str> = suite.tests[0].input[0]
         .content
         .iter()

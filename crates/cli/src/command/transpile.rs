@@ -1,5 +1,6 @@
 //! `transpile`: a suite as files for skill-creator, and what they cannot say.
 
+use std::collections::HashSet;
 use std::io::{self, Write as _};
 
 use camino::Utf8Path;
@@ -133,7 +134,11 @@ fn tell(context: &Context, read: &mut Read, done: &Transpiled) {
             false => one.level(Level::Warning),
         })
         .collect();
-    all.extend(done.diagnostics.iter().cloned());
+    // What loading said of a test is not said again: it knew the better place.
+    let said: HashSet<_> = all.iter().map(|one| (one.code.name, one.test)).collect();
+    let news = done.diagnostics.iter();
+    let news = news.filter(|one| one.test.is_none() || !said.contains(&(one.code.name, one.test)));
+    all.extend(news.cloned().collect::<Vec<_>>());
     if !all.is_empty() {
         show(context, &read.sources, all, &read.secrets);
     }

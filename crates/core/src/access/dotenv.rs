@@ -113,16 +113,19 @@ impl Reader<'_> {
         };
         let source = self.sources.add_file(path.to_owned(), text, offset);
         let text = self.sources.get(source).shared_text();
+        let mut own = HashMap::new();
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             match parse_line(line.trim_end_matches(['\n', '\r'])) {
-                Ok(Some((name, value))) => {
-                    table.values.entry(name.to_owned()).or_insert(value);
-                }
+                // Of two lines with one name the last counts, as in a shell.
+                Ok(Some((name, value))) => drop(own.insert(name.to_owned(), value)),
                 Ok(None) => {}
                 Err(()) => self.out.report(bad_line(source, at, line)),
             }
             at += line.len();
+        }
+        for (name, value) in own {
+            table.values.entry(name).or_insert(value);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, Level, declare_codes, did_you_mean};
-use crate::model::{JsonStyle, Map, Value};
+use crate::model::Value;
 use crate::source::Span;
 use crate::syntax::Node;
 
@@ -191,7 +191,7 @@ impl Reader<'_> {
                 };
                 let length = end + 4;
                 match self.test_variable(node, at..at + length, &inside[..end]) {
-                    Some(value) => result.push_str(&as_text(&value)),
+                    Some((text, _)) => result.push_str(&text),
                     None => complete = false,
                 }
                 at += length;
@@ -251,8 +251,13 @@ impl Reader<'_> {
         }
     }
 
-    /// The value of `country`, `city.name` or `list.0`.
-    fn test_variable(&mut self, node: Node<'_>, range: Range<usize>, inner: &str) -> Option<Value> {
+    /// What `country`, `city.name` or `list.0` is inside a text, and its value.
+    fn test_variable(
+        &mut self,
+        node: Node<'_>,
+        range: Range<usize>,
+        inner: &str,
+    ) -> Option<(String, Value)> {
         let path = inner.trim();
         let span = node.text_span(range);
         if !is_reference(path) {
@@ -262,12 +267,11 @@ impl Reader<'_> {
             return None;
         }
         let vars = self.vars.as_ref()?;
-        match look_up(vars, path) {
-            Some(value) => Some(value.clone()),
+        match vars.look_up(path) {
+            Some(value) => Some((vars.text(path, value), value.clone())),
             None => {
-                let known = vars.iter().map(|(name, _)| name);
                 let first = path.split('.').next().unwrap_or(path);
-                let help = match did_you_mean(first, known) {
+                let help = match did_you_mean(first, vars.names()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("add `{first}` to the test's `vars`"),
                 };
@@ -285,7 +289,8 @@ impl Reader<'_> {
         if !is_reference(inner.trim()) {
             return None;
         }
-        self.test_variable(node, 0..text.len(), inner)
+        let (_, value) = self.test_variable(node, 0..text.len(), inner)?;
+        Some(value)
     }
 }
 
@@ -315,23 +320,6 @@ fn is_reference(path: &str) -> bool {
                 .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
     };
     begins && is_step(first) && steps.all(is_step)
-}
-
-fn look_up<'v>(vars: &'v Map, path: &str) -> Option<&'v Value> {
-    let mut steps = path.split('.');
-    let first = vars.get(steps.next()?)?;
-    steps.try_fold(first, |value, step| match value {
-        Value::Map(map) => map.get(step),
-        Value::List(items) => items.get(step.parse::<usize>().ok()?),
-        _ => None,
-    })
-}
-
-fn as_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_json(JsonStyle::Compact),
-    }
 }
 
 #[cfg(test)]

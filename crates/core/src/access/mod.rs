@@ -11,6 +11,7 @@ mod secrets;
 mod target;
 mod template;
 mod typed;
+mod vars;
 
 pub use dotenv::EnvFiles;
 pub use judge_template::{JudgeTemplate, JudgeVariable, Part};
@@ -20,9 +21,11 @@ pub use prompt::{Prompt, PromptFile};
 pub use reader::{Limits, Reader, TargetNames, World};
 pub use secrets::Secrets;
 pub use target::UNKNOWN_TARGET;
+pub(crate) use template::is_lone_reference;
 pub use template::{Reference, Template, Unset};
 pub use typed::{list_words, wrong_type};
 pub(crate) use typed::{out_of_range, short_span, type_of};
+pub(crate) use vars::TestVars;
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&crate::diagnostic::Code]] = &[

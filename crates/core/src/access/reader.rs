@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::model::Map;
 use crate::source::{EntryKind, Environment, Files, Sources};
 
 use super::dotenv::{EnvFiles, EnvTable};
 use super::prompt::PromptOnce;
 use super::secrets::Secrets;
 use super::template::{Reference, References};
+use super::vars::TestVars;
 
 /// What the caller lends for reading.
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ pub struct Reader<'w> {
     /// Texts stay as they are: the file belongs to a format without variables.
     pub(crate) plain_texts: bool,
     /// Variables of the test that is being read, if it has any.
-    pub(crate) vars: Option<Map>,
+    pub(crate) vars: Option<TestVars>,
     pub(crate) secrets: Secrets,
     pub(super) references: References,
     pub(super) env_table: Option<EnvTable>,

@@ -5,8 +5,10 @@ use std::fmt;
 
 use crate::model::{JsonStyle, Value};
 
-/// Shorter values would blot out ordinary words.
-const SHORTEST: usize = 8;
+/// Characters. Shorter values would shred every text.
+const SHORTEST: usize = 4;
+/// Characters. A variable is secret by its name alone, and shorter values may be ordinary words.
+const SHORTEST_VARIABLE: usize = 8;
 
 const NAMES: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
@@ -26,13 +28,16 @@ impl Secrets {
     /// Remembers the value of a variable if its name says that it is secret.
     pub fn notice(&mut self, name: &str, value: &str) {
         let name = name.to_uppercase();
-        if NAMES.iter().any(|part| name.contains(part)) {
+        let is_secret = NAMES.iter().any(|part| name.contains(part));
+        if is_secret && value.chars().count() >= SHORTEST_VARIABLE {
             self.add(value);
         }
     }
 
+    /// Remembers a value that is known to be secret, such as a key in a targets file.
     pub fn add(&mut self, value: &str) {
-        if value.len() < SHORTEST || self.values.iter().any(|known| known == value) {
+        let is_short = value.chars().count() < SHORTEST;
+        if is_short || self.values.iter().any(|known| known == value) {
             return;
         }
         self.values.push(value.to_owned());
@@ -143,6 +148,17 @@ mod tests {
             secrets.redact("sk-12345678 abc /home/someone"),
             "*** abc /home/someone"
         );
+    }
+
+    #[test]
+    fn lengths_are_counted_in_characters() {
+        let mut secrets = Secrets::default();
+        secrets.notice("MY_KEY", "größen!");
+        secrets.notice("MY_KEY", "größen!!");
+        secrets.add("süß");
+        secrets.add("süße");
+        let shown = secrets.redact("größen! größen!! süß süße");
+        assert_eq!(shown, "größen! *** süß ***");
     }
 
     #[test]

@@ -154,7 +154,7 @@ pub(super) fn has_references(text: &str) -> bool {
 }
 
 /// Nothing but one reference, blanks around it allowed.
-pub(super) fn is_lone_reference(text: &str) -> bool {
+pub(crate) fn is_lone_reference(text: &str) -> bool {
     let text = text.trim();
     matches!(piece_at(text), Some((Piece::Variable(_), length)) if length == text.len())
 }

@@ -59,7 +59,7 @@ impl Check for Cost {
     }
 
     fn sentences(&self, _: &Common) -> Vec<String> {
-        vec![format!("Cost under ${}", self.budget.most)]
+        vec![format!("Cost under ${}", self.budget.most.source())]
     }
 
     fn grade(&self, subject: &Subject<'_>) -> Step {
@@ -113,6 +113,8 @@ mod tests {
         let found = read("- {type: cost, budget: 0.10}");
         assert_eq!(found.sentences(), ["Cost under $0.10"]);
         assert_eq!(found.options(), r#"{"budget":0.10}"#);
+        let found = read("- {type: cost, budget: .5}");
+        assert_eq!(found.sentences(), ["Cost under $.5"]);
     }
 
     #[test]

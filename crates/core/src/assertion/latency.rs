@@ -59,7 +59,8 @@ impl Check for Latency {
     }
 
     fn sentences(&self, _: &Common) -> Vec<String> {
-        vec![format!("Response time under {}ms", self.threshold.most)]
+        let threshold = self.threshold.most.source();
+        vec![format!("Response time under {threshold}ms")]
     }
 
     fn grade(&self, subject: &Subject<'_>) -> Step {
@@ -113,6 +114,8 @@ mod tests {
         let found = read("- {type: latency, threshold: 1.50e3}");
         assert_eq!(found.options(), r#"{"threshold":1.50e3}"#);
         assert_eq!(found.sentences(), ["Response time under 1.50e3ms"]);
+        let found = read("- {type: latency, threshold: 0x10}");
+        assert_eq!(found.sentences(), ["Response time under 0x10ms"]);
     }
 
     #[test]

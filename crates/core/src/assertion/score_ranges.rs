@@ -4,8 +4,8 @@ use crate::access::{Reader, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::ScoreRange;
 use crate::source::Span;
-use crate::syntax::Node;
 use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
+use crate::syntax::{Node, Scalar};
 
 declare_codes! {
     INVALID_SCORE_RANGES = "invalid-score-ranges", Blocking, Assertion, r#"`score_ranges` does not say what scores from 0 to 10 stand for.
@@ -147,13 +147,18 @@ fn read_listed_range(reader: &mut Reader<'_>, node: Node<'_>) -> Option<ScoreRan
         reader.report(invalid_ranges(bound.head(), FORM));
         return None;
     };
-    let mut ends = range
+    let before = reader.out.len();
+    let ends: Vec<Option<u8>> = range
         .value
         .items()
-        .map(|end| end.scalar_text().and_then(score));
-    let (Some(Some(low)), Some(Some(high)), None) = (ends.next(), ends.next(), ends.next()) else {
-        let message = "a range is two scores from 0 to 10: `[low, high]`";
-        reader.report(invalid_ranges(range.value.span(), message));
+        .map(|end| read_score(reader, end))
+        .collect();
+    let [Some(low), Some(high)] = ends[..] else {
+        // A variable that is not set has been reported already.
+        if reader.out.len() == before {
+            let message = "a range is two scores from 0 to 10: `[low, high]`";
+            reader.report(invalid_ranges(range.value.span(), message));
+        }
         return None;
     };
     if low > high {
@@ -178,6 +183,17 @@ fn read_range_text(reader: &mut Reader<'_>, node: Node<'_>) -> Option<String> {
         return None;
     }
     Some(text.into_owned())
+}
+
+/// A score, or a single `${{ }}` that stands for one.
+fn read_score(reader: &mut Reader<'_>, node: Node<'_>) -> Option<u8> {
+    if let Some(score) = node.scalar_text().and_then(score) {
+        return Some(score);
+    }
+    match node.scalar()? {
+        Scalar::Str(_) => score(reader.any_number("score_range", node)?.text()),
+        _ => None,
+    }
 }
 
 fn score(text: &str) -> Option<u8> {

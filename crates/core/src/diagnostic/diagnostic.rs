@@ -56,6 +56,13 @@ impl Diagnostic {
         }
     }
 
+    /// Touches the test at this position.
+    #[must_use]
+    pub fn of_test(mut self, position: u32) -> Self {
+        self.test = Some(position);
+        self
+    }
+
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;

@@ -8,6 +8,7 @@ pub fn all_codes() -> impl Iterator<Item = &'static Code> {
         crate::syntax::CODES,
         crate::access::CODES,
         crate::assertion::CODES,
+        crate::outgoing::CODES,
         crate::read::CODES,
         crate::export::CODES,
     ]

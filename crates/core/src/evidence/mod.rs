@@ -21,7 +21,7 @@ pub use attachment::EncodedImage;
 pub use judge_prompt::{CHECKS_PER_CALL, JudgeTask, repair};
 pub use message_json::{expected_to_value, message_to_value, messages_to_value};
 pub use payload::{calls_to_value, input_files, payload, script_stdin, trace_summary};
-pub use question::{last_user_message, question};
+pub use question::{is_silent, last_user_message, question};
 pub use reply::{Decision, ItemReply, read_check_reply, read_score_reply};
 pub use script_reply::{ScriptEnd, read_script};
 pub use text::{Attachments, MessagePart, Rendering};

@@ -12,6 +12,15 @@ pub fn last_user_message(input: &[Message]) -> Option<usize> {
     input.iter().rposition(|message| message.role == Role::User)
 }
 
+/// Whether a message's prompt text is blank, without writing it.
+pub fn is_silent(message: &Message) -> bool {
+    message.content.iter().all(|block| match block {
+        Block::Text(text) => text.trim().is_empty(),
+        Block::Json(_) => false,
+        Block::File(_) | Block::Image(_) => true,
+    })
+}
+
 /// Texts first, then data, whatever their order in the message.
 fn prompt_text(message: &Message) -> String {
     if let [Block::Text(only)] = message.content.as_slice() {
@@ -46,5 +55,23 @@ mod tests {
         let expected = "one\ntwo\n{\n  \"a\": true\n}";
         assert_eq!(question(&input).as_deref(), Some(expected));
         assert_eq!(question(&input[2..]), None);
+    }
+
+    #[test]
+    fn a_silent_message_is_one_with_a_blank_question() {
+        let text = |text: &str| Block::Text(text.to_owned());
+        let data = || Block::Json("".into());
+        let contents = [
+            vec![],
+            vec![text("")],
+            vec![text(" "), text("\n")],
+            vec![text(""), data()],
+            vec![text(" "), text("x")],
+        ];
+        for content in contents {
+            let message = Message::new(Role::User, content);
+            let asked = question(std::slice::from_ref(&message)).unwrap();
+            assert_eq!(is_silent(&message), asked.trim().is_empty(), "{asked:?}");
+        }
     }
 }

@@ -4,10 +4,19 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Finite. `text` is legal JSON and is the author's own spelling wherever that is legal.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Number {
     text: Cow<'static, str>,
     value: f64,
+    /// The author's own spelling where it is not legal.
+    source: Option<Box<str>>,
+}
+
+/// How a number is written in YAML makes no difference to what it says.
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.value == other.value
+    }
 }
 
 impl Number {
@@ -15,6 +24,7 @@ impl Number {
     pub const ONE: Self = Self {
         text: Cow::Borrowed("1"),
         value: 1.0,
+        source: None,
     };
 
     /// Reads a YAML 1.2 core number. `None` for `.inf`, `.nan`, what overflows a float, and what
@@ -24,6 +34,7 @@ impl Number {
             return Some(Self {
                 text: value.to_string().into(),
                 value: value as f64,
+                source: Some(source.into()),
             });
         }
         let value: f64 = match source
@@ -36,13 +47,14 @@ impl Number {
         if !value.is_finite() {
             return None;
         }
-        let text = match is_json_number(source) {
-            true => source.to_owned(),
-            false => plain_text(source, value),
+        let (text, source) = match is_json_number(source) {
+            true => (source.to_owned(), None),
+            false => (plain_text(source, value), Some(source.into())),
         };
         Some(Self {
             text: text.into(),
             value,
+            source,
         })
     }
 
@@ -53,6 +65,11 @@ impl Number {
     /// As the author wrote it, where that is legal JSON.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// As the author wrote it.
+    pub fn source(&self) -> &str {
+        self.source.as_deref().unwrap_or(&self.text)
     }
 
     pub fn as_u64(&self) -> Option<u64> {
@@ -71,6 +88,7 @@ impl From<u64> for Number {
         Self {
             text: value.to_string().into(),
             value: value as f64,
+            source: None,
         }
     }
 }
@@ -156,7 +174,8 @@ mod tests {
             ("-007", "-7"),
             ("000", "0"),
         ] {
-            assert_eq!(Number::parse(source).unwrap().text(), text, "{source}");
+            let number = Number::parse(source).unwrap();
+            assert_eq!((number.text(), number.source()), (text, source));
         }
     }
 

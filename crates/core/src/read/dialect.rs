@@ -81,6 +81,8 @@ impl<'t> Root<'t> {
     }
 }
 
+const EVALS_JSON: &str = "an evals.json file";
+
 static DIALECTS: &[Dialect] = &[
     Dialect {
         tool: "a `.co/evals` record",
@@ -88,7 +90,7 @@ static DIALECTS: &[Dialect] = &[
         detect: |root| (root.list("turns").is_some() && !root.has("tests")).then(|| vec!["turns"]),
     },
     Dialect {
-        tool: "an evals.json file",
+        tool: EVALS_JSON,
         help: "name it `*.json` to read it, or `evalrig convert` it",
         detect: |root| {
             (root.list("evals").is_some() && root.has("skill_name"))
@@ -174,6 +176,23 @@ static DIALECTS: &[Dialect] = &[
 
 /// One diagnostic if the root mapping is another tool's.
 pub(super) fn foreign(root: Node<'_>, origin: Origin) -> Option<Diagnostic> {
+    foreign_with(root, origin, |dialect| dialect.help)
+}
+
+/// As [`foreign`], of a file that a suite imports. An evals.json is read on its own only, whatever
+/// it is called.
+pub(super) fn foreign_import(root: Node<'_>) -> Option<Diagnostic> {
+    foreign_with(root, Origin::Named, |dialect| match dialect.tool {
+        EVALS_JSON => "`evalrig convert` makes a suite from it, which can be imported",
+        _ => dialect.help,
+    })
+}
+
+fn foreign_with(
+    root: Node<'_>,
+    origin: Origin,
+    help: fn(&Dialect) -> &'static str,
+) -> Option<Diagnostic> {
     let view = Root { node: root };
     let (dialect, keys) = DIALECTS
         .iter()
@@ -182,13 +201,8 @@ pub(super) fn foreign(root: Node<'_>, origin: Origin) -> Option<Diagnostic> {
         .written_entries()
         .find(|(key, _)| key.scalar_text() == keys.first().copied())
         .map_or(root.span(), |(key, _)| key.span());
-    Some(foreign_file(
-        place,
-        dialect.tool,
-        &keys,
-        dialect.help,
-        origin,
-    ))
+    let (tool, help) = (dialect.tool, help(dialect));
+    Some(foreign_file(place, tool, &keys, help, origin))
 }
 
 pub(super) fn foreign_file(

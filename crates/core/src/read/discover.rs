@@ -1,6 +1,6 @@
 //! Which files are suites (`FORMAT.md` 2.1).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
@@ -51,14 +51,13 @@ pub(super) fn is_hidden(name: &str) -> bool {
 
 impl Found {
     /// Expands arguments: files, directories, patterns, and `!` patterns that take away. No
-    /// argument means the current directory. A file reached twice is returned once.
+    /// argument means the current directory. A file reached twice, by a link too, is returned once.
     pub fn from_arguments(
         files: &dyn Files,
         working_directory: &Utf8Path,
         arguments: &[String],
     ) -> Result<Vec<Self>, Discovery> {
         let mut found: Vec<Self> = Vec::new();
-        let mut known: HashSet<Utf8PathBuf> = HashSet::new();
         let mut removed: Vec<GlobMatcher> = Vec::new();
         let here = [".".to_owned()];
         let positive = arguments.iter().any(|argument| !argument.starts_with('!'));
@@ -71,16 +70,43 @@ impl Found {
                 removed.push(matcher(working_directory, &below)?);
                 continue;
             }
-            for one in expand(files, working_directory, argument)? {
-                if known.insert(one.path.clone()) {
-                    found.push(one);
-                }
-            }
+            found.extend(expand(files, working_directory, argument)?);
         }
         found.retain(|one| !removed.iter().any(|pattern| pattern.is_match(&one.path)));
+        drop_repeats(files, &mut found);
         drop_sidecars(&mut found);
         Ok(found)
     }
+}
+
+/// Keeps the first of those that lead to one file; a link to it only if nothing else does, because
+/// relative paths start where the file lies.
+fn drop_repeats(files: &dyn Files, found: &mut Vec<Found>) {
+    let mut best: HashMap<Utf8PathBuf, (bool, usize)> = HashMap::new();
+    for (at, one) in found.iter().enumerate() {
+        let (real, is_link) = real_path(files, &one.path);
+        let kept = best.entry(real).or_insert((is_link, at));
+        *kept = (*kept).min((is_link, at));
+    }
+    let best: HashSet<usize> = best.into_values().map(|(_, at)| at).collect();
+    let mut at = 0..;
+    found.retain(|_| at.next().is_some_and(|at| best.contains(&at)));
+}
+
+/// Where a file really lies, and whether its own name is a link.
+fn real_path(files: &dyn Files, path: &Utf8Path) -> (Utf8PathBuf, bool) {
+    let real = match files.canonicalize(path) {
+        Ok(real) => real,
+        Err(_) => return (path.to_owned(), false),
+    };
+    let directory = path
+        .parent()
+        .and_then(|parent| files.canonicalize(parent).ok());
+    let own = directory
+        .zip(path.file_name())
+        .map(|(parent, name)| parent.join(name));
+    let is_link = own.is_some_and(|own| own != real);
+    (real, is_link)
 }
 
 /// A sidecar that was named beside its JSONL file is the same suite (section 2.2), read with it.
@@ -222,10 +248,12 @@ fn walk(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::source::MemoryFiles;
+    use std::io;
 
-    fn paths(files: &MemoryFiles, arguments: &[&str]) -> Vec<String> {
+    use super::*;
+    use crate::source::{Entry, MemoryFiles};
+
+    fn paths(files: &dyn Files, arguments: &[&str]) -> Vec<String> {
         let arguments: Vec<String> = arguments.iter().map(|a| (*a).to_owned()).collect();
         let found = Found::from_arguments(files, "/p".into(), &arguments).unwrap();
         found
@@ -271,6 +299,51 @@ mod tests {
         assert_eq!(paths(&files, &["d.yaml", "d.jsonl"]), ["/p/d.jsonl"]);
         assert_eq!(paths(&files, &["d.*"]), ["/p/d.jsonl"]);
         assert_eq!(paths(&files, &["d.*", "!*.jsonl"]), ["/p/d.yaml"]);
+    }
+
+    /// A tree in which `/p/b/EVAL.yaml` is also reached through `/p/a/EVAL.yaml`.
+    struct Linked(MemoryFiles);
+
+    impl Files for Linked {
+        fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
+            self.0.kind(path)
+        }
+
+        fn size(&self, path: &Utf8Path) -> io::Result<u64> {
+            self.0.size(path)
+        }
+
+        fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
+            self.0.read(path, limit)
+        }
+
+        fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
+            self.0.open(path)
+        }
+
+        fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
+            match path == "/p/a/EVAL.yaml" {
+                true => Ok("/p/b/EVAL.yaml".into()),
+                false => self.0.canonicalize(path),
+            }
+        }
+
+        fn list(&self, directory: &Utf8Path) -> io::Result<Vec<Entry>> {
+            self.0.list(directory)
+        }
+    }
+
+    #[test]
+    fn a_suite_and_a_link_to_it_are_one() {
+        let files = Linked(tree().with("/p/a/EVAL.yaml", ""));
+        let rest = ["/p/a/evals/evals.json", "/p/a/x.eval.yml"];
+        let real = "/p/b/EVAL.yaml";
+        assert_eq!(paths(&files, &[]), [rest[0], rest[1], real]);
+        assert_eq!(paths(&files, &["a/EVAL.yaml", "b"]), [real]);
+        // The file that is taken away does not take its link along.
+        let link = "/p/a/EVAL.yaml";
+        assert_eq!(paths(&files, &[".", "!b"]), [link, rest[0], rest[1]]);
+        assert_eq!(paths(&files, &["a/EVAL.yaml"]), [link]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::syntax::{Node, Scalar};
 
 use super::dialect;
 use super::level::Level;
-use super::load::{Loader, Origin};
+use super::load::Loader;
 use super::suite::{ROOT_FIELDS, check_imported, read_level, tests_entry};
 use super::test::{Standing, not_a_test};
 
@@ -187,11 +187,23 @@ impl Loader<'_, '_> {
             }
         }
         for path in matches {
-            self.import_file(&path, pattern, span, level);
+            let written = self.as_written(&path);
+            self.import_file(&path, &written, span, level);
         }
     }
 
-    /// In byte order, without the importing file.
+    /// How an import would name a file.
+    fn as_written(&self, path: &Utf8Path) -> String {
+        let (here, root) = (&self.reader.directory, &self.reader.root);
+        match (path.strip_prefix(here), path.strip_prefix(root)) {
+            (Ok(below), _) => below.to_string(),
+            (_, Ok(below)) => format!("/{below}"),
+            _ => path.to_string(),
+        }
+    }
+
+    /// In byte order, without the importing file. Directories whose files do not match are among
+    /// them: no test can be read from one, and that is to be said.
     fn matching_files(&mut self, pattern: &str, span: Span) -> Vec<Utf8PathBuf> {
         let fixed: Utf8PathBuf = pattern
             .split_inclusive('/')
@@ -233,10 +245,16 @@ impl Loader<'_, '_> {
         for entry in self.reader.world.files.list(directory).unwrap_or_default() {
             let path = directory.join(&entry.name);
             match entry.kind {
-                EntryKind::Directory
-                    if !entry.is_link && !super::discover::is_hidden(&entry.name) =>
-                {
-                    self.walk(&path, matcher, found, depth + 1);
+                EntryKind::Directory if super::discover::is_hidden(&entry.name) => {}
+                EntryKind::Directory => {
+                    let before = found.len();
+                    if !entry.is_link {
+                        self.walk(&path, matcher, found, depth + 1);
+                    }
+                    // A pattern such as `**` goes through it and means what lies in it.
+                    if found.len() == before && matcher.is_match(&path) {
+                        found.push(path);
+                    }
                 }
                 EntryKind::File if matcher.is_match(&path) => found.push(path),
                 _ => {}
@@ -310,7 +328,7 @@ impl Loader<'_, '_> {
             let span = crate::access::short_span(root);
             self.reader
                 .report(Diagnostic::new(&WRONG_TYPE, span, message));
-        } else if let Some(diagnostic) = dialect::foreign(root, Origin::Named) {
+        } else if let Some(diagnostic) = dialect::foreign_import(root) {
             self.import_failed = true;
             self.reader.report(diagnostic);
         } else if tests_entry(root).is_some() {

@@ -3,7 +3,9 @@
 use crate::access::interpolate::Vars;
 use crate::access::{FileUse, Reader, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::evidence::{is_silent, last_user_message};
 use crate::model::{Block, FileRef, Message, Role};
+use crate::outgoing::no_prompt;
 use crate::source::Span;
 use crate::syntax::fields::{Bound, Entry, WRONG_TYPE};
 use crate::syntax::{Node, Scalar};
@@ -166,12 +168,25 @@ pub(super) fn read_test_input(
             }
         }
     }
-    if !messages.iter().any(|message| message.role == Role::User) {
-        let message = "no message of the input comes from the user";
-        let diagnostic = Diagnostic::new(&NO_USER_MESSAGE, short_span(entry.value), message);
-        reader.report(diagnostic.help("add a message with `role: user`"));
-    }
+    report_silence(reader, &entry, &messages);
     Some(messages)
+}
+
+/// No user, or one who says nothing: either means that there is no prompt, and only the first is
+/// said of an input without a user (`FORMAT.md` 16).
+fn report_silence(reader: &mut Reader<'_>, entry: &Entry<'_>, messages: &[Message]) {
+    let place = short_span(entry.value);
+    match last_user_message(messages) {
+        None => {
+            let message = "no message of the input comes from the user";
+            let diagnostic = Diagnostic::new(&NO_USER_MESSAGE, place, message);
+            reader.report(diagnostic.help("add a message with `role: user`"));
+        }
+        Some(at) if is_silent(&messages[at]) => {
+            reader.report(no_prompt(place, "the last user message has no text"));
+        }
+        Some(_) => {}
+    }
 }
 
 fn report_missing(reader: &mut Reader<'_>, bound: &Bound<'_>) {

@@ -1,6 +1,7 @@
 //! Large JSONL files, several parts at a time. Parts are taken over in the order of the file, so
 //! the result is that of reading line by line.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, Cursor, Read};
 use std::num::NonZero;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::syntax::{JsonLines, LINE_LIMIT, json_value};
 use super::identity::{DUPLICATE_ID, IdPlace, LineId, Marker, duplicate_id};
 use super::level::Level;
 use super::load::{Forget, IdBook, Loader};
+use super::skills::{MetSkill, SkillLine, SkillPlace, Skills};
 
 /// Enough lines that handing them over costs nothing; in tests, a few.
 const PART: usize = if cfg!(test) { 300 } else { 2 * 1024 * 1024 };
@@ -31,12 +33,33 @@ struct Part {
     offset: u64,
 }
 
+impl Part {
+    /// The line that begins at this byte of the file.
+    fn line(&self, offset: u64) -> Cow<'_, str> {
+        let from = (offset - self.offset) as usize;
+        let line = self.bytes[from..].split(|byte| *byte == b'\n').next();
+        String::from_utf8_lossy(line.unwrap_or_default())
+    }
+
+    /// The place of a skill, in its line.
+    fn mark(&self, skill: &SkillLine, path: &Arc<Utf8Path>, sources: &mut Sources) -> Span {
+        let first = Position {
+            line: skill.line(),
+            column: 1,
+        };
+        let text = self.line(skill.offset);
+        let source = sources.add_excerpt(path.clone(), &text, first, skill.offset);
+        Span::new(source, skill.head.0, skill.head.1)
+    }
+}
+
 /// What was found in a part.
 struct Checked {
     part: Part,
     out: Diagnostics,
     sources: Sources,
     ids: Vec<LineId>,
+    skills: Vec<MetSkill>,
     tests: u32,
     import_failed: bool,
     secrets: Secrets,
@@ -102,6 +125,11 @@ impl Loader<'_, '_> {
         for one in &checked.ids {
             self.register_line_id(one, &checked.part, path);
         }
+        let part = &checked.part;
+        self.take_over_skills(checked.skills, |place, sources| match place {
+            SkillPlace::Span(span) => shift.of(*span),
+            SkillPlace::Line(line) => part.mark(line, path, sources),
+        });
         self.position += checked.tests;
         self.import_failed |= checked.import_failed;
         self.reader.secrets.absorb(checked.secrets);
@@ -122,9 +150,7 @@ impl Loader<'_, '_> {
             self.reader.out.count_unkept(DUPLICATE_ID.level);
             return;
         }
-        let from = (one.line_offset - part.offset) as usize;
-        let line = part.bytes[from..].split(|byte| *byte == b'\n').next();
-        let text = String::from_utf8_lossy(line.unwrap_or_default());
+        let text = part.line(one.line_offset);
         let Some(id) = id_in(&text, one.range) else {
             return;
         };
@@ -207,6 +233,7 @@ impl<'a> Worker<'a> {
                 ids: Vec::new(),
                 marker: self.marker.clone(),
             },
+            skills: Skills::of_part(),
             root_metadata: self.root_metadata.clone(),
             root_trials: self.root_trials,
             ..Loader::new(reader, &mut forget, self.origin)
@@ -220,6 +247,7 @@ impl<'a> Worker<'a> {
             IdBook::Part { ids, .. } => ids,
             IdBook::Whole(_) => Vec::new(),
         };
+        let skills = loader.skills.into_met();
         let (tests, import_failed) = (loader.position, loader.import_failed);
         let secrets = loader.reader.take_secrets();
         let part = Part { bytes, ..part };
@@ -228,6 +256,7 @@ impl<'a> Worker<'a> {
             out,
             sources,
             ids,
+            skills,
             tests,
             import_failed,
             secrets,
@@ -350,16 +379,26 @@ mod tests {
                 17 => format!(
                     "{{\"id\": \"f{n}\", \"criteria\": \"c\", \"input\": \"i\", \"input_files\": [\"no.md\"]}}\n"
                 ),
+                19 => format!(
+                    "{{\"id\": \"s{n}\", \"criteria\": \"ü\", \"input\": \"i\", \"assert\": [{{\"type\": \"trigger-judge\", \"skill\": \"{}\"}}]}}\n",
+                    ["k", "K", "other", "k/", "K_", "ROOT"][n % 6]
+                ),
                 _ => format!("{{\"id\": \"t{n}\", \"criteria\": \"c\", \"input\": \"i\"}}\n"),
             };
             text.push_str(&line);
         }
-        let sidecar = "name: d\nassert:\n  - {type: llm-judge}\n";
+        let sidecar =
+            "name: d\nassert:\n  - {type: llm-judge}\n  - {type: trigger-judge, skill: root}\n";
         let files = MemoryFiles::new()
             .with("/p/d.jsonl", text)
             .with("/p/d.yaml", sidecar);
         let by_line = found(&files, &mut Collect::default());
         assert!(by_line.0.len() > 40 && by_line.1 > 300, "{by_line:#?}");
+        let collisions = by_line
+            .0
+            .iter()
+            .filter(|line| line.contains("skill-name-collision"));
+        assert_eq!(collisions.count(), 3, "{by_line:#?}");
         assert_eq!(found(&files, &mut Forget), by_line);
     }
 }

@@ -12,6 +12,7 @@ use crate::syntax::{Tree, parse_json, parse_yaml, read_source};
 
 use super::identity::{Ids, LineId, Marker};
 use super::level::Level;
+use super::skills::Skills;
 use super::{evals_json, sidecar, suite};
 
 declare_codes! {
@@ -228,6 +229,7 @@ pub(super) struct Loader<'w, 's> {
     pub(super) sink: &'s mut dyn Sink,
     pub(super) origin: Origin,
     pub(super) ids: IdBook,
+    pub(super) skills: Skills,
     /// Of the last test read; the next one is one higher.
     pub(super) position: u32,
     pub(super) imported: HashSet<Utf8PathBuf>,
@@ -256,6 +258,7 @@ impl<'w, 's> Loader<'w, 's> {
             sink,
             origin,
             ids: IdBook::Whole(Ids::default()),
+            skills: Skills::of_suite(),
             position: 0,
             imported: HashSet::new(),
             chain: Vec::new(),

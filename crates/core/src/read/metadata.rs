@@ -1,11 +1,12 @@
 //! `metadata`: free data with a few reserved keys (`FORMAT.md` 3.8).
 
-use crate::access::{Reader, type_of};
+use crate::access::interpolate::Vars;
+use crate::access::{Reader, is_lone_reference, type_of};
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Map, Value};
+use crate::model::{Map, Number, Value};
 use crate::source::Span;
-use crate::syntax::Node;
 use crate::syntax::fields::{Entry, Field, Shape};
+use crate::syntax::{Node, Scalar};
 
 declare_codes! {
     METADATA_WRONG_TYPE = "metadata-wrong-type", Error, Conformance, r#"`metadata` is not a mapping, or one of its reserved keys has the wrong type. It is ignored.
@@ -68,12 +69,34 @@ pub(super) fn read_root_metadata(reader: &mut Reader<'_>, entry: &Entry<'_>) -> 
         let Some(name) = key.scalar_text() else {
             continue;
         };
+        if ["runs_per_query", "trigger_threshold"].contains(&name) {
+            take_number(reader, name, value, &mut map);
+        }
         if let Some(wants) = map.get(name).and_then(|value| reserved_fault(name, value)) {
             reader.report(wrong(name, value, wants));
             map.remove(name);
         }
     }
     map
+}
+
+/// In free data a reference is a text, but these keys want a number (`FORMAT.md` 6.1).
+fn take_number(reader: &mut Reader<'_>, name: &str, node: Node<'_>, map: &mut Map) {
+    let Some(Scalar::Str(text)) = node.scalar() else {
+        return;
+    };
+    if !is_lone_reference(text) {
+        return;
+    }
+    match reader.interpolate("metadata", node, text, Vars::Environment) {
+        // A variable that is not set has been reported already.
+        None => drop(map.remove(name)),
+        Some(text) => {
+            if let Some(number) = Number::parse(text.trim()) {
+                map.insert(name, number);
+            }
+        }
+    }
 }
 
 /// A mapping with free keys, or `metadata-wrong-type`.

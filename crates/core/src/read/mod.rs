@@ -20,6 +20,7 @@ mod metadata;
 mod name;
 mod old_place;
 mod sidecar;
+mod skills;
 mod suite;
 mod test;
 mod tool_call;

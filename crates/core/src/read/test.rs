@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::access::{Reader, short_span, wrong_type};
+use crate::access::{Reader, TestVars, short_span, wrong_type};
 use crate::assertion::{
     Assertion, TestView, ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, place_in_test,
     read_entries, read_items,
@@ -166,6 +166,7 @@ impl Loader<'_, '_> {
         self.position += 1;
         self.reader.out.enter_test(self.position);
         if let Some(test) = self.test(node, level, standing) {
+            self.check_triggers(&test, node, standing);
             self.hand_on(test);
         }
         self.reader.vars = None;
@@ -180,7 +181,10 @@ impl Loader<'_, '_> {
             self.register_id(id, *span, node, standing);
         }
         let reader = &mut self.reader;
-        reader.vars = bound.get("vars").and_then(|entry| reader.map(&entry));
+        reader.vars = bound.get("vars").and_then(|entry| {
+            let values = reader.map(&entry)?;
+            Some(TestVars::new(values, entry.value))
+        });
         let execution = match bound.get("execution") {
             Some(entry) => read_execution(reader, &entry, &bound),
             None => ReadExecution::default(),

@@ -8,6 +8,8 @@ use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::syntax::{Node, Scalar};
 
+use super::{anthropic, azure, openai};
+
 declare_codes! {
     LITERAL_SECRET = "literal-secret", Warning, Target, r#"A key is written out in the targets file.
 
@@ -55,6 +57,13 @@ pub(super) fn literal_secret(key: &Template, variable: &str) -> Option<Diagnosti
     Some(Diagnostic::new(&LITERAL_SECRET, key.span(), message).help(help))
 }
 
+/// Where keys come from that no target names.
+const KEY_VARIABLES: [&str; 3] = [
+    anthropic::KEY_VARIABLE,
+    azure::KEY_VARIABLE,
+    openai::KEY_VARIABLE,
+];
+
 const SECRET_WORDS: &[&str] = &["token", "secret", "password", "authorization"];
 
 /// What a targets file says that must be shown as `***`.
@@ -69,7 +78,11 @@ pub(super) struct Hidden {
 impl Hidden {
     /// Everything, with the values of variables.
     pub(super) fn with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
-        let secrets = RefCell::new(self.literal.clone());
+        let mut known = self.literal.clone();
+        for value in KEY_VARIABLES.iter().filter_map(|name| variable(name)) {
+            known.add(&value);
+        }
+        let secrets = RefCell::new(known);
         for Secret(template) in &self.referring {
             // A service may say only a part of a header, such as the key behind `Bearer`.
             let filled = template.fill(&|name| {
@@ -108,7 +121,10 @@ fn notice(secrets: &mut Hidden, key: &str, value: Node<'_>) {
         "api_key" => add(secrets, value),
         "headers" => {
             for (_, header) in value.written_entries() {
-                add(secrets, header);
+                // `x-debug: true` would take the word out of every text.
+                if !matches!(header.scalar(), Some(Scalar::Bool(_))) {
+                    add(secrets, header);
+                }
             }
         }
         // `max_tokens: 16000000` is a number and no secret.
@@ -170,6 +186,19 @@ mod tests {
         let shown = secrets
             .redact("key-from-anchor header-value token-value /home/me12 ${{ SOME_VARIABLE }}");
         assert_eq!(shown, "*** *** *** /home/me12 ${{ SOME_VARIABLE }}");
+    }
+
+    #[test]
+    fn what_the_file_spells_out_may_be_short() {
+        let read = read(
+            "targets:\n\
+             - {name: a, provider: openai, model: m, api_key: k123, headers: {x-pin: 9876, x-debug: true}}\n\
+             - {name: b, provider: cli, command: x, env: {PASSWORD: hunt2, TOKEN: abc, OTHER: plain}}\n",
+        );
+        let variable = |name: &str| (name == "ANTHROPIC_API_KEY").then(|| "ant-7".to_owned());
+        let secrets = read.targets.unwrap().secrets_with(&variable);
+        let shown = secrets.redact("k123 9876 true hunt2 abc plain ant-7");
+        assert_eq!(shown, "*** *** true *** abc plain ***");
     }
 
     #[test]

@@ -116,7 +116,7 @@ impl Earlier {
             earlier.of_suite.push(at);
         }
         match args.resume {
-            Some(_) => earlier.check(suites, &plan_options(args)),
+            Some(_) => earlier.check(context, suites, &plan_options(args)),
             None => Ok(earlier),
         }
     }
@@ -130,13 +130,18 @@ impl Earlier {
         Ok(self.interrupted.len() - 1)
     }
 
-    fn check(self, suites: &[SuiteJob], options: &PlanOptions) -> Result<Self, Exit> {
+    fn check(
+        self,
+        context: &Context,
+        suites: &[SuiteJob],
+        options: &PlanOptions,
+    ) -> Result<Self, Exit> {
         if self.interrupted.is_empty() {
             complain("--resume: there is no interrupted run");
             return Err(Exit::CouldNotStart);
         }
         for interrupted in &self.interrupted {
-            same_plan(interrupted, options)?;
+            same_plan(context, interrupted, options)?;
         }
         // Where nothing else is meant, a suite that has changed its name may go on.
         for (suite, at) in suites.iter().zip(&self.of_suite) {
@@ -145,7 +150,7 @@ impl Earlier {
             };
             let name = &suite.suite.name;
             if suites.len() > 1 && !has_suite(interrupted, name) {
-                let file = interrupted.place.results();
+                let file = context.shown(interrupted.place.results());
                 complain(&format!(
                     "--resume: `{file}` has nothing of suite `{name}`; name the suites that it belongs to"
                 ));
@@ -255,14 +260,18 @@ impl Earlier {
 }
 
 /// With other options there would be other cases, and what is missing would look complete.
-fn same_plan(interrupted: &Interrupted, options: &PlanOptions) -> Result<(), Exit> {
+fn same_plan(
+    context: &Context,
+    interrupted: &Interrupted,
+    options: &PlanOptions,
+) -> Result<(), Exit> {
     let Some(header) = &interrupted.header else {
         return Ok(());
     };
     if header.options == *options {
         return Ok(());
     }
-    let file = interrupted.place.results();
+    let file = context.shown(interrupted.place.results());
     let typed = match typed::of_plan(&header.options) {
         none if none.is_empty() => "no options that choose cases".to_owned(),
         words => format!("`{words}`"),

@@ -8,10 +8,9 @@ mod evals_json;
 pub(super) mod ids;
 mod json_text;
 mod loss;
-pub(super) mod prompt;
+mod prompt;
 pub(super) mod sentence;
 pub(super) mod skills;
-pub(super) mod trigger;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,8 +18,9 @@ use std::sync::Arc;
 use camino::Utf8Path;
 
 use crate::access::Secrets;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{Map, Suite, Test};
+use crate::outgoing::triggers_of;
 use crate::source::{Sources, Span};
 
 use entry::Entries;
@@ -170,8 +170,8 @@ pub struct Transpiler<'a> {
     skills: Skills,
     entries: Entries,
     losses: Vec<Loss>,
-    /// Of triggers.
-    conflicts: Vec<Diagnostic>,
+    /// Of triggers. Those that all tests share are one.
+    conflicts: Diagnostics,
     /// Of what goes into entries.
     faults: Vec<Diagnostic>,
     /// Places of shared assertions whose fault has been reported.
@@ -186,7 +186,7 @@ impl<'a> Transpiler<'a> {
             skills: Skills::default(),
             entries: Entries::default(),
             losses: Vec::new(),
-            conflicts: Vec::new(),
+            conflicts: Diagnostics::new(),
             faults: Vec::new(),
             told: HashSet::new(),
         }
@@ -196,8 +196,10 @@ impl<'a> Transpiler<'a> {
     /// paths are asked: the line that a test stands on may not be there yet.
     pub fn add(&mut self, test: &Test, metadata: &Map, sources: &Sources) {
         let id = Arc::new(test.id.clone());
-        let wanted = trigger::of_test(test, &mut self.conflicts);
-        self.skills.add(&wanted);
+        let wanted = triggers_of(test, &mut |conflict| {
+            self.conflicts.report(conflict.of_test(test.position));
+        });
+        self.skills.add(test, &wanted);
         let expected = entry::expected_of(test);
         let expected = expected.as_deref();
         let is_copy = sentence::is_copy(test, expected, metadata);
@@ -219,7 +221,7 @@ impl<'a> Transpiler<'a> {
             ..Transpiled::default()
         };
         let ids = self.numbers.assign(ending.sources, &mut done.diagnostics);
-        done.diagnostics.extend(self.conflicts);
+        done.diagnostics.extend(self.conflicts.into_vec());
         let groups = self
             .skills
             .group(&self.options, ending.metadata, &mut done.diagnostics);

@@ -1,50 +1,15 @@
-//! Which test goes into which file, and what the files are called (`FORMAT.md` 12.3). A file name
-//! is always one harmless path component per part, whatever the skill is called.
+//! Which test goes into which file, and what the files are called (`FORMAT.md` 12.3).
 
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Map, Value};
+use crate::model::{Map, Test, Value};
+use crate::outgoing::{NamedSkill, Wanted, collision, file_name};
 use crate::source::Span;
 
-use super::trigger::Wanted;
 use super::{Layout, NoSkill, TranspileOptions};
 
 declare_codes! {
-    SKILL_NAME_COLLISION = "skill-name-collision", BlocksTranspile, Export, r#"Two skills of a suite would be written to the same file.
-
-## Example
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Analyses the table
-    input: What is the mean of column b?
-    assert: [{type: trigger-judge, skill: csv/tools}]
-  - id: b
-    criteria: Draws the table
-    input: Draw column b
-    assert: [{type: trigger-judge, skill: CSV_tools}]
-```
-
-## Instead
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Analyses the table
-    input: What is the mean of column b?
-    assert: [{type: trigger-judge, skill: csv-analyzer}]
-  - id: b
-    criteria: Draws the table
-    input: Draw column b
-    assert: [{type: trigger-judge, skill: csv-charts}]
-```
-
-## Why
-Characters that are no letters, digits, `.`, `_` or `-` become `_` in file names, and some file systems do not tell
-upper case from lower case. One file would replace the other.
-"#;
     CONFLICTING_TRIGGER_SETTINGS = "conflicting-trigger-settings", Warning, Export, r#"Two trigger-judges of one skill set `runs_per_query` or `trigger_threshold` differently. The first one counts.
 
 ## Example
@@ -115,10 +80,22 @@ pub(super) struct Skills {
 #[derive(Debug)]
 struct Skill {
     name: String,
-    /// Where it is first named.
-    first: Span,
+    /// Where it is first named, and the position of the test that does.
+    first: (Span, u32),
     members: Vec<(usize, Option<bool>)>,
     settings: Settings,
+}
+
+impl Skill {
+    /// `None` where the files of tests without a skill are in the way.
+    fn collides_with(&self, other: Option<&Self>) -> Diagnostic {
+        let (place, position) = self.first;
+        let other = NamedSkill {
+            name: other.map_or(NO_SKILL, |other| &other.name),
+            place: other.map(|other| other.first.0),
+        };
+        collision(&self.name, place, other).of_test(position)
+    }
 }
 
 /// The values of [`SETTINGS`] and where they are written.
@@ -126,27 +103,27 @@ type Settings = [Option<(Value, Span)>; SETTINGS.len()];
 
 impl Skills {
     /// Takes in what the next test wants.
-    pub(super) fn add(&mut self, wanted: &[Wanted<'_>]) {
+    pub(super) fn add(&mut self, test: &Test, wanted: &[Wanted<'_>]) {
         let at = self.tests;
         self.tests += 1;
         if wanted.is_empty() {
             self.idle.push((at, None));
         }
         for one in wanted {
-            let index = self.index_of(one);
+            let index = self.index_of(test, one);
             let skill = &mut self.list[index];
             skill.members.push((at, Some(one.should_trigger)));
             self.take_settings(index, one);
         }
     }
 
-    fn index_of(&mut self, one: &Wanted<'_>) -> usize {
+    fn index_of(&mut self, test: &Test, one: &Wanted<'_>) -> usize {
         if let Some(known) = self.known.get(one.skill) {
             return *known;
         }
         self.list.push(Skill {
             name: one.skill.to_owned(),
-            first: one.assertion.common.head,
+            first: (one.assertion.common.head, test.position),
             members: Vec::new(),
             settings: Settings::default(),
         });
@@ -236,21 +213,6 @@ fn settings_of(suite: &Map, settings: Settings) -> Map {
     map
 }
 
-/// `other` is `None` where the files of tests without a skill are in the way.
-fn collision(skill: &Skill, other: Option<&Skill>) -> Diagnostic {
-    let others = other.map_or(NO_SKILL, |other| &other.name);
-    let message = format!(
-        "the files of skills `{}` and `{others}` would have the same name",
-        skill.name
-    );
-    let diagnostic = Diagnostic::new(&SKILL_NAME_COLLISION, skill.first, message)
-        .help("rename one of the skills");
-    match other {
-        Some(other) => diagnostic.related(other.first, "the other one"),
-        None => diagnostic,
-    }
-}
-
 struct Names {
     layout: Layout,
     several: bool,
@@ -267,7 +229,7 @@ impl Names {
             let name = self.part(&skill.name).to_lowercase();
             match names.get(&name) {
                 None => drop(names.insert(name, Some(skill))),
-                Some(other) => out.push(collision(skill, *other)),
+                Some(other) => out.push(skill.collides_with(*other)),
             }
         }
     }
@@ -320,76 +282,9 @@ impl Names {
     }
 }
 
-/// One path component that can neither climb nor hide, nor mean a device.
-fn file_name(skill: &str) -> String {
-    let characters = skill
-        .chars()
-        .enumerate()
-        .map(|(at, character)| match character {
-            '.' if at == 0 => '_',
-            '.' | '_' | '-' => character,
-            _ if character.is_alphanumeric() => character,
-            _ => '_',
-        });
-    let name: String = characters.collect();
-    match is_device(&name) {
-        true => format!("_{name}"),
-        false => name,
-    }
-}
-
-/// Windows takes such a name for a device, whatever follows its first dot: a repository with such
-/// a file cannot be checked out there.
-fn is_device(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
-    if matches!(stem.as_str(), "con" | "prn" | "aux" | "nul") {
-        return true;
-    }
-    let port = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
-    let mut digits = port.unwrap_or_default().chars();
-    matches!(
-        (digits.next(), digits.next()),
-        (Some('0'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'), None)
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Layout, Names, file_name};
-
-    #[test]
-    fn a_file_name_cannot_leave_its_directory() {
-        for (skill, name) in [
-            ("csv-analyzer", "csv-analyzer"),
-            ("..", "_."),
-            ("../../etc/passwd", "_._.._etc_passwd"),
-            (".git", "_git"),
-            ("a\\b:c\0d\n", "a_b_c_d_"),
-            ("/abs", "_abs"),
-            ("größe.v2", "größe.v2"),
-        ] {
-            assert_eq!(file_name(skill), name);
-        }
-    }
-
-    #[test]
-    fn a_file_name_is_no_device_of_windows() {
-        for (skill, name) in [
-            ("con", "_con"),
-            ("NUL", "_NUL"),
-            ("aux.v2", "_aux.v2"),
-            ("prn", "_prn"),
-            ("com1", "_com1"),
-            ("Lpt9", "_Lpt9"),
-            ("com\u{b9}", "_com\u{b9}"),
-            ("com", "com"),
-            ("com10", "com10"),
-            ("console", "console"),
-            ("lpt-1", "lpt-1"),
-        ] {
-            assert_eq!(file_name(skill), name);
-        }
-    }
+    use super::{Layout, Names};
 
     #[test]
     fn a_directory_name_does_not_end_in_a_dot() {

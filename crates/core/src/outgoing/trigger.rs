@@ -37,15 +37,18 @@ An entry of evals.json has one `should_trigger`, and no agent can pass both.
 
 /// One skill of one test.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
-    pub(super) skill: &'a str,
+pub(crate) struct Wanted<'a> {
+    pub(crate) skill: &'a str,
     /// The effective value.
-    pub(super) should_trigger: bool,
-    pub(super) assertion: &'a Assertion,
+    pub(crate) should_trigger: bool,
+    pub(crate) assertion: &'a Assertion,
 }
 
-/// The triggers of a test, each skill once.
-pub(super) fn of_test<'a>(test: &'a Test, out: &mut Vec<Diagnostic>) -> Vec<Wanted<'a>> {
+/// The triggers of a test, each skill once. Those that contradict each other are reported.
+pub(crate) fn triggers_of<'a>(
+    test: &'a Test,
+    report: &mut dyn FnMut(Diagnostic),
+) -> Vec<Wanted<'a>> {
     let (mut own, mut inherited) = (Vec::new(), Vec::new());
     for placed in &test.assertions {
         let list = match is_own(test, placed) {
@@ -55,11 +58,21 @@ pub(super) fn of_test<'a>(test: &'a Test, out: &mut Vec<Diagnostic>) -> Vec<Want
         collect(&placed.assertion, list);
     }
     let mut found = Vec::with_capacity(own.len());
-    merge(out, test, own, &mut found);
+    merge(own, &mut found, &mut |first, second| {
+        let message = format!(
+            "test `{}` wants `{}` both used and left alone",
+            test.id, second.skill
+        );
+        report(conflict(first, second, message));
+    });
     // Root triggers only speak for skills that the test itself says nothing about.
     inherited.retain(|one: &Wanted<'_>| found.iter().all(|own| own.skill != one.skill));
     let mut above = Vec::with_capacity(inherited.len());
-    merge(out, test, inherited, &mut above);
+    merge(inherited, &mut above, &mut |first, second| {
+        // No test is named, so that a fault which all tests share is one fault.
+        let message = format!("`{}` is to be both used and left alone", second.skill);
+        report(conflict(first, second, message));
+    });
     found.append(&mut above);
     found
 }
@@ -84,27 +97,24 @@ fn collect<'a>(assertion: &'a Assertion, found: &mut Vec<Wanted<'a>>) {
     }
 }
 
+/// The first of each skill is kept; `clash` hears of every later one that says the opposite.
 fn merge<'a>(
-    out: &mut Vec<Diagnostic>,
-    test: &Test,
     all: Vec<Wanted<'a>>,
     found: &mut Vec<Wanted<'a>>,
+    clash: &mut dyn FnMut(&Wanted<'a>, &Wanted<'a>),
 ) {
     for one in all {
-        let Some(first) = found.iter().find(|first| first.skill == one.skill) else {
-            found.push(one);
-            continue;
-        };
-        if first.should_trigger != one.should_trigger {
-            let message = format!(
-                "test `{}` wants `{}` both used and left alone",
-                test.id, one.skill
-            );
-            let place = one.assertion.common.head;
-            let diagnostic = Diagnostic::new(&CONFLICTING_TRIGGERS, place, message)
-                .related(first.assertion.common.head, "the other one")
-                .help("keep one of the two");
-            out.push(diagnostic);
+        match found.iter().find(|first| first.skill == one.skill) {
+            None => found.push(one),
+            Some(first) if first.should_trigger == one.should_trigger => {}
+            Some(first) => clash(first, &one),
         }
     }
+}
+
+fn conflict(first: &Wanted<'_>, second: &Wanted<'_>, message: String) -> Diagnostic {
+    let place = second.assertion.common.head;
+    Diagnostic::new(&CONFLICTING_TRIGGERS, place, message)
+        .related(first.assertion.common.head, "the other one")
+        .help("keep one of the two")
 }
