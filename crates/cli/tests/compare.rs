@@ -145,6 +145,16 @@ fn the_json_has_the_documented_shape() {
         ["delta", "low", "high", "p", "verdict", "trialsNeeded"]
     );
     assert!(found["suite"]["low"].as_f64().unwrap() < 0.0);
+    // What it would take to know more has a price where every case has one.
+    let priced = |text: String| text.replace("\"costUsd\":null", "\"costUsd\":0.5");
+    for (text, cost) in [(run_of(3, 4), None), (priced(run_of(3, 4)), Some(0.5))] {
+        fs::write(at.join("b"), text).unwrap();
+        let output = evalrig(at, &["compare", "b", "b", "--format", "json"]);
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let trials = found["suite"]["trialsNeeded"].as_f64().unwrap();
+        let needed = cost.map(|cost| cost * trials * 3.0 * 2.0);
+        assert_eq!(found["suite"]["costNeededUsd"].as_f64(), needed);
+    }
 }
 
 #[test]

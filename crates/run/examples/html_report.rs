@@ -75,17 +75,7 @@ fn suite_line(file: &str, line: u32) -> Option<String> {
 }
 
 fn cases(rows: &[Row]) -> Vec<Case> {
-    let case = |row: &Row| Case {
-        suite: row.dataset.clone(),
-        test: row.eval_id.clone(),
-        target: row.target.clone(),
-        trial: row.trial,
-        outcome: row.outcome,
-        score: row.score,
-        hash: row.test_hash.clone(),
-        cost: row.cost_usd,
-    };
-    rows.iter().map(case).collect()
+    rows.iter().map(Case::from).collect()
 }
 
 /// `None` without rows.

@@ -1,5 +1,6 @@
 //! One case as it is kept (`FORMAT.md` 11.1, 11.2). Readers ignore keys that they do not know.
 
+use evalrig_core::compare::Case;
 use evalrig_core::model::{Outcome, Tokens, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
@@ -56,6 +57,26 @@ impl Row {
             test: self.eval_id.clone(),
             target: self.target.clone(),
             trial: self.trial,
+        }
+    }
+}
+
+/// What a comparison needs of it. A cost is known only if all of it is.
+impl From<&Row> for Case {
+    fn from(row: &Row) -> Self {
+        let judges = match &row.judge_usage {
+            Some(usage) => usage.cost_usd,
+            None => Some(0.0),
+        };
+        Self {
+            suite: row.dataset.clone(),
+            test: row.eval_id.clone(),
+            target: row.target.clone(),
+            trial: row.trial,
+            outcome: row.outcome,
+            score: row.score,
+            hash: row.test_hash.clone(),
+            cost: row.cost_usd.zip(judges).map(|(own, judges)| own + judges),
         }
     }
 }

@@ -23,7 +23,7 @@ impl Gathered {
             file: row.source.file.clone(),
             line: row.source.line,
         };
-        self.0.push((position, case_of(row)));
+        self.0.push((position, Case::from(row)));
     }
 
     /// In the order of the suite: rows stand in the order in which cases ended, which says nothing.
@@ -39,21 +39,4 @@ impl Gathered {
 fn by_name(one: &Case, other: &Case) -> Ordering {
     let key = |case: &'_ Case| (case.test.clone(), case.target.clone(), case.trial);
     key(one).cmp(&key(other))
-}
-
-fn case_of(row: &Row) -> Case {
-    let judges = match &row.judge_usage {
-        Some(usage) => usage.cost_usd,
-        None => Some(0.0),
-    };
-    Case {
-        cost: row.cost_usd.zip(judges).map(|(own, judges)| own + judges),
-        suite: row.dataset.clone(),
-        test: row.eval_id.clone(),
-        target: row.target.clone(),
-        trial: row.trial,
-        outcome: row.outcome,
-        score: row.score,
-        hash: row.test_hash.clone(),
-    }
 }

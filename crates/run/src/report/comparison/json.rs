@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 pub fn json(base: &str, candidate: &str, comparison: &Comparison) -> Value {
     let judged = comparison.suite.map(|suite| suite.judged);
-    json!({
+    let mut shown = json!({
         "schemaVersion": 1,
         "base": base,
         "candidate": candidate,
@@ -19,7 +19,12 @@ pub fn json(base: &str, candidate: &str, comparison: &Comparison) -> Value {
             "verdict": judged.map_or("inconclusive", |judged| judged.verdict.word()),
             "trialsNeeded": judged.and_then(|judged| judged.trials_needed),
         },
-    })
+    });
+    // Only where more trials are needed, and somebody knows what they cost.
+    if let Some(cost) = comparison.suite.and_then(|suite| suite.cost_needed) {
+        shown["suite"]["costNeededUsd"] = json!(rounded(cost));
+    }
+    shown
 }
 
 fn tests(comparison: &Comparison) -> Vec<Value> {
