@@ -152,7 +152,10 @@ fn a_link_in_a_repository_has_nothing_written_elsewhere() {
     fs::remove_dir_all(here.join(".co")).expect("it is empty");
     std::os::unix::fs::symlink(outside.path(), here.join(".co")).expect("a link");
     let arguments = ["run", "-q", "--filter", "alice", "--output", "r.jsonl"];
-    run(here, &arguments, 3);
+    let output = evalrig(here, &arguments, "");
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(said.contains("1 case could not be logged: "), "{said}");
     let row = &rows(here, "r.jsonl")[0];
     assert_eq!(row["outcome"], "passed");
     assert_eq!(row["error"]["stage"], "record");

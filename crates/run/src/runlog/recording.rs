@@ -3,7 +3,7 @@
 //! A thread of its own writes, so that no case waits for the disk. Whatever has ended while it wrote
 //! is written next, together.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -34,7 +34,15 @@ pub struct Recording {
     /// To the thread that writes, which ends with it.
     orders: Mutex<Sender<Order>>,
     /// What people should hear of when the run is over.
-    warnings: Arc<Mutex<Vec<String>>>,
+    news: Arc<Mutex<News>>,
+}
+
+#[derive(Debug, Default)]
+struct News {
+    /// Such as files that were set aside.
+    warnings: Vec<String>,
+    /// Why cases could not be recorded, and how many.
+    faults: BTreeMap<String, u64>,
 }
 
 /// A case that has a transcript and is graded.
@@ -81,11 +89,11 @@ impl Recording {
         secrets: Arc<Secrets>,
     ) -> Self {
         let (orders, taken) = channel();
-        let warnings = Arc::new(Mutex::default());
+        let news = Arc::new(Mutex::default());
         let clerk = Clerk {
             writers: HashMap::new(),
             keep_runs,
-            warnings: Arc::clone(&warnings),
+            news: Arc::clone(&news),
         };
         let clerk = move || clerk.work(&taken);
         // Without the thread every case says that it could not be recorded.
@@ -94,7 +102,7 @@ impl Recording {
             store,
             secrets,
             orders: Mutex::new(orders),
-            warnings,
+            news,
         }
     }
 
@@ -132,9 +140,17 @@ impl Recording {
         }
     }
 
-    /// Such as files that were set aside; each is told once.
+    /// What people should hear of, in sentences; each is told once.
     pub fn take_warnings(&self) -> Vec<String> {
-        std::mem::take(&mut *locked(&self.warnings))
+        let News { warnings, faults } = std::mem::take(&mut *locked(&self.news));
+        let faults = faults.into_iter().map(|(reason, count)| {
+            let cases = match count {
+                1 => "1 case".to_owned(),
+                count => format!("{count} cases"),
+            };
+            format!("{cases} could not be logged: {reason}; `--no-record` runs without a log")
+        });
+        warnings.into_iter().chain(faults).collect()
     }
 }
 
@@ -163,7 +179,7 @@ impl BeingRecorded {
 struct Clerk {
     writers: HashMap<Utf8PathBuf, Writer>,
     keep_runs: Option<usize>,
-    warnings: Arc<Mutex<Vec<String>>>,
+    news: Arc<Mutex<News>>,
 }
 
 impl Clerk {
@@ -183,7 +199,7 @@ impl Clerk {
     fn write(&mut self, store: Utf8PathBuf, orders: Vec<Order>) {
         if let Some(error) = orders.iter().find_map(|order| escape(&store, order)) {
             for order in orders {
-                let _ = order.reply.send(Err(error.clone()));
+                self.answer(order, Err(error.clone()));
             }
             return;
         }
@@ -195,12 +211,19 @@ impl Clerk {
             prune(writer.store(), runs, &mut results);
         }
         for (order, result) in orders.into_iter().zip(results) {
-            if let Ok(recorded) = &result {
-                locked(&self.warnings).extend(recorded.warnings.clone());
-            }
-            // The case may have been given up.
-            let _ = order.reply.send(result);
+            self.answer(order, result);
         }
+    }
+
+    fn answer(&self, order: Order, result: Result<Recorded, StoreError>) {
+        let mut news = locked(&self.news);
+        match &result {
+            Ok(recorded) => news.warnings.extend(recorded.warnings.clone()),
+            Err(error) => *news.faults.entry(error.to_string()).or_default() += 1,
+        }
+        drop(news);
+        // The case may have been given up.
+        let _ = order.reply.send(result);
     }
 }
 
