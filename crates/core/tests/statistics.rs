@@ -205,7 +205,7 @@ fn the_interval_of_a_difference_covers() {
     for tests in [3, 5, 10, 20, 50, 200] {
         for trials in TRIALS {
             let mut random = SplitMix64::new((tests * 10 + trials) as u64);
-            let repeats = 60_000 / tests.max(10);
+            let repeats = 150_000 / tests.max(10);
             let mut hits = 0;
             for at in 0..repeats {
                 let (before, after) = (random.fraction(), random.fraction());
@@ -226,8 +226,7 @@ fn the_interval_of_a_difference_covers() {
             report(&format!(
                 "difference of rates, {tests} × {trials}: {found:.3}"
             ));
-            let most = if tests == 3 { 0.98 } else { 0.972 };
-            assert!((0.93..=most).contains(&found), "{tests} {trials} {found}");
+            assert!((0.93..=0.97).contains(&found), "{tests} {trials} {found}");
         }
     }
 }
