@@ -122,7 +122,8 @@ function drawCosts() {
   const scored = cases.filter((one) => known(one.score)).length;
   // Not by spreading into `Math.max`, which takes no list of a hundred thousand.
   const most = points.reduce((top, one) => Math.max(top, one.cost), 0);
-  if (!points.length || most <= 0) return plot(byId("plots"), "Score over cost", "no case has both");
+  // Costs that nobody reported need no empty plot: the tile says that they are unknown.
+  if (!points.length || most <= 0) return;
   const edge = ceiling(most);
   const dots = clusters(points, edge);
   const gaps = scored - points.length;
