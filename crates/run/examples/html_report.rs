@@ -14,7 +14,7 @@ use std::io::BufWriter;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::{Case, Options, compare};
 use evalrig_core::model::Outcome;
-use evalrig_run::record::{ReadError, Row, Rows};
+use evalrig_run::record::{Borderline, ReadError, Row, Rows};
 use evalrig_run::report::{
     Compared, Detail, Look, PastRuns, RunEnd, Setting, SuiteText, report_named,
 };
@@ -38,6 +38,7 @@ fn write(
         look: Look::default(),
         detail: Detail::Normal,
         text: SuiteText::new(suite_line),
+        borderline: Borderline::Fails,
     };
     let kind = report_named("html").ok_or("there is no HTML report")?;
     let mut report = (kind.make)(&setting);

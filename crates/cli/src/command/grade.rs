@@ -51,7 +51,7 @@ pub fn run(context: &Context, args: &Grade) -> Result<Exit, Exit> {
         complain("no row of the file belongs to a test of the suite");
         return Err(Exit::NothingSelected);
     }
-    let reports = open_reports(context, &args.reports, &job.suites)?;
+    let reports = open_reports(context, &args.reports, rule_of(&args.grading), &job.suites)?;
     let books = books(context, args, &job, secrets)?;
     let account = Account::open(reports, &job.suites, &books, rule_of(&args.grading), None);
     let (planned, started) = (job.case_count(), Instant::now());

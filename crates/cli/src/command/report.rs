@@ -24,13 +24,15 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, Exit> {
     };
     let mut baseline = baseline(context, args, &path, &root)?;
     let rows = Rows::open(&path).map_err(|error| unreadable(&error))?;
+    let rule = rule(args.pass_trials, args.allow_borderline);
     let setting = Setting {
         look: context.report_look(),
         detail: context.detail(),
         text: suite_text(context, vec![root.clone()]),
+        borderline: rule.borderline,
     };
     let mut reports = Reports::open(context, &args.reports.list, &setting)?;
-    let mut exit = ExitTally::new(rule(args.pass_trials, args.allow_borderline));
+    let mut exit = ExitTally::new(rule);
     let mut past = Past::for_reports(&reports);
     let mut suites: Vec<(String, SummaryTally)> = Vec::new();
     for row in rows {

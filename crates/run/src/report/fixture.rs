@@ -7,8 +7,8 @@ use serde_json::{Number, Value, json};
 
 use super::{Compared, Detail, Look, ReportKind, RunEnd, Setting, SuiteText};
 use crate::record::{
-    EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION, SourcePlace,
-    TokenCounts, Trace,
+    Borderline, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION,
+    SourcePlace, TokenCounts, Trace,
 };
 
 const FILE: &str = "evals/support/EVAL.yaml";
@@ -56,9 +56,15 @@ impl Shown {
                 look,
                 detail: Detail::Normal,
                 text: SuiteText::new(suite_line),
+                borderline: Borderline::Fails,
             },
             end: end(),
         }
+    }
+
+    pub fn borderline(mut self, borderline: Borderline) -> Self {
+        self.setting.borderline = borderline;
+        self
     }
 
     pub fn detail(mut self, detail: Detail) -> Self {

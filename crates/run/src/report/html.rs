@@ -328,6 +328,7 @@ mod tests {
             look: Look::default(),
             detail: super::super::Detail::Normal,
             text: SuiteText::unknown(),
+            borderline: crate::record::Borderline::Fails,
         });
         let mut out = Vec::new();
         report.row(&fixture::missing("a", "b"), &mut out).unwrap();

@@ -9,13 +9,13 @@ use evalrig_core::model::Outcome;
 
 use super::finding::Finding;
 use super::tally::Counts;
-use super::{Report, ReportKind, RunEnd, phrase, visible, xml};
-use crate::record::Row;
+use super::{Report, ReportKind, RunEnd, Setting, phrase, visible, xml};
+use crate::record::{Borderline, Row};
 
 pub static REPORT: ReportKind = ReportKind {
     name: "junit",
     doc: "JUnit XML for CI systems",
-    make: |_| Box::new(Junit::default()),
+    make: |setting| Box::new(Junit::new(setting)),
 };
 
 /// Cases whose reasons and answer are written out; of the others only the first reason.
@@ -23,10 +23,30 @@ const TOLD: u64 = 2_000;
 const ANSWER_LINES: usize = 40;
 const ANSWER: usize = 4_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Junit {
     suites: BTreeMap<String, Suite>,
     told: u64,
+    borderline: Borderline,
+}
+
+impl Junit {
+    pub fn new(setting: &Setting) -> Self {
+        Self {
+            suites: BTreeMap::new(),
+            told: 0,
+            borderline: setting.borderline,
+        }
+    }
+
+    /// Whether others are to take the case for one that passed.
+    fn passes(&self, outcome: Outcome) -> bool {
+        match outcome {
+            Outcome::Passed => true,
+            Outcome::Borderline => self.borderline == Borderline::Passes,
+            Outcome::Failed | Outcome::Errored | Outcome::Skipped => false,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -38,12 +58,17 @@ struct Suite {
 
 impl Report for Junit {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
-        let is_odd = !matches!(row.outcome, Outcome::Passed | Outcome::Skipped);
-        self.told += u64::from(is_odd);
+        let is_well = self.passes(row.outcome);
+        self.told += u64::from(!is_well && row.outcome != Outcome::Skipped);
         let suite = self.suites.entry(row.dataset.clone()).or_default();
         suite.counts.add(row.outcome);
         suite.ms += row.duration_ms.unwrap_or(0);
-        push_case(row, self.told <= TOLD, &mut suite.cases);
+        let telling = match (is_well, self.told <= TOLD) {
+            (true, _) => Telling::Nothing,
+            (false, true) => Telling::Everything,
+            (false, false) => Telling::FirstReason,
+        };
+        push_case(row, telling, &mut suite.cases);
         Ok(())
     }
 
@@ -54,7 +79,7 @@ impl Report for Junit {
         let mut all = Suite::default();
         let mut totals = Numbers::default();
         for suite in self.suites.values() {
-            totals.add(&suite.counts);
+            totals.add(&suite.counts, self.borderline);
             all.ms += suite.ms;
         }
         writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
@@ -67,7 +92,7 @@ impl Report for Junit {
         )?;
         for (name, suite) in &self.suites {
             let mut numbers = Numbers::default();
-            numbers.add(&suite.counts);
+            numbers.add(&suite.counts, self.borderline);
             writeln!(
                 out,
                 r#"  <testsuite name="{}" {} skipped="{}" {}>"#,
@@ -92,9 +117,12 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn add(&mut self, counts: &Counts) {
+    fn add(&mut self, counts: &Counts, borderline: Borderline) {
         self.tests += counts.total();
-        self.failures += counts.of(Outcome::Failed) + counts.of(Outcome::Borderline);
+        self.failures += counts.of(Outcome::Failed);
+        if borderline == Borderline::Fails {
+            self.failures += counts.of(Outcome::Borderline);
+        }
         self.errors += counts.of(Outcome::Errored);
         self.skipped += counts.of(Outcome::Skipped);
     }
@@ -114,7 +142,15 @@ fn time(ms: u64) -> String {
     format!(r#"time="{}.{:03}""#, ms / 1000, ms % 1000)
 }
 
-fn push_case(row: &Row, is_told: bool, out: &mut String) {
+/// How much is said of why a case did not pass.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    Nothing,
+    FirstReason,
+    Everything,
+}
+
+fn push_case(row: &Row, telling: Telling, out: &mut String) {
     let _ = writeln!(
         out,
         r#"    <testcase classname="{}" name="{}" file="{}" line="{}" {}>"#,
@@ -126,7 +162,7 @@ fn push_case(row: &Row, is_told: bool, out: &mut String) {
     );
     push_properties(row, out);
     match row.outcome {
-        Outcome::Passed => {}
+        _ if telling == Telling::Nothing => {}
         Outcome::Skipped => {
             let why = row.error.as_ref().map_or("", |error| &error.message);
             let why = visible::line(why, 400);
@@ -136,7 +172,7 @@ fn push_case(row: &Row, is_told: bool, out: &mut String) {
                 xml::attribute(&why)
             );
         }
-        _ => push_reasons(row, is_told, out),
+        _ => push_reasons(row, telling, out),
     }
     out.push_str("    </testcase>\n");
 }
@@ -169,7 +205,7 @@ fn push_properties(row: &Row, out: &mut String) {
     out.push_str("      </properties>\n");
 }
 
-fn push_reasons(row: &Row, is_told: bool, out: &mut String) {
+fn push_reasons(row: &Row, telling: Telling, out: &mut String) {
     let finding = Finding::of(row);
     let (tag, kind) = match (row.outcome, &row.error) {
         (Outcome::Errored, Some(error)) => ("error", format!("{}/{}", error.stage, error.kind)),
@@ -182,7 +218,7 @@ fn push_reasons(row: &Row, is_told: bool, out: &mut String) {
         xml::attribute(&kind),
         xml::attribute(&finding.first_miss())
     );
-    if !is_told {
+    if telling != Telling::Everything {
         out.push_str("/>\n");
         return;
     }
@@ -296,6 +332,24 @@ mod tests {
             true => Ok(found),
             false => Err(format!("{open:?} is still open")),
         }
+    }
+
+    #[test]
+    fn borderline_is_what_the_exit_code_makes_of_it() {
+        let rows = [
+            fixture::row("a", Outcome::Borderline, Some(0.7)),
+            fixture::row("b", Outcome::Failed, Some(0.1)),
+        ];
+        let shown = |borderline| {
+            Shown::of(&REPORT, Look::default())
+                .borderline(borderline)
+                .rows(&rows)
+        };
+        let [strict, lenient] = [Borderline::Fails, Borderline::Passes].map(shown);
+        assert!(strict.contains(r#"failures="2""#) && lenient.contains(r#"failures="1""#));
+        assert_eq!(strict.matches("<failure ").count(), 2);
+        assert_eq!(lenient.matches("<failure ").count(), 1);
+        assert!(lenient.contains(r#"<property name="outcome" value="borderline"/>"#));
     }
 
     #[test]

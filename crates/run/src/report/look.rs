@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::record::Borderline;
+
 /// What the place can show; reports for machines do not care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
@@ -87,4 +89,6 @@ pub struct Setting {
     pub look: Look,
     pub detail: Detail,
     pub text: SuiteText,
+    /// What the exit code makes of it, for reports from which others make one of their own.
+    pub borderline: Borderline,
 }

@@ -37,6 +37,7 @@ pub(in super::super) fn rule(pass_trials: f64, allow_borderline: bool) -> ExitRu
 pub(in super::super) fn open_reports(
     context: &Context,
     reports: &args::Reports,
+    rule: ExitRule,
     suites: &[SuiteJob],
 ) -> Result<Reports, Exit> {
     let roots: Vec<_> = suites.iter().map(|suite| suite.root.clone()).collect();
@@ -44,6 +45,7 @@ pub(in super::super) fn open_reports(
         look: context.report_look(),
         detail: context.detail(),
         text: suite_text(context, roots),
+        borderline: rule.borderline,
     };
     Reports::open(context, &reports.list, &setting)
 }

@@ -67,7 +67,7 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, Exit> {
     let baseline = baseline(context, args, &suites, &earlier.results())?;
     let answered = earlier.take_out(&mut suites);
     let scratch = Scratch::new()?;
-    let reports = open_reports(context, &args.reports, &suites)?;
+    let reports = open_reports(context, &args.reports, rule_of(&args.grading), &suites)?;
     let secrets = Arc::new(secrets);
     let books = earlier.books(context, args, &suites, &secrets)?;
     let rule = rule_of(&args.grading);
