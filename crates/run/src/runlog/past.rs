@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
@@ -30,11 +30,16 @@ pub struct PastPoint {
 /// What the records at these places remember, oldest first. Those that cannot be read are left
 /// out: whoever wrote them has said so.
 pub fn past_points<'a>(records: impl IntoIterator<Item = &'a Utf8PathBuf>) -> Vec<PastPoint> {
-    let read = records.into_iter().filter_map(|path| {
-        let store = Store::open(path.parent()?);
-        store.read(path.file_name()?).ok()
-    });
-    let summaries: Vec<Summary> = read.map(|record| record.summary).collect();
+    let mut names: BTreeMap<&Utf8Path, Vec<String>> = BTreeMap::new();
+    for path in records {
+        if let (Some(store), Some(name)) = (path.parent(), path.file_name()) {
+            names.entry(store).or_default().push(name.to_owned());
+        }
+    }
+    let read = names
+        .into_iter()
+        .flat_map(|(store, names)| Store::open(store).read_all(&names));
+    let summaries: Vec<Summary> = read.flatten().map(|record| record.summary).collect();
     points_of(&summaries)
 }
 
@@ -112,8 +117,6 @@ fn joined(runs: &[&Run]) -> Option<PastPoint> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-
-    use camino::Utf8Path;
 
     use super::*;
 

@@ -80,6 +80,18 @@ impl Store {
     /// All records. A store that is not there is empty.
     pub fn list(&self) -> Result<Listing, StoreError> {
         let names = self.names()?;
+        let mut listing = Listing::default();
+        for result in self.read_all(&names) {
+            match result {
+                Ok(record) => listing.records.push(record),
+                Err(error) => listing.unreadable.push(error),
+            }
+        }
+        Ok(listing)
+    }
+
+    /// Records by their names, read on all cores.
+    pub(super) fn read_all(&self, names: &[String]) -> Vec<Result<Record, StoreError>> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let part = names.len().div_ceil(cores).max(FEW);
         let read =
@@ -92,18 +104,8 @@ impl Store {
             let done = parts.into_iter().map(|part| part.join());
             done.collect::<Result<Vec<_>, _>>()
         });
-        let mut listing = Listing::default();
-        for result in read
-            .unwrap_or_else(|panic| resume_unwind(panic))
-            .into_iter()
-            .flatten()
-        {
-            match result {
-                Ok(record) => listing.records.push(record),
-                Err(error) => listing.unreadable.push(error),
-            }
-        }
-        Ok(listing)
+        let read = read.unwrap_or_else(|panic| resume_unwind(panic));
+        read.into_iter().flatten().collect()
     }
 
     /// The names of all summaries, sorted. Hidden files are nobody's record.
