@@ -155,7 +155,7 @@ fn a_link_in_a_repository_has_nothing_written_elsewhere() {
     let output = evalrig(here, &arguments, "");
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(said.contains("1 case could not be logged: "), "{said}");
+    assert!(said.contains("1 case was not recorded: "), "{said}");
     let row = &rows(here, "r.jsonl")[0];
     assert_eq!(row["outcome"], "passed");
     assert_eq!(row["error"]["stage"], "record");
@@ -269,20 +269,12 @@ fn a_record_that_cannot_be_written_leaves_the_row_and_exits_with_3() {
     let here = project();
     let here = here.path();
     write(&here.join("blocked"), "a file");
-    run(
-        here,
-        &[
-            "run",
-            "-q",
-            "--filter",
-            "alice",
-            "--output",
-            "r.jsonl",
-            "--store",
-            "blocked/x",
-        ],
-        3,
-    );
+    let arguments = ["run", "-q", "--filter", "alice", "--output", "r.jsonl"];
+    let arguments = [&arguments[..], &["--store", "blocked/x"]].concat();
+    let output = evalrig(here, &arguments, "");
+    assert_eq!(output.status.code(), Some(3));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("1 case was not recorded: `"), "{told}");
     let row = &rows(here, "r.jsonl")[0];
     assert_eq!(
         (&row["outcome"], &row["error"]["stage"]),
@@ -406,7 +398,9 @@ fn secrets_of_the_environment_are_not_recorded() {
         .stdin(Stdio::piped())
         .spawn()
         .expect("the binary starts");
-    let messages = r#"[{"role":"user","content":"Hi"},{"role":"assistant","content":"it is sk-very-secret-1"}]"#;
+    let messages = r#"[{"role":"user","content":"Hi"},
+        {"role":"assistant","content":"it is sk-very-secret-1","tool_calls":[
+          {"tool":"get","args":{"header":"Authorization: Bearer with some more sk-very-secret-1"}}]}]"#;
     child
         .stdin
         .take()
@@ -421,6 +415,19 @@ fn secrets_of_the_environment_are_not_recorded() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn secrets_of_env_files_are_not_recorded() {
+    let here = project();
+    let here = here.path();
+    write(&here.join(".env"), "MY_API_KEY=sk-very-secret-2\n");
+    record(
+        here,
+        r#"[{"role":"user","content":"Hi"},{"role":"assistant","content":"sk-very-secret-2"}]"#,
+    );
+    let text = fs::read_to_string(store(here).join("hi.yaml")).expect("a file");
+    assert!(text.contains("  output: '***'\n"), "{text}");
 }
 
 #[test]
@@ -501,6 +508,42 @@ fn records_are_listed_shown_and_compared() {
     let text = run(here, &["log", "show", name], 0);
     assert!(text.contains("  judged   fail: no greeting\n"), "{text}");
     assert!(run(here, &["log", "list"], 0).ends_with("1 record in .co/evals\n"));
+}
+
+#[test]
+fn what_agents_said_does_not_steer_the_terminal() {
+    let here = project();
+    let here = here.path();
+    for said in ["a", "b"] {
+        let messages = r#"{"messages": [{"role": "user", "content": "Hi\u001b[1m"},
+            {"role": "assistant", "content": "\u001b[31mSAID\u202e", "tool_calls": [
+              {"tool": "f", "args": {"x": "\u001b[2J SAID"}}]}], "model": "m\u001b[1m"}"#;
+        record(here, &messages.replace("SAID", said));
+    }
+    for what in ["show", "diff"] {
+        let text = run(here, &["log", what, "hi_1m"], 0);
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        assert!(text.contains("␛[31mb�"), "{text}");
+        let shown = json(here, &["log", what, "hi_1m"], 0);
+        assert_eq!(shown["turns"][0]["input"], "Hi\u{1b}[1m");
+    }
+    let text = run(here, &["log", "list"], 0);
+    assert!(text.contains("m␛[1m") && !text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn a_count_that_is_too_small_is_shown_as_it_should_be() {
+    let here = project();
+    let here = here.path();
+    let path = store(here).join("hi.yaml");
+    write(&store(here).join("hi/run_4.jsonl"), "");
+    for count in ["", "runs: 1\n"] {
+        write(
+            &path,
+            &format!("name: hi\n{count}turns: [{{input: hi, run: 2}}]\n"),
+        );
+        assert_eq!(json(here, &["log", "show", "hi"], 0)["runs"], 4);
+    }
 }
 
 #[test]
@@ -600,11 +643,8 @@ fn the_log_is_a_suite() {
         here,
         r#"[{"role":"user","content":"Later"},{"role":"assistant","content":"ok"}]"#,
     );
-    run(
-        here,
-        &["convert", ".co/evals", "-o", "new/EVAL.yaml", "-q"],
-        0,
-    );
+    let text = run(here, &["convert", ".co/evals", "-o", "new/EVAL.yaml"], 0);
+    assert_eq!(text, "added to new/EVAL.yaml (1 record)\n");
     let added = fs::read_to_string(&path).expect("a suite");
     assert!(
         added.starts_with(&edited) && added.contains("  - id: later\n"),
@@ -640,6 +680,24 @@ fn the_log_is_a_suite() {
         answers.iter().all(|row| row["candidateAnswer"].is_string()),
         "{answers:?}"
     );
+}
+
+#[test]
+fn a_record_with_a_blank_input_does_not_keep_others_from_being_tests() {
+    let here = project();
+    let here = here.path();
+    record(here, r#"[{"role":"user","content":" "}]"#);
+    record(here, MESSAGES);
+    let arguments = ["convert", ".co/evals", "-o", "new.yaml"];
+    let output = evalrig(here, &arguments, "");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    assert!(
+        told.contains("`.co/evals/default.yaml` is left out"),
+        "{told}"
+    );
+    let suite = json(here, &["show", "new.yaml"], 0);
+    assert_eq!(suite["tests"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]

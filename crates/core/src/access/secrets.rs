@@ -10,6 +10,9 @@ const SHORTEST: usize = 4;
 /// Characters. A variable is secret by its name alone, and shorter values may be ordinary words.
 const SHORTEST_VARIABLE: usize = 8;
 
+/// What stands where a text was cut.
+const CUT_MARKS: &[&str] = &["...", "…"];
+
 const NAMES: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
 /// Texts that are shown as `***`, in debug output too.
@@ -58,9 +61,9 @@ impl Secrets {
     }
 
     pub fn redact(&self, text: &str) -> String {
-        self.values
-            .iter()
-            .fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+        let mut text = text.to_owned();
+        self.redact_in_place(&mut text);
+        text
     }
 
     /// Like [`Self::redact`], and a text without secrets costs no copy.
@@ -68,6 +71,12 @@ impl Secrets {
         for secret in &self.values {
             if text.contains(secret.as_str()) {
                 *text = text.replace(secret, "***");
+            }
+        }
+        // Few texts were cut.
+        if CUT_MARKS.iter().any(|mark| text.contains(mark)) {
+            for secret in &self.values {
+                redact_beginnings(text, secret);
             }
         }
     }
@@ -90,6 +99,26 @@ impl Secrets {
         match String::from_utf8(masked) {
             Ok(masked) if found => Cow::Owned(masked),
             _ => Cow::Borrowed(text),
+        }
+    }
+}
+
+/// Texts are cut before they are shown, perhaps within a secret: what then stands before the mark
+/// goes too.
+fn redact_beginnings(text: &mut String, secret: &str) {
+    let Some((end, _)) = secret.char_indices().nth(SHORTEST_VARIABLE) else {
+        return;
+    };
+    let mut from = 0;
+    while let Some(found) = text[from..].find(&secret[..end]) {
+        let begin = from + found;
+        let same = |(a, b): &(char, char)| a == b;
+        let alike = text[begin..].chars().zip(secret.chars()).take_while(same);
+        let cut = begin + alike.map(|(same, _)| same.len_utf8()).sum::<usize>();
+        let is_cut = CUT_MARKS.iter().any(|mark| text[cut..].starts_with(mark));
+        match is_cut {
+            true => text.replace_range(begin..cut, "***"),
+            false => from = cut,
         }
     }
 }
@@ -121,6 +150,20 @@ fn json_spellings(value: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_that_was_cut_does_not_show_its_beginning() {
+        let mut secrets = Secrets::default();
+        secrets.add("sk-12345-wörd-67890");
+        for (text, shown) in [
+            ("Bearer sk-12345-wö...'", "Bearer ***...'"),
+            ("sk-12345… sk-12345-w…", "***… ***…"),
+            ("sk-12345-wörd-67890...", "***..."),
+            ("sk-12345 sk-1234...", "sk-12345 sk-1234..."),
+        ] {
+            assert_eq!(secrets.redact(text), shown);
+        }
+    }
 
     #[test]
     fn a_secret_is_found_inside_json_text() {

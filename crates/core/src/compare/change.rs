@@ -113,6 +113,8 @@ fn change_of(base: &[&Case], candidate: &[&Case]) -> Change {
     match (is_there(base), is_there(candidate)) {
         (false, true) => return Change::Added,
         (true, false) => return Change::Removed,
+        // Skipped on one side and unknown to the other: there is no meaning to compare.
+        (false, false) if base.is_empty() || candidate.is_empty() => return Change::Unchanged,
         _ => {}
     }
     let hashes = |cases: &[&Case]| -> BTreeSet<String> {
@@ -209,5 +211,8 @@ mod tests {
     fn tests_come_and_go() {
         assert_eq!(change(&[], &trials("a", 1, 1)), Change::Added);
         assert_eq!(change(&trials("a", 1, 1), &[]), Change::Removed);
+        let skipped = [case("a", 1, Outcome::Skipped)];
+        assert_eq!(change(&[], &skipped), Change::Unchanged);
+        assert_eq!(change(&skipped, &[]), Change::Unchanged);
     }
 }

@@ -73,7 +73,8 @@ fn failure(error: StoreError) -> Failure {
 }
 
 fn transcript(record: &Record, run: u64, file: RunFile) -> Result<Transcript, Failure> {
-    let received = Value::List(file.received().to_vec());
+    let received = file.received(record.summary.turns.len());
+    let received = Value::List(received.to_vec());
     let json = received.to_json(JsonStyle::Compact);
     let mut transcript = formats::messages::read(json.as_bytes())?;
     if !file.messages.last().is_some_and(is_answer) {

@@ -60,7 +60,7 @@ impl From<CaseRun<'_>> for NewRun {
             output: transcript.answer.clone(),
             tools_called: tools_called(transcript.calls.as_deref().unwrap_or_default()),
             expected: expected(test),
-            evaluation: evaluation_of(row),
+            evaluation: evaluation_of(row, case.secrets),
             model: match &transcript.model {
                 Some(model) => model.clone(),
                 None => row.target.clone(),
@@ -112,15 +112,16 @@ fn expected(test: &Test) -> Option<String> {
     written.or_else(|| Some(test.criteria.as_deref()?.trim().to_owned()))
 }
 
-fn evaluation_of(row: &Row) -> String {
-    let notes = || row.misses.join("; ");
+/// Notes are cut, so that a secret in them must go before.
+fn evaluation_of(row: &Row, secrets: &Secrets) -> String {
+    let notes = || secrets.redact(&row.misses.join("; "));
     match row.outcome {
         Outcome::Passed => evaluation("pass", ""),
         Outcome::Borderline => evaluation("borderline", &notes()),
         Outcome::Failed => evaluation("fail", &notes()),
         Outcome::Errored => {
             let message = row.error.as_ref().map(|error| error.message.as_str());
-            evaluation("error", message.unwrap_or_default())
+            evaluation("error", &secrets.redact(message.unwrap_or_default()))
         }
         Outcome::Skipped => String::new(),
     }
@@ -232,6 +233,7 @@ mod tests {
     use evalrig_core::model::FileRef;
 
     use super::*;
+    use crate::record::testing::row;
 
     fn said(role: Role, text: &str) -> Message {
         Message::new(role, vec![Block::Text(text.to_owned())])
@@ -260,6 +262,19 @@ mod tests {
         let lines = "two\n[file: a.csv]\n[image: a.csv]\n[image]";
         assert_eq!(asked[1].input(), lines);
         assert_eq!(asked[1].reply, None);
+    }
+
+    #[test]
+    fn a_secret_is_gone_before_notes_are_cut() {
+        let mut secrets = Secrets::default();
+        secrets.add("sk-very-secret");
+        let row = Row {
+            outcome: Outcome::Failed,
+            misses: vec![format!("{} sk-very-secret", "a".repeat(190))],
+            ..row("a", 1)
+        };
+        let shown = evaluation_of(&row, &secrets);
+        assert_eq!(shown, format!("fail: {} ***", "a".repeat(190)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::fault::StoreError;
 use super::growing::Growing;
 use super::slug::name_of;
 use super::store::{Found, Store};
-use super::summary::{Kind, Summary};
+use super::summary::{Kind, Summary, Turn};
 
 #[derive(Debug, Default)]
 pub(super) struct Homes {
@@ -143,8 +143,12 @@ fn key_of<'a>(inputs: impl Iterator<Item = &'a str>) -> u64 {
     hasher.finish()
 }
 
+/// A history of a shape that nobody knows cannot be made longer, so that nothing is added to it.
 fn is_of(summary: &Summary, inputs: &[String]) -> bool {
-    summary.kind() == Kind::Record && summary.inputs().eq(inputs)
+    let mut turns = summary.turns.iter();
+    summary.kind() == Kind::Record
+        && summary.inputs().eq(inputs)
+        && turns.all(Turn::has_known_history)
 }
 
 fn changed(store: &Store) -> Option<SystemTime> {

@@ -95,7 +95,7 @@ impl Store {
         let directory = self.run_directory(&record.name);
         // The summary first: runs without one can be put together again, the other way not.
         remove(&record.file, doing, pruned)?;
-        for name in entries(&directory)? {
+        for name in own_entries(&directory)? {
             if run_number(&name).is_some() || is_temporary(&name) {
                 remove(&directory.join(name), doing, pruned)?;
             }
@@ -116,7 +116,7 @@ impl Store {
         pruned: &mut Pruned,
     ) -> Result<(), StoreError> {
         let directory = self.run_directory(name);
-        let mut files: Vec<(u64, String)> = entries(&directory)?
+        let mut files: Vec<(u64, String)> = own_entries(&directory)?
             .into_iter()
             .filter(|file| file.ends_with(".yaml"))
             .filter_map(|file| Some((run_number(&file)?, file)))
@@ -138,6 +138,15 @@ impl Store {
             remove(&path, doing, pruned)?;
         }
         Ok(())
+    }
+}
+
+/// Nothing where a link leads: no writer puts a run there, so what lies there is somebody else's.
+fn own_entries(directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
+    let found = directory.symlink_metadata();
+    match found.is_ok_and(|found| found.is_symlink()) {
+        true => Ok(Vec::new()),
+        false => entries(directory),
     }
 }
 

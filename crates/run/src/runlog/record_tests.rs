@@ -378,6 +378,71 @@ fn pruning_keeps_what_it_is_told_to() {
     assert_eq!(store.prune_record("hi", 1).unwrap().files.len(), 1);
 }
 
+#[cfg(unix)]
+#[test]
+fn pruning_deletes_nothing_behind_a_link() {
+    let (here, other) = (folder(), folder());
+    let store = &here.store;
+    store.record(&run("hi", "x")).unwrap();
+    other.store.record(&run("hi", "x")).unwrap();
+    let directory = store.run_directory("hi");
+    fs::remove_dir_all(&directory).unwrap();
+    std::os::unix::fs::symlink(other.store.run_directory("hi"), &directory).unwrap();
+    assert!(store.prune_record("hi", 0).unwrap().is_empty());
+    let keep = Keep {
+        records: Some(0),
+        ..Keep::default()
+    };
+    assert_eq!(store.prune(keep, Doing::Delete).unwrap().files.len(), 1);
+    assert_eq!(other.store.run_numbers("hi").unwrap(), [1]);
+}
+
+#[test]
+fn nothing_is_added_to_a_history_that_nobody_understands() {
+    let here = folder();
+    let store = &here.store;
+    let text = "turns:\n- input: hi\n  run: 1\n  output: kept\n  history: see log.txt\n";
+    fs::create_dir_all(store.directory()).unwrap();
+    fs::write(store.summary_path("hi"), text).unwrap();
+    assert_eq!(store.record(&run("hi", "x")).unwrap().name, "hi_2");
+    assert_eq!(read(&store.summary_path("hi")), text);
+}
+
+#[test]
+fn what_cannot_be_read_does_not_hide_other_problems() {
+    let here = folder();
+    let store = &here.store;
+    fs::create_dir_all(store.summary_path("a")).unwrap();
+    fs::create_dir_all(store.run_path("b", 1)).unwrap();
+    fs::write(store.summary_path("c"), "x: [").unwrap();
+    let problems = store.verify(Mending::Yes).unwrap().problems;
+    let names = problems.iter().filter_map(|one| one.path.file_name());
+    assert!(names.eq(["a.yaml", "run_1.yaml", "b.yaml", "c.yaml"]));
+}
+
+#[test]
+fn a_summary_that_cannot_be_made_again_stays_where_it_is() {
+    let here = folder();
+    let store = &here.store;
+    fs::create_dir_all(store.run_directory("a")).unwrap();
+    fs::write(store.summary_path("a"), "x: [").unwrap();
+    fs::write(store.run_path("a", 1), "messages: '[]'\n").unwrap();
+    let problems = store.verify(Mending::Yes).unwrap().problems;
+    assert_eq!(problems[0].remedy, Remedy::None);
+    assert_eq!(read(&store.summary_path("a")), "x: [");
+}
+
+#[test]
+fn a_file_that_was_copied_gets_its_own_name() {
+    let here = folder();
+    let store = &here.store;
+    let text = "name: other\nturns:\n- input: hi\n";
+    fs::create_dir_all(store.directory()).unwrap();
+    fs::write(store.summary_path("hi"), text).unwrap();
+    store.record(&run("hi", "x")).unwrap();
+    assert_eq!(store.read("hi").unwrap().summary.name(), "hi");
+}
+
 #[test]
 fn the_newest_records_are_kept() {
     let here = folder();

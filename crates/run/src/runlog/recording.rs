@@ -3,7 +3,7 @@
 //! A thread of its own writes, so that no case waits for the disk. Whatever has ended while it wrote
 //! is written next, together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -33,16 +33,17 @@ pub struct Recording {
     secrets: Arc<Secrets>,
     /// To the thread that writes, which ends with it.
     orders: Mutex<Sender<Order>>,
-    /// What people should hear of when the run is over.
-    news: Arc<Mutex<News>>,
+    heard: Arc<Mutex<Heard>>,
 }
 
+/// What people should hear of when the run is over.
 #[derive(Debug, Default)]
-struct News {
-    /// Such as files that were set aside.
+struct Heard {
     warnings: Vec<String>,
-    /// Why cases could not be recorded, and how many.
-    faults: BTreeMap<String, u64>,
+    /// Cases that could not be recorded.
+    lost: usize,
+    /// Why the first of them could not.
+    reason: Option<String>,
 }
 
 /// A case that has a transcript and is graded.
@@ -89,11 +90,11 @@ impl Recording {
         secrets: Arc<Secrets>,
     ) -> Self {
         let (orders, taken) = channel();
-        let news = Arc::new(Mutex::default());
+        let heard = Arc::new(Mutex::default());
         let clerk = Clerk {
             writers: HashMap::new(),
             keep_runs,
-            news: Arc::clone(&news),
+            heard: Arc::clone(&heard),
         };
         let clerk = move || clerk.work(&taken);
         // Without the thread every case says that it could not be recorded.
@@ -102,7 +103,7 @@ impl Recording {
             store,
             secrets,
             orders: Mutex::new(orders),
-            news,
+            heard,
         }
     }
 
@@ -140,17 +141,21 @@ impl Recording {
         }
     }
 
-    /// What people should hear of, in sentences; each is told once.
+    /// Such as files that were set aside; each is told once. What one disk refuses it refuses
+    /// many times, so that only the first reason is told.
     pub fn take_warnings(&self) -> Vec<String> {
-        let News { warnings, faults } = std::mem::take(&mut *locked(&self.news));
-        let faults = faults.into_iter().map(|(reason, count)| {
-            let cases = match count {
-                1 => "1 case".to_owned(),
-                count => format!("{count} cases"),
+        let heard = std::mem::take(&mut *locked(&self.heard));
+        let mut warnings = heard.warnings;
+        if let Some(reason) = heard.reason {
+            let cases = match heard.lost {
+                1 => "1 case was".to_owned(),
+                lost => format!("{lost} cases were"),
             };
-            format!("{cases} could not be logged: {reason}; `--no-record` runs without a log")
-        });
-        warnings.into_iter().chain(faults).collect()
+            warnings.push(format!(
+                "{cases} not recorded: {reason}; `--no-record` runs without a log"
+            ));
+        }
+        warnings
     }
 }
 
@@ -179,7 +184,7 @@ impl BeingRecorded {
 struct Clerk {
     writers: HashMap<Utf8PathBuf, Writer>,
     keep_runs: Option<usize>,
-    news: Arc<Mutex<News>>,
+    heard: Arc<Mutex<Heard>>,
 }
 
 impl Clerk {
@@ -199,7 +204,7 @@ impl Clerk {
     fn write(&mut self, store: Utf8PathBuf, orders: Vec<Order>) {
         if let Some(error) = orders.iter().find_map(|order| escape(&store, order)) {
             for order in orders {
-                self.answer(order, Err(error.clone()));
+                self.reply(order, Err(error.clone()));
             }
             return;
         }
@@ -211,19 +216,26 @@ impl Clerk {
             prune(writer.store(), runs, &mut results);
         }
         for (order, result) in orders.into_iter().zip(results) {
-            self.answer(order, result);
+            self.reply(order, result);
         }
     }
 
-    fn answer(&self, order: Order, result: Result<Recorded, StoreError>) {
-        let mut news = locked(&self.news);
-        match &result {
-            Ok(recorded) => news.warnings.extend(recorded.warnings.clone()),
-            Err(error) => *news.faults.entry(error.to_string()).or_default() += 1,
-        }
-        drop(news);
+    fn reply(&self, order: Order, result: Result<Recorded, StoreError>) {
+        locked(&self.heard).hear(&result);
         // The case may have been given up.
         let _ = order.reply.send(result);
+    }
+}
+
+impl Heard {
+    fn hear(&mut self, result: &Result<Recorded, StoreError>) {
+        match result {
+            Ok(recorded) => self.warnings.extend(recorded.warnings.clone()),
+            Err(error) => {
+                self.lost += 1;
+                self.reason.get_or_insert_with(|| error.to_string());
+            }
+        }
     }
 }
 

@@ -95,11 +95,13 @@ impl RunFile {
         })
     }
 
-    /// What came back: everything after the last user message.
-    pub fn received(&self) -> &[Value] {
+    /// What came back to so many user messages: everything after the last of them. Agents that talk
+    /// to a user of their own send back user messages too.
+    pub fn received(&self, asked: usize) -> &[Value] {
         let is = |message: &Value, role: &str| role_of(message) == Some(role);
-        let last = self.messages.iter().rposition(|one| is(one, "user"));
-        let first = match last {
+        let all = self.messages.iter().enumerate();
+        let users = all.filter(|(_, one)| is(one, "user")).map(|(at, _)| at);
+        let first = match users.take(asked).last() {
             Some(at) => at + 1,
             None => {
                 let mut all = self.messages.iter();
@@ -258,13 +260,21 @@ mod tests {
     }
 
     #[test]
-    fn what_came_back_follows_the_last_user_message() {
+    fn what_came_back_follows_the_last_message_that_was_sent() {
         let run = RunFile::read(WORKED.as_bytes().to_vec()).unwrap();
-        assert_eq!(run.received().len(), 3);
+        assert_eq!(run.received(1).len(), 3);
+        let twice = RunFile {
+            messages: [run.messages.clone(), run.messages].concat(),
+            ..RunFile::default()
+        };
+        assert_eq!(
+            [1, 2, 3].map(|asked| twice.received(asked).len()),
+            [7, 3, 3]
+        );
         let system = RunFile::read_lines(
             b"{\"role\":\"system\",\"content\":\"S\"}\n{\"role\":\"assistant\",\"content\":\"a\"}"
                 .to_vec(),
         );
-        assert_eq!(system.unwrap().received().len(), 1);
+        assert_eq!(system.unwrap().received(1).len(), 1);
     }
 }

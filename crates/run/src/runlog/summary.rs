@@ -68,9 +68,14 @@ impl Turn {
         self.entries().find(|entry| entry.run() == Some(run))
     }
 
+    /// Whether a history was understood, or there is none.
+    pub(super) fn has_known_history(&self) -> bool {
+        self.others.get("history").is_none()
+    }
+
     /// Whether a history was understood and has so many entries.
     pub(super) fn has_history_of(&self, entries: usize) -> bool {
-        self.history.len() == entries && self.others.get("history").is_none()
+        self.history.len() == entries && self.has_known_history()
     }
 
     /// The run becomes the newest; what was the newest goes to the front of the history.

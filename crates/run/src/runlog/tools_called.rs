@@ -1,9 +1,16 @@
 //! Calls of tools in one line each, as the summary shows them: `greet(name='Alice', n=1)`.
 
+use std::sync::LazyLock;
+
 use evalrig_core::model::{Call, Map, Number, Value};
+use regex::Regex;
 
 /// Longer values are cut and end in `...`.
 const LONGEST: usize = 50;
+
+/// What Python does not print as it is: nothing to see, or nothing that Unicode knows.
+static UNSEEN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[\p{C}\p{Z}--\x20]").expect("the pattern is correct"));
 
 /// In the order in which they were made.
 pub fn tools_called(calls: &[Call]) -> Vec<String> {
@@ -100,14 +107,24 @@ fn python_text(text: &str) -> String {
                 out.push('\\');
                 out.push(same);
             }
-            unseen @ ('\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' | '\u{ad}') => {
-                out.push_str(&format!("\\x{:02x}", u32::from(unseen)));
-            }
-            seen => out.push(seen),
+            seen if !is_unseen(seen) => out.push(seen),
+            unseen => out.push_str(&escaped(u32::from(unseen))),
         }
     }
     out.push(quote);
     out
+}
+
+fn is_unseen(character: char) -> bool {
+    !matches!(character, ' '..='~') && UNSEEN.is_match(character.encode_utf8(&mut [0; 4]))
+}
+
+fn escaped(code: u32) -> String {
+    match code {
+        0..=0xff => format!("\\x{code:02x}"),
+        0x100..=0xffff => format!("\\u{code:04x}"),
+        _ => format!("\\U{code:08x}"),
+    }
 }
 
 #[cfg(test)]
@@ -134,6 +151,10 @@ mod tests {
             (
                 r#"{"l":["it's","a\nb","\"'","\u0001"]}"#,
                 r#"f(l=["it's", 'a\nb', '"\'', '\x01'])"#,
+            ),
+            (
+                r#"{"l":["\u00a0\u00ad\u200b\ue000","é写\u2192","\udb40\udc01"]}"#,
+                r"f(l=['\xa0\xad\u200b\ue000', 'é写→', '\U000e0001'])",
             ),
             ("{}", "f()"),
             ("[1]", "f()"),

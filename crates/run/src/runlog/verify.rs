@@ -109,7 +109,15 @@ impl Look<'_> {
         let runs = self.runs(name)?;
         let path = self.store.summary_path(name);
         self.temporary(&self.store.run_directory(name))?;
-        match self.store.found(name)? {
+        let found = match self.store.found(name) {
+            Ok(found) => found,
+            // One file that cannot be read must not hide what is wrong with the others.
+            Err(error) => {
+                self.report(path, error.to_string(), Remedy::None);
+                return Ok(());
+            }
+        };
+        match found {
             Found::Summary(summary) => {
                 self.verified.records += 1;
                 match summary.kind() {
@@ -123,7 +131,7 @@ impl Look<'_> {
             }
             Found::Corrupt(reason) => {
                 let message = format!("the summary cannot be understood: {reason}");
-                if self.mending == Mending::Yes && !runs.is_empty() {
+                if self.mending == Mending::Yes && rebuilt(name, &runs).is_some() {
                     self.store.set_aside(name, &reason)?;
                 }
                 self.rebuild(name, &path, message, &runs)
@@ -141,7 +149,10 @@ impl Look<'_> {
                     let message = format!("the run cannot be read: {reason}");
                     self.report(path, message, Remedy::None);
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    let path = self.store.run_path(name, run);
+                    self.report(path, error.to_string(), Remedy::None);
+                }
             }
         }
         self.verified.runs += readable.len();

@@ -177,6 +177,8 @@ impl Writer {
         let mut results = Vec::with_capacity(entering.len());
         let (mut entered, mut summaries) = (Vec::new(), Vec::new());
         for (mut one, placed) in entering.into_iter().zip(place_all(drafts)) {
+            // A copied or renamed file still has its old name in it.
+            one.record.summary.set("name", one.name.as_str());
             enter(&mut one.record.summary, one.run, one.new);
             let path = self.store.summary_path(&one.name);
             let draft = placed.and_then(|()| Draft::write(path, &one.record.pieces()));

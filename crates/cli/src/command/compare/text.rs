@@ -72,8 +72,10 @@ fn list(comparison: &Comparison, detail: Detail, look: Look) -> String {
 pub fn selftest(name: &str, found: &SelfTest) -> String {
     let [alarms, drop] = phrase::selftest(found);
     let half = (found.half * 10.0).round() / 10.0;
+    let tests = if found.tests == 1 { "test" } else { "tests" };
+    let trials = if half == 1.0 { "trial" } else { "trials" };
     format!(
-        "{}: {} tests, split {} times into halves of {half} trials each\n{alarms}\n{drop}\n",
+        "{}: {} {tests}, split {} times into halves of {half} {trials} each\n{alarms}\n{drop}\n",
         visible::line(name),
         found.tests,
         found.splits,

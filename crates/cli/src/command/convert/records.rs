@@ -57,6 +57,7 @@ pub(super) fn run(context: &Context, args: &Convert, source: &Source) -> Result<
     let tests: Vec<(&Record, RecordTest)> = records
         .iter()
         .filter_map(|record| Some((record, RecordTest::of(record)?)))
+        .filter(|(record, test)| is_said(context, record, test))
         .collect();
     if tests.is_empty() {
         complain(&format!(
@@ -71,7 +72,18 @@ pub(super) fn run(context: &Context, args: &Convert, source: &Source) -> Result<
     if !context.global.quiet {
         tell_missing_criteria(context, &tests, &made.known);
     }
-    made.write(context, logged.len())
+    let is_new = |test: &&LoggedTest| !made.known.contains(&test.id);
+    made.write(context, logged.iter().filter(is_new).count())
+}
+
+/// A record of which a user message is blank cannot be a test; the others still can.
+fn is_said(context: &Context, record: &Record, test: &RecordTest) -> bool {
+    let is_said = test.turns.iter().all(|(said, _)| !said.trim().is_empty());
+    if !is_said {
+        let file = context.shown(&record.file);
+        complain(&format!("`{file}` is left out: its input is blank"));
+    }
+    is_said
 }
 
 fn read(source: &Source) -> Result<(Vec<Record>, String), Exit> {
@@ -97,8 +109,8 @@ fn legal_name(slug: &str) -> String {
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
-    let legal = dashed.trim_matches(|c: char| c == '-' || c.is_ascii_digit());
-    match legal.trim_matches('-') {
+    let legal = dashed.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit());
+    match legal.trim_end_matches('-') {
         "" => "recorded-run".to_owned(),
         legal => legal.to_owned(),
     }
@@ -239,6 +251,7 @@ mod tests {
         for (slug, name) in [
             ("say_hello_to_alice", "say-hello-to-alice"),
             ("2_eggs", "eggs"),
+            ("what_is_25_x_4", "what-is-25-x-4"),
             ("写一个爬虫", "recorded-run"),
         ] {
             assert_eq!(legal_name(slug), name);

@@ -7,6 +7,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::context::print;
 use crate::exit::Exit;
+use crate::render::visible;
 
 use super::args::Diff;
 use super::{Desk, brief, json, refuse};
@@ -77,9 +78,11 @@ fn float(number: Option<f64>) -> Value {
 fn as_text(found: &Comparison, color: bool) -> String {
     let paint = Paint(color);
     let [before, now] = found.runs;
-    let mut text = format!("{}: run {before} → run {now}\n", found.name);
+    let name = visible::line(&found.name);
+    let mut text = format!("{name}: run {before} → run {now}\n");
     for (at, turn) in found.turns.iter().enumerate() {
-        text += &format!("\nturn {}: {}\n", at + 1, brief(&turn.input, 72));
+        let input = visible::line(&brief(&turn.input, 72));
+        text += &format!("\nturn {}: {input}\n", at + 1);
         text += &shown_output(turn, &paint);
         for call in &turn.tools_removed {
             text += &format!("  tools       {}\n", paint.gone(&format!("- {call}")));
@@ -107,7 +110,7 @@ fn shown_output(turn: &TurnChange, paint: &Paint) -> String {
         text += &match change.tag() {
             ChangeTag::Delete => format!("    {}\n", paint.gone(&format!("- {line}"))),
             ChangeTag::Insert => format!("    {}\n", paint.added(&format!("+ {line}"))),
-            ChangeTag::Equal => format!("      {line}\n"),
+            ChangeTag::Equal => format!("      {}\n", visible::line(line)),
         };
     }
     text
@@ -116,7 +119,7 @@ fn shown_output(turn: &TurnChange, paint: &Paint) -> String {
 fn shown_evaluation(turn: &TurnChange, paint: &Paint) -> String {
     let named = |text: &String| match text.is_empty() {
         true => "not graded".to_owned(),
-        false => text.clone(),
+        false => visible::line(text),
     };
     let [before, now] = &turn.evaluations;
     let change = match before == now {
@@ -207,10 +210,12 @@ impl Paint {
         self.with(AnsiColor::Green.on_default(), text)
     }
 
+    /// What agents said must not steer the terminal.
     fn with(&self, style: Style, text: &str) -> String {
+        let text = visible::line(text);
         match self.0 {
             true => format!("{style}{text}{style:#}"),
-            false => text.to_owned(),
+            false => text,
         }
     }
 }

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::context::{complain, print};
 use crate::exit::Exit;
 
-use super::{Desk, brief, counted, json, refuse};
+use super::{Desk, brief, counted, json, refuse, runs, tell};
 
 pub(super) fn run(desk: &Desk<'_>) -> Result<Exit, Exit> {
     desk.check()?;
@@ -17,7 +17,7 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Exit, Exit> {
     }
     match desk.is_json() {
         true => print(&as_json(desk, &listing.records))?,
-        false => print(&as_text(desk, &listing.records)?)?,
+        false => tell(&as_text(desk, &listing.records)?)?,
     }
     match listing.unreadable.is_empty() {
         true => Ok(Exit::Well),
@@ -29,12 +29,6 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Exit, Exit> {
 fn evaluation(record: &Record) -> String {
     let last = record.summary.turns.last();
     last.map(|turn| turn.now.evaluation()).unwrap_or_default()
-}
-
-fn runs(desk: &Desk<'_>, record: &Record) -> u64 {
-    // A directory that cannot be listed only hides numbers that the summary may have too.
-    let counted = desk.store.run_count(record);
-    counted.unwrap_or_else(|_| record.summary.highest_run())
 }
 
 fn as_json(desk: &Desk<'_>, records: &[Record]) -> String {

@@ -14,11 +14,12 @@ use camino::Utf8Path;
 use evalrig_core::model::{JsonStyle, Value};
 use evalrig_core::read::repository_root;
 use evalrig_run::disk::Disk;
-use evalrig_run::runlog::{Store, StoreError};
+use evalrig_run::runlog::{Record, Store, StoreError};
 
 use crate::args::TextOrJson;
-use crate::context::{Context, complain};
+use crate::context::{Context, complain, print};
 use crate::exit::Exit;
+use crate::render::visible;
 
 use args::{Log, LogCommand};
 
@@ -88,7 +89,19 @@ fn refuse(error: StoreError) -> Exit {
 }
 
 fn json(value: impl Into<Value>) -> String {
-    value.into().to_json(JsonStyle::Pretty) + "\n"
+    let text = value.into().to_json(JsonStyle::Pretty) + "\n";
+    visible::json(&text).into_owned()
+}
+
+/// For people: what agents said must not steer their terminal.
+fn tell(text: &str) -> Result<(), Exit> {
+    print(&visible::paragraph(text))
+}
+
+fn runs(desk: &Desk<'_>, record: &Record) -> u64 {
+    // A directory that cannot be listed only hides numbers that the summary may have too.
+    let counted = desk.store.run_count(record);
+    counted.unwrap_or_else(|_| record.summary.highest_run())
 }
 
 /// `1 run`, `2 runs`.

@@ -7,7 +7,7 @@ use crate::context::print;
 use crate::exit::Exit;
 
 use super::args::Prune;
-use super::{Desk, counted, json, refuse};
+use super::{Desk, counted, json, refuse, tell};
 
 pub(super) fn run(desk: &Desk<'_>, args: &Prune) -> Result<Exit, Exit> {
     desk.check()?;
@@ -23,7 +23,7 @@ pub(super) fn run(desk: &Desk<'_>, args: &Prune) -> Result<Exit, Exit> {
     let pruned = desk.store.prune(keep, doing).map_err(refuse)?;
     match desk.is_json() {
         true => print(&as_json(desk, &pruned, doing))?,
-        false => print(&as_text(desk, &pruned, doing))?,
+        false => tell(&as_text(desk, &pruned, doing))?,
     }
     Ok(Exit::Well)
 }

@@ -1,13 +1,18 @@
 //! `log record`: a session from standard input becomes a run, without code.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::time::SystemTime;
 
-use evalrig_core::access::Secrets;
+use evalrig_core::access::{Limits, Reader, Secrets};
+use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::model::Map;
+use evalrig_core::read::repository_root;
+use evalrig_core::source::Sources;
+use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{Recorded, Session, SessionFormat, local_time, read_session};
 
-use crate::context::{complain, print};
+use crate::context::{Context, complain, print};
 use crate::exit::Exit;
 
 use super::args::{Record, Writer};
@@ -30,7 +35,7 @@ pub(super) fn run(desk: &Desk<'_>, args: &Record) -> Result<Exit, Exit> {
     }
     new.expected.clone_from(&args.expected);
     new.timestamp = local_time(SystemTime::now());
-    new.redact(&secrets());
+    new.redact(&secrets(desk.context));
     let recorded = desk.store.record(&new).map_err(refuse)?;
     for warning in &recorded.warnings {
         complain(warning);
@@ -70,15 +75,28 @@ fn read(args: &Record) -> Result<Session, String> {
     }
 }
 
-/// Values of variables whose names say that they are secret.
-fn secrets() -> Secrets {
+/// Values of variables whose names say that they are secret, of `.env` files too (`FORMAT.md` 9.5).
+fn secrets(context: &Context) -> Secrets {
     let mut secrets = Secrets::default();
+    for (name, value) in env_file_values(context) {
+        secrets.notice(&name, &value);
+    }
     for (name, value) in std::env::vars_os() {
         if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
             secrets.notice(name, value);
         }
     }
     secrets
+}
+
+/// From here up to the repository root.
+fn env_file_values(context: &Context) -> HashMap<String, String> {
+    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+    let here = context.working_directory.clone();
+    let root = repository_root(&Disk, &here.join("any"));
+    let limits = Limits::default();
+    let world = context.world();
+    Reader::new(world, &mut sources, &mut out, &limits, root, here).env_file_values()
 }
 
 fn tell(desk: &Desk<'_>, recorded: &Recorded) -> Result<Exit, Exit> {

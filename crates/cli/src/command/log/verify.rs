@@ -7,7 +7,7 @@ use crate::context::print;
 use crate::exit::Exit;
 
 use super::args::Verify;
-use super::{Desk, counted, json, refuse};
+use super::{Desk, counted, json, refuse, tell};
 
 pub(super) fn run(desk: &Desk<'_>, args: &Verify) -> Result<Exit, Exit> {
     desk.check()?;
@@ -18,7 +18,7 @@ pub(super) fn run(desk: &Desk<'_>, args: &Verify) -> Result<Exit, Exit> {
     let found = desk.store.verify(mending).map_err(refuse)?;
     match desk.is_json() {
         true => print(&as_json(desk, &found))?,
-        false => print(&as_text(desk, &found))?,
+        false => tell(&as_text(desk, &found))?,
     }
     match found.is_sound() {
         true => Ok(Exit::Well),
