@@ -77,6 +77,7 @@ impl Secrets {
         if CUT_MARKS.iter().any(|mark| text.contains(mark)) {
             for secret in &self.values {
                 redact_beginnings(text, secret);
+                redact_endings(text, secret);
             }
         }
     }
@@ -123,6 +124,26 @@ fn redact_beginnings(text: &mut String, secret: &str) {
     }
 }
 
+/// The same where a text lost its front: what then stands behind the mark.
+fn redact_endings(text: &mut String, secret: &str) {
+    let letters = secret.char_indices().map(|(at, _)| at);
+    let starts: Vec<usize> = letters.skip(1).collect();
+    let longest_first = match (starts.len() + 1).checked_sub(SHORTEST_VARIABLE) {
+        Some(count) => &starts[..count.min(starts.len())],
+        None => return,
+    };
+    for mark in CUT_MARKS {
+        let mut from = 0;
+        while let Some(found) = text[from..].find(mark) {
+            from += found + mark.len();
+            let mut endings = longest_first.iter().map(|at| &secret[*at..]);
+            if let Some(ending) = endings.find(|ending| text[from..].starts_with(ending)) {
+                text.replace_range(from..from + ending.len(), "***");
+            }
+        }
+    }
+}
+
 /// How a value looks inside JSON text, where that differs: answers and arguments of tools are
 /// often JSON. Some writers escape everything beyond ASCII.
 fn json_spellings(value: &str) -> Vec<String> {
@@ -160,6 +181,20 @@ mod tests {
             ("sk-12345… sk-12345-w…", "***… ***…"),
             ("sk-12345-wörd-67890...", "***..."),
             ("sk-12345 sk-1234...", "sk-12345 sk-1234..."),
+        ] {
+            assert_eq!(secrets.redact(text), shown);
+        }
+    }
+
+    #[test]
+    fn a_secret_that_was_cut_does_not_show_its_end() {
+        let mut secrets = Secrets::default();
+        secrets.add("sk-12345-wörd-67890");
+        for (text, shown) in [
+            ("…k-12345-wörd-67890 x", "…*** x"),
+            ("exit 1: …rd-67890, ...örd-67890", "exit 1: …***, ...***"),
+            ("…d-67890", "…d-67890"),
+            ("a wörd-67890…", "a wörd-67890…"),
         ] {
             assert_eq!(secrets.redact(text), shown);
         }

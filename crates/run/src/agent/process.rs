@@ -366,8 +366,13 @@ impl Tail {
     fn text(&self) -> String {
         let from = self.bytes.len().saturating_sub(Self::KEPT);
         let text = String::from_utf8_lossy(&self.bytes[from..]);
-        let skipped = text.chars().count().saturating_sub(STDERR_CHARS);
-        text.chars().skip(skipped).collect()
+        let length = text.chars().count();
+        if from == 0 && length <= STDERR_CHARS {
+            return text.into_owned();
+        }
+        // The mark tells those who look for secrets that one may have lost its beginning here.
+        let kept = text.chars().skip(length.saturating_sub(STDERR_CHARS));
+        std::iter::once('…').chain(kept).collect()
     }
 }
 
@@ -475,7 +480,8 @@ mod tests {
         };
         let ended = run(&job).await.unwrap();
         assert!(ended.stdout == text.as_bytes());
-        assert_eq!(ended.stderr, text[text.len() - STDERR_CHARS..]);
+        let end = &text[text.len() - STDERR_CHARS..];
+        assert_eq!(ended.stderr, format!("…{end}"));
         assert_eq!(describe(ended.status), None);
     }
 
@@ -511,7 +517,7 @@ mod tests {
     async fn only_the_end_of_complaints_is_kept_in_whole_characters() {
         let line = "yes aé漢😀 | head -n 20000 >&2";
         let ended = Place::new().run(line, |_| {}).await.unwrap();
-        assert_eq!(ended.stderr.chars().count(), STDERR_CHARS);
+        assert_eq!(ended.stderr.chars().count(), 1 + STDERR_CHARS);
         assert!(ended.stderr.ends_with("aé漢😀\n"));
         assert!(!ended.stderr.contains('\u{fffd}'));
     }
@@ -523,7 +529,7 @@ mod tests {
             tail.bytes.extend_from_slice("😀".as_bytes());
             tail.shorten();
         }
-        assert_eq!(tail.text(), "😀".repeat(STDERR_CHARS));
+        assert_eq!(tail.text(), format!("…{}", "😀".repeat(STDERR_CHARS)));
     }
 
     #[tokio::test]
