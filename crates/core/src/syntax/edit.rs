@@ -268,7 +268,11 @@ fn flow_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
         start: own.end,
         ..whole
     };
-    let is_bare = |span| !has_comment(text_between(mapping, span));
+    // Comments, and marks such as tags and anchors of a neighbour, are not ours to remove.
+    let is_bare = |span| {
+        let mut between = text_between(mapping, span).chars();
+        between.all(|sign| sign == ',' || sign.is_whitespace())
+    };
     (is_bare(before) && is_bare(behind)).then_some(whole)
 }
 
@@ -441,6 +445,9 @@ mod tests {
         );
         assert_eq!(removed("{a: 1, # why\n b: 2}"), None);
         assert_eq!(removed("{b: 2, # why\n a: 1}"), None);
+        assert_eq!(removed("{a: 1,!y', b: 2}"), None);
+        assert_eq!(removed("{a: 1, !x b: 2}"), None);
+        assert_eq!(removed("{a: 1 , b: 2}").unwrap(), "{b: 2}");
         let moved = |yaml: &str| fixed(yaml, |bound| move_into(bound, "a", "home"));
         assert_eq!(
             moved("a: [x] # why\nhome: {y: 1}\n").unwrap(),
