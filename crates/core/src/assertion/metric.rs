@@ -53,6 +53,7 @@ impl Metric {
             Self::ToolCalls => transcript.calls.as_ref().map(|calls| calls.len() as u64),
             Self::LlmCalls => llm_calls(transcript),
             Self::Tokens => tokens.map(|tokens| tokens.total()),
+            Self::InputTokens | Self::OutputTokens if transcript.is_token_sum => None,
             Self::InputTokens => tokens.map(|tokens| tokens.input),
             Self::OutputTokens => tokens.map(|tokens| tokens.output),
             Self::Duration => transcript.duration_ms,
@@ -64,7 +65,7 @@ impl Metric {
         };
         let what = match self {
             // A target reports all of them or none.
-            Self::InputTokens | Self::OutputTokens => Self::Tokens.name(),
+            Self::InputTokens | Self::OutputTokens if tokens.is_none() => Self::Tokens.name(),
             other => other.name(),
         };
         count

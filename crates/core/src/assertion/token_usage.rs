@@ -113,6 +113,30 @@ mod tests {
     }
 
     #[test]
+    fn a_sum_alone_says_nothing_of_input_and_output() {
+        let used = Tokens {
+            input: 20,
+            ..Tokens::default()
+        };
+        let summed = |options: &str| {
+            let transcript = Transcript {
+                tokens: Some(used),
+                is_token_sum: true,
+                ..Transcript::of_text("ok")
+            };
+            Trial::new(&format!("- {{type: token-usage, {options}}}"), transcript)
+        };
+        assert_eq!(summed("max_total: 20").marks().score.value(), 1.0);
+        for (options, what) in [
+            ("max_output: 10", "output tokens"),
+            ("max_input: 10", "input tokens"),
+        ] {
+            let fault = summed(options).fault();
+            assert!(fault.message.contains(what), "{}", fault.message);
+        }
+    }
+
+    #[test]
     fn every_limit_is_inclusive_and_has_its_text() {
         let used = Tokens {
             input: 1500,

@@ -14,6 +14,8 @@ pub struct Transcript {
     /// In the order in which they were made. `None`: the target does not report calls.
     pub calls: Option<Vec<Call>>,
     pub tokens: Option<Tokens>,
+    /// Only how many tokens there were in all is known; they stand as input.
+    pub is_token_sum: bool,
     pub cost_usd: Option<f64>,
     pub duration_ms: Option<u64>,
     /// As reported by the target, else as configured.

@@ -1,7 +1,8 @@
 //! Answers of runs that were logged in a `.co/evals` directory (`FORMAT.md` 13.6). Nothing is called.
 //!
 //! A record is found by what the user says, whatever the test is called; every trial gets the same
-//! run. Only the sum of tokens was logged: all of it counts as input.
+//! run. Only the sum of tokens was logged: it stands as input, and what asks for one side is told that
+//! it was not measured.
 
 use evalrig_core::model::{FaultKind, JsonStyle, Tokens, Transcript, Value};
 
@@ -88,6 +89,7 @@ fn transcript(record: &Record, run: u64, file: RunFile) -> Result<Transcript, Fa
         input: total,
         ..Tokens::default()
     });
+    transcript.is_token_sum = transcript.tokens.is_some();
     transcript.cost_usd = file.cost;
     transcript.duration_ms = file.duration_ms;
     transcript.model = (!file.model.is_empty()).then_some(file.model);

@@ -26,6 +26,9 @@ pub fn transcript_value(transcript: &Transcript) -> Value {
     let calls = calls.map(|calls| calls.iter().map(call_value).collect::<Vec<Value>>());
     map.insert_some("calls", calls);
     map.insert_some("tokens", transcript.tokens.map(tokens_value));
+    if transcript.is_token_sum {
+        map.insert("isTokenSum", true);
+    }
     let cost = transcript.cost_usd.and_then(float);
     map.insert_some("costUsd", cost);
     map.insert_some("durationMs", transcript.duration_ms);
@@ -46,6 +49,7 @@ pub fn read_transcript(value: &Value) -> Option<Transcript> {
         messages,
         calls,
         tokens: map.get("tokens").and_then(read_tokens),
+        is_token_sum: map.get("isTokenSum") == Some(&Value::Bool(true)),
         cost_usd: number(map, "costUsd").map(Number::value),
         duration_ms: number(map, "durationMs").and_then(Number::as_u64),
         model: text(map, "model"),

@@ -114,6 +114,7 @@ fn transcript() -> impl Strategy<Value = Transcript> {
     )
         .prop_map(
             |(messages, answer, calls, tokens, cost_usd, duration_ms, model)| Transcript {
+                is_token_sum: tokens.is_some_and(|tokens: Tokens| tokens.output == 0),
                 messages,
                 answer,
                 calls,
