@@ -163,6 +163,10 @@ fn a_link_in_a_repository_has_nothing_written_elsewhere() {
     assert!(message.contains("leads out of the repository"), "{message}");
     let left = fs::read_dir(outside.path()).expect("a folder").count();
     assert_eq!(left, 0);
+    let messages = r#"[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "x"}]"#;
+    let said = complaint(here, &["log", "record"], messages);
+    assert!(said.contains("leads out of the repository"), "{said}");
+    assert_eq!(fs::read_dir(outside.path()).expect("a folder").count(), 0);
     // Whoever names it wants it.
     let named = ["run", "-q", "--filter", "alice", "--store", ".co/evals"];
     run(here, &named, 0);

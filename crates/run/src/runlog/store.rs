@@ -61,6 +61,18 @@ impl Store {
         Self::open(root.join(".co/evals"))
     }
 
+    /// A link in a repository that somebody got from somewhere must not have us write elsewhere.
+    pub fn stays_in(&self, root: &Utf8Path) -> Result<(), StoreError> {
+        let mut there = self.directory.ancestors();
+        let there = there.find_map(|path| path.canonicalize_utf8().ok());
+        match (root.canonicalize_utf8(), there) {
+            (Ok(root), Some(there)) if !there.starts_with(&root) => Err(StoreError::Outside {
+                path: self.directory.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     pub fn directory(&self) -> &Utf8Path {
         &self.directory
     }

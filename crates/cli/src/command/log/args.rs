@@ -50,6 +50,17 @@ pub enum LogCommand {
     Verify(Verify),
 }
 
+impl LogCommand {
+    pub fn writes(&self) -> bool {
+        match self {
+            Self::List | Self::Show(_) | Self::Diff(_) | Self::Messages(_) => false,
+            Self::Expect(_) | Self::Evaluate(_) | Self::Record(_) => true,
+            Self::Prune(prune) => !prune.dry_run,
+            Self::Verify(verify) => verify.repair,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct Named {
     /// Name of the record.

@@ -24,6 +24,10 @@ use crate::render::visible;
 use args::{Log, LogCommand};
 
 pub fn run(context: &Context, log: &Log) -> Result<Exit, Exit> {
+    if log.store.is_none() && log.command.writes() {
+        let root = repository_root(&Disk, &context.working_directory.join("any"));
+        Store::of_root(&root).stays_in(&root).map_err(refuse)?;
+    }
     let desk = Desk {
         context,
         store: store(context, log.store.as_deref()),
