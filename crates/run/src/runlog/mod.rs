@@ -46,7 +46,11 @@ mod slug;
 mod spaced_json;
 mod store;
 mod summary;
+#[cfg(test)]
+mod testing;
 mod tools_called;
+#[cfg(test)]
+mod upkeep_tests;
 mod verify;
 mod writer;
 
