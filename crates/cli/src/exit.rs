@@ -1,4 +1,4 @@
-//! Exit codes (`FORMAT.md` 11.4): one enum, one sentence each.
+//! Exit codes (spec 11.4): one enum, one sentence each.
 
 use std::process::ExitCode;
 

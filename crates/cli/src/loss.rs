@@ -1,4 +1,4 @@
-//! What the written files leave out (`FORMAT.md` 12.7), for people and for machines. There may be
+//! What the written files leave out (spec 12.7), for people and for machines. There may be
 //! many losses of each test, so nothing is made for one of them that can be shared or done without.
 
 use std::borrow::Cow;

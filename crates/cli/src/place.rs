@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::export::OutFile;
 use sha2::{Digest, Sha256};
 
-/// Name → SHA-256 of what evalrig last wrote there (`FORMAT.md` 12.6).
+/// Name → SHA-256 of what evalrig last wrote there (spec 12.6).
 pub const MANIFEST: &str = ".evalrig-transpile.json";
 
 /// More than any manifest of ours.

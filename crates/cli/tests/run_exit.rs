@@ -1,4 +1,4 @@
-//! How `run` exits (`FORMAT.md` 11.4), and which reason wins when there are several.
+//! How `run` exits (spec 11.4), and which reason wins when there are several.
 #![cfg(unix)]
 
 mod support;

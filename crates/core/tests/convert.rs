@@ -1,5 +1,5 @@
 //! evals.json → EVAL.yaml: loading the new suite gives what loading the evals.json gave, byte for
-//! byte (`FORMAT.md` 15).
+//! byte (spec 15).
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::access::{Limits, Secrets, World};

@@ -1,4 +1,4 @@
-//! Sizes, depths, encodings and failing files (`FORMAT.md` 2.6): what cannot stand in a check file.
+//! Sizes, depths, encodings and failing files (spec 2.6): what cannot stand in a check file.
 
 mod support;
 

@@ -4,7 +4,7 @@
 //! expectation is a comment at the end of its line: `# error: [name]`, `# warning: [name] "part of
 //! the message"`, several with `;` between them. Where no comment can stand (JSON, JSONL, block
 //! texts) a fence ```` ```expect ```` lists `path:line:column level[name]`. The level is the one
-//! the code declares; a mark of `FORMAT.md` behind the name (`[file-not-found] E!`) says another.
+//! the code declares; a mark of the specification behind the name (`[file-not-found] E!`) says another.
 //! A fence ```` ```settings ```` says how the file is loaded. What is reported and what is expected
 //! must be the same, both ways.
 #![allow(clippy::print_stdout)]
@@ -369,7 +369,7 @@ fn every_check_file_is_run() {
     assert_eq!(found, listed);
 }
 
-/// The levels of `FORMAT.md`, written down once more: a code whose level is changed by accident
+/// The levels of the specification, written down once more: a code whose level is changed by accident
 /// would change every expectation with it.
 #[test]
 fn every_code_has_the_level_that_the_format_gives_it() {

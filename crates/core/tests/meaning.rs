@@ -1,4 +1,4 @@
-//! What suites mean once they are loaded (`FORMAT.md` 2.2–2.5, 3, 5, 6): one dialect, whatever was
+//! What suites mean once they are loaded (spec 2.2–2.5, 3, 5, 6): one dialect, whatever was
 //! written.
 
 mod support;

@@ -1,4 +1,4 @@
-//! `transpile`: the worked examples of `FORMAT.md` 12, every row of the tables of seed `000`, and
+//! `transpile`: the worked examples of spec 12, every row of the tables of seed `000`, and
 //! every signal by which it is accepted.
 
 mod support;

@@ -1,4 +1,4 @@
-//! Targets that are programs, run for real: every clause of `FORMAT.md` 9.3.
+//! Targets that are programs, run for real: every clause of spec 9.3.
 #![cfg(unix)]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Scripts that grade, run for real: the contract of `FORMAT.md` 10.1.
+//! Scripts that grade, run for real: the contract of spec 10.1.
 #![cfg(unix)]
 
 use std::fs;

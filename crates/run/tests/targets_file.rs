@@ -30,7 +30,7 @@ fn names(bytes: impl Into<Vec<u8>>) -> Vec<&'static str> {
     out.into_iter().map(|found| found.code.name).collect()
 }
 
-/// `FORMAT.md` 9.1.
+/// spec 9.1.
 const EXAMPLE: &str = r#"
 judge_target: judge
 targets:

@@ -145,7 +145,7 @@ fn tell(context: &Context, read: &mut Read, done: &Transpiled) {
 }
 
 /// Everything is built; from here on it is about the disk. What could not start wins over what
-/// is denied (`FORMAT.md` 11.4).
+/// is denied (spec 11.4).
 fn finish(
     context: &Context,
     args: &Transpile,

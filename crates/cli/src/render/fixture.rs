@@ -88,7 +88,7 @@ impl Fixture {
     }
 }
 
-/// The example of `CLI.md`: an id used twice, with help, a related place and a fix.
+/// The documented example: an id used twice, with help, a related place and a fix.
 pub fn duplicate() -> Fixture {
     let mut fixture = Fixture::new();
     let text = "name: demo\ntests:\n  - id: a\n    input: Hi\n  - id: a\n    input: Ho\n";

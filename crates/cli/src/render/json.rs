@@ -1,4 +1,4 @@
-//! The machine-readable report (`schemaVersion` 1): the shape that `CLI.md` promises.
+//! The machine-readable report (`schemaVersion` 1): its shape is a contract (spec 16.1).
 
 use std::borrow::Cow;
 use std::io::{self, Write};

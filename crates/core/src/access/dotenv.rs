@@ -1,4 +1,4 @@
-//! `.env` files (`FORMAT.md` 6.1).
+//! `.env` files (spec 6.1).
 
 use std::collections::HashMap;
 

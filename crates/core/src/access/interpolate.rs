@@ -1,4 +1,4 @@
-//! `${{ NAME }}` from the environment and `{{ name }}` from a test's variables (`FORMAT.md` 6).
+//! `${{ NAME }}` from the environment and `{{ name }}` from a test's variables (spec 6).
 
 use std::borrow::Cow;
 use std::ops::Range;

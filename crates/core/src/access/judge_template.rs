@@ -1,4 +1,4 @@
-//! Variables in judge prompts (`FORMAT.md` 6.3): `{{ answer }}` and its like.
+//! Variables in judge prompts (spec 6.3): `{{ answer }}` and its like.
 
 use std::ops::Range;
 

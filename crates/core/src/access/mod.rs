@@ -1,5 +1,5 @@
 //! Typed access to nodes: every question that is answered wrongly becomes a diagnostic. Knows
-//! interpolation (`FORMAT.md` 6) and paths (section 4), and nothing of suites.
+//! interpolation (spec 6) and paths (section 4), and nothing of suites.
 
 mod dotenv;
 pub(crate) mod interpolate;

@@ -1,4 +1,4 @@
-//! Which file a written path means (`FORMAT.md` 4).
+//! Which file a written path means (spec 4).
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 

@@ -1,4 +1,4 @@
-//! Prompts of judges: the text itself, or a file that holds it (`FORMAT.md` 4).
+//! Prompts of judges: the text itself, or a file that holds it (spec 4).
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Values that must never be printed (`FORMAT.md` 9.5).
+//! Values that must never be printed (spec 9.5).
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Names of targets: a suite may only use those that the targets file has (`FORMAT.md` 3.7, 9.2).
+//! Names of targets: a suite may only use those that the targets file has (spec 3.7, 9.2).
 
 use crate::diagnostic::{Diagnostic, Level, declare_codes, did_you_mean};
 use crate::source::{Span, Spanned};

@@ -1,5 +1,5 @@
 //! `${{ NAME }}` in a text: where the references stand, and texts whose references are replaced
-//! later. The only place that knows how a reference is written (`FORMAT.md` 6.1).
+//! later. The only place that knows how a reference is written (spec 6.1).
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;

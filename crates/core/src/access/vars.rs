@@ -1,4 +1,4 @@
-//! The variables of one test (`FORMAT.md` 6.2).
+//! The variables of one test (spec 6.2).
 
 use std::collections::HashMap;
 

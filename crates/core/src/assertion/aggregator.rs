@@ -1,4 +1,4 @@
-//! How a composite joins its members' scores (`FORMAT.md` 8.3).
+//! How a composite joins its members' scores (spec 8.3).
 
 use crate::access::{list_words, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};

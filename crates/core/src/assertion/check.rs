@@ -67,7 +67,7 @@ pub trait Check: fmt::Debug + Send + Sync {
     /// The options in canonical form, without those that every type has.
     fn options(&self) -> Map;
 
-    /// What it asserts, in the words of `FORMAT.md` 12.5.
+    /// What it asserts, in the words of spec 12.5.
     fn sentences(&self, common: &Common) -> Vec<String>;
 
     /// Looks at the evidence and concludes, or says what it has to ask first. Negation and the
@@ -167,7 +167,7 @@ impl Assertion {
         matches!(self.type_name, Cow::Owned(_))
     }
 
-    /// What it asserts, turned round where it is negated (`FORMAT.md` 12.5).
+    /// What it asserts, turned round where it is negated (spec 12.5).
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = self.check.sentences(&self.common);
         if self.common.negate {

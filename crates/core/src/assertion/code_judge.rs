@@ -1,4 +1,4 @@
-//! `code-judge`: a script of the author's grades the answer (`FORMAT.md` 7.14, 10.1).
+//! `code-judge`: a script of the author's grades the answer (spec 7.14, 10.1).
 
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
 use crate::model::Map;

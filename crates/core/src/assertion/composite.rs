@@ -1,4 +1,4 @@
-//! `composite`: several checks become one score (`FORMAT.md` 7.16, 8.3).
+//! `composite`: several checks become one score (spec 7.16, 8.3).
 
 use std::sync::Arc;
 

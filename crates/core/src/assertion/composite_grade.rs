@@ -1,4 +1,4 @@
-//! Grading of composites: members first, then what their scores make together (`FORMAT.md` 8.3).
+//! Grading of composites: members first, then what their scores make together (spec 8.3).
 
 use crate::model::{AssertionGrade, Fault, Gate, Grade, Marks, Score};
 
@@ -103,7 +103,7 @@ fn conclude(
     }
 }
 
-/// What could not be measured wins over a missed safety gate (`FORMAT.md` 16), and that over
+/// What could not be measured wins over a missed safety gate (spec 8.3), and that over
 /// everything else.
 fn joined(
     members: &[AssertionGrade],

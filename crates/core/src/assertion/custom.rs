@@ -1,4 +1,4 @@
-//! Custom types (`FORMAT.md` 7.24): an author's own name for a script.
+//! Custom types (spec 7.24): an author's own name for a script.
 
 use camino::Utf8PathBuf;
 

@@ -1,4 +1,4 @@
-//! Dates as `field-accuracy` reads them (`FORMAT.md` 7.18). Every `Date` is in the calendar.
+//! Dates as `field-accuracy` reads them (spec 7.18). Every `Date` is in the calendar.
 
 /// English, for `MMM` (the first three letters) and `MMMM`.
 const MONTHS: [&str; 12] = [

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::model::{JsonStyle, Value};
 
-/// Characters after which a quoted value is cut (`FORMAT.md` 7.1).
+/// Characters after which a quoted value is cut (spec 7.1).
 const MOST: usize = 200;
 
 /// The text, cut if it is long.

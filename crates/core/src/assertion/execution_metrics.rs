@@ -48,7 +48,7 @@ const COUNT: Shape = Shape::Integer {
     max: u64::MAX,
 };
 
-/// Ratios are quotients of floats; this much is rounding (`FORMAT.md` 8).
+/// Ratios are quotients of floats; this much is rounding (spec 8).
 const TOLERANCE: f64 = 1e-9;
 
 const FRACTION: Shape = Shape::Number { min: 0.0, max: 1.0 };

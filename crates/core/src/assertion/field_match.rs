@@ -8,7 +8,7 @@ use super::date::{DateFormat, Moment};
 use super::equality::are_equal;
 use super::pattern::{Fault, Flags, Pattern};
 
-/// How far numbers may be apart in any case (`FORMAT.md` 7.18).
+/// How far numbers may be apart in any case (spec 7.18).
 const ROUNDING: f64 = 1e-9;
 
 /// `match` with the options that belong to it.

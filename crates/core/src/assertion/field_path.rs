@@ -1,4 +1,4 @@
-//! Paths such as `a.b[0].c` into a JSON value (`FORMAT.md` 7.18).
+//! Paths such as `a.b[0].c` into a JSON value (spec 7.18).
 
 use std::ops::Range;
 

@@ -27,7 +27,7 @@ pub enum Question {
     Judge(JudgeQuestion),
 }
 
-/// A program to be run, by the contract of `FORMAT.md` 10.1.
+/// A program to be run, by the contract of spec 10.1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptQuestion {
     /// Program and arguments, never empty. A script that is a line for the shell comes as
@@ -38,7 +38,7 @@ pub struct ScriptQuestion {
     pub stdin: String,
 }
 
-/// A model to be asked, by the contract of `FORMAT.md` 10.2.
+/// A model to be asked, by the contract of spec 10.2.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgeQuestion {
     /// The assertion's own judge; otherwise the one of the case.

@@ -1,4 +1,4 @@
-//! Asks a judge and reads its replies (`FORMAT.md` 10.2): shared by the types that have one.
+//! Asks a judge and reads its replies (spec 10.2): shared by the types that have one.
 
 use crate::access::JudgeTemplate;
 use crate::evidence::{
@@ -182,7 +182,7 @@ fn finding(item: &RubricItem, decision: Decision, pass: f64) -> (bool, String) {
     }
 }
 
-/// `FORMAT.md` 3.6: `true` asks a checked item to be satisfied, whatever the pass threshold is.
+/// spec 3.6: `true` asks a checked item to be satisfied, whatever the pass threshold is.
 fn gate_of(item: &RubricItem, decision: Decision, pass: f64) -> Option<Gate> {
     let score: Score = decision.score();
     let is_met = match (&item.required, decision) {

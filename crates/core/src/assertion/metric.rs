@@ -3,7 +3,7 @@
 
 use crate::model::{Fault, Marks, Number, Role, Score, Transcript};
 
-/// Costs are sums of floats; this much of a dollar is rounding (`FORMAT.md` 8).
+/// Costs are sums of floats; this much of a dollar is rounding (spec 8).
 const TOLERANCE: f64 = 1e-9;
 
 /// Something that a target reports and that can be limited.
@@ -25,7 +25,7 @@ enum Amount {
 }
 
 impl Metric {
-    /// In the words of `FORMAT.md` 7.19.
+    /// In the words of spec 7.19.
     fn name(self) -> &'static str {
         match self {
             Self::ToolCalls => "tool calls",
@@ -74,7 +74,7 @@ impl Metric {
     }
 }
 
-/// Every assistant message is one call of the model (`FORMAT.md` 16 on 10.1). A target that does
+/// Every assistant message is one call of the model (spec 10.1). A target that does
 /// not report tool calls shows only its last message: behind it there may have been any number of
 /// calls, so that counting messages would not measure anything.
 fn llm_calls(transcript: &Transcript) -> Option<u64> {

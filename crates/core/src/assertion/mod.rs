@@ -81,7 +81,7 @@ pub use script::{Command, Cwd, Language, Place, Script, Word};
 pub use searcher::Searcher;
 pub(crate) use trigger_judge::trigger_assertion;
 
-/// Every built-in type, in the order of `FORMAT.md` section 7.
+/// Every built-in type, in the order of spec section 7.
 pub static KINDS: &[&Kind] = &[
     &contains::KIND,
     &icontains::KIND,

@@ -27,7 +27,7 @@ pub(super) fn whole(output: &str, fences: Fences) -> Result<Value, String> {
 }
 
 /// The first of: the whole output, the first fence, the first value in the text
-/// (`FORMAT.md` 7.18).
+/// (spec 7.18).
 pub(super) fn anywhere(output: &str) -> Option<Value> {
     whole(output, Fences::Kept)
         .ok()

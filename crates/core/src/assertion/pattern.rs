@@ -12,7 +12,7 @@ use crate::model::{self, FaultKind, Stage};
 use super::excerpt::excerpt;
 use super::place::character_at;
 
-/// Steps after which the backtracking engine gives up (`FORMAT.md` 7.10).
+/// Steps after which the backtracking engine gives up (spec 7.10).
 const STEP_LIMIT: usize = 1_000_000;
 
 /// The memory that a compiled pattern may take: what `regex` allows unless told otherwise.

@@ -1,4 +1,4 @@
-//! Rubric items (`FORMAT.md` 3.6): what a judge is asked to check or to score.
+//! Rubric items (spec 3.6): what a judge is asked to check or to score.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! `score_ranges` of a rubric item: what scores from 0 to 10 stand for (`FORMAT.md` 3.6).
+//! `score_ranges` of a rubric item: what scores from 0 to 10 stand for (spec 3.6).
 
 use crate::access::{Reader, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};

@@ -1,4 +1,4 @@
-//! Scripts that grade: which program, where, and how long (`FORMAT.md` 4, 7.14).
+//! Scripts that grade: which program, where, and how long (spec 4, 7.14).
 
 use camino::Utf8PathBuf;
 

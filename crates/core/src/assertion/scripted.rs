@@ -1,4 +1,4 @@
-//! Asks a script and reads what it printed (`FORMAT.md` 10.1): shared by the types that run one.
+//! Asks a script and reads what it printed (spec 10.1): shared by the types that run one.
 
 use camino::Utf8PathBuf;
 

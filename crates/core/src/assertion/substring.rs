@@ -26,7 +26,7 @@ impl Case {
         }
     }
 
-    /// Lower-casing and not case folding (`FORMAT.md` 7.3).
+    /// Lower-casing and not case folding (spec 7.3).
     fn fold(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Counts => Cow::Borrowed(text),

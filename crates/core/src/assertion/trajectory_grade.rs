@@ -1,5 +1,5 @@
 //! How a `tool-trajectory` is graded: the calls against the expected ones, mode by mode
-//! (`FORMAT.md` 7.17).
+//! (spec 7.17).
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What became of one test (`FORMAT.md` 13.7 and 16).
+//! What became of one test (spec 13.7 and 16).
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::case::Case;
 use super::pairing::Match;
 use crate::model::Outcome;
 
-/// A test passes when all of its trials that got a verdict pass (`FORMAT.md` 8.4).
+/// A test passes when all of its trials that got a verdict pass (spec 8.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Passed before, not now.

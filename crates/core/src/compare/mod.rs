@@ -1,4 +1,4 @@
-//! Two runs side by side (`FORMAT.md` 13.7): what became of each test, and whether the whole is
+//! Two runs side by side (spec 13.7): what became of each test, and whether the whole is
 //! better, worse, equivalent, or not yet known. Pure: the same cases and the same seed give the
 //! same answer.
 

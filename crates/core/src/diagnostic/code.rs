@@ -1,6 +1,6 @@
 //! The name of a fault, declared beside the place that reports it.
 
-/// How grave a fault is, and which work it stops (`FORMAT.md`, first table).
+/// How grave a fault is, and which work it stops (spec, table of levels).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Level {
     /// E!: nothing can be done with the file.
@@ -69,7 +69,7 @@ impl Level {
         }
     }
 
-    /// The mark `FORMAT.md` uses.
+    /// The mark that the specification uses.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Blocking => "E!",

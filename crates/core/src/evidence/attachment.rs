@@ -1,10 +1,10 @@
-//! Attached files as those who answer get them: text in the form of `FORMAT.md` 9.4, images as
+//! Attached files as those who answer get them: text in the form of spec 9.4, images as
 //! base64.
 
 use crate::model::{Fault, FaultKind, FileRef, Image, Stage, from_base64, to_base64};
 use crate::source::Files;
 
-/// Also the limit of what suites may attach (`FORMAT.md` 2.6).
+/// Also the limit of what suites may attach (spec 2.6).
 const SIZE_LIMIT: u64 = 10 * 1024 * 1024;
 
 /// `<file path="…">`, the content and `</file>`, each on its own line.

@@ -1,4 +1,4 @@
-//! What a judge is asked (`FORMAT.md` 10.2).
+//! What a judge is asked (spec 10.2).
 //!
 //! Material — input, reference answer, answer, tool calls — stands in fences of backticks. A fence
 //! is longer than any run of backticks inside it, so nothing in the material can end it: a line

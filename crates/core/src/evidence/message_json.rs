@@ -1,4 +1,4 @@
-//! Messages as JSON, in the shapes of `FORMAT.md` 10.1.
+//! Messages as JSON, in the shapes of spec 10.1.
 
 use crate::model::{Block, Expected, Image, Map, Message, Role, ToolCall, Value};
 

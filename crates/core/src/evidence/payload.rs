@@ -1,4 +1,4 @@
-//! What a script is told: the object of `FORMAT.md` 10.1. Keys of user data are never renamed.
+//! What a script is told: the object of spec 10.1. Keys of user data are never renamed.
 
 use crate::model::{Block, Call, JsonStyle, Map, Message, Number, Role, Transcript, Value};
 
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::model::Tokens;
 
-    /// The example of `FORMAT.md` 10.1, its abbreviations written out.
+    /// The example of spec 10.1, its abbreviations written out.
     const EXAMPLE: &str = r#"{"question": "Find the top 3 months by revenue.", "criteria": "Agent finds the top 3 months by revenue", "note": null, "test_id": "csv-top-months",
  "inputMessages": INPUT,
  "expectedMessages": EXPECTED,

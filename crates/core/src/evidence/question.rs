@@ -1,4 +1,4 @@
-//! The prompt text of a test (`FORMAT.md` 12.4), which is what `question` means everywhere.
+//! The prompt text of a test (spec 12.4), which is what `question` means everywhere.
 
 use crate::model::{Block, JsonStyle, Message, Role};
 

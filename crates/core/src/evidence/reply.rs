@@ -1,4 +1,4 @@
-//! What a judge replied (`FORMAT.md` 10.2). Each fault is worded so that it can be sent back to the
+//! What a judge replied (spec 10.2). Each fault is worded so that it can be sent back to the
 //! judge as well as shown to the author.
 
 use std::collections::HashMap;

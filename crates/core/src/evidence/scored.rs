@@ -1,5 +1,5 @@
 //! An object with a score and its reasons: what scripts print and what judges reply in score mode
-//! (`FORMAT.md` 10.1, 10.2).
+//! (spec 10.1, 10.2).
 
 use crate::model::{JsonStyle, Map, Marks, Number, Score, Value};
 

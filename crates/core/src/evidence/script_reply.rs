@@ -1,4 +1,4 @@
-//! What a script printed (`FORMAT.md` 10.1). A broken script is a fault and never a bad score.
+//! What a script printed (spec 10.1). A broken script is a fault and never a bad score.
 
 use crate::model::{Fault, FaultKind, Marks, Stage, Value};
 

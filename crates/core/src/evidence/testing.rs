@@ -61,7 +61,7 @@ pub(super) fn text(text: &str) -> Block {
     Block::Text(text.to_owned())
 }
 
-/// The case of the examples in `FORMAT.md` 10.1.
+/// The case of the examples in spec 10.1.
 pub(super) fn csv_sample() -> Sample {
     let arguments = r#"{"skill":"csv-analyzer"}"#;
     let asks = "Find the top 3 months by revenue.";

@@ -1,4 +1,4 @@
-//! Messages as those who answer get them (`FORMAT.md` 9.4): one text, or parts for chat providers.
+//! Messages as those who answer get them (spec 9.4): one text, or parts for chat providers.
 
 use camino::Utf8PathBuf;
 

@@ -1,4 +1,4 @@
-//! The shape of `show --format json`: keys and their order are a contract (`CLI.md`).
+//! The shape of `show --format json`: keys and their order are a contract (spec 16.2).
 
 use crate::assertion::Placed;
 use crate::model::{Expected, Map, Message, Skip, Suite, Test, TestId, Value};

@@ -1,4 +1,4 @@
-//! A suite as an `EVAL.yaml` in the canonical dialect (`FORMAT.md` 3). Loading it again gives the
+//! A suite as an `EVAL.yaml` in the canonical dialect (spec 3). Loading it again gives the
 //! same suite: only places differ, and paths of files that lay beside an imported file.
 
 use camino::Utf8Path;
@@ -210,7 +210,7 @@ fn assert_list(list: &[Placed], rebase: &Rebase<'_>) -> Vec<Value> {
 }
 
 /// Only what differs from the defaults. A name is written only if it was: an assertion's exported
-/// sentence knows the difference (`FORMAT.md` 7.14).
+/// sentence knows the difference (spec 7.14).
 fn assertion_map(placed: &Placed, rebase: &Rebase<'_>) -> Map {
     let assertion = &placed.assertion;
     let common = &assertion.common;
@@ -271,7 +271,7 @@ fn short_item(mut item: Map, position: usize) -> Value {
     }
 }
 
-/// Variables have been replaced; a `${{` that is still there is meant literally (`FORMAT.md` 6.1).
+/// Variables have been replaced; a `${{` that is still there is meant literally (spec 6.1).
 pub(super) fn literal_references(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace("${{", "$${{")),

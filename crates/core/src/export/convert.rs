@@ -1,4 +1,4 @@
-//! A suite that was read from evals.json as an `EVAL.yaml` for people (`FORMAT.md` 15): the canonical
+//! A suite that was read from evals.json as an `EVAL.yaml` for people (spec 15): the canonical
 //! document in the short forms an author would write. Loading it gives the same texts byte for byte.
 
 use camino::Utf8Path;
@@ -49,7 +49,7 @@ fn readable_test(written: Value, test: &Test) -> Value {
     map.into()
 }
 
-/// `input_files` and a text where that means the same as the message (`FORMAT.md` 5).
+/// `input_files` and a text where that means the same as the message (spec 5).
 fn insert_input(map: &mut Map, input: &Value) {
     match files_and_text(input) {
         Some((files, text)) => {
@@ -88,7 +88,7 @@ fn block<'v>(value: &'v Value, type_name: &str) -> Option<&'v str> {
 }
 
 /// Data that a suite would take for messages is written as its JSON text: evals.json knows no
-/// messages there, and the text is what the data stands for (`FORMAT.md` 3.5).
+/// messages there, and the text is what the data stands for (spec 3.5).
 fn expected(written: &Value, test: &Test) -> Value {
     match &test.expected_output {
         Some(Expected::Structured(value)) if looks_like_messages(value) => {
@@ -107,7 +107,7 @@ fn looks_like_messages(value: &Value) -> bool {
     }
 }
 
-/// A leading list of items without further options is the test's own `rubrics` (`FORMAT.md` 3.2).
+/// A leading list of items without further options is the test's own `rubrics` (spec 3.2).
 fn insert_assertions(map: &mut Map, written: &Value) {
     let mut list = written.as_list().unwrap_or_default();
     if let Some((first, rest)) = list.split_first()

@@ -1,4 +1,4 @@
-//! `testHash`: a short name for what a test means (`FORMAT.md` 11.1). Equal meaning, equal hash,
+//! `testHash`: a short name for what a test means (spec 11.1). Equal meaning, equal hash,
 //! however it is written.
 //!
 //! Part of it: input, expected output, criteria, note and assertions, as compact JSON with sorted

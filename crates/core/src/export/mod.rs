@@ -22,7 +22,7 @@ pub use transpile::{
     Transpiled, Transpiler, transpile,
 };
 
-/// The codes of this room, file by file: warnings, which `validate` does not report (`FORMAT.md`
+/// The codes of this room, file by file: warnings, which `validate` does not report (spec
 /// 16).
 pub const CODES: &[&[&crate::diagnostic::Code]] = &[
     transpile::eval_set::CODES,

@@ -1,5 +1,5 @@
 //! Paths written down in another directory than before, so that they still lead to the same file
-//! (`FORMAT.md` 4).
+//! (spec 4).
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
@@ -10,7 +10,7 @@ use crate::source::EntryKind;
 
 use super::Context;
 
-/// By these a bare name in a `script` list is known for a file (`FORMAT.md` 4).
+/// By these a bare name in a `script` list is known for a file (spec 4).
 const SCRIPT_ENDINGS: &[&str] = &[".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl"];
 
 pub(super) struct Rebase<'a> {

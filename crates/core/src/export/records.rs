@@ -1,4 +1,4 @@
-//! Tests made from what was logged (`FORMAT.md` 13.7, import): data in, suite text out. Tests that a
+//! Tests made from what was logged (spec 13.7, import): data in, suite text out. Tests that a
 //! suite has already stay as they are; new ones are added behind them.
 
 use crate::model::{Map, Value};

@@ -1,4 +1,4 @@
-//! The reference output of a test (`FORMAT.md` 3.5).
+//! The reference output of a test (spec 3.5).
 
 use super::message::{Message, Role};
 use super::value::{JsonStyle, Map, Value};

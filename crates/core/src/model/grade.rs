@@ -6,7 +6,7 @@ use super::score::Score;
 use super::value::Map;
 use crate::source::Span;
 
-/// Where the work failed (`FORMAT.md` 11.1).
+/// Where the work failed (spec 11.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
     Target,
@@ -28,7 +28,7 @@ impl Stage {
     }
 }
 
-/// How it failed (`FORMAT.md` 11.1).
+/// How it failed (spec 11.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FaultKind {
     Start,
@@ -127,7 +127,7 @@ pub enum Grade {
     Errored(Fault),
 }
 
-/// Whether a gate was passed (`FORMAT.md` 8.2). In ascending order of how much it decides.
+/// Whether a gate was passed (spec 8.2). In ascending order of how much it decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
     Met,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Not blank, no line breaks. A plain decimal integer is remembered as numeric (`FORMAT.md` 12.2).
+/// Not blank, no line breaks. A plain decimal integer is remembered as numeric (spec 12.2).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TestId {
     text: String,

@@ -35,7 +35,7 @@ impl Default for Weight {
     }
 }
 
-/// Whether missing it fails the test, whatever the average says (`FORMAT.md` 8.2).
+/// Whether missing it fails the test, whatever the average says (spec 8.2).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Required {
     #[default]

@@ -1,6 +1,6 @@
 //! How good, from 0 to 1.
 
-/// Comparisons with thresholds allow this much (`FORMAT.md` 8).
+/// Comparisons with thresholds allow this much (spec 8).
 const TOLERANCE: f64 = 1e-9;
 
 /// Finite, 0 to 1 inclusive.

@@ -29,7 +29,7 @@ pub struct Test {
     /// Root input first. Never empty.
     pub input: Vec<Message>,
     pub expected_output: Option<Expected>,
-    /// The full ordered list of `FORMAT.md` 3.2, each with its name in this test.
+    /// The full ordered list of spec 3.2, each with its name in this test.
     pub assertions: Vec<Placed>,
     pub execution: Execution,
     pub trials: u32,

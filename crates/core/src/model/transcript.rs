@@ -57,7 +57,7 @@ impl Tokens {
 }
 
 impl Transcript {
-    /// Messages whose answer is found by the rule of `FORMAT.md` 1. Nothing else is known yet.
+    /// Messages whose answer is found by the rule of spec 1. Nothing else is known yet.
     pub fn of_messages(messages: Vec<Message>) -> Self {
         Self {
             answer: answer_of(&messages),

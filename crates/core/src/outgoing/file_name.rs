@@ -1,4 +1,4 @@
-//! What the files of a skill are called (`FORMAT.md` 12.3). A name is always one harmless path
+//! What the files of a skill are called (spec 12.3). A name is always one harmless path
 //! component, whatever the skill is called.
 
 use crate::diagnostic::{Diagnostic, declare_codes};

@@ -1,5 +1,5 @@
 //! What every test needs to go out as an entry of evals.json: a prompt, triggers that agree, and
-//! skills whose files are not one (`FORMAT.md` 12). Reading reports what is missing, and export
+//! skills whose files are not one (spec 12). Reading reports what is missing, and export
 //! refuses.
 
 mod file_name;

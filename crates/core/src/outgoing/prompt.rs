@@ -1,4 +1,4 @@
-//! What the agent is asked (`FORMAT.md` 12.4): a test that asks nothing has no entry.
+//! What the agent is asked (spec 12.4): a test that asks nothing has no entry.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::source::Span;

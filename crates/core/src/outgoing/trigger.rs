@@ -1,4 +1,4 @@
-//! Which skills a test wants used or left alone (`FORMAT.md` 12.3).
+//! Which skills a test wants used or left alone (spec 12.3).
 
 use crate::assertion::{Assertion, Placed};
 use crate::diagnostic::{Diagnostic, declare_codes};

@@ -1,4 +1,4 @@
-//! Content blocks of messages (`FORMAT.md` 3.4).
+//! Content blocks of messages (spec 3.4).
 
 use crate::access::interpolate::Vars;
 use crate::access::{Reader, list_words, short_span, wrong_type};
@@ -178,7 +178,7 @@ fn read_image(reader: &mut Reader<'_>, text: String, span: Span) -> Image {
     Image::Path(FileRef { value, path })
 }
 
-/// Base64 of a PNG, JPEG, GIF, WebP or BMP (`FORMAT.md` 3.4).
+/// Base64 of a PNG, JPEG, GIF, WebP or BMP (spec 3.4).
 fn is_image_data(text: &str) -> bool {
     const SHORTEST: usize = 64;
     let bytes: Vec<u8> = text.bytes().filter(|b| !b.is_ascii_whitespace()).collect();

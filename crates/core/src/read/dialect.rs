@@ -1,4 +1,4 @@
-//! Files of other tools that look like suites (`FORMAT.md` 2.4).
+//! Files of other tools that look like suites (spec 2.4).
 
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::source::Span;

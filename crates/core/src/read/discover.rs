@@ -1,4 +1,4 @@
-//! Which files are suites (`FORMAT.md` 2.1).
+//! Which files are suites (spec 2.1).
 
 use std::collections::{HashMap, HashSet};
 

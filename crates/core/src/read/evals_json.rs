@@ -1,4 +1,4 @@
-//! `evals.json`, eval sets and trigger lists as suites (`FORMAT.md` 15).
+//! `evals.json`, eval sets and trigger lists as suites (spec 15).
 
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ pub(super) fn load(
         loader.reader.report(diagnostic);
         return None;
     };
-    // Text stays byte for byte what it was (`FORMAT.md` 15).
+    // Text stays byte for byte what it was (spec 15).
     loader.reader.plain_texts = true;
     let skill_root = skill_root(path);
     let written_skill = root.is_mapping().then(|| root.get("skill_name")).flatten();

@@ -1,4 +1,4 @@
-//! One entry of an evals.json: prompt, files, expected output and assertions (`FORMAT.md` 15).
+//! One entry of an evals.json: prompt, files, expected output and assertions (spec 15).
 
 use crate::access::{Reader, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, Level};

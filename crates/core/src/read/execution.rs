@@ -1,4 +1,4 @@
-//! The `execution` mapping of a suite or a test (`FORMAT.md` 3.7).
+//! The `execution` mapping of a suite or a test (spec 3.7).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `expected_output` (`FORMAT.md` 3.5).
+//! `expected_output` (spec 3.5).
 
 use crate::access::Reader;
 use crate::access::interpolate::Vars;

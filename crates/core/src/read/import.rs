@@ -1,4 +1,4 @@
-//! `tests` in all its forms, and the files it names (`FORMAT.md` 2.3).
+//! `tests` in all its forms, and the files it names (spec 2.3).
 
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::{GlobBuilder, GlobMatcher};

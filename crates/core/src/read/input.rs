@@ -1,4 +1,4 @@
-//! `input` and `input_files` → messages (`FORMAT.md` 3.2, 5).
+//! `input` and `input_files` → messages (spec 3.2, 5).
 
 use crate::access::interpolate::Vars;
 use crate::access::{FileUse, Reader, short_span, wrong_type};
@@ -173,7 +173,7 @@ pub(super) fn read_test_input(
 }
 
 /// No user, or one who says nothing: either means that there is no prompt, and only the first is
-/// said of an input without a user (`FORMAT.md` 16).
+/// said of an input without a user (spec 3.2).
 fn report_silence(reader: &mut Reader<'_>, entry: &Entry<'_>, messages: &[Message]) {
     let place = short_span(entry.value);
     match last_user_message(messages) {

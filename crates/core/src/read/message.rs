@@ -1,4 +1,4 @@
-//! Messages (`FORMAT.md` 3.3).
+//! Messages (spec 3.3).
 
 use crate::access::interpolate::Vars;
 use crate::access::{Reader, list_words, short_span, wrong_type};

@@ -1,4 +1,4 @@
-//! `metadata`: free data with a few reserved keys (`FORMAT.md` 3.8).
+//! `metadata`: free data with a few reserved keys (spec 3.8).
 
 use crate::access::interpolate::Vars;
 use crate::access::{Reader, is_lone_reference, type_of};
@@ -80,7 +80,7 @@ pub(super) fn read_root_metadata(reader: &mut Reader<'_>, entry: &Entry<'_>) -> 
     map
 }
 
-/// In free data a reference is a text, but these keys want a number (`FORMAT.md` 6.1).
+/// In free data a reference is a text, but these keys want a number (spec 6.1).
 fn take_number(reader: &mut Reader<'_>, name: &str, node: Node<'_>, map: &mut Map) {
     let Some(Scalar::Str(text)) = node.scalar() else {
         return;

@@ -1,4 +1,4 @@
-//! The name of a suite: written, or taken from its file (`FORMAT.md` 3.1).
+//! The name of a suite: written, or taken from its file (spec 3.1).
 
 use camino::Utf8Path;
 

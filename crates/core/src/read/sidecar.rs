@@ -1,4 +1,4 @@
-//! JSONL suites and the YAML beside them (`FORMAT.md` 2.2).
+//! JSONL suites and the YAML beside them (spec 2.2).
 
 use camino::{Utf8Path, Utf8PathBuf};
 

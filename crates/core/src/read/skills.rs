@@ -1,4 +1,4 @@
-//! The skills that tests name, so that two whose files would be one are noticed (`FORMAT.md` 12.3).
+//! The skills that tests name, so that two whose files would be one are noticed (spec 12.3).
 //! Only names and places are remembered.
 
 use std::collections::{HashMap, HashSet};
@@ -105,7 +105,7 @@ impl Skills {
 }
 
 impl Loader<'_, '_> {
-    /// Reports what keeps the triggers of a test from going out (`FORMAT.md` 12.3).
+    /// Reports what keeps the triggers of a test from going out (spec 12.3).
     pub(super) fn check_triggers(&mut self, test: &Test, node: Node<'_>, standing: &Standing) {
         let wanted = triggers_of(test, &mut |conflict| self.reader.report(conflict));
         for one in wanted {

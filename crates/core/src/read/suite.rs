@@ -1,4 +1,4 @@
-//! The root of a suite file (`FORMAT.md` 3.1).
+//! The root of a suite file (spec 3.1).
 
 use camino::Utf8Path;
 

@@ -1,4 +1,4 @@
-//! One test (`FORMAT.md` 3.2).
+//! One test (spec 3.2).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -398,7 +398,7 @@ struct Facts<'a> {
 }
 
 /// Adds the lists of the files above, nearest first. A trigger for a skill that the test has its
-/// own trigger for is left out (`FORMAT.md` 7.23).
+/// own trigger for is left out (spec 7.23).
 fn inherit(list: &mut Vec<Arc<Assertion>>, above: Option<&Level<'_>>) {
     let Some(above) = above else { return };
     if above.chain().all(|level| level.assertions.is_empty()) {
@@ -502,7 +502,7 @@ fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
         }
         Some(Scalar::Str(_)) => {
             let reason = reader.owned_text(&entry)?;
-            // What a variable stands for may be a boolean (`FORMAT.md` 6.1).
+            // What a variable stands for may be a boolean (spec 6.1).
             match resolve_plain(reason.trim()) {
                 Scalar::Bool(false) => None,
                 Scalar::Bool(true) => Some(Skip { reason: None }),

@@ -1,4 +1,4 @@
-//! `evals.json`, eval sets and trigger lists (`FORMAT.md` 15).
+//! `evals.json`, eval sets and trigger lists (spec 15).
 
 use crate::model::Value;
 use crate::syntax::fields::{Field, Shape};
@@ -123,7 +123,7 @@ fn trigger_lists(writer: Writer) -> Value {
 
 fn eval(writer: Writer) -> Value {
     let id = any_of(vec![matching(r"^[^\n\r]*\S[^\n\r]*$"), of_type("integer")]);
-    // Unlike elsewhere a null here is not the same as nothing (`FORMAT.md` 15).
+    // Unlike elsewhere a null here is not the same as nothing (spec 15).
     let never_null = map([(
         "properties",
         map([("should_trigger", not(of_type("null")))]),

@@ -74,7 +74,7 @@ fn tool_call(writer: Writer) -> Value {
         .finish()
 }
 
-/// Any value. What looks like messages is read as messages (`FORMAT.md` 3.5).
+/// Any value. What looks like messages is read as messages (spec 3.5).
 fn expected_output(writer: Writer) -> Value {
     let has_role = map([("type", "object".into()), ("required", vec!["role"].into())]);
     let message_list = map([

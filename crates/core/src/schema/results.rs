@@ -1,4 +1,4 @@
-//! Rows of a results file and the summary beside them (`FORMAT.md` 11).
+//! Rows of a results file and the summary beside them (spec 11).
 
 use crate::model::Value;
 use crate::syntax::fields::{Field, Shape};

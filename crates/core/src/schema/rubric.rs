@@ -1,4 +1,4 @@
-//! Rubric items (`FORMAT.md` 3.6).
+//! Rubric items (spec 3.6).
 
 use crate::assertion::ITEM_FIELDS;
 use crate::model::Value;

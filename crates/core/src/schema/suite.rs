@@ -31,7 +31,7 @@ pub fn suite(draft: Draft) -> Value {
     document.finish(&root(writer))
 }
 
-/// `tests` is not needed: it is absent from the sidecar of a JSONL file (`FORMAT.md` 2.2).
+/// `tests` is not needed: it is absent from the sidecar of a JSONL file (spec 2.2).
 fn root(writer: Writer) -> Value {
     let name = map([
         ("type", "string".into()),

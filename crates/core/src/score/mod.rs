@@ -1,4 +1,4 @@
-//! From the grades of a test's assertions to its score, verdict and outcome (`FORMAT.md` 8.1).
+//! From the grades of a test's assertions to its score, verdict and outcome (spec 8.1).
 
 use crate::assertion::weighted_average;
 use crate::model::{AssertionGrade, Fault, Gate, Grade, Outcome, Score, Verdict};

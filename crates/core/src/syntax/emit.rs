@@ -18,7 +18,7 @@ pub enum LineBreaks {
     /// A literal block, `|`, wherever that says exactly the same.
     #[default]
     Literal,
-    /// `"one\ntwo"`, as the `.co/evals` store has it (`FORMAT.md` 13.3).
+    /// `"one\ntwo"`, as the `.co/evals` store has it (spec 13.3).
     Escaped,
 }
 

@@ -1,4 +1,4 @@
-//! Bytes → text: UTF-8 only, no control characters (`FORMAT.md` 2.6).
+//! Bytes → text: UTF-8 only, no control characters (spec 2.6).
 
 /// A YAML file larger than this is refused.
 pub const FILE_LIMIT: u64 = 32 * 1024 * 1024;

@@ -11,7 +11,7 @@ use super::encoding::find_control_in_line;
 use super::json::{JsonError, parse_into};
 use super::tree::Tree;
 
-/// A longer line is refused (`FORMAT.md` 2.6).
+/// A longer line is refused (spec 2.6).
 pub const LINE_LIMIT: usize = 16 * 1024 * 1024;
 
 /// What a line turned out to be.

@@ -1,4 +1,4 @@
-//! Path → source: a whole file within the limits of `FORMAT.md` 2.6. What cannot become text is
+//! Path → source: a whole file within the limits of spec 2.6. What cannot become text is
 //! reported in the file itself, so that every fault has a place.
 
 use std::io;

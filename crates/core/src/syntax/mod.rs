@@ -33,5 +33,5 @@ pub use yaml::parse_yaml;
 /// The codes of this room, file by file.
 pub const CODES: &[&[&crate::diagnostic::Code]] = &[codes::CODES, fields::CODES, load::CODES];
 
-/// Deeper nesting than this is refused (`FORMAT.md` 2.6).
+/// Deeper nesting than this is refused (spec 2.6).
 pub const DEPTH_LIMIT: usize = 128;

@@ -14,7 +14,7 @@ use super::fields::pack;
 use super::tree::{CoreTag, NodeData, NodeId, ScalarStyle, Shape, TextIn, Tree};
 use super::{codes, encoding, merge, yaml_error};
 
-/// Nodes that aliases may add to a file (`FORMAT.md` 2.6).
+/// Nodes that aliases may add to a file (spec 2.6).
 const ALIAS_NODES: u64 = 1_000_000;
 /// Bytes that aliases may add: a long text behind many aliases is a bomb with few nodes.
 const ALIAS_BYTES: u64 = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! The Messages interface of Anthropic (`FORMAT.md` 9.3).
+//! The Messages interface of Anthropic (spec 9.3).
 
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::evidence::{EncodedImage, MessagePart};

@@ -1,4 +1,4 @@
-//! Chat completions: the form that most services speak (`FORMAT.md` 9.3).
+//! Chat completions: the form that most services speak (spec 9.3).
 
 use evalrig_core::evidence::{EncodedImage, MessagePart};
 use evalrig_core::model::{Block, Call, Map, Message, Role, ToolCall, Value};

@@ -1,4 +1,4 @@
-//! Any program that reads a prompt and prints an answer (`FORMAT.md` 9.3).
+//! Any program that reads a prompt and prints an answer (spec 9.3).
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,7 +60,7 @@ pub(crate) fn connect(cli: &Cli, connect: &Connect<'_>) -> Result<Box<dyn Agent>
         }
         Command::Shell(line) => Ready::Shell(pieces(&connect.text(line)?, Reader::Shell)),
     };
-    // Files that are arguments are not in the prompt too (`FORMAT.md` 9.4).
+    // Files that are arguments are not in the prompt too (spec 9.4).
     let files = match command.mentions(Slot::Files) {
         true => FilesMode::None,
         false => files_mode(connect)?,

@@ -22,7 +22,7 @@ const IDLE: Duration = Duration::from_secs(55);
 /// A host that does not answer the first packet will not answer later.
 const CONNECT: Duration = Duration::from_secs(30);
 
-/// The largest reply, as for processes (`FORMAT.md` 9.3).
+/// The largest reply, as for processes (spec 9.3).
 const BODY_LIMIT: usize = 64 << 20;
 
 /// A value that debug output does not show, its variables replaced.

@@ -80,7 +80,7 @@ pub(super) fn refused(status: StatusCode, headers: &HeaderMap, body: &str) -> Fa
     Failure::new(FaultKind::Http, message).retry(retry)
 }
 
-/// `FORMAT.md` 9.1.
+/// spec 9.1.
 fn is_passing(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 409 | 429) || status.is_server_error()
 }

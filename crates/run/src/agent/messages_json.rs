@@ -1,4 +1,4 @@
-//! Input as JSON, for programs that read `stdin: messages` (`FORMAT.md` 9.3).
+//! Input as JSON, for programs that read `stdin: messages` (spec 9.3).
 
 use camino::Utf8PathBuf;
 use evalrig_core::evidence::message_to_value;
@@ -6,7 +6,7 @@ use evalrig_core::model::{JsonStyle, Map, Value};
 
 use super::request::Request;
 
-/// `{test_id, attempt, messages, files}`; messages in the form of `FORMAT.md` 3.3.
+/// `{test_id, attempt, messages, files}`; messages in the form of spec 3.3.
 pub(super) fn messages_json(request: &Request<'_>, files: &[Utf8PathBuf]) -> String {
     let mut map = Map::new();
     map.insert("test_id", request.test_id);

@@ -1,4 +1,4 @@
-//! `{PROMPT}` and its like in commands (`FORMAT.md` 9.3).
+//! `{PROMPT}` and its like in commands (spec 9.3).
 
 /// What a placeholder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,10 +14,10 @@ use tokio::time::timeout;
 use super::group::Group;
 use super::request::{Failure, Retry};
 
-/// How much a program may print (`FORMAT.md` 9.3).
+/// How much a program may print (spec 9.3).
 pub(crate) const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
 
-/// Between asking a target's program to end and ending it (`FORMAT.md` 9.3).
+/// Between asking a target's program to end and ending it (spec 9.3).
 pub(crate) const TARGET_GRACE: Duration = Duration::from_secs(5);
 
 /// How much of what it complains about is kept.
@@ -71,7 +71,7 @@ impl Broken {
 }
 
 impl From<Broken> for Failure {
-    /// Of processes, only start failures and timeouts are tried again (`FORMAT.md` 9.1).
+    /// Of processes, only start failures and timeouts are tried again (spec 9.1).
     fn from(broken: Broken) -> Self {
         let failure = Self::new(broken.kind, broken.message);
         match broken.kind {

@@ -1,4 +1,4 @@
-//! Answers of runs that were logged in a `.co/evals` directory (`FORMAT.md` 13.6). Nothing is called.
+//! Answers of runs that were logged in a `.co/evals` directory (spec 13.6). Nothing is called.
 //!
 //! A record is found by what the user says, whatever the test is called; every trial gets the same
 //! run. Only the sum of tokens was logged: it stands as input, and what asks for one side is told that

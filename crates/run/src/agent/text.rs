@@ -1,4 +1,4 @@
-//! Input in the forms that agents take: one text, or messages of parts (`FORMAT.md` 9.4).
+//! Input in the forms that agents take: one text, or messages of parts (spec 9.4).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

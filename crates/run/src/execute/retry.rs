@@ -1,4 +1,4 @@
-//! Trying again after a passing failure (`FORMAT.md` 9.1). The waits of a case are the same in
+//! Trying again after a passing failure (spec 9.1). The waits of a case are the same in
 //! every run.
 
 use std::time::{Duration, Instant};

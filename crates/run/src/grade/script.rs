@@ -1,4 +1,4 @@
-//! Scripts that grade, by the contract of `FORMAT.md` 10.1.
+//! Scripts that grade, by the contract of spec 10.1.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which judge answers for an assertion (`FORMAT.md` 9.2), found before anything is spent (8.4).
+//! Which judge answers for an assertion (spec 9.2), found before anything is spent (8.4).
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which target a test runs against (`FORMAT.md` 9.2).
+//! Which target a test runs against (spec 9.2).
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The door to every record: what passes it holds no secret (`FORMAT.md` 9.5) and can be read back.
+//! The door to every record: what passes it holds no secret (spec 9.5) and can be read back.
 //!
 //! Values are redacted before they become JSON, because a quote or a line break inside a secret
 //! looks different afterwards. Names by which rows are found again stay as they are: test, suite,

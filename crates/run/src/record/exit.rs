@@ -1,4 +1,4 @@
-//! What a run comes to (`FORMAT.md` 8.4, 11.4). Rows count cases; this counts tests.
+//! What a run comes to (spec 8.4, 11.4). Rows count cases; this counts tests.
 //!
 //! A test is looked at for each target alone: one that passes on one target and fails on another
 //! has failed. Only numbers are kept of each, so any number of rows will do.
@@ -101,7 +101,7 @@ impl ExitTally {
     }
 
     pub fn add(&mut self, row: &Row) {
-        // A row whose record in the store is missing keeps its verdict (`FORMAT.md` 13.6).
+        // A row whose record in the store is missing keeps its verdict (spec 13.6).
         let error = row.error.as_ref();
         if error.is_some_and(|error| error.stage == Stage::Record.word()) {
             self.add_incomplete();

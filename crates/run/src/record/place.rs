@@ -1,4 +1,4 @@
-//! Where the record of a run lies (`FORMAT.md` 11.1).
+//! Where the record of a run lies (spec 11.1).
 //!
 //! Each suite of an invocation has a results file of its own, named after it. With `--output` all
 //! of them share that file; rows say which suite they belong to. `latest.jsonl` is kept only in our own

@@ -98,7 +98,7 @@ pub struct Finished {
 
 impl Finished {
     /// Whether the case need not be run again. Cases that were never started, because a budget or
-    /// a number of errors was reached, are written as errored with kind `limit` (`FORMAT.md` 16).
+    /// a number of errors was reached, are written as errored with kind `limit` (spec 11.3).
     /// Any other error took its attempts; running it again is what `--failed` is for.
     pub fn is_done(&self) -> bool {
         let is_limit = self.error_kind.as_deref() == Some("limit");

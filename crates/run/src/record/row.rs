@@ -1,4 +1,4 @@
-//! One case as it is kept (`FORMAT.md` 11.1, 11.2). Readers ignore keys that they do not know.
+//! One case as it is kept (spec 11.1, 11.2). Readers ignore keys that they do not know.
 
 use evalrig_core::compare::Case;
 use evalrig_core::model::{Outcome, Tokens, Verdict};
@@ -233,7 +233,7 @@ fn read_verdict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ver
 mod tests {
     use super::*;
 
-    /// The example of `FORMAT.md` 11.2.
+    /// The example of spec 11.2.
     const EXAMPLE: &str = include_str!("example_row.json");
 
     #[test]

@@ -1,4 +1,4 @@
-//! The summary of a run (`FORMAT.md` 11.3), counted row by row. Rows may come in any order and
+//! The summary of a run (spec 11.3), counted row by row. Rows may come in any order and
 //! give the same summary, but for sums of floats in their last digits.
 //!
 //! Where the format is silent:
@@ -323,7 +323,7 @@ fn add_tokens(a: TokenCounts, b: TokenCounts) -> TokenCounts {
     }
 }
 
-/// As all scores are written (`FORMAT.md` 8).
+/// As all scores are written (spec 8).
 fn rounded(score: f64) -> f64 {
     (score * 1e6).round() / 1e6
 }
@@ -343,7 +343,7 @@ mod tests {
     use super::super::testing::row;
     use super::*;
 
-    /// The example of `FORMAT.md` 11.3.
+    /// The example of spec 11.3.
     const EXAMPLE: &str = r#"{"schemaVersion": 1, "suite": "csv", "timestamp": "2026-01-02T03:04:09Z", "target": "default",
  "summary": {"total": 6, "pass": 3, "borderline": 1, "fail": 0, "errored": 1, "skipped": 1, "passRate": 0.75, "averageScore": 0.9125},
  "byEvaluator": {"contains": {"count": 4, "averageScore": 1.0, "minScore": 1.0, "maxScore": 1.0, "errored": 0, "skipped": 0}},

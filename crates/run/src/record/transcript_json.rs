@@ -56,7 +56,7 @@ pub fn read_transcript(value: &Value) -> Option<Transcript> {
     })
 }
 
-/// What `--messages` keeps of a transcript, in the shape of `FORMAT.md` 10.1. A call carries what
+/// What `--messages` keeps of a transcript, in the shape of spec 10.1. A call carries what
 /// came of it, because the message with its result may have been put into other words.
 pub fn output_messages(transcript: &Transcript) -> Vec<serde_json::Value> {
     let mut made = transcript.calls.as_deref().unwrap_or_default().iter();

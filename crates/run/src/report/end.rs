@@ -33,7 +33,7 @@ pub struct RunEnd {
     /// Where the rows are kept, as it is to be shown.
     pub results: Option<Utf8PathBuf>,
     pub summary: Option<Utf8PathBuf>,
-    /// The document of `FORMAT.md` 11.3, where somebody has made it.
+    /// The document of spec 11.3, where somebody has made it.
     pub summary_document: Option<Value>,
     /// What was typed, without options that belong to that run alone.
     pub command: Option<String>,

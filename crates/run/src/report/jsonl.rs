@@ -1,4 +1,4 @@
-//! The rows themselves, one to a line (`FORMAT.md` 11.1).
+//! The rows themselves, one to a line (spec 11.1).
 
 use std::io::{self, Write};
 

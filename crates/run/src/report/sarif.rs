@@ -24,7 +24,7 @@ const KEPT: usize = 5_000;
 /// The rule of a case that was not measured, or failed with nothing to point to.
 const CASE: &str = "case";
 /// Above it an assertion that lost points is not what failed its case. The usual threshold of
-/// `FORMAT.md` 8.1: rows do not tell that of their suite.
+/// spec 8.1: rows do not tell that of their suite.
 const PASS: f64 = 0.8;
 const ROOT: &str = "SRCROOT";
 
@@ -120,7 +120,7 @@ struct Properties {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
-    /// Of `FORMAT.md` 11.1: what could not be measured, and why.
+    /// Of spec 11.1: what could not be measured, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     stage: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

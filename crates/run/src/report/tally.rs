@@ -57,7 +57,7 @@ impl Sum {
         }
     }
 
-    /// `FORMAT.md` 11.3: null if any addend is unknown.
+    /// spec 11.3: null if any addend is unknown.
     pub fn whole(&self) -> Option<f64> {
         (self.unreported == 0 && self.reported > 0).then_some(self.known)
     }
@@ -140,7 +140,7 @@ impl Tally {
         }
     }
 
-    /// The numbers of `FORMAT.md` 11.3 over all suites, for when nobody made that document.
+    /// The numbers of spec 11.3 over all suites, for when nobody made that document.
     pub fn document(&self, end: &RunEnd) -> Value {
         let counts = &self.counts;
         let rate = (counts.judged() > 0)

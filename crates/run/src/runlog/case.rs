@@ -77,7 +77,7 @@ impl From<CaseRun<'_>> for NewRun {
     }
 }
 
-/// What a record stands for (`FORMAT.md` 13.1): the user messages in order. A test without one
+/// What a record stands for (spec 13.1): the user messages in order. A test without one
 /// counts as one message, its rendered input.
 pub fn input_sequence(input: &[Message]) -> Vec<Asked> {
     let users: Vec<usize> = (0..input.len())
@@ -135,7 +135,7 @@ fn rendered(input: &[Message]) -> String {
         .unwrap_or_default()
 }
 
-/// Its content as text (`FORMAT.md` 9.4).
+/// Its content as text (spec 9.4).
 fn sent_message(message: &Message) -> Value {
     let words = Message {
         tool_calls: Vec::new(),
@@ -172,7 +172,7 @@ fn with_text(message: &Message, text: String) -> Value {
 }
 
 impl NewRun {
-    /// Makes the run fit to be kept: no secret passes this door (`FORMAT.md` 9.5).
+    /// Makes the run fit to be kept: no secret passes this door (spec 9.5).
     pub fn redact(&mut self, secrets: &Secrets) {
         if !secrets.is_empty() {
             redact(self, secrets);

@@ -1,4 +1,4 @@
-//! Two runs of one record, turn by turn (`FORMAT.md` 13.7).
+//! Two runs of one record, turn by turn (spec 13.7).
 
 use super::dialogue::Dialogue;
 use super::fault::StoreError;

@@ -1,4 +1,4 @@
-//! What is kept of one run of one turn, in every shape that writers have used (`FORMAT.md` 13.5).
+//! What is kept of one run of one turn, in every shape that writers have used (spec 13.5).
 //!
 //! An entry stays the data that it was read as, so that rewriting a file changes no old entry.
 

@@ -1,4 +1,4 @@
-//! Which name a record has (`FORMAT.md` 13.2): the first that is free or belongs to its input.
+//! Which name a record has (spec 13.2): the first that is free or belongs to its input.
 //!
 //! Inputs that begin alike share a slug, thousands of them in a data set with one instruction.
 //! What was found out about such names is remembered, or the thousandth would look at a thousand

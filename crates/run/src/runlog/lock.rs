@@ -10,7 +10,7 @@ use camino::Utf8Path;
 use super::fault::StoreError;
 use super::place::sync_directory;
 
-/// How long to wait for other writers (`FORMAT.md` 13.6).
+/// How long to wait for other writers (spec 13.6).
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Between two tries; short, because writers are quick.

@@ -1,5 +1,5 @@
 //! The `.co/evals` store: every run of every input kept as files that a person can read
-//! (`FORMAT.md` 13).
+//! (spec 13).
 //!
 //! A record is `<slug>.yaml` with the newest run on top and older ones beneath, and a directory
 //! `<slug>/` with one `run_N.yaml` for each run. Any program may log its runs here:

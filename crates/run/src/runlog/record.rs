@@ -1,4 +1,4 @@
-//! A run that is over, and what a summary and a run file say of it (`FORMAT.md` 13.3, 13.4).
+//! A run that is over, and what a summary and a run file say of it (spec 13.3, 13.4).
 
 use camino::Utf8PathBuf;
 use evalrig_core::model::{Map, Value};

@@ -8,7 +8,7 @@ use super::place::place;
 use super::store::{Record, Store};
 use super::summary::{Kind, Turn};
 
-/// Notes are one line of at most so many characters (`FORMAT.md` 13.3).
+/// Notes are one line of at most so many characters (spec 13.3).
 const LONGEST_NOTE: usize = 200;
 
 /// Which turn of a record is meant.

@@ -1,4 +1,4 @@
-//! `run_N.yaml`: one run with all its messages, for replay (`FORMAT.md` 13.4).
+//! `run_N.yaml`: one run with all its messages, for replay (spec 13.4).
 
 use evalrig_core::model::{Map, Number, Value};
 use evalrig_core::syntax::edit::raw_value;
@@ -186,7 +186,7 @@ fn spaced_function(mut function: Map) -> Map {
 mod tests {
     use super::*;
 
-    /// The worked file of `FORMAT.md` 13.4.
+    /// The worked file of spec 13.4.
     const WORKED: &str = include_str!("worked_run.yaml");
 
     #[test]

@@ -1,4 +1,4 @@
-//! The name of a record, made from what the user asked first (`FORMAT.md` 13.2).
+//! The name of a record, made from what the user asked first (spec 13.2).
 
 use std::sync::LazyLock;
 

@@ -76,7 +76,7 @@ fn write_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// The four of `FORMAT.md` 13.4, what JSON demands, and what PyYAML refuses to read.
+/// The four of spec 13.4, what JSON demands, and what PyYAML refuses to read.
 fn is_plain(character: char) -> bool {
     match character {
         '"' | '\\' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,

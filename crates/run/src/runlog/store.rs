@@ -216,7 +216,7 @@ impl Store {
         Ok(self.run_file(name, run)?.messages)
     }
 
-    /// How many runs there have been (`FORMAT.md` 13.5): the highest number anybody mentions.
+    /// How many runs there have been (spec 13.5): the highest number anybody mentions.
     pub fn run_count(&self, record: &Record) -> Result<u64, StoreError> {
         let on_disk = self.run_numbers(&record.name)?;
         let highest = record.summary.highest_run();

@@ -1,4 +1,4 @@
-//! `<slug>.yaml`: the newest run of every turn, older ones beneath (`FORMAT.md` 13.3, 13.5).
+//! `<slug>.yaml`: the newest run of every turn, older ones beneath (spec 13.3, 13.5).
 //!
 //! Keys that nobody here knows survive a rewrite, at every level. Texts are taken as they stand in
 //! the file, whichever version of YAML their writer had in mind.
@@ -326,7 +326,7 @@ mod tests {
         Summary::read(text.as_bytes().to_vec()).unwrap()
     }
 
-    /// The worked file of `FORMAT.md` 13.3.
+    /// The worked file of spec 13.3.
     pub(super) const WORKED: &str = include_str!("worked_summary.yaml");
 
     #[test]

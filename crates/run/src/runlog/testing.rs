@@ -40,7 +40,7 @@ pub(super) fn run(input: &str, output: &str) -> NewRun {
     }
 }
 
-/// The run of `FORMAT.md` 13.3 and 13.4.
+/// The run of spec 13.3 and 13.4.
 pub(super) fn alice(timestamp: &str, duration_ms: u64) -> NewRun {
     let messages = r#"[
       {"role":"user","content":"Say hello to Alice"},

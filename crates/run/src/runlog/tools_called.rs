@@ -18,7 +18,7 @@ pub fn tools_called(calls: &[Call]) -> Vec<String> {
     shown.collect()
 }
 
-/// One call (`FORMAT.md` 13.3). Arguments that are no object are left out.
+/// One call (spec 13.3). Arguments that are no object are left out.
 pub fn shown_call(tool: &str, args: &Value) -> String {
     let arguments = match args {
         Value::Map(map) => arguments(map),

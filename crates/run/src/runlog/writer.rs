@@ -1,4 +1,4 @@
-//! Adding runs to their records, so that no writer and no crash loses one (`FORMAT.md` 13.6).
+//! Adding runs to their records, so that no writer and no crash loses one (spec 13.6).
 //!
 //! Runs that end at the same time are written together, because each would wait for the disk several
 //! times. The order holds for each of them: the run file first, then the summary. A crash in

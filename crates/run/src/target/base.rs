@@ -1,4 +1,4 @@
-//! Where a targets file is found and where the paths in it start (`FORMAT.md` 9.1).
+//! Where a targets file is found and where the paths in it start (spec 9.1).
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::source::{EntryKind, Files};

@@ -84,7 +84,7 @@ impl Target {
         written.unwrap_or(Setting::Given(self.provider.files))
     }
 
-    /// What hinders this target from running: variables that are not set (`FORMAT.md` 16).
+    /// What hinders this target from running: variables that are not set (spec 9.1).
     pub fn unset_variables(&self, variable: &dyn Fn(&str) -> Option<String>) -> Vec<Diagnostic> {
         unset(&self.references, variable)
     }

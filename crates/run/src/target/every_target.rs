@@ -1,4 +1,4 @@
-//! The options that every target takes (`FORMAT.md` 9.1).
+//! The options that every target takes (spec 9.1).
 
 use evalrig_core::access::Template;
 use evalrig_core::model::{Map, Number};
@@ -84,7 +84,7 @@ pub static COMMON: &[Field] = &[
     ),
 ];
 
-/// How a prompt shows an attached file (`FORMAT.md` 9.4).
+/// How a prompt shows an attached file (spec 9.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilesMode {
     Inline,

@@ -1,4 +1,4 @@
-//! The targets file as a whole (`FORMAT.md` 9.1): its root, its names, and finding one of them.
+//! The targets file as a whole (spec 9.1): its root, its names, and finding one of them.
 
 use std::collections::HashMap;
 
@@ -196,7 +196,7 @@ impl Targets {
         &self.hidden.literal
     }
 
-    /// These, and what its keys and headers take from variables (`FORMAT.md` 9.5).
+    /// These, and what its keys and headers take from variables (spec 9.5).
     pub fn secrets_with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
         self.hidden.with(variable)
     }

@@ -33,7 +33,7 @@ pub use schema::schema;
 pub use secret::Secret;
 pub use setting::Setting;
 
-/// Every provider, in the order of `FORMAT.md` 9.3.
+/// Every provider, in the order of spec 9.3.
 pub static PROVIDERS: &[&Provider] = &[
     &mock::PROVIDER,
     &cli::PROVIDER,

@@ -37,7 +37,7 @@ impl fmt::Debug for Provider {
 
 /// The options of one target, read by its provider.
 pub trait Settings: Any + fmt::Debug + Send + Sync {
-    /// What records name beside the target and the provider (`FORMAT.md` 9.5).
+    /// What records name beside the target and the provider (spec 9.5).
     fn model(&self) -> Option<&Template> {
         None
     }

@@ -1,4 +1,4 @@
-//! Values of a targets file that nobody may see (`FORMAT.md` 9.5).
+//! Values of a targets file that nobody may see (spec 9.5).
 
 use std::cell::RefCell;
 use std::fmt;

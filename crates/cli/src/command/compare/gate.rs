@@ -4,7 +4,7 @@ use evalrig_core::compare::{Change, Comparison, Verdict};
 
 use crate::exit::Exit;
 
-/// Every regression counts (`FORMAT.md` 13.7), and so does a whole that is worse. What could not be
+/// Every regression counts (spec 13.7), and so does a whole that is worse. What could not be
 /// measured leaves it open.
 pub fn plain(comparison: &Comparison) -> Exit {
     let verdict = verdict(comparison);

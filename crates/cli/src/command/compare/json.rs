@@ -29,7 +29,7 @@ pub fn selftest(name: &str, found: &SelfTest) -> String {
     pretty(&value)
 }
 
-/// To 6 decimals, as scores are (`FORMAT.md` 8).
+/// To 6 decimals, as scores are (spec 8).
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

@@ -75,7 +75,7 @@ fn read(args: &Record) -> Result<Session, String> {
     }
 }
 
-/// Values of variables whose names say that they are secret, of `.env` files too (`FORMAT.md` 9.5).
+/// Values of variables whose names say that they are secret, of `.env` files too (spec 9.5).
 fn secrets(context: &Context) -> Secrets {
     let mut secrets = Secrets::default();
     for (name, value) in env_file_values(context) {

@@ -22,7 +22,7 @@ pub(super) fn run(desk: &Desk<'_>, args: &Named) -> Result<Exit, Exit> {
 }
 
 /// The summary's own keys, behind the version of this shape. A count that is missing or too small is
-/// read as it should be (`FORMAT.md` 13.5).
+/// read as it should be (spec 13.5).
 fn as_json(desk: &Desk<'_>, record: &Record) -> String {
     let mut document = Map::new();
     document.insert("schemaVersion", 1_u64);

@@ -209,7 +209,7 @@ fn read_file(
     read_targets(context.world(), sources, heard, file, root)
 }
 
-/// Values that no record may hold (`FORMAT.md` 9.5).
+/// Values that no record may hold (spec 9.5).
 fn environment_secrets(variables: &HashMap<String, String>) -> Secrets {
     let mut secrets = Secrets::default();
     for (name, value) in std::env::vars_os() {

@@ -1,4 +1,4 @@
-//! The eval set: what `run_eval.py --eval-set` takes (`FORMAT.md` 12.6). An array of the tests with a
+//! The eval set: what `run_eval.py --eval-set` takes (spec 12.6). An array of the tests with a
 //! trigger; skill-creator cannot read anything else.
 
 use std::collections::hash_map::Entry as Slot;

@@ -1,4 +1,4 @@
-//! `evals.json`: one skill, its entries, its settings (`FORMAT.md` 12.6).
+//! `evals.json`: one skill, its entries, its settings (spec 12.6).
 
 use crate::model::{JsonStyle, Value};
 

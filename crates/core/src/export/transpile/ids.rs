@@ -1,4 +1,4 @@
-//! The numbers that stand for test ids (`FORMAT.md` 12.2). Never two alike.
+//! The numbers that stand for test ids (spec 12.2). Never two alike.
 
 use std::collections::HashMap;
 use std::sync::Arc;

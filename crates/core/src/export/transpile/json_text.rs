@@ -1,4 +1,4 @@
-//! The layout of the written JSON (`FORMAT.md` 12.6): two spaces, one element per line, short lists
+//! The layout of the written JSON (spec 12.6): two spaces, one element per line, short lists
 //! of paths on one line.
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What evals.json cannot say (`FORMAT.md` 12.7), each with its place.
+//! What evals.json cannot say (spec 12.7), each with its place.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A suite as the `evals.json` and eval sets of skill-creator (`FORMAT.md` 12). Pure: the files are
+//! A suite as the `evals.json` and eval sets of skill-creator (spec 12). Pure: the files are
 //! built in memory, and whoever asked writes them. Nothing is built from a suite that has a fault
 //! which stops the work. Tests are taken in one by one, and only what is written of them is kept.
 

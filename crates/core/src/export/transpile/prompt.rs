@@ -1,4 +1,4 @@
-//! What the agent is asked, and the files it gets (`FORMAT.md` 12.4).
+//! What the agent is asked, and the files it gets (spec 12.4).
 
 use crate::diagnostic::Diagnostic;
 use crate::evidence::question;

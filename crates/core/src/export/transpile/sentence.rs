@@ -1,4 +1,4 @@
-//! What a test asserts, in words (`FORMAT.md` 12.5).
+//! What a test asserts, in words (spec 12.5).
 
 use std::borrow::Cow;
 
@@ -43,7 +43,7 @@ Whoever grades by evals.json sees the path of a file that they may not have. `--
 
 impl Transpiler<'_> {
     /// All sentences of a test, repeats dropped. Criteria that are a copy do not go out
-    /// (`FORMAT.md` 15).
+    /// (spec 15).
     pub(super) fn sentences_of<'t>(&mut self, test: &'t Test, is_copy: bool) -> Vec<Cow<'t, str>> {
         let is_kept = self.options.criteria == Criteria::Kept && !is_copy;
         let criteria = written_criteria(test).filter(|_| is_kept);

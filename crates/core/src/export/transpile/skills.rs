@@ -1,4 +1,4 @@
-//! Which test goes into which file, and what the files are called (`FORMAT.md` 12.3).
+//! Which test goes into which file, and what the files are called (spec 12.3).
 
 use std::collections::{HashMap, HashSet};
 

@@ -83,7 +83,7 @@ impl Conversation {
         self.messages.push(message);
     }
 
-    /// A message in the form of `FORMAT.md` 3.3, or with calls `{tool, args, output, …}`.
+    /// A message in the form of spec 3.3, or with calls `{tool, args, output, …}`.
     pub(super) fn add_message(&mut self, value: &Value) -> Result<(), String> {
         let Value::Map(map) = value else {
             return Err(format!("a message is an object, found {}", kind(value)));

@@ -1,4 +1,4 @@
-//! What programs print → transcripts. One file per format of `FORMAT.md` 9.3; all are pure. What
+//! What programs print → transcripts. One file per format of spec 9.3; all are pure. What
 //! cannot be read is a failure of kind `reply`, with the reason.
 
 pub(crate) mod codex_json;

@@ -285,7 +285,7 @@ const MODEL_USAGE: Names = [
     "cacheCreationInputTokens",
 ];
 
-/// Input tokens include cache reads and writes (`FORMAT.md` 16).
+/// Input tokens include cache reads and writes (spec 9.3).
 fn tokens(usage: &Map, names: &Names) -> Result<Option<Tokens>, String> {
     let [fresh, output, cached, written] = names;
     let fresh = measure::count(usage, fresh)?;

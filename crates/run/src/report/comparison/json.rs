@@ -1,4 +1,4 @@
-//! A comparison for programs: the shape of `CLI.md`.
+//! A comparison for programs: its shape is a contract (spec 16.4).
 
 use evalrig_core::compare::{Comparison, Side, TestChange};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ fn side(side: Option<Side>) -> Value {
     })
 }
 
-/// To 6 decimals, as scores are (`FORMAT.md` 8).
+/// To 6 decimals, as scores are (spec 8).
 fn rounded(value: f64) -> f64 {
     let value = (value * 1e6).round() / 1e6;
     // No minus before nothing.

@@ -4,7 +4,7 @@ function toneOf(check) {
   if (check.outcome !== "graded") return check.outcome;
   if (check.gate === "missed") return "failed";
   if (!known(check.score)) return "skipped";
-  // The usual thresholds of FORMAT.md 8.1: rows do not tell those of their suite, and this is a colour.
+  // The usual thresholds of spec 8.1: rows do not tell those of their suite, and this is a colour.
   if (check.score > 0.8 - 1e-9) return "passed";
   return check.score > 0.6 - 1e-9 ? "borderline" : "failed";
 }
