@@ -156,9 +156,10 @@ impl Bench {
             let longer = each(clock, size) / each(usual.by_the_clock(), SIZES[1]) - 1.0;
             // Of few tests, the start of the program is the greater part. The clock is shown and
             // not judged: long runs meet more of what else the machine does than short ones.
-            let verdict = match size > SIZES[1] {
-                true => self.verdict.judge(more <= MOST),
-                false => "",
+            let verdict = if size > SIZES[1] {
+                self.verdict.judge(more <= MOST)
+            } else {
+                ""
             };
             println!(
                 "{:<24} {:>9.2} {:>9.1}% {:>9.2} {:>9.1}% {:>6.0}% {:>9.1} {:>12.1} {verdict}",
@@ -242,9 +243,10 @@ impl Bench {
     fn clock_row(&mut self, what: &str, best_ms: f64, cost: Cost, most: f64) {
         let passed = cost.passed / 1000.0;
         let ratio = passed / best_ms;
-        let (limit, verdict) = match most.is_finite() {
-            true => (format!("{most:.2}"), self.verdict.judge(ratio <= most)),
-            false => (String::new(), ""),
+        let (limit, verdict) = if most.is_finite() {
+            (format!("{most:.2}"), self.verdict.judge(ratio <= most))
+        } else {
+            (String::new(), "")
         };
         println!("{what:<44} {best_ms:>10.1} {passed:>10.1} {ratio:>7.2} {limit:>7} {verdict}");
     }

@@ -40,9 +40,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     )?;
     fs::remove_dir_all(directory)?;
     let is_well = times <= MOST_TIMES_THE_FIRST && listing < LONGEST_LISTING;
-    match rest.iter().any(|one| one == "--gate") && !is_well {
-        true => Ok(ExitCode::FAILURE),
-        false => Ok(ExitCode::SUCCESS),
+    if rest.iter().any(|one| one == "--gate") && !is_well {
+        Ok(ExitCode::FAILURE)
+    } else {
+        Ok(ExitCode::SUCCESS)
     }
 }
 

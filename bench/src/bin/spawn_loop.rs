@@ -57,8 +57,9 @@ async fn run_one(program: &str, number: usize) -> Result<()> {
     }
     let output = child.wait_with_output().await?;
     let answer = String::from_utf8_lossy(&output.stdout);
-    match answer.contains(text::READY) {
-        true => Ok(()),
-        false => Err(Error::other(format!("`{program}` printed `{answer}`"))),
+    if answer.contains(text::READY) {
+        Ok(())
+    } else {
+        Err(Error::other(format!("`{program}` printed `{answer}`")))
     }
 }

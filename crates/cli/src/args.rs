@@ -278,9 +278,10 @@ pub fn parse() -> Result<Cli, Exit> {
     Cli::try_parse().map_err(|error| {
         // A closed pipe while printing help is nobody's problem.
         let _ = error.print();
-        match error.use_stderr() {
-            true => Exit::CouldNotStart,
-            false => Exit::Well,
+        if error.use_stderr() {
+            Exit::CouldNotStart
+        } else {
+            Exit::Well
         }
     })
 }

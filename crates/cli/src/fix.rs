@@ -41,9 +41,10 @@ pub fn show(context: &Context, repaired: &Repaired<'_, Check>) -> Result<Exit, E
         print(&repaired.reading.secrets.redact(&diff))?;
     }
     let is_unchanged = repaired.files.texts().len() == 0;
-    match is_unchanged && repaired.reading.out.errors() == 0 {
-        true => Ok(Exit::Well),
-        false => Ok(Exit::No),
+    if is_unchanged && repaired.reading.out.errors() == 0 {
+        Ok(Exit::Well)
+    } else {
+        Ok(Exit::No)
     }
 }
 

@@ -92,9 +92,10 @@ impl Losses<'_> {
     }
 
     fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match self.secrets.is_empty() {
-            true => text.into(),
-            false => self.secrets.redact(text).into(),
+        if self.secrets.is_empty() {
+            text.into()
+        } else {
+            self.secrets.redact(text).into()
         }
     }
 }

@@ -63,9 +63,10 @@ fn files_of_other_tools_are_recognised() {
         // A workflow of the CI service that merely bears the name has no key of any dialect.
         let is_eval = file.kind == "foreign" && !file.name.contains("/workflows/");
         let names = read.names(|level| level == Level::Blocking);
-        match is_eval && names != ["foreign-dialect"] {
-            true => vec![format!("refused for {names:?}")],
-            false => Vec::new(),
+        if is_eval && names != ["foreign-dialect"] {
+            vec![format!("refused for {names:?}")]
+        } else {
+            Vec::new()
         }
     });
 }
@@ -136,9 +137,12 @@ fn lost_comments(path: &Utf8Path, files: &dyn Files) -> Vec<String> {
 /// Comments, and what looks like one inside a text: that must stay just as well.
 fn comments(text: &str) -> Vec<&str> {
     let lines = text.lines().map(str::trim);
-    let found = lines.filter_map(|line| match line.starts_with('#') {
-        true => Some(line),
-        false => line.find(" #").map(|at| &line[at + 1..]),
+    let found = lines.filter_map(|line| {
+        if line.starts_with('#') {
+            Some(line)
+        } else {
+            line.find(" #").map(|at| &line[at + 1..])
+        }
     });
     found.collect()
 }
@@ -164,12 +168,11 @@ fn a_shown_suite_loads_again_as_the_same_suite() {
             first = first.map(|shown| without("testHash", shown));
             second = second.map(|shown| without("testHash", shown));
         }
-        match first == second {
-            true => Vec::new(),
-            false => {
-                let (first, second) = (pretty(first), pretty(second));
-                vec![difference(&first, &second)]
-            }
+        if first == second {
+            Vec::new()
+        } else {
+            let (first, second) = (pretty(first), pretty(second));
+            vec![difference(&first, &second)]
         }
     });
 }

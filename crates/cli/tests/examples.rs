@@ -395,9 +395,10 @@ fn the_targets_and_suites_in_the_docs_about_agents_are_clean() {
     assert!(blocks.len() >= 5);
     for block in blocks {
         let directory = tempfile::tempdir().expect("a directory");
-        let file = match block.starts_with("targets:") {
-            true => ".evalrig/targets.yaml",
-            false => "EVAL.yaml",
+        let file = if block.starts_with("targets:") {
+            ".evalrig/targets.yaml"
+        } else {
+            "EVAL.yaml"
         };
         fs::create_dir(directory.path().join(".evalrig")).expect("a directory");
         fs::write(directory.path().join(file), &block).expect("a file");

@@ -75,9 +75,10 @@ fn with_a_gate_the_comparison_decides_and_not_the_tests() {
     ] {
         let ask = |more: &[&str]| {
             let base = ["--baseline", "base.jsonl", "--output", "now.jsonl"];
-            let trials: &[&str] = match words.contains(&"--trials") {
-                true => &[],
-                false => &["--filter", "t*", "--trials", "5"],
+            let trials: &[&str] = if words.contains(&"--trials") {
+                &[]
+            } else {
+                &["--filter", "t*", "--trials", "5"]
             };
             project.run(&[&base[..], trials, words, more].concat())
         };

@@ -202,9 +202,12 @@ fn text() -> impl Strategy<Value = String> {
 
 /// Neither blank nor made blank by trimming.
 fn filled() -> impl Strategy<Value = String> {
-    text().prop_map(|text| match text.trim().is_empty() {
-        true => format!("{text}x"),
-        false => text,
+    text().prop_map(|text| {
+        if text.trim().is_empty() {
+            format!("{text}x")
+        } else {
+            text
+        }
     })
 }
 

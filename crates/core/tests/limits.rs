@@ -414,9 +414,10 @@ struct Locked {
 
 impl Locked {
     fn check(&self, path: &Utf8Path) -> io::Result<()> {
-        match path == self.path {
-            true => Err(io::Error::from(io::ErrorKind::PermissionDenied)),
-            false => Ok(()),
+        if path == self.path {
+            Err(io::Error::from(io::ErrorKind::PermissionDenied))
+        } else {
+            Ok(())
         }
     }
 }

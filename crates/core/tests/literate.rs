@@ -213,9 +213,10 @@ fn add_fence(case: &mut Case, info: &str, body: &[&str]) {
             if language == "yaml" {
                 case.expected.extend(comments(path, body));
             }
-            let text = match body.is_empty() {
-                true => String::new(),
-                false => body.join("\n") + "\n",
+            let text = if body.is_empty() {
+                String::new()
+            } else {
+                body.join("\n") + "\n"
             };
             case.project = Some(match case.project.take() {
                 None => Project::named(path, text),
@@ -241,9 +242,10 @@ fn difference(case: &Case) -> String {
     for seen in seen {
         text += &format!("  + {seen}\n");
     }
-    match text.is_empty() {
-        true => text,
-        false => format!("{}\n{text}\n", case.title),
+    if text.is_empty() {
+        text
+    } else {
+        format!("{}\n{text}\n", case.title)
     }
 }
 

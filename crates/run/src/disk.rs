@@ -30,9 +30,10 @@ fn regular(path: &Utf8Path) -> io::Result<File> {
         return Err(irregular());
     }
     let file = File::open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(irregular()),
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(irregular())
     }
 }
 
@@ -70,11 +71,11 @@ impl Files for Disk {
             };
             let file_type = entry.file_type()?;
             let is_link = file_type.is_symlink();
-            let kind = match is_link {
-                true => self
-                    .kind(&directory.join(&name))
-                    .unwrap_or(EntryKind::Other),
-                false => kind(file_type),
+            let kind = if is_link {
+                self.kind(&directory.join(&name))
+                    .unwrap_or(EntryKind::Other)
+            } else {
+                kind(file_type)
             };
             entries.push(Entry {
                 name,

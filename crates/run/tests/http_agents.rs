@@ -308,9 +308,10 @@ fn many_at_once_open_no_more_connections_than_they_are() {
                         }
                         std::task::Poll::Pending => true,
                     });
-                    match pending.is_empty() {
-                        true => std::task::Poll::Ready(()),
-                        false => std::task::Poll::Pending,
+                    if pending.is_empty() {
+                        std::task::Poll::Ready(())
+                    } else {
+                        std::task::Poll::Pending
                     }
                 })
                 .await;

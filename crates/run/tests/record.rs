@@ -232,9 +232,10 @@ fn wherever_the_last_row_is_torn_the_others_are_kept() {
         let recorder = folder.resume();
         recorder.row(row("c")).1.wait().unwrap();
         recorder.finish(End::Complete).unwrap();
-        let expected: &[&str] = match cut + 1 == last.len() {
-            true => &["a", "b", "c"],
-            false => &["a", "c"],
+        let expected: &[&str] = if cut + 1 == last.len() {
+            &["a", "b", "c"]
+        } else {
+            &["a", "c"]
         };
         assert_eq!(ids(&path), expected, "{cut}");
         assert!(fs::read_to_string(&path).unwrap().ends_with("}\n"));

@@ -46,9 +46,10 @@ impl Outcome {
         if has(|level| level.severity() == Severity::Error) {
             return Self::Conformance;
         }
-        match has(|level| level.severity() == Severity::Warning) {
-            true => Self::Warnings,
-            false => Self::Clean,
+        if has(|level| level.severity() == Severity::Warning) {
+            Self::Warnings
+        } else {
+            Self::Clean
         }
     }
 }

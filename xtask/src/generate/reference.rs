@@ -142,9 +142,10 @@ fn lowered(doc: &str) -> String {
     let mut is_fenced = false;
     let lines = doc.trim().lines().map(|line| {
         is_fenced ^= line.starts_with("```");
-        match line.starts_with('#') && !is_fenced {
-            true => format!("#{line}"),
-            false => line.to_owned(),
+        if line.starts_with('#') && !is_fenced {
+            format!("#{line}")
+        } else {
+            line.to_owned()
         }
     });
     lines.collect::<Vec<_>>().join("\n")

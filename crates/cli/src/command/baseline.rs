@@ -187,11 +187,12 @@ fn locate(
         _ => {
             // `latest.jsonl` will soon be a link to something else.
             let path = Place::existing(&path).results().to_owned();
-            match own.iter().any(|own| is_same(own, &path)) {
-                true => Err(refuse(&format!(
+            if own.iter().any(|own| is_same(own, &path)) {
+                Err(refuse(&format!(
                     "`{argument}` has the results of the run itself; name an earlier one"
-                ))),
-                false => Ok(vec![path]),
+                )))
+            } else {
+                Ok(vec![path])
             }
         }
     }
@@ -211,9 +212,10 @@ fn in_folder(
         let any = Place::history(folder).unwrap_or_default();
         found.extend(older(any, own).next());
     }
-    match found.is_empty() {
-        true => Err(refuse(&source::too_few(context, folder, 0))),
-        false => Ok(found),
+    if found.is_empty() {
+        Err(refuse(&source::too_few(context, folder, 0)))
+    } else {
+        Ok(found)
     }
 }
 
@@ -245,9 +247,10 @@ fn latest(
             count => format!("--baseline: `{folder}` has {count} earlier runs of `{name}` only"),
         });
     }
-    match found.is_empty() {
-        true => Err(Exit::CouldNotStart),
-        false => Ok(found),
+    if found.is_empty() {
+        Err(Exit::CouldNotStart)
+    } else {
+        Ok(found)
     }
 }
 

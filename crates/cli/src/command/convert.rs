@@ -227,9 +227,10 @@ impl Output {
         if !args.force && path.symlink_metadata().is_ok() {
             return Err(exists(&shown));
         }
-        let replaces = match args.force {
-            true => Replaces::Anything,
-            false => Replaces::Nothing,
+        let replaces = if args.force {
+            Replaces::Anything
+        } else {
+            Replaces::Nothing
         };
         Ok(Self::File {
             path,

@@ -71,9 +71,10 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, Exit> {
     let told = reports.told;
     let is_well = reports.finish(&end);
     baseline::tell(told, &end);
-    match is_well {
-        true => Ok(exit),
-        false => Err(Exit::CouldNotStart),
+    if is_well {
+        Ok(exit)
+    } else {
+        Err(Exit::CouldNotStart)
     }
 }
 

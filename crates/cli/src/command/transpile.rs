@@ -113,13 +113,15 @@ fn options<'a>(
             NoSkillName::Dominant => NoSkill::Dominant,
             NoSkillName::Separate => NoSkill::Separate,
         },
-        criteria: match args.no_criteria {
-            true => Criteria::Omitted,
-            false => Criteria::Kept,
+        criteria: if args.no_criteria {
+            Criteria::Omitted
+        } else {
+            Criteria::Kept
         },
-        prompts: match args.inline_prompts {
-            true => Prompts::Inlined,
-            false => Prompts::AsWritten,
+        prompts: if args.inline_prompts {
+            Prompts::Inlined
+        } else {
+            Prompts::AsWritten
         },
     }
 }
@@ -129,9 +131,12 @@ fn tell(context: &Context, read: &mut Read, done: &Transpiled) {
     let mut all: Vec<Diagnostic> = std::mem::take(&mut read.rest)
         .into_iter()
         .filter(|one| one.level.severity() == Severity::Error)
-        .map(|one| match one.level.blocks_transpile() {
-            true => one,
-            false => one.level(Level::Warning),
+        .map(|one| {
+            if one.level.blocks_transpile() {
+                one
+            } else {
+                one.level(Level::Warning)
+            }
         })
         .collect();
     // What loading said of a test is not said again: it knew the better place.
@@ -164,13 +169,15 @@ fn finish(
         ));
         return Err(Exit::CouldNotStart);
     }
-    let foreign = match args.force {
-        true => Foreign::Replace,
-        false => Foreign::Keep,
+    let foreign = if args.force {
+        Foreign::Replace
+    } else {
+        Foreign::Keep
     };
-    let states = match args.stdout {
-        true => Vec::new(),
-        false => placement.states(),
+    let states = if args.stdout {
+        Vec::new()
+    } else {
+        placement.states()
     };
     let writes = !args.stdout && !args.check;
     if let Some(refusal) = writes

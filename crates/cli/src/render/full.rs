@@ -77,9 +77,10 @@ impl Full {
     }
 
     fn paint(self, style: Style, word: &str) -> String {
-        match self.color {
-            true => format!("{style}{word}{style:#}"),
-            false => word.to_owned(),
+        if self.color {
+            format!("{style}{word}{style:#}")
+        } else {
+            word.to_owned()
         }
     }
 }
@@ -95,9 +96,10 @@ struct Canvas<'a> {
 impl<'a> Canvas<'a> {
     fn new(full: Full, findings: &'a Findings<'a>) -> Self {
         let width = full.width.unwrap_or(WIDTH).max(NARROWEST);
-        let renderer = match full.color {
-            true => Renderer::styled(),
-            false => Renderer::plain(),
+        let renderer = if full.color {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
         };
         Self {
             findings,
@@ -171,9 +173,10 @@ impl<'a> Canvas<'a> {
         let text = self.masked.get(&id).map_or(source.text(), String::as_str);
         let window = Window::new(source, text, cluster, self.width);
         let marks = cluster.spots.iter().zip(window.marks).map(|(spot, mark)| {
-            let kind = match spot.primary {
-                true => AnnotationKind::Primary,
-                false => AnnotationKind::Context,
+            let kind = if spot.primary {
+                AnnotationKind::Primary
+            } else {
+                AnnotationKind::Context
             };
             kind.span(mark).label(spot.label.clone())
         });

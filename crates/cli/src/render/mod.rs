@@ -105,9 +105,10 @@ impl Findings<'_> {
     fn path_of(&self, span: Span) -> String {
         let path = self.sources.get(span.source).path();
         let shown = path.strip_prefix(self.working_directory).unwrap_or(path);
-        let shown = match cfg!(windows) {
-            true => Cow::Owned(shown.as_str().replace('\\', "/")),
-            false => Cow::Borrowed(shown.as_str()),
+        let shown = if cfg!(windows) {
+            Cow::Owned(shown.as_str().replace('\\', "/"))
+        } else {
+            Cow::Borrowed(shown.as_str())
         };
         self.redact(&shown).into_owned()
     }

@@ -51,9 +51,10 @@ pub fn paragraph(text: &str) -> Cow<'_, str> {
 /// One line: line breaks become spaces.
 pub fn line(text: &str) -> String {
     let out = paragraph(text);
-    match out.contains('\n') {
-        true => out.lines().map(str::trim).collect::<Vec<_>>().join(" "),
-        false => out.into_owned(),
+    if out.contains('\n') {
+        out.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    } else {
+        out.into_owned()
     }
 }
 

@@ -128,9 +128,10 @@ impl Project {
 fn collect(directory: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
     for entry in fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
-        match path.is_dir() {
-            true => collect(&path, found),
-            false => found.push((path.clone(), fs::read(&path).expect("a file"))),
+        if path.is_dir() {
+            collect(&path, found)
+        } else {
+            found.push((path.clone(), fs::read(&path).expect("a file")))
         }
     }
 }

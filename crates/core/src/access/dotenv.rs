@@ -204,9 +204,10 @@ fn escaped(rest: &str) -> Result<String, ()> {
 
 fn only_a_comment(behind: &str) -> Result<(), ()> {
     let behind = behind.trim();
-    match behind.is_empty() || behind.starts_with('#') {
-        true => Ok(()),
-        false => Err(()),
+    if behind.is_empty() || behind.starts_with('#') {
+        Ok(())
+    } else {
+        Err(())
     }
 }
 

@@ -195,9 +195,12 @@ fn special(
     environment: Environment,
 ) -> Option<(Piece<'_>, usize)> {
     let rest = &text[at..];
-    let end_of = |inside: &str| match at < last_close {
-        true => inside.find("}}"),
-        false => None,
+    let end_of = |inside: &str| {
+        if at < last_close {
+            inside.find("}}")
+        } else {
+            None
+        }
     };
     if environment == Environment::Replaced {
         if rest.starts_with("$${{") {

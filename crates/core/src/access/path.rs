@@ -228,9 +228,10 @@ impl Reader<'_> {
             None => self.directory.join(text),
         };
         let path = without_dots(&joined);
-        match self.limits.allow_outside_root || self.is_inside(&path) {
-            true => Ok(Resolved(path)),
-            false => Err(Misplaced::Outside),
+        if self.limits.allow_outside_root || self.is_inside(&path) {
+            Ok(Resolved(path))
+        } else {
+            Err(Misplaced::Outside)
         }
     }
 

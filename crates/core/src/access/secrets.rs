@@ -117,9 +117,10 @@ fn redact_beginnings(text: &mut String, secret: &str) {
         let alike = text[begin..].chars().zip(secret.chars()).take_while(same);
         let cut = begin + alike.map(|(same, _)| same.len_utf8()).sum::<usize>();
         let is_cut = CUT_MARKS.iter().any(|mark| text[cut..].starts_with(mark));
-        match is_cut {
-            true => text.replace_range(begin..cut, "***"),
-            false => from = cut,
+        if is_cut {
+            text.replace_range(begin..cut, "***")
+        } else {
+            from = cut
         }
     }
 }
@@ -151,12 +152,11 @@ fn json_spellings(value: &str) -> Vec<String> {
     let short = quoted[1..quoted.len() - 1].to_owned();
     let mut ascii = String::with_capacity(short.len());
     for c in short.chars() {
-        match c.is_ascii() {
-            true => ascii.push(c),
-            false => {
-                let units = c.encode_utf16(&mut [0; 2]).to_vec();
-                ascii.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
-            }
+        if c.is_ascii() {
+            ascii.push(c)
+        } else {
+            let units = c.encode_utf16(&mut [0; 2]).to_vec();
+            ascii.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
         }
     }
     let mut found = Vec::new();

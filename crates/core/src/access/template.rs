@@ -27,9 +27,10 @@ pub(super) fn piece_at(rest: &str) -> Option<(Piece<'_>, usize)> {
         return Some((Piece::Stray, 3));
     };
     let name = inside[..end].trim();
-    let piece = match is_variable_name(name) {
-        true => Piece::Variable(name),
-        false => Piece::Stray,
+    let piece = if is_variable_name(name) {
+        Piece::Variable(name)
+    } else {
+        Piece::Stray
     };
     Some((piece, end + 5))
 }

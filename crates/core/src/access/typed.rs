@@ -322,12 +322,11 @@ pub(crate) fn type_of(node: Node<'_>) -> &'static str {
 /// A value of another type than `name` takes. `wants` says which; a name that begins with
 /// `an item of ` stands for the items of a list.
 pub fn wrong_type(name: &str, node: Node<'_>, wants: &str) -> Diagnostic {
-    let message = match name.starts_with("an item of ") {
-        true => {
-            let list = name.trim_start_matches("an item of ");
-            format!("an item of `{list}` is {wants}, found {}", type_of(node))
-        }
-        false => format!("`{name}` takes {wants}, found {}", type_of(node)),
+    let message = if name.starts_with("an item of ") {
+        let list = name.trim_start_matches("an item of ");
+        format!("an item of `{list}` is {wants}, found {}", type_of(node))
+    } else {
+        format!("`{name}` takes {wants}, found {}", type_of(node))
     };
     Diagnostic::new(&WRONG_TYPE, short_span(node), message)
 }
@@ -369,8 +368,9 @@ fn not_a_boolean(name: &str, node: Node<'_>) -> Diagnostic {
         _ => return diagnostic.help("write `true` or `false`"),
     };
     let diagnostic = diagnostic.help(format!("write `{meant}`"));
-    match node.is_alias() {
-        true => diagnostic,
-        false => diagnostic.fix(Fix::replace(format!("write `{meant}`"), node.span(), meant)),
+    if node.is_alias() {
+        diagnostic
+    } else {
+        diagnostic.fix(Fix::replace(format!("write `{meant}`"), node.span(), meant))
     }
 }

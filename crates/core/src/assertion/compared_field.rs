@@ -156,12 +156,11 @@ impl Compared {
             }
             (Some(wanted), Some(actual)) => (wanted, actual),
         };
-        match self.matching.accepts(&wanted, actual)? {
-            true => found(true, format!("{path}: {}", excerpt(&text_of(actual)))),
-            false => {
-                let (expected, got) = told_apart(&wanted.value, actual);
-                found(false, format!("{path}: expected {expected}, got {got}"))
-            }
+        if self.matching.accepts(&wanted, actual)? {
+            found(true, format!("{path}: {}", excerpt(&text_of(actual))))
+        } else {
+            let (expected, got) = told_apart(&wanted.value, actual);
+            found(false, format!("{path}: expected {expected}, got {got}"))
         }
     }
 

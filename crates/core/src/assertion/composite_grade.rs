@@ -28,15 +28,15 @@ pub(super) fn grade(subject: &Subject<'_>, members: &[Placed], aggregation: &Agg
     let rest: Vec<usize> = (0..members.len())
         .filter(|at| !first.contains(at))
         .collect();
-    let late = match is_decided {
-        true => rest
-            .iter()
+    let late = if is_decided {
+        rest.iter()
             .map(|at| (*at, not_graded(&members[*at], NOT_RUN)))
-            .collect(),
-        false => match grade_some(subject, members, &rest) {
+            .collect()
+    } else {
+        match grade_some(subject, members, &rest) {
             Ok(grades) => grades,
             Err(asks) => return Step::Ask(asks),
-        },
+        }
     };
     let grades = in_order(
         early.into_iter().chain(late).collect(),
@@ -59,9 +59,10 @@ fn grade_some(
             Progress::Ask(more) => asks.extend(more),
         }
     }
-    match asks.is_empty() {
-        true => Ok(grades),
-        false => Err(asks),
+    if asks.is_empty() {
+        Ok(grades)
+    } else {
+        Err(asks)
     }
 }
 
@@ -164,9 +165,10 @@ fn aggregate(
         Aggregator::Minimum => Score::of_share(scores().map(Score::value).fold(1.0, f64::min)),
         Aggregator::Maximum => Score::of_share(scores().map(Score::value).fold(0.0, f64::max)),
         Aggregator::AllOrNothing { threshold } => {
-            match scores().all(|score| score.reaches(threshold.value())) {
-                true => average(),
-                false => Score::ZERO,
+            if scores().all(|score| score.reaches(threshold.value())) {
+                average()
+            } else {
+                Score::ZERO
             }
         }
         Aggregator::Threshold { threshold } => {
@@ -176,9 +178,10 @@ fn aggregate(
                 "{passing} of {} members pass (needs {threshold})",
                 members.len()
             );
-            match share.reaches(threshold.value()) {
-                true => hits.push(line),
-                false => misses.push(line),
+            if share.reaches(threshold.value()) {
+                hits.push(line)
+            } else {
+                misses.push(line)
             }
             share
         }

@@ -217,9 +217,10 @@ fn check_parts(parts: &[Part]) -> Result<(), &'static str> {
         (_, 0, _) => Err("it has no month"),
         (_, _, 0) => Err("it has no day"),
         (1, 1, 1) if hours.max(minutes).max(seconds) <= 1 => {
-            match hours >= minutes && minutes >= seconds {
-                true => Ok(()),
-                false => Err("minutes need hours, and seconds need minutes"),
+            if hours >= minutes && minutes >= seconds {
+                Ok(())
+            } else {
+                Err("minutes need hours, and seconds need minutes")
             }
         }
         _ => Err("it has the same part twice"),
@@ -257,9 +258,10 @@ fn read_parts(parts: &[Part], text: &str) -> Option<Moment> {
     }
     let date = Date::new(year, month, day)?;
     let time = Time::new(time.hour, time.minute, time.second, 0)?;
-    scan.rest.is_empty().then_some(match has_time {
-        true => Moment::at(date, time, 0),
-        false => Moment::on(date),
+    scan.rest.is_empty().then_some(if has_time {
+        Moment::at(date, time, 0)
+    } else {
+        Moment::on(date)
     })
 }
 
@@ -289,9 +291,10 @@ fn read_iso_time(scan: &mut Scan<'_>) -> Option<Time> {
     let hour = scan.digits(2, 2)?;
     let has_colons = scan.skip(':').is_some();
     let minute = scan.digits(2, 2)?;
-    let has_seconds = match has_colons {
-        true => scan.skip(':').is_some(),
-        false => scan.rest.starts_with(|c: char| c.is_ascii_digit()),
+    let has_seconds = if has_colons {
+        scan.skip(':').is_some()
+    } else {
+        scan.rest.starts_with(|c: char| c.is_ascii_digit())
     };
     if !has_seconds {
         return Time::new(hour, minute, 0, 0);
@@ -318,9 +321,10 @@ fn read_zone(scan: &mut Scan<'_>) -> Option<i64> {
     };
     let hours = scan.digits(2, 2)?;
     let has_colon = scan.skip(':').is_some();
-    let minutes = match scan.rest.is_empty() && !has_colon {
-        true => 0,
-        false => scan.digits(2, 2)?,
+    let minutes = if scan.rest.is_empty() && !has_colon {
+        0
+    } else {
+        scan.digits(2, 2)?
     };
     (hours < 24 && minutes < 60).then(|| sign * i64::from(hours * 60 + minutes))
 }

@@ -38,10 +38,10 @@ fn are_equal_numbers(a: &Number, b: &Number) -> bool {
         let digits = number.text().strip_prefix('-').unwrap_or(number.text());
         digits.bytes().all(|byte| byte.is_ascii_digit())
     };
-    match is_integer(a) && is_integer(b) {
-        // There are no leading zeros; only zero itself can be spelt in two ways.
-        true => a.text() == b.text() || (a.value() == 0.0 && b.value() == 0.0),
-        false => a.value() == b.value(),
+    if is_integer(a) && is_integer(b) {
+        a.text() == b.text() || (a.value() == 0.0 && b.value() == 0.0)
+    } else {
+        a.value() == b.value()
     }
 }
 

@@ -81,9 +81,10 @@ mod tests {
         ] {
             let found = marks("{type: equals, value: '42'}", output);
             assert_eq!(found.score.value(), f64::from(u8::from(holds)), "{output}");
-            match holds {
-                true => assert_eq!(found.hits, hit),
-                false => assert_eq!(found.misses, miss),
+            if holds {
+                assert_eq!(found.hits, hit)
+            } else {
+                assert_eq!(found.misses, miss)
             }
         }
     }

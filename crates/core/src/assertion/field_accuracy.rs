@@ -285,9 +285,10 @@ impl FieldAccuracy {
                 continue;
             };
             scores.push((found.holds, field.weight.number().value()));
-            match found.holds {
-                true => hits.push(found.text),
-                false => misses.push(found.text),
+            if found.holds {
+                hits.push(found.text)
+            } else {
+                misses.push(found.text)
             }
         }
         let score = self.aggregation.score(&scores);

@@ -119,9 +119,10 @@ impl Parser<'_> {
                 }
             }
         }
-        match key.is_empty() {
-            true => Err("a name is missing"),
-            false => Ok(Step::Key(key)),
+        if key.is_empty() {
+            Err("a name is missing")
+        } else {
+            Ok(Step::Key(key))
         }
     }
 

@@ -251,9 +251,10 @@ pub fn grade(evidence: &Evidence<'_>, terms: Terms, answers: &Answers) -> Graded
             Progress::Done(grade) => grades.push(*grade),
         }
     }
-    match asks.is_empty() {
-        true => Graded::Done(grades),
-        false => Graded::Asks(asks),
+    if asks.is_empty() {
+        Graded::Done(grades)
+    } else {
+        Graded::Asks(asks)
     }
 }
 
@@ -264,9 +265,10 @@ fn grade_one(placed: &Placed, subject: &Subject<'_>) -> Progress {
         Step::Done(conclusion) => conclusion,
     };
     let common = &assertion.common;
-    let grade = match common.negate {
-        true => negated(conclusion.grade),
-        false => conclusion.grade,
+    let grade = if common.negate {
+        negated(conclusion.grade)
+    } else {
+        conclusion.grade
     };
     let own = own_gate(&common.required, &grade, subject.terms.pass);
     Progress::Done(Box::new(AssertionGrade {

@@ -37,9 +37,10 @@ impl Judged<'_> {
         if subject.terms.judging == Judging::Skip {
             return ungraded(self.items, Grade::Skipped(NOT_JUDGED.to_owned()));
         }
-        let step = match self.items.is_empty() {
-            true => self.score(subject),
-            false => self.check(subject),
+        let step = if self.items.is_empty() {
+            self.score(subject)
+        } else {
+            self.check(subject)
         };
         step.unwrap_or_else(|fault| ungraded(self.items, Grade::Errored(fault)))
     }
@@ -60,9 +61,10 @@ impl Judged<'_> {
                 Call::Read(answers) => replies.extend(answers),
             }
         }
-        match asks.is_empty() {
-            true => conclude(self.items, &replies, subject.terms.pass),
-            false => Ok(Step::Ask(asks)),
+        if asks.is_empty() {
+            conclude(self.items, &replies, subject.terms.pass)
+        } else {
+            Ok(Step::Ask(asks))
         }
     }
 
@@ -138,9 +140,10 @@ fn reply_of(answer: &Answer) -> Result<&str, Fault> {
 
 fn unusable(reply: &str, fault: &str) -> Fault {
     let shown: String = reply.chars().take(REPLY_SHOWN).collect();
-    let message = match shown.trim().is_empty() {
-        true => "the judge's reply cannot be used: it is empty".to_owned(),
-        false => format!("the judge's reply cannot be used: {fault}\nreply: {shown}"),
+    let message = if shown.trim().is_empty() {
+        "the judge's reply cannot be used: it is empty".to_owned()
+    } else {
+        format!("the judge's reply cannot be used: {fault}\nreply: {shown}")
     };
     Fault::new(Stage::Judge, FaultKind::Reply, message)
 }
@@ -154,9 +157,10 @@ fn conclude(items: &[RubricItem], replies: &[ItemReply], pass: f64) -> Result<St
     let (mut hits, mut misses, mut gate) = (Vec::new(), Vec::new(), None);
     for (item, reply) in items.iter().zip(replies) {
         let (holds, text) = finding(item, reply.decision, pass);
-        match holds {
-            true => hits.push(text),
-            false => misses.push(text),
+        if holds {
+            hits.push(text)
+        } else {
+            misses.push(text)
         }
         gate = gate.max(gate_of(item, reply.decision, pass));
     }
@@ -421,9 +425,12 @@ mod tests {
         let grades = trial.grades(|_| Answer::Failed(failed.clone()));
         assert_eq!(fault_of(grades[0].grade.clone()), failed);
         // The repair can fail in the same way.
-        let grades = trial.grades(|ask| match ask.key.ends_with("-repair") {
-            true => Answer::Failed(failed.clone()),
-            false => Answer::Judge("?".to_owned()),
+        let grades = trial.grades(|ask| {
+            if ask.key.ends_with("-repair") {
+                Answer::Failed(failed.clone())
+            } else {
+                Answer::Judge("?".to_owned())
+            }
         });
         assert_eq!(fault_of(grades[0].grade.clone()), failed);
     }

@@ -259,9 +259,10 @@ impl Check for LlmJudge {
             }
             _ => Vec::new(),
         };
-        let items = match criteria.is_empty() {
-            true => &self.items.list,
-            false => &criteria,
+        let items = if criteria.is_empty() {
+            &self.items.list
+        } else {
+            &criteria
         };
         let judged = Judged {
             prompt,

@@ -152,9 +152,10 @@ pub(super) fn all_within(
     let (mut hits, mut misses) = (Vec::new(), Vec::new());
     for finding in findings {
         let finding = finding?;
-        match finding.holds {
-            true => hits.push(finding.text),
-            false => misses.push(finding.text),
+        if finding.holds {
+            hits.push(finding.text)
+        } else {
+            misses.push(finding.text)
         }
     }
     Ok(Marks::new(Score::when(misses.is_empty()), hits, misses))

@@ -20,9 +20,12 @@ pub(super) fn whole(output: &str, fences: Fences) -> Result<Value, String> {
         start += content.start + inside;
         text = content_text;
     }
-    lenient_json_value(text).map_err(|fault| match text.is_empty() {
-        true => "it is empty".to_owned(),
-        false => format!("{} at {}", fault.reason, place(output, start + fault.at)),
+    lenient_json_value(text).map_err(|fault| {
+        if text.is_empty() {
+            "it is empty".to_owned()
+        } else {
+            format!("{} at {}", fault.reason, place(output, start + fault.at))
+        }
     })
 }
 

@@ -394,9 +394,10 @@ mod tests {
                 let (mut fits, mut exceeds) = (1, 1_000_000);
                 while exceeds - fits > 1 {
                     let middle = (fits + exceeds) / 2;
-                    match size(middle) < SIZE_LIMIT {
-                        true => fits = middle,
-                        false => exceeds = middle,
+                    if size(middle) < SIZE_LIMIT {
+                        fits = middle
+                    } else {
+                        exceeds = middle
                     }
                 }
                 let compiled = compile(&pattern(fits), Flags::default());

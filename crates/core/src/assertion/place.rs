@@ -8,9 +8,10 @@ use crate::syntax::Node;
 /// Where a part of `text` stands. `text` is what `node` was read as; where a variable was put in,
 /// or the part is empty, the whole value is meant.
 pub(super) fn span_in(node: Node<'_>, text: &str, part: Range<usize>) -> Span {
-    match node.scalar_text() == Some(text) && !part.is_empty() {
-        true => node.text_span(part),
-        false => node.span(),
+    if node.scalar_text() == Some(text) && !part.is_empty() {
+        node.text_span(part)
+    } else {
+        node.span()
     }
 }
 

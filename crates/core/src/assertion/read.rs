@@ -125,9 +125,10 @@ fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> Option<A
             return None;
         }
     };
-    let written = match written.contains('_') {
-        true => Cow::Owned(written.replace('_', "-")),
-        false => written,
+    let written = if written.contains('_') {
+        Cow::Owned(written.replace('_', "-"))
+    } else {
+        written
     };
     let kind = kind_named(&written);
     let tables = [kind.map_or(custom::FIELDS, |kind| kind.fields), COMMON];
@@ -260,8 +261,8 @@ pub(super) fn read_weight(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> Op
     let weight = reader.any_number(name, entry.value).and_then(Weight::new);
     // A variable that is not set has been reported already.
     if weight.is_none() && reader.out.len() == before {
-        let diagnostic = match is_number {
-            true => Diagnostic::new(
+        let diagnostic = if is_number {
+            Diagnostic::new(
                 &INVALID_WEIGHT,
                 entry.value.span(),
                 format!(
@@ -269,8 +270,9 @@ pub(super) fn read_weight(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> Op
                     entry.value.source_text()
                 ),
             )
-            .help("use `negate: true` to turn a check round, `weight: 0` to show it uncounted"),
-            false => wrong_type(name, entry.value, "a number of at least 0"),
+            .help("use `negate: true` to turn a check round, `weight: 0` to show it uncounted")
+        } else {
+            wrong_type(name, entry.value, "a number of at least 0")
         };
         reader.report(diagnostic);
     }
@@ -355,10 +357,7 @@ pub(super) fn read_gate(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> Opti
         && let Some(Scalar::Bool(gate)) =
             reader.only_a_reference(entry.field.name, entry.value, text)
     {
-        return Some(match gate {
-            true => Required::Pass,
-            false => Required::No,
-        });
+        return Some(if gate { Required::Pass } else { Required::No });
     }
     let number = reader.any_number(entry.field.name, entry.value);
     if let Some(number) = number.filter(|n| n.value() > 0.0 && n.value() <= 1.0) {

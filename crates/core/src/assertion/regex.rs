@@ -167,12 +167,13 @@ mod tests {
                 "Good evening, 22",
             );
             assert_eq!(found.score.value(), score, "{pattern}");
-            match score > 0.0 {
-                true => assert_eq!(found.hits, [format!("Output matches regex: {pattern}")]),
-                false => assert_eq!(
+            if score > 0.0 {
+                assert_eq!(found.hits, [format!("Output matches regex: {pattern}")])
+            } else {
+                assert_eq!(
                     found.misses,
                     [format!("Output does not match regex: {pattern}")]
-                ),
+                )
             }
         }
     }

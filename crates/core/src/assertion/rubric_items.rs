@@ -151,9 +151,10 @@ pub(super) fn read_text_or_items(
     match node.scalar() {
         Some(Scalar::Str(_)) => {
             let text = reader.text_of(name, node)?;
-            let list = match text.trim().is_empty() {
-                true => Vec::new(),
-                false => vec![RubricItem::from_text(text, 1)],
+            let list = if text.trim().is_empty() {
+                Vec::new()
+            } else {
+                vec![RubricItem::from_text(text, 1)]
             };
             Some(Items {
                 list,

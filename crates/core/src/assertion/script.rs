@@ -238,10 +238,10 @@ pub(super) fn read_command(
                 path: None,
             };
         }
-        let path = match is_program {
-            // Any command or system path will do, so nothing is demanded of it.
-            true => options.reader.look_up(&element.value).map(|(path, _)| path),
-            false => find_argument(options, &element, std::mem::take(&mut must_exist)),
+        let path = if is_program {
+            options.reader.look_up(&element.value).map(|(path, _)| path)
+        } else {
+            find_argument(options, &element, std::mem::take(&mut must_exist))
         };
         Word {
             written: element.value,

@@ -33,9 +33,10 @@ impl ToolTrajectory {
             let found = calls.iter().filter(|call| call.tool == minimum.tool);
             let (tool, count) = (excerpt(&minimum.tool), found.count() as u64);
             let text = format!("Called {tool} {count} times (minimum {})", minimum.calls);
-            match count >= minimum.calls {
-                true => tally.hits.push(text),
-                false => tally.misses.push(text),
+            if count >= minimum.calls {
+                tally.hits.push(text)
+            } else {
+                tally.misses.push(text)
             }
         }
         let (met, all) = (tally.hits.len(), tally.hits.len() + tally.misses.len());

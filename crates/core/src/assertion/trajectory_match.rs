@@ -38,9 +38,10 @@ impl Fits {
     /// several ways one that serves the earlier entries.
     pub(super) fn in_order(&self) -> Assignment {
         let greedy = self.in_order_at_once();
-        match greedy.iter().all(Option::is_some) {
-            true => greedy,
-            false => self.longest_in_order(),
+        if greedy.iter().all(Option::is_some) {
+            greedy
+        } else {
+            self.longest_in_order()
         }
     }
 

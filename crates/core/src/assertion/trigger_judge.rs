@@ -231,13 +231,15 @@ impl Check for TriggerJudge {
         let first = calls
             .first()
             .map_or("none".into(), |call| excerpt(&call.tool));
-        let text = match triggered {
-            true => format!("Skill '{skill}' triggered (first call: {first})"),
-            false => format!("Skill '{skill}' did not trigger (first call: {first})"),
+        let text = if triggered {
+            format!("Skill '{skill}' triggered (first call: {first})")
+        } else {
+            format!("Skill '{skill}' did not trigger (first call: {first})")
         };
-        match triggered == self.trigger.should_trigger {
-            true => Marks::new(Score::ONE, vec![text], Vec::new()).into(),
-            false => Marks::new(Score::ZERO, Vec::new(), vec![text]).into(),
+        if triggered == self.trigger.should_trigger {
+            Marks::new(Score::ONE, vec![text], Vec::new()).into()
+        } else {
+            Marks::new(Score::ZERO, Vec::new(), vec![text]).into()
         }
     }
 }
@@ -327,9 +329,10 @@ mod tests {
             let found = trial(options, Some(calls)).marks();
             let text = vec![format!("Skill 'csv-analyzer' {text}")];
             assert_eq!(found.score.value(), score, "{options} {text:?}");
-            match score > 0.0 {
-                true => assert_eq!((found.hits, found.misses), (text, vec![])),
-                false => assert_eq!((found.hits, found.misses), (vec![], text)),
+            if score > 0.0 {
+                assert_eq!((found.hits, found.misses), (text, vec![]))
+            } else {
+                assert_eq!((found.hits, found.misses), (vec![], text))
             }
         }
     }

@@ -81,9 +81,12 @@ pub(super) mod testing {
 
     /// So many trials of a test, the first of them passed.
     pub fn trials(test: &str, count: u32, passes: u32) -> Vec<Case> {
-        let outcome = |trial| match trial <= passes {
-            true => Outcome::Passed,
-            false => Outcome::Failed,
+        let outcome = |trial| {
+            if trial <= passes {
+                Outcome::Passed
+            } else {
+                Outcome::Failed
+            }
         };
         (1..=count)
             .map(|trial| case(test, trial, outcome(trial)))

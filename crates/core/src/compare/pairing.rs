@@ -76,9 +76,10 @@ pub fn pair<'a>(base: &'a [Case], candidate: &'a [Case]) -> Vec<Match<'a>> {
             found.push((BTreeMap::new(), BTreeMap::new()));
             found.len() - 1
         });
-        let side = match is_candidate {
-            true => &mut found[at].1,
-            false => &mut found[at].0,
+        let side = if is_candidate {
+            &mut found[at].1
+        } else {
+            &mut found[at].0
         };
         side.insert(case.trial, case);
     }

@@ -96,9 +96,10 @@ impl Trial {
         let (mut missed, mut caught) = (0, most);
         while caught - missed > 1 {
             let middle = (missed + caught) / 2;
-            match self.catches(middle as f64 / 100.0, level) {
-                true => caught = middle,
-                false => missed = middle,
+            if self.catches(middle as f64 / 100.0, level) {
+                caught = middle
+            } else {
+                missed = middle
             }
         }
         Some(caught as f64 / 100.0)

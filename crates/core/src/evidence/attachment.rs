@@ -16,9 +16,10 @@ pub(super) fn inline_file(file: &FileRef, files: &dyn Files) -> Result<String, F
     let content = content.strip_prefix('\u{feff}').unwrap_or(&content);
     let content = without_end_tag(content);
     let path = attribute(&file.value);
-    let line_break = match content.is_empty() || content.ends_with('\n') {
-        true => "",
-        false => "\n",
+    let line_break = if content.is_empty() || content.ends_with('\n') {
+        ""
+    } else {
+        "\n"
     };
     Ok(format!(
         "<file path=\"{path}\">\n{content}{line_break}</file>"
@@ -63,9 +64,10 @@ fn read(file: &FileRef, files: &dyn Files) -> Result<Vec<u8>, Fault> {
     let bytes = files
         .read(path.into(), SIZE_LIMIT + 1)
         .map_err(|error| unreadable(file, &error.to_string()))?;
-    match bytes.len() as u64 > SIZE_LIMIT {
-        true => Err(unreadable(file, "it is larger than 10 MiB")),
-        false => Ok(bytes),
+    if bytes.len() as u64 > SIZE_LIMIT {
+        Err(unreadable(file, "it is larger than 10 MiB"))
+    } else {
+        Ok(bytes)
     }
 }
 
@@ -140,9 +142,10 @@ fn decode_data(data: &str) -> Result<EncodedImage, Fault> {
     };
     let base64 = compact(body);
     let written = kind.split(';').next().unwrap_or("").trim();
-    let media_type = match written.is_empty() {
-        true => media_type_of(&base64).unwrap_or("image/png"),
-        false => written,
+    let media_type = if written.is_empty() {
+        media_type_of(&base64).unwrap_or("image/png")
+    } else {
+        written
     };
     Ok(EncodedImage {
         media_type: media_type.to_owned(),

@@ -41,9 +41,10 @@ fn escape_controls(text: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match is_refused(c) {
-            true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            false => out.push(c),
+        if is_refused(c) {
+            out.push_str(&format!("\\u{:04x}", u32::from(c)))
+        } else {
+            out.push(c)
         }
     }
     Cow::Owned(out)
@@ -156,9 +157,12 @@ fn scan(bytes: &[u8], start: usize) -> Scan {
     let mut next = Next::FirstKey;
     let mut at = start + 1;
     let mut has_key = false;
-    let broken = |at: usize, has_key: bool| match has_key {
-        true => Scan::Broken(at),
-        false => Scan::Prose,
+    let broken = |at: usize, has_key: bool| {
+        if has_key {
+            Scan::Broken(at)
+        } else {
+            Scan::Prose
+        }
     };
     while let Some(&byte) = bytes.get(at) {
         let inner = open.last().copied();

@@ -39,9 +39,10 @@ impl JudgeTask<'_> {
         let user = match self.prompt {
             Some(prompt) if prompt.shows_answer() => {
                 let text = self.fill(prompt)?;
-                match checks.is_empty() {
-                    true => text,
-                    false => format!("{}\n\n{}", text.trim_end(), checks_section(checks)),
+                if checks.is_empty() {
+                    text
+                } else {
+                    format!("{}\n\n{}", text.trim_end(), checks_section(checks))
                 }
             }
             _ => self.sections(checks)?,
@@ -158,9 +159,10 @@ its place:
 {\"id\": \"…\", \"reasoning\": \"…\", \"score\": 7}]}";
 
 fn system(checks: &[RubricItem]) -> String {
-    let reply = match checks.is_empty() {
-        true => SCORE_REPLY,
-        false => CHECK_REPLY,
+    let reply = if checks.is_empty() {
+        SCORE_REPLY
+    } else {
+        CHECK_REPLY
     };
     format!("{SYSTEM}\n{reply}")
 }
@@ -191,9 +193,10 @@ fn checks_section(checks: &[RubricItem]) -> String {
 }
 
 fn check_line(item: &RubricItem) -> String {
-    let scored = match item.ranges.is_empty() {
-        true => "",
-        false => "(score 0-10) ",
+    let scored = if item.ranges.is_empty() {
+        ""
+    } else {
+        "(score 0-10) "
     };
     let contradiction = match item.operator {
         Operator::Correctness => "",
@@ -205,9 +208,10 @@ fn check_line(item: &RubricItem) -> String {
 
 fn range_line(range: &ScoreRange) -> String {
     let outcome = in_one_item(&range.outcome);
-    match range.low == range.high {
-        true => format!("{}: {outcome}", range.low),
-        false => format!("{}-{}: {outcome}", range.low, range.high),
+    if range.low == range.high {
+        format!("{}: {outcome}", range.low)
+    } else {
+        format!("{}-{}: {outcome}", range.low, range.high)
     }
 }
 
@@ -219,10 +223,10 @@ fn in_one_item(text: &str) -> String {
 
 /// The messages of a repair call: the reply and what is wrong with it.
 pub fn repair(mut messages: Vec<Message>, reply: &str, fault: &str) -> Vec<Message> {
-    let shown = match reply.trim().is_empty() {
-        // Some providers refuse a message without text.
-        true => "(an empty reply)".to_owned(),
-        false => cut(reply, REPLY_SHOWN),
+    let shown = if reply.trim().is_empty() {
+        "(an empty reply)".to_owned()
+    } else {
+        cut(reply, REPLY_SHOWN)
     };
     messages.push(Message::new(Role::Assistant, vec![Block::Text(shown)]));
     messages.push(Message::user(format!(

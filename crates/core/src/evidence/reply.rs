@@ -91,8 +91,8 @@ pub fn read_check_reply(reply: &str, items: &[RubricItem]) -> Result<Vec<ItemRep
 
 fn read_item(check: &Map, item: &RubricItem) -> Result<ItemReply, String> {
     let id = cut(&item.id, 60);
-    let decision = match item.ranges.is_empty() {
-        true => match check.get("satisfied") {
+    let decision = if item.ranges.is_empty() {
+        match check.get("satisfied") {
             Some(Value::Bool(holds)) => Decision::Satisfied(*holds),
             Some(other) => {
                 let what = described(other);
@@ -101,8 +101,9 @@ fn read_item(check: &Map, item: &RubricItem) -> Result<ItemReply, String> {
                 ));
             }
             None => return Err(format!("check `{id}` has no `satisfied`")),
-        },
-        false => Decision::Points(read_points(check, &id)?),
+        }
+    } else {
+        Decision::Points(read_points(check, &id)?)
     };
     Ok(ItemReply {
         decision,
@@ -115,11 +116,12 @@ fn read_points(check: &Map, id: &str) -> Result<f64, String> {
         return Err(format!("check `{id}` has no `score`"));
     };
     let number = as_number("score", value).map_err(|fault| format!("in check `{id}`, {fault}"))?;
-    match (0.0..=10.0).contains(&number.value()) {
-        true => Ok(number.value()),
-        false => Err(format!(
+    if (0.0..=10.0).contains(&number.value()) {
+        Ok(number.value())
+    } else {
+        Err(format!(
             "`score` of check `{id}` is {number}, which is not in 0..10"
-        )),
+        ))
     }
 }
 

@@ -15,15 +15,14 @@ pub(super) fn read_scored(map: &Map) -> Result<Marks, String> {
         }
     };
     let has_lists = map.get("hits").is_some() || map.get("misses").is_some();
-    let (hits, misses) = match has_lists {
-        true => (texts(map.get("hits")), texts(map.get("misses"))),
-        false => {
-            let of = |passed: bool| {
-                let some = assertions.iter().filter(move |one| one.passed == passed);
-                some.map(|one| one.text.clone()).collect()
-            };
-            (of(true), of(false))
-        }
+    let (hits, misses) = if has_lists {
+        (texts(map.get("hits")), texts(map.get("misses")))
+    } else {
+        let of = |passed: bool| {
+            let some = assertions.iter().filter(move |one| one.passed == passed);
+            some.map(|one| one.text.clone()).collect()
+        };
+        (of(true), of(false))
     };
     Ok(Marks {
         reasoning: reasoning(map, &assertions),

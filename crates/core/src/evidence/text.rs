@@ -55,9 +55,10 @@ impl<'a> Rendering<'a> {
         let mut sections = Vec::with_capacity(messages.len());
         for message in messages {
             let body = self.message(message)?;
-            sections.push(match body.is_empty() {
-                true => heading(message),
-                false => format!("{}\n{body}", heading(message)),
+            sections.push(if body.is_empty() {
+                heading(message)
+            } else {
+                format!("{}\n{body}", heading(message))
             });
         }
         Ok(sections.join("\n\n"))

@@ -68,17 +68,19 @@ impl<'a> Rebase<'a> {
         };
         let may_be_path = (text.contains('/') && is_one_word(text))
             || SCRIPT_ENDINGS.iter().any(|ending| text.ends_with(ending));
-        match may_be_path && self.is_file(text, from) {
-            true => self.written(text, from).into(),
-            false => part.clone(),
+        if may_be_path && self.is_file(text, from) {
+            self.written(text, from).into()
+        } else {
+            part.clone()
         }
     }
 
     /// A path that stood in a file of the directory `from`.
     fn written(&self, text: &str, from: &Utf8Path) -> String {
-        match is_from_root(text) {
-            true => text.to_owned(),
-            false => self.name(&self.resolve(text, from)),
+        if is_from_root(text) {
+            text.to_owned()
+        } else {
+            self.name(&self.resolve(text, from))
         }
     }
 

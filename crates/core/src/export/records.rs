@@ -87,9 +87,12 @@ fn end_of_list(text: &str, last: Node<'_>) -> Option<(usize, usize)> {
 
 fn indented(yaml: &str, column: usize) -> String {
     let indent = " ".repeat(column);
-    let lines = yaml.lines().map(|line| match line.is_empty() {
-        true => "\n".to_owned(),
-        false => format!("{indent}{line}\n"),
+    let lines = yaml.lines().map(|line| {
+        if line.is_empty() {
+            "\n".to_owned()
+        } else {
+            format!("{indent}{line}\n")
+        }
     });
     lines.collect()
 }

@@ -8,9 +8,10 @@ pub(crate) fn to_base64(bytes: &[u8]) -> String {
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for place in 0..4 {
             let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
-            out.push(match place <= chunk.len() {
-                true => char::from(letter),
-                false => '=',
+            out.push(if place <= chunk.len() {
+                char::from(letter)
+            } else {
+                '='
             });
         }
     }

@@ -111,9 +111,10 @@ impl Marks {
 
     /// All or nothing, with the sentence for each case.
     pub fn when(holds: bool, hit: impl FnOnce() -> String, miss: impl FnOnce() -> String) -> Self {
-        match holds {
-            true => Self::new(Score::ONE, vec![hit()], Vec::new()),
-            false => Self::new(Score::ZERO, Vec::new(), vec![miss()]),
+        if holds {
+            Self::new(Score::ONE, vec![hit()], Vec::new())
+        } else {
+            Self::new(Score::ZERO, Vec::new(), vec![miss()])
         }
     }
 }
@@ -146,10 +147,7 @@ impl Gate {
     }
 
     pub fn of(is_met: bool) -> Self {
-        match is_met {
-            true => Self::Met,
-            false => Self::Missed,
-        }
+        if is_met { Self::Met } else { Self::Missed }
     }
 }
 

@@ -37,19 +37,21 @@ impl Number {
                 source: Some(source.into()),
             });
         }
-        let value: f64 = match source
+        let value: f64 = if source
             .bytes()
             .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b))
         {
-            true => source.parse().ok()?,
-            false => return None,
+            source.parse().ok()?
+        } else {
+            return None;
         };
         if !value.is_finite() {
             return None;
         }
-        let (text, source) = match is_json_number(source) {
-            true => (source.to_owned(), None),
-            false => (plain_text(source, value), Some(source.into())),
+        let (text, source) = if is_json_number(source) {
+            (source.to_owned(), None)
+        } else {
+            (plain_text(source, value), Some(source.into()))
         };
         Some(Self {
             text: text.into(),

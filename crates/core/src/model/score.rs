@@ -19,18 +19,16 @@ impl Score {
 
     /// A share of something that was counted: arithmetic may leave it a hair outside.
     pub fn of_share(value: f64) -> Self {
-        match value.is_nan() {
-            true => Self::ZERO,
-            false => Self(value.clamp(0.0, 1.0)),
+        if value.is_nan() {
+            Self::ZERO
+        } else {
+            Self(value.clamp(0.0, 1.0))
         }
     }
 
     /// All or nothing.
     pub fn when(holds: bool) -> Self {
-        match holds {
-            true => Self::ONE,
-            false => Self::ZERO,
-        }
+        if holds { Self::ONE } else { Self::ZERO }
     }
 
     pub fn value(self) -> f64 {

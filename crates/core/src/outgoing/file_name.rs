@@ -74,9 +74,10 @@ pub(crate) fn file_name(skill: &str) -> String {
             _ => '_',
         });
     let name: String = characters.collect();
-    match is_device(&name) {
-        true => format!("_{name}"),
-        false => name,
+    if is_device(&name) {
+        format!("_{name}")
+    } else {
+        name
     }
 }
 

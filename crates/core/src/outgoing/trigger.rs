@@ -51,9 +51,10 @@ pub(crate) fn triggers_of<'a>(
 ) -> Vec<Wanted<'a>> {
     let (mut own, mut inherited) = (Vec::new(), Vec::new());
     for placed in &test.assertions {
-        let list = match is_own(test, placed) {
-            true => &mut own,
-            false => &mut inherited,
+        let list = if is_own(test, placed) {
+            &mut own
+        } else {
+            &mut inherited
         };
         collect(&placed.assertion, list);
     }

@@ -21,9 +21,10 @@ impl Shard {
         let (index, count) = text.split_once('/').ok_or(BadShard)?;
         let number = |text: &str| text.parse::<usize>().map_err(|_| BadShard);
         let (index, count) = (number(index)?, number(count)?);
-        match 1 <= index && index <= count {
-            true => Ok(Self { index, count }),
-            false => Err(BadShard),
+        if 1 <= index && index <= count {
+            Ok(Self { index, count })
+        } else {
+            Err(BadShard)
         }
     }
 

@@ -180,16 +180,15 @@ fn expand_pattern(
 }
 
 fn matcher(working_directory: &Utf8Path, pattern: &str) -> Result<GlobMatcher, Discovery> {
-    let absolute = match pattern.starts_with('/') {
-        true => pattern.to_owned(),
-        false => {
-            let directory = globset::escape(working_directory.as_str());
-            format!(
-                "{}/{}",
-                directory.trim_end_matches('/'),
-                pattern.trim_start_matches("./")
-            )
-        }
+    let absolute = if pattern.starts_with('/') {
+        pattern.to_owned()
+    } else {
+        let directory = globset::escape(working_directory.as_str());
+        format!(
+            "{}/{}",
+            directory.trim_end_matches('/'),
+            pattern.trim_start_matches("./")
+        )
     };
     let glob = GlobBuilder::new(&absolute).literal_separator(true).build();
     glob.map(|glob| glob.compile_matcher())
@@ -322,9 +321,10 @@ mod tests {
         }
 
         fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
-            match path == "/p/a/EVAL.yaml" {
-                true => Ok("/p/b/EVAL.yaml".into()),
-                false => self.0.canonicalize(path),
+            if path == "/p/a/EVAL.yaml" {
+                Ok("/p/b/EVAL.yaml".into())
+            } else {
+                self.0.canonicalize(path)
             }
         }
 

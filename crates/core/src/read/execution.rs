@@ -111,16 +111,17 @@ fn old_trials(
     bound: &Bound<'_>,
     outer: &Bound<'_>,
 ) -> Option<u32> {
-    let count: Node<'_> = match entry.value.is_mapping() {
-        true => match entry.value.get("count") {
+    let count: Node<'_> = if entry.value.is_mapping() {
+        match entry.value.get("count") {
             Some(count) => count,
             None => {
                 let wants = "an integer, or a mapping with `count`";
                 reader.report(wrong_type("trials", entry.value, wants));
                 return None;
             }
-        },
-        false => entry.value,
+        }
+    } else {
+        entry.value
     };
     let trials = reader.integer_of("trials", count, 1, MOST_TRIALS)? as u32;
     let fix = edit::move_out(outer, "execution", bound, "trials", &trials.to_string());

@@ -69,13 +69,14 @@ fn read_scalar(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Expected> {
                 format!("`expected_output` is read as the text \"{text}\""),
             )
             .help("put quotes round it");
-            reader.report(match node.is_alias() {
-                true => diagnostic,
-                false => diagnostic.fix(Fix::replace(
+            reader.report(if node.is_alias() {
+                diagnostic
+            } else {
+                diagnostic.fix(Fix::replace(
                     "put it in quotes",
                     node.span(),
                     format!("\"{text}\""),
-                )),
+                ))
             });
             Some(Expected::Text(text.to_owned()))
         }

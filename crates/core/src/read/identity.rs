@@ -122,9 +122,10 @@ pub(super) fn read_id(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<(Tes
             let text = reader.text(&entry)?;
             let id = TestId::new(text.as_ref());
             if id.is_none() {
-                let message = match text.trim().is_empty() {
-                    true => "the id is blank",
-                    false => "the id has a line break in it",
+                let message = if text.trim().is_empty() {
+                    "the id is blank"
+                } else {
+                    "the id has a line break in it"
                 };
                 let diagnostic = Diagnostic::new(&INVALID_ID, node.span(), message);
                 reader.report(diagnostic.help("give the test a short name on one line"));

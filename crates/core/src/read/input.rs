@@ -159,9 +159,10 @@ pub(super) fn read_test_input(
                 reader.report(files_with_messages(files.key.span()));
             }
             let own = read_message_input(reader, &entry, &mut calls)?;
-            match messages.is_empty() {
-                true => messages = own,
-                false => messages.extend(own),
+            if messages.is_empty() {
+                messages = own
+            } else {
+                messages.extend(own)
             }
             if files.is_some() {
                 return None;

@@ -95,9 +95,10 @@ pub(super) fn read_name(
     if !is_legal_name(&name) {
         let message = format!("`{}` is not a legal suite name", shorten(&name));
         let legal = legal_name(&name);
-        let help = match legal.is_empty() {
-            true => "use lower-case letters, digits and hyphens".to_owned(),
-            false => format!("write `{legal}`: lower-case letters, digits and hyphens, at most 64"),
+        let help = if legal.is_empty() {
+            "use lower-case letters, digits and hyphens".to_owned()
+        } else {
+            format!("write `{legal}`: lower-case letters, digits and hyphens, at most 64")
         };
         reader.report(Diagnostic::new(&INVALID_NAME, span, message).help(help));
     } else if name.contains("--") {

@@ -157,11 +157,10 @@ pub(super) fn load_root(
         );
         let span = crate::access::short_span(root);
         let diagnostic = Diagnostic::new(&crate::syntax::fields::WRONG_TYPE, span, message);
-        loader.reader.report(match root.is_sequence() {
-            true => {
-                diagnostic.help("put the list under `tests:`; a bare list can only be imported")
-            }
-            false => diagnostic,
+        loader.reader.report(if root.is_sequence() {
+            diagnostic.help("put the list under `tests:`; a bare list can only be imported")
+        } else {
+            diagnostic
         });
         return None;
     }

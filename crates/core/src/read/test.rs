@@ -310,9 +310,10 @@ impl Loader<'_, '_> {
         if let Some(entry) = bound.get("assert") {
             let own = read_entries(reader, "assert", entry.value, 0);
             faulty |= !own.is_complete;
-            match list.is_empty() {
-                true => list = own.sound,
-                false => list.extend(own.sound),
+            if list.is_empty() {
+                list = own.sound
+            } else {
+                list.extend(own.sound)
             }
         }
         list.extend(execution.assertions.iter().cloned());

@@ -80,9 +80,10 @@ pub(super) fn read_version(reader: &mut Reader<'_>, bound: &Bound<'_>) -> String
     let node = entry.value;
     let text = match node.scalar() {
         Some(Scalar::Int(text) | Scalar::Float(text)) => {
-            let text = match text.contains('.') {
-                true => text.to_owned(),
-                false => format!("{text}.0"),
+            let text = if text.contains('.') {
+                text.to_owned()
+            } else {
+                format!("{text}.0")
             };
             let diagnostic = Diagnostic::new(
                 &VERSION_NOT_STRING,
@@ -90,13 +91,14 @@ pub(super) fn read_version(reader: &mut Reader<'_>, bound: &Bound<'_>) -> String
                 "`version` is written as a number",
             );
             let diagnostic = diagnostic.help(format!("write `\"{text}\"`"));
-            reader.report(match node.is_alias() {
-                true => diagnostic,
-                false => diagnostic.fix(Fix::replace(
+            reader.report(if node.is_alias() {
+                diagnostic
+            } else {
+                diagnostic.fix(Fix::replace(
                     "put it in quotes",
                     node.span(),
                     format!("\"{text}\""),
-                )),
+                ))
             });
             text
         }

@@ -66,9 +66,10 @@ impl<'f> Overlay<'f> {
 
 impl Files for Overlay<'_> {
     fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
-        match self.texts.contains_key(path) {
-            true => Some(EntryKind::File),
-            false => self.below.kind(path),
+        if self.texts.contains_key(path) {
+            Some(EntryKind::File)
+        } else {
+            self.below.kind(path)
         }
     }
 

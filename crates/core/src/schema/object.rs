@@ -185,9 +185,10 @@ impl Object {
 
     fn property(&self, field: &'static Field, spelling: Spelling) -> Value {
         let is_needed = self.needs().contains(&vec![field.name]);
-        let texts = match is_needed {
-            true => Texts::Filled,
-            false => Texts::MayBeEmpty,
+        let texts = if is_needed {
+            Texts::Filled
+        } else {
+            Texts::MayBeEmpty
         };
         let replaced = self.replaced.iter().find(|(name, _)| *name == field.name);
         let value = match replaced {
@@ -196,9 +197,10 @@ impl Object {
         };
         // Null means absent; under another spelling the field may still be there.
         let is_only = self.spellings_of(&[field.name]).len() == 1;
-        let value = match is_needed && is_only {
-            true => value,
-            false => or_null(value),
+        let value = if is_needed && is_only {
+            value
+        } else {
+            or_null(value)
         };
         self.describe(field, spelling, value)
     }

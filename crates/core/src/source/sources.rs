@@ -91,12 +91,13 @@ pub struct Shift {
 impl Shift {
     /// The same place after appending. Places before the appended sources stay.
     pub fn of(self, span: Span) -> Span {
-        match span.source.0 < self.base {
-            true => span,
-            false => Span {
+        if span.source.0 < self.base {
+            span
+        } else {
+            Span {
                 source: SourceId(span.source.0 + self.by),
                 ..span
-            },
+            }
         }
     }
 }

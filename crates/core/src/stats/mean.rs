@@ -21,9 +21,10 @@ pub fn clustered_mean(groups: &[Vec<f64>], confidence: f64) -> Option<(f64, Inte
     let tail = 0.5 + 0.5 * confidence;
     let room = centre * (1.0 - centre);
     let variance = clustered_variance(&groups, centre);
-    let interval = match variance > 1e-12 && room > 0.0 {
-        true => wilson_at(centre, room / variance, t_quantile(count - 1.0, tail)),
-        false => wilson_at(centre, count, normal_quantile(tail)),
+    let interval = if variance > 1e-12 && room > 0.0 {
+        wilson_at(centre, room / variance, t_quantile(count - 1.0, tail))
+    } else {
+        wilson_at(centre, count, normal_quantile(tail))
     };
     Some((centre, interval))
 }
@@ -32,12 +33,13 @@ pub fn clustered_mean(groups: &[Vec<f64>], confidence: f64) -> Option<(f64, Inte
 pub fn mean_between(interval: Interval) -> String {
     let low = (interval.low * 100.0).round();
     let high = (interval.high * 100.0).round();
-    let (low, high) = match low < high {
-        true => (low, high),
-        false => (
+    let (low, high) = if low < high {
+        (low, high)
+    } else {
+        (
             (interval.low * 100.0).floor(),
             (interval.high * 100.0).ceil(),
-        ),
+        )
     };
     format!("between {:.2} and {:.2}", low / 100.0, high / 100.0)
 }
@@ -98,9 +100,10 @@ fn acceleration(values: &[f64]) -> f64 {
     let centre = mean(&without);
     let sum = |power: i32| -> f64 { without.iter().map(|m| (centre - m).powi(power)).sum() };
     let squares = sum(2);
-    match squares > 0.0 {
-        true => sum(3) / (6.0 * squares.powf(1.5)),
-        false => 0.0,
+    if squares > 0.0 {
+        sum(3) / (6.0 * squares.powf(1.5))
+    } else {
+        0.0
     }
 }
 

@@ -9,9 +9,10 @@ pub fn pass_at_k(trials: u64, passes: u64, k: u64) -> Option<f64> {
 
 /// Yao et al. (2024, τ-bench): C(c, k) / C(n, k). `None` when fewer than k were run.
 pub fn pass_all_k(trials: u64, passes: u64, k: u64) -> Option<f64> {
-    match passes <= trials {
-        true => share_of_choices(trials, passes, k),
-        false => None,
+    if passes <= trials {
+        share_of_choices(trials, passes, k)
+    } else {
+        None
     }
 }
 

@@ -37,9 +37,10 @@ pub fn jeffreys(passes: u64, trials: u64, confidence: f64) -> Interval {
             0 => 0.0,
             _ => beta_quantile(a, b, tail),
         },
-        high: match passes == trials {
-            true => 1.0,
-            false => beta_quantile(a, b, 1.0 - tail),
+        high: if passes == trials {
+            1.0
+        } else {
+            beta_quantile(a, b, 1.0 - tail)
         },
     }
 }
@@ -51,9 +52,10 @@ pub fn rate_text(passes: u64, trials: u64, verb: &str) -> String {
         return counts;
     }
     let text = format!("{counts}, {} %", percent(passes, trials));
-    match trials < SELF_EVIDENT {
-        true => format!("{text}, {}", between(wilson(passes, trials, 0.95))),
-        false => text,
+    if trials < SELF_EVIDENT {
+        format!("{text}, {}", between(wilson(passes, trials, 0.95)))
+    } else {
+        text
     }
 }
 
@@ -61,13 +63,14 @@ pub fn rate_text(passes: u64, trials: u64, verb: &str) -> String {
 pub fn between(interval: Interval) -> String {
     let low = (interval.low * 100.0).round();
     let high = (interval.high * 100.0).round();
-    match low < high {
-        true => format!("between {low:.0} and {high:.0} %"),
-        false => format!(
+    if low < high {
+        format!("between {low:.0} and {high:.0} %")
+    } else {
+        format!(
             "between {:.0} and {:.0} %",
             (interval.low * 100.0).floor(),
             (interval.high * 100.0).ceil()
-        ),
+        )
     }
 }
 

@@ -45,9 +45,10 @@ pub fn beta_below(a: f64, b: f64, x: f64) -> f64 {
     let ln_beta = ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
     let front = (a * x.ln() + b * (-x).ln_1p() - ln_beta).exp();
     // The continued fraction converges fast on this side only.
-    match x < (a + 1.0) / (a + b + 2.0) {
-        true => front * beta_fraction(a, b, x) / a,
-        false => 1.0 - front * beta_fraction(b, a, 1.0 - x) / b,
+    if x < (a + 1.0) / (a + b + 2.0) {
+        front * beta_fraction(a, b, x) / a
+    } else {
+        1.0 - front * beta_fraction(b, a, 1.0 - x) / b
     }
 }
 
@@ -84,9 +85,10 @@ pub fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
         if middle == low || middle == high {
             break;
         }
-        match beta_below(a, b, middle) < p {
-            true => low = middle,
-            false => high = middle,
+        if beta_below(a, b, middle) < p {
+            low = middle
+        } else {
+            high = middle
         }
     }
     0.5 * (low + high)

@@ -42,9 +42,10 @@ pub fn move_into(bound: &Bound<'_>, key: &str, home: &str) -> Option<Fix> {
         let in_flow = bound.node.is_flow();
         let inner = entry_text(&entry, key, in_flow)?;
         let name = same_quotes(entry.key, home);
-        let text = match in_flow {
-            true => format!("{name}: {{{inner}}}"),
-            false => format!("{name}:\n{}{inner}", indent_of(entry.key, 2)),
+        let text = if in_flow {
+            format!("{name}: {{{inner}}}")
+        } else {
+            format!("{name}:\n{}{inner}", indent_of(entry.key, 2))
         };
         let edit = Edit {
             span: entry_span(&entry),
@@ -88,20 +89,22 @@ pub fn move_out(
     let text = format!("{}: {value}", same_quotes(home_entry.key, key));
     let already_there = outer.has(key);
     if is_alone {
-        let edit = match already_there {
-            true => remove_entry(outer, &home_entry)?,
-            false => Edit {
+        let edit = if already_there {
+            remove_entry(outer, &home_entry)?
+        } else {
+            Edit {
                 span: entry_span(&home_entry),
                 text,
-            },
+            }
         };
         return Some(Fix::new(title, vec![edit]).isolated(outer.span()));
     }
     let mut edits = vec![remove_entry(inner, &entry)?];
     if !already_there {
-        let text = match outer.node.is_flow() {
-            true => format!("{text}, "),
-            false => format!("{text}\n{}", indent_of(home_entry.key, 0)),
+        let text = if outer.node.is_flow() {
+            format!("{text}, ")
+        } else {
+            format!("{text}\n{}", indent_of(home_entry.key, 0))
         };
         edits.push(Edit {
             span: home_entry.key.span().at_start(),
@@ -124,9 +127,10 @@ pub fn remove_entry(bound: &Bound<'_>, entry: &Entry<'_>) -> Option<Edit> {
     if !is_written_in(bound, entry) {
         return None;
     }
-    let span = match bound.node.is_flow() {
-        true => flow_entry(bound.node, entry)?,
-        false => block_entry(bound.node, entry)?,
+    let span = if bound.node.is_flow() {
+        flow_entry(bound.node, entry)?
+    } else {
+        block_entry(bound.node, entry)?
     };
     Some(Edit {
         span,
@@ -377,9 +381,10 @@ mod tests {
         let source = sources.add_file("/x.yaml".into(), yaml.to_owned(), 0);
         let mut out = Diagnostics::new();
         let tree = parse_yaml(source, Arc::new(yaml.to_owned()), &mut out).unwrap();
-        let root = match tree.root().is_sequence() {
-            true => tree.root().items().next().unwrap(),
-            false => tree.root(),
+        let root = if tree.root().is_sequence() {
+            tree.root().items().next().unwrap()
+        } else {
+            tree.root()
         };
         let bound = Bound::new(root, &[OUTER], &mut out);
         let fix = make(&bound)?;

@@ -88,9 +88,10 @@ impl Emitter {
                 self.map(map, column + STEP);
             }
             Value::List(items) if !items.is_empty() => {
-                let inner = match self.style.compact_lists {
-                    true => column,
-                    false => column + STEP,
+                let inner = if self.style.compact_lists {
+                    column
+                } else {
+                    column + STEP
                 };
                 self.out.push('\n');
                 self.indent(inner);

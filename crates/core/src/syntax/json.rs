@@ -79,9 +79,10 @@ fn parse_from(tree: &mut Tree, from: usize, behind: Behind) -> Result<(), Vec<Js
         ..
     } = parser;
     tree.scratch = scratch;
-    match faults.is_empty() {
-        true => Ok(()),
-        false => Err(faults),
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults)
     }
 }
 
@@ -256,9 +257,10 @@ impl Json<'_> {
     }
 
     fn begin_collection(&mut self, is_mapping: bool) -> NodeId {
-        let shape = match is_mapping {
-            true => Shape::Mapping { flow: true },
-            false => Shape::Sequence { flow: true },
+        let shape = if is_mapping {
+            Shape::Mapping { flow: true }
+        } else {
+            Shape::Sequence { flow: true }
         };
         let start = self.at as u32;
         self.at += 1;
@@ -405,9 +407,10 @@ impl Json<'_> {
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
         }
-        match self.at > start {
-            true => Ok(()),
-            false => Err(self.syntax("expected a digit")),
+        if self.at > start {
+            Ok(())
+        } else {
+            Err(self.syntax("expected a digit"))
         }
     }
 

@@ -254,9 +254,10 @@ impl<'a> Builder<'a> {
         };
         let from = self.last_end.max(data.start) as usize;
         let at = from + blank_length(&self.input.as_bytes()[from..]);
-        match self.input.as_bytes().get(at) == Some(&mark) {
-            true => (at as u32 + 1, at as u32 + 1),
-            false => (start, end),
+        if self.input.as_bytes().get(at) == Some(&mark) {
+            (at as u32 + 1, at as u32 + 1)
+        } else {
+            (start, end)
         }
     }
 
@@ -379,9 +380,10 @@ impl<'a> Builder<'a> {
     }
 
     fn unresolved_alias(&mut self, name: &str, start: u32, end: u32) {
-        let nearest = match self.out.len() < MOST_SUGGESTIONS {
-            true => NEAREST_ANCHORS,
-            false => 0,
+        let nearest = if self.out.len() < MOST_SUGGESTIONS {
+            NEAREST_ANCHORS
+        } else {
+            0
         };
         let known = self.anchors.values().rev().take(nearest);
         let help = match did_you_mean(name, known.map(|anchor| anchor.name.as_str())) {

@@ -169,9 +169,10 @@ impl Project {
             origin: self.origin,
             root: &repository,
         };
-        let mut out = match self.strict {
-            true => Diagnostics::strict(),
-            false => Diagnostics::new(),
+        let mut out = if self.strict {
+            Diagnostics::strict()
+        } else {
+            Diagnostics::new()
         };
         let loaded = load_suite(&request, sources, &mut out);
         (loaded, out)

@@ -48,9 +48,10 @@ fn written(request: &Request<'_>, message: &Message) -> Result<Map, Failure> {
     map.insert("role", message.role.word());
     map.insert(
         "content",
-        match has_calls && parts.is_empty() {
-            true => Value::Null,
-            false => written_parts(parts),
+        if has_calls && parts.is_empty() {
+            Value::Null
+        } else {
+            written_parts(parts)
         },
     );
     if has_calls {

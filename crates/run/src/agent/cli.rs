@@ -61,9 +61,10 @@ pub(crate) fn connect(cli: &Cli, connect: &Connect<'_>) -> Result<Box<dyn Agent>
         Command::Shell(line) => Ready::Shell(pieces(&connect.text(line)?, Reader::Shell)),
     };
     // Files that are arguments are not in the prompt too (spec 9.4).
-    let files = match command.mentions(Slot::Files) {
-        true => FilesMode::None,
-        false => files_mode(connect)?,
+    let files = if command.mentions(Slot::Files) {
+        FilesMode::None
+    } else {
+        files_mode(connect)?
     };
     let codes = cli.ok_exit_codes.iter();
     let codes = codes.map(|code| connect.integer(code, 0, 255));
@@ -130,16 +131,18 @@ impl CliAgent {
         let is_needed = self.stdin == Stdin::Prompt
             || self.command.mentions(Slot::Prompt)
             || self.command.mentions(Slot::PromptFile);
-        match is_needed {
-            true => text::prompt(request, self.files),
-            false => Ok(String::new()),
+        if is_needed {
+            text::prompt(request, self.files)
+        } else {
+            Ok(String::new())
         }
     }
 
     fn attached(&self, request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, Failure> {
-        match self.stdin == Stdin::Messages || self.command.mentions(Slot::Files) {
-            true => text::attached(request),
-            false => Ok(Vec::new()),
+        if self.stdin == Stdin::Messages || self.command.mentions(Slot::Files) {
+            text::attached(request)
+        } else {
+            Ok(Vec::new())
         }
     }
 
@@ -149,9 +152,12 @@ impl CliAgent {
         prompt: String,
         files: &[Utf8PathBuf],
     ) -> Result<Values, Failure> {
-        let place = |slot, name| match self.command.mentions(slot) {
-            true => fresh_path(request, name),
-            false => Ok(String::new()),
+        let place = |slot, name| {
+            if self.command.mentions(slot) {
+                fresh_path(request, name)
+            } else {
+                Ok(String::new())
+            }
         };
         let values = Values {
             prompt_file: place(Slot::PromptFile, "prompt")?,
@@ -260,8 +266,9 @@ fn output_of(path: &str, stderr: &str) -> Result<Vec<u8>, Failure> {
         };
         Failure::new(FaultKind::Reply, with_stderr(message, stderr))
     })?;
-    match output.len() as u64 > limit {
-        true => Err(Failure::new(FaultKind::Limit, "more than 64 MiB of output")),
-        false => Ok(output),
+    if output.len() as u64 > limit {
+        Err(Failure::new(FaultKind::Limit, "more than 64 MiB of output"))
+    } else {
+        Ok(output)
     }
 }

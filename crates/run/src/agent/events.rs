@@ -47,9 +47,10 @@ pub(super) fn executable(
         return Ok(default.to_owned());
     };
     let text = connect.text(template)?;
-    match text.contains(['/', '\\']) {
-        true => Ok(connect.path(template)?.into_string()),
-        false => Ok(text),
+    if text.contains(['/', '\\']) {
+        Ok(connect.path(template)?.into_string())
+    } else {
+        Ok(text)
     }
 }
 

@@ -176,10 +176,10 @@ impl Endpoint {
             .map_err(|error| self.unreachable(&cause(&error)))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let body = self.read(response).await?;
-        match status.is_success() {
-            true => Ok(body),
-            // Before anything is cut: half a key is no longer recognised.
-            false => Err(refused(status, &headers, &self.redact(&body))),
+        if status.is_success() {
+            Ok(body)
+        } else {
+            Err(refused(status, &headers, &self.redact(&body)))
         }
     }
 

@@ -73,9 +73,10 @@ pub(super) fn refused(status: StatusCode, headers: &HeaderMap, body: &str) -> Fa
     if is_spent {
         message.push_str("; not tried again, since the account has nothing left to spend");
     }
-    let retry = match is_spent || !is_passing(status) {
-        true => Retry::Never,
-        false => retry_after(headers, SystemTime::now()).map_or(Retry::Soon, Retry::After),
+    let retry = if is_spent || !is_passing(status) {
+        Retry::Never
+    } else {
+        retry_after(headers, SystemTime::now()).map_or(Retry::Soon, Retry::After)
     };
     Failure::new(FaultKind::Http, message).retry(retry)
 }

@@ -197,9 +197,10 @@ fn why_not(job: &Job<'_>, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => {
             let is_there = job.program.contains('/') && job.cwd.join(job.program).exists();
-            match is_there {
-                true => "the program that its first line names does not exist".to_owned(),
-                false => "no such program".to_owned(),
+            if is_there {
+                "the program that its first line names does not exist".to_owned()
+            } else {
+                "no such program".to_owned()
             }
         }
         io::ErrorKind::PermissionDenied => "permission denied; is it executable?".to_owned(),

@@ -268,9 +268,10 @@ pub(super) fn unlock(
         None => (connect.variable)(door.variable).filter(|text| !text.trim().is_empty()),
     };
     let Some(text) = text else {
-        return match door.is_locked {
-            true => Err(unset(door.variable, connect)),
-            false => Ok(()),
+        return if door.is_locked {
+            Err(unset(door.variable, connect))
+        } else {
+            Ok(())
         };
     };
     let key = Key::new(&text);

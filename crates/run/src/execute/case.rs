@@ -174,9 +174,10 @@ impl<'a> CaseWork<'a> {
 
     /// What an earlier run got. Most runs have none, and need no key to find that out.
     fn earlier(&self) -> Option<&'a Answered> {
-        match self.job.answered.is_empty() {
-            true => None,
-            false => self.job.answered.get(&self.key()),
+        if self.job.answered.is_empty() {
+            None
+        } else {
+            self.job.answered.get(&self.key())
         }
     }
 
@@ -419,11 +420,11 @@ impl<'a> Scratch<'a> {
     }
 
     fn of(&self, station: &Station) -> &Utf8Path {
-        match station.is_process() {
-            true => self
-                .own
-                .get_or_init(|| self.shared.join(self.number.to_string())),
-            false => self.shared,
+        if station.is_process() {
+            self.own
+                .get_or_init(|| self.shared.join(self.number.to_string()))
+        } else {
+            self.shared
         }
     }
 }

@@ -305,9 +305,10 @@ fn worker_count(job: &Job, key: &StationKey, pieces: usize) -> usize {
     let mut stations = job.suites.iter().filter_map(|suite| suite.target(&key.1));
     let station = stations.find(|station| Arc::as_ptr(station) as usize == key.0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let usual = match station.is_some_and(|station| station.is_process()) {
-        true => cores,
-        false => cores * PER_CORE,
+    let usual = if station.is_some_and(|station| station.is_process()) {
+        cores
+    } else {
+        cores * PER_CORE
     };
     let most = station.and_then(|station| station.max_concurrency);
     let wanted = job.options.workers.unwrap_or(usual);

@@ -160,9 +160,10 @@ impl Problems {
     }
 
     fn checked<T>(self, value: T) -> Result<T, Self> {
-        match self.diagnostics.is_empty() && self.complaints.is_empty() {
-            true => Ok(value),
-            false => Err(self),
+        if self.diagnostics.is_empty() && self.complaints.is_empty() {
+            Ok(value)
+        } else {
+            Err(self)
         }
     }
 }

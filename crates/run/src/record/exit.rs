@@ -147,9 +147,10 @@ impl ExitTally {
     }
 
     fn has_failed(&self) -> bool {
-        match self.rule.pass_trials < 1.0 {
-            true => self.tests.values().any(|trials| !self.passes(*trials)),
-            false => self.whole.passes < self.whole.verdicts,
+        if self.rule.pass_trials < 1.0 {
+            self.tests.values().any(|trials| !self.passes(*trials))
+        } else {
+            self.whole.passes < self.whole.verdicts
         }
     }
 

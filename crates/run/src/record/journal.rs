@@ -178,9 +178,10 @@ pub(super) fn read_line(line: &[u8]) -> Result<Line, String> {
     match map.get("kind").and_then(Value::as_str) {
         Some(PLAN) => {
             let header: Header = serde_json::from_str(text).map_err(|error| error.to_string())?;
-            match header.schema_version > SCHEMA_VERSION {
-                true => Err("written by a newer version of evalrig".to_owned()),
-                false => Ok(Line::Plan(Box::new(header))),
+            if header.schema_version > SCHEMA_VERSION {
+                Err("written by a newer version of evalrig".to_owned())
+            } else {
+                Ok(Line::Plan(Box::new(header)))
             }
         }
         Some(ANSWERED) => {

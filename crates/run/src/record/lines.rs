@@ -103,9 +103,10 @@ impl Lines<DiskFile> {
         let mut options = OpenOptions::new();
         let file = options.append(true).create(true).open(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;
-        let kind = match metadata.is_file() {
-            true => Kind::Regular,
-            false => Kind::Stream,
+        let kind = if metadata.is_file() {
+            Kind::Regular
+        } else {
+            Kind::Stream
         };
         // Not every file system has locks; where there are none, nothing is guarded.
         if kind == Kind::Regular && is_busy(&file) {
@@ -239,9 +240,10 @@ pub(super) fn sync_directory(path: &Utf8Path) -> io::Result<()> {
         _ => Utf8Path::new("."),
     };
     // Other systems do not let directories be opened.
-    match cfg!(unix) {
-        true => File::open(parent)?.sync_all(),
-        false => Ok(()),
+    if cfg!(unix) {
+        File::open(parent)?.sync_all()
+    } else {
+        Ok(())
     }
 }
 

@@ -330,9 +330,10 @@ fn rounded(score: f64) -> f64 {
 
 /// Adding tenths leaves dust behind; a price per token has fewer than twelve decimals.
 fn rounded_cost(cost: f64) -> f64 {
-    match cost.abs() < 1e3 {
-        true => (cost * 1e12).round() / 1e12,
-        false => (cost * 1e6).round() / 1e6,
+    if cost.abs() < 1e3 {
+        (cost * 1e12).round() / 1e12
+    } else {
+        (cost * 1e6).round() / 1e6
     }
 }
 

@@ -62,10 +62,10 @@ pub fn output_messages(transcript: &Transcript) -> Vec<serde_json::Value> {
     let mut made = transcript.calls.as_deref().unwrap_or_default().iter();
     let mut messages = Vec::with_capacity(transcript.messages.len());
     for message in &transcript.messages {
-        let mut value = match message.content.iter().any(is_deep_block) {
-            // The other shape has a way to keep it.
-            true => message_value(message),
-            false => message_to_value(message),
+        let mut value = if message.content.iter().any(is_deep_block) {
+            message_value(message)
+        } else {
+            message_to_value(message)
         };
         if let (Value::Map(map), false) = (&mut value, message.tool_calls.is_empty()) {
             let asked = map.get("tool_calls").and_then(Value::as_list);
@@ -240,10 +240,13 @@ fn read_block(value: &Value) -> Option<Block> {
         "image" => {
             let written = text(map, "value")?;
             let is_data = text(map, "source").as_deref() == Some("data");
-            Block::Image(match is_data || written.starts_with("data:") {
-                true if text(map, "path").is_none() => Image::Data(written),
-                _ => Image::Path(file()?),
-            })
+            Block::Image(
+                if (is_data || written.starts_with("data:")) && text(map, "path").is_none() {
+                    Image::Data(written)
+                } else {
+                    Image::Path(file()?)
+                },
+            )
         }
         _ => return None,
     })

@@ -299,9 +299,10 @@ fn restore<M: Medium>(lines: &mut Lines<M>, kept: &Kept) -> Result<(), RecordErr
     if kept.whole < kept.seen {
         lines.cut(kept.whole)?;
     }
-    match kept.lacks_break {
-        true => lines.append(b"\n"),
-        false => Ok(()),
+    if kept.lacks_break {
+        lines.append(b"\n")
+    } else {
+        Ok(())
     }
 }
 

@@ -29,9 +29,10 @@ impl Block<'_> {
         }
         self.fact("score", totals::average(tally), out)?;
         self.fact("tokens", totals::tokens(tally), out)?;
-        let besides = match tally.judges.calls > 0 && tally.cost.reported > 0 {
-            true => ", judges not included",
-            false => "",
+        let besides = if tally.judges.calls > 0 && tally.cost.reported > 0 {
+            ", judges not included"
+        } else {
+            ""
         };
         let cost = totals::cost(tally).map(|text| format!("{text}{besides}"));
         self.fact("cost", cost, out)?;
@@ -158,9 +159,10 @@ impl Block<'_> {
             let label = self.paint.tone(Tone::Faint, &format!("{label:LABEL$}"));
             let command = self.paint.text(command);
             let pad = widest - wrap::width(&command) + 2;
-            let why = match fits {
-                true => format!("{:pad$}{}", "", self.paint.tone(Tone::Faint, why)),
-                false => String::new(),
+            let why = if fits {
+                format!("{:pad$}{}", "", self.paint.tone(Tone::Faint, why))
+            } else {
+                String::new()
             };
             writeln!(out, "  {label}{command}{why}")?;
         }
@@ -196,10 +198,7 @@ fn bar_widths(counts: &Counts, columns: usize) -> [usize; 5] {
         let Some(widest) = widths.iter_mut().max() else {
             break;
         };
-        match too_wide {
-            true => *widest -= 1,
-            false => *widest += 1,
-        }
+        if too_wide { *widest -= 1 } else { *widest += 1 }
     }
     widths
 }

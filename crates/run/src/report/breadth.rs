@@ -70,9 +70,10 @@ impl Breadth {
             .iter()
             .map(|other| self.difference(other, label))
             .collect();
-        let more = match group.others > names.len() as u64 {
-            true => ", …",
-            false => "",
+        let more = if group.others > names.len() as u64 {
+            ", …"
+        } else {
+            ""
         };
         let count = phrase::count(group.others);
         Some(format!(

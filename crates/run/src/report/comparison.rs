@@ -56,17 +56,19 @@ impl Names {
 
     /// `greets`; with several suites `shop/greets`.
     pub fn test(self, test: &TestChange) -> String {
-        match self.has_suites {
-            true => format!("{}/{}", test.suite, test.test),
-            false => test.test.clone(),
+        if self.has_suites {
+            format!("{}/{}", test.suite, test.test)
+        } else {
+            test.test.clone()
         }
     }
 
     /// With several targets also `greets (claude)`.
     pub fn case(self, test: &TestChange) -> String {
-        match self.has_targets {
-            true => format!("{} ({})", self.test(test), test.target),
-            false => self.test(test),
+        if self.has_targets {
+            format!("{} ({})", self.test(test), test.target)
+        } else {
+            self.test(test)
         }
     }
 }

@@ -288,9 +288,10 @@ impl Checks {
                 outer => format!("{outer} › {own}"),
             };
             if is_worth_a_look(result) {
-                match self.list.len() < CHECKS {
-                    true => self.list.push(check(result, members, name.clone())),
-                    false => self.left_out += 1,
+                if self.list.len() < CHECKS {
+                    self.list.push(check(result, members, name.clone()))
+                } else {
+                    self.left_out += 1
                 }
             }
             if depth < DEPTH {

@@ -90,9 +90,10 @@ impl Frame<'_> {
         // A name that fills lines helps nobody to find the test.
         let test = paint.cut(&test, paint.columns() - 2);
         let beside = (paint.columns() - 2).saturating_sub(wrap::width(&test) + 2);
-        let parts = match beside < 12 {
-            true => String::new(),
-            false => paint.cut(&parts, beside),
+        let parts = if beside < 12 {
+            String::new()
+        } else {
+            paint.cut(&parts, beside)
         };
         let texts = [&test, &parts, phrase, &facts];
         let used = texts.map(wrap::width).iter().sum::<usize>() + 4;
@@ -329,9 +330,10 @@ impl Sheet<'_> {
     /// A line of an answer in as many rows as it takes.
     fn fitted(&self, line: &str) -> Vec<String> {
         let line = self.paint.text(line);
-        match wrap::width(&line) <= self.room() {
-            true => vec![line.into_owned()],
-            false => wrap::wrap(&line, self.room()),
+        if wrap::width(&line) <= self.room() {
+            vec![line.into_owned()]
+        } else {
+            wrap::wrap(&line, self.room())
         }
     }
 }

@@ -86,9 +86,10 @@ impl Group {
         };
         // Another trial of a test that is shown says nothing new; the earlier one stays.
         if let Some(at) = self.shown.iter().position(same_test) {
-            let later = match finding.label < self.shown[at].label {
-                true => std::mem::replace(&mut self.shown[at], finding),
-                false => finding,
+            let later = if finding.label < self.shown[at].label {
+                std::mem::replace(&mut self.shown[at], finding)
+            } else {
+                finding
             };
             self.set_aside(later.label);
         } else {

@@ -328,9 +328,10 @@ mod tests {
             }
         }
         let illegal = |c: char| c < ' ' && !matches!(c, '\n' | '\t' | '\r');
-        match open.is_empty() && !text.contains(illegal) {
-            true => Ok(found),
-            false => Err(format!("{open:?} is still open")),
+        if open.is_empty() && !text.contains(illegal) {
+            Ok(found)
+        } else {
+            Err(format!("{open:?} is still open"))
         }
     }
 

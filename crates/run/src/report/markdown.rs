@@ -71,10 +71,7 @@ impl Report for Markdown {
                     .map(move |(at, finding)| Entry {
                         finding,
                         others: breadth.others(group).filter(|_| at == last),
-                        hidden: match at == last {
-                            true => group.others,
-                            false => 0,
-                        },
+                        hidden: if at == last { group.others } else { 0 },
                     })
             })
             .collect();
@@ -191,9 +188,10 @@ fn push_details(entries: &[Entry], breadth: Breadth, longest: usize, text: &mut 
     for entry in entries {
         let block = details(entry, breadth);
         // The note below takes less than this.
-        match text.len() + block.len() + 200 < longest {
-            true => text.push_str(&block),
-            false => left_out += 1,
+        if text.len() + block.len() + 200 < longest {
+            text.push_str(&block)
+        } else {
+            left_out += 1
         }
     }
     if left_out > 0 {
@@ -260,9 +258,10 @@ fn push_answer(answer: &Excerpt, text: &mut String) {
     }
     let fence = fence(&answer.lines);
     let lines = answer.lines.join("\n");
-    let title = match answer.lines.len() == answer.total {
-        true => "Answer".to_owned(),
-        false => format!("Answer, {} of {} lines", answer.lines.len(), answer.total),
+    let title = if answer.lines.len() == answer.total {
+        "Answer".to_owned()
+    } else {
+        format!("Answer, {} of {} lines", answer.lines.len(), answer.total)
     };
     let _ = writeln!(text, "\n{title}:\n\n{fence}text\n{lines}\n{fence}");
 }

@@ -111,17 +111,15 @@ impl Paint {
     }
 
     pub fn signs(&self) -> &'static Signs {
-        match self.look.unicode {
-            true => &UNICODE,
-            false => &ASCII,
-        }
+        if self.look.unicode { &UNICODE } else { &ASCII }
     }
 
     /// Before it is measured: spelling text out in ASCII changes its width.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.look.unicode {
-            true => Cow::Borrowed(text),
-            false => visible::ascii(text),
+        if self.look.unicode {
+            Cow::Borrowed(text)
+        } else {
+            visible::ascii(text)
         }
     }
 

@@ -18,9 +18,10 @@ pub fn score(score: f64) -> String {
 /// Two decimals; 1 and 0 only when every score was that.
 pub fn average(score: f64) -> String {
     let is_mixed = (1e-9..=1.0 - 1e-9).contains(&score);
-    match is_mixed {
-        true => format!("{:.2}", score.clamp(0.01, 0.99)),
-        false => format!("{score:.2}"),
+    if is_mixed {
+        format!("{:.2}", score.clamp(0.01, 0.99))
+    } else {
+        format!("{score:.2}")
     }
 }
 
@@ -81,9 +82,10 @@ pub fn sureness(part: u64, whole: u64, interval: Interval) -> String {
 /// A word for the shell.
 pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./#:@%+,".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

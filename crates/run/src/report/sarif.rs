@@ -350,9 +350,12 @@ fn fingerprint(finding: &Finding, check: Option<&Check>, message: &str) -> Strin
     let misses = check.map(|check| check.misses.shown.join("\n"));
     let told = misses.filter(|misses| !misses.is_empty());
     let is_alike = told.is_none() && finding.outcome != Outcome::Errored;
-    let told = told.unwrap_or_else(|| match is_alike {
-        true => String::new(),
-        false => message.chars().filter(|c| !c.is_ascii_digit()).collect(),
+    let told = told.unwrap_or_else(|| {
+        if is_alike {
+            String::new()
+        } else {
+            message.chars().filter(|c| !c.is_ascii_digit()).collect()
+        }
     });
     for part in [
         &label.place.file,

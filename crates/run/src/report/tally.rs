@@ -134,9 +134,10 @@ impl Tally {
 
     /// A row is a case; where every test has one case, people call it a test.
     pub fn nouns(&self) -> (&'static str, &'static str) {
-        match self.trials > 1 || self.targets.len() > 1 {
-            true => ("case", "cases"),
-            false => ("test", "tests"),
+        if self.trials > 1 || self.targets.len() > 1 {
+            ("case", "cases")
+        } else {
+            ("test", "tests")
         }
     }
 

@@ -168,9 +168,10 @@ pub fn exit(tally: &Tally, end: &RunEnd) -> Option<String> {
 
 /// A path is there to be copied; it stays as it is unless that would do harm.
 pub fn path_text(path: &str) -> String {
-    match path.contains(super::visible::is_harmful) {
-        true => super::visible::line(path, 4_096),
-        false => path.to_owned(),
+    if path.contains(super::visible::is_harmful) {
+        super::visible::line(path, 4_096)
+    } else {
+        path.to_owned()
     }
 }
 

@@ -68,13 +68,15 @@ pub fn excerpt(text: &str, lines: usize, limit: usize) -> Excerpt {
         defused(out)
     });
     Excerpt {
-        lines: match text.is_empty() {
-            true => Vec::new(),
-            false => shown.collect(),
+        lines: if text.is_empty() {
+            Vec::new()
+        } else {
+            shown.collect()
         },
-        total: match text.is_empty() {
-            true => 0,
-            false => text.bytes().filter(|byte| *byte == b'\n').count() + 1,
+        total: if text.is_empty() {
+            0
+        } else {
+            text.bytes().filter(|byte| *byte == b'\n').count() + 1
         },
     }
 }

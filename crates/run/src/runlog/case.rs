@@ -161,9 +161,10 @@ fn received_message(message: &Message) -> Value {
 }
 
 fn with_text(message: &Message, text: String) -> Value {
-    let content = match message.content.is_empty() {
-        true => Vec::new(),
-        false => vec![Block::Text(text)],
+    let content = if message.content.is_empty() {
+        Vec::new()
+    } else {
+        vec![Block::Text(text)]
     };
     message_to_value(&Message {
         content,

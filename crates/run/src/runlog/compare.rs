@@ -133,9 +133,10 @@ impl Side {
 /// The answer to the n-th user message.
 fn said(spoken: Option<&Dialogue>, at: usize) -> Option<String> {
     let spoken = spoken?;
-    match at + 1 == spoken.asked.len() {
-        true => spoken.output.clone(),
-        false => spoken.asked.get(at)?.reply.clone(),
+    if at + 1 == spoken.asked.len() {
+        spoken.output.clone()
+    } else {
+        spoken.asked.get(at)?.reply.clone()
     }
 }
 

@@ -191,9 +191,10 @@ pub(super) fn cost_value(cost: Option<f64>) -> Value {
     };
     let rounded = format!("{cost:.4}");
     let shortest = rounded.trim_end_matches('0');
-    let text = match shortest.ends_with('.') {
-        true => format!("{shortest}0"),
-        false => shortest.to_owned(),
+    let text = if shortest.ends_with('.') {
+        format!("{shortest}0")
+    } else {
+        shortest.to_owned()
     };
     Number::parse(&text).map_or(Value::Null, Value::Number)
 }

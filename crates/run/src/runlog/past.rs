@@ -51,9 +51,10 @@ fn points_of(summaries: &[Summary]) -> Vec<PastPoint> {
     // Equal times are told apart by nothing that anybody would see.
     runs.sort_by_key(|run| run.time);
     let points = neighbours(&runs);
-    let mut points = match points.len() > POINTS {
-        true => days(&runs),
-        false => points,
+    let mut points = if points.len() > POINTS {
+        days(&runs)
+    } else {
+        points
     };
     let oldest = points.len().saturating_sub(POINTS);
     points.drain(..oldest);

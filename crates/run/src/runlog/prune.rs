@@ -144,9 +144,10 @@ impl Store {
 /// Nothing where a link leads: no writer puts a run there, so what lies there is somebody else's.
 fn own_entries(directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
     let found = directory.symlink_metadata();
-    match found.is_ok_and(|found| found.is_symlink()) {
-        true => Ok(Vec::new()),
-        false => entries(directory),
+    if found.is_ok_and(|found| found.is_symlink()) {
+        Ok(Vec::new())
+    } else {
+        entries(directory)
     }
 }
 

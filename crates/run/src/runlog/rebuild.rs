@@ -13,9 +13,10 @@ pub(super) fn adopt(summary: &mut Summary, run: u64, file: &RunFile) {
     let spoken = Dialogue::of(&file.messages);
     let count = summary.turns.len();
     for (at, turn) in summary.turns.iter_mut().enumerate() {
-        let entry = match at + 1 == count {
-            true => last_entry(run, file, &spoken),
-            false => earlier_entry(run, file, spoken.asked.get(at)),
+        let entry = if at + 1 == count {
+            last_entry(run, file, &spoken)
+        } else {
+            earlier_entry(run, file, spoken.asked.get(at))
         };
         enter(turn, run, entry);
     }

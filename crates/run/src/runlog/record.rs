@@ -99,9 +99,10 @@ pub(super) fn enter(summary: &mut Summary, run: u64, new: &NewRun) {
     let last = new.asked.len() - 1;
     for (at, (turn, asked)) in summary.turns.iter_mut().zip(&new.asked).enumerate() {
         let written = turn.now.expected().to_owned();
-        let entry = match at == last {
-            true => answered(run, new, written),
-            false => scripted(run, new, asked, written),
+        let entry = if at == last {
+            answered(run, new, written)
+        } else {
+            scripted(run, new, asked, written)
         };
         turn.advance(entry);
     }

@@ -30,9 +30,10 @@ pub enum Word {
 /// `pass`, `fail: too short`.
 pub(super) fn evaluation(word: &str, note: &str) -> String {
     let note = one_line(note);
-    match note.is_empty() {
-        true => word.to_owned(),
-        false => format!("{word}: {note}"),
+    if note.is_empty() {
+        word.to_owned()
+    } else {
+        format!("{word}: {note}")
     }
 }
 

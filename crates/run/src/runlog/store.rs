@@ -264,11 +264,12 @@ fn read_if_there(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
 /// A name that stays inside the store.
 pub(super) fn checked(name: &str) -> Result<&str, StoreError> {
     let stem = name.strip_suffix(".yaml").unwrap_or(name);
-    match stem.is_empty() || stem.starts_with('.') || stem.contains(['/', '\\', '\0', ':']) {
-        true => Err(StoreError::Name {
+    if stem.is_empty() || stem.starts_with('.') || stem.contains(['/', '\\', '\0', ':']) {
+        Err(StoreError::Name {
             name: name.to_owned(),
-        }),
-        false => Ok(stem),
+        })
+    } else {
+        Ok(stem)
     }
 }
 

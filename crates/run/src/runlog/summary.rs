@@ -105,17 +105,19 @@ impl Summary {
 
     pub(super) fn read_text(text: String) -> Result<Self, String> {
         let tree = lone_tree(text).map_err(|reason| format!("it is not YAML: {reason}"))?;
-        match tree.root().is_mapping() {
-            true => Ok(read_root(tree.root())),
-            false => Err("it is not a mapping".to_owned()),
+        if tree.root().is_mapping() {
+            Ok(read_root(tree.root()))
+        } else {
+            Err("it is not a mapping".to_owned())
         }
     }
 
     pub fn kind(&self) -> Kind {
         let has = |key| self.root.get(key).is_some();
-        match has("agent") || has("expected") {
-            true => Kind::Authored,
-            false => Kind::Record,
+        if has("agent") || has("expected") {
+            Kind::Authored
+        } else {
+            Kind::Record
         }
     }
 
@@ -242,10 +244,10 @@ fn read_root(node: Node<'_>) -> Summary {
     };
     for (key, value) in named_entries(node) {
         let is_turns = key == "turns" && value.items().all(Node::is_mapping);
-        match is_turns && (value.is_sequence() || value.is_null()) {
-            true => summary.turns = value.items().map(read_turn).collect(),
-            // A shape that nobody knows is kept, and fits no input.
-            false => summary.root.insert(key, value_of(key, value)),
+        if is_turns && (value.is_sequence() || value.is_null()) {
+            summary.turns = value.items().map(read_turn).collect()
+        } else {
+            summary.root.insert(key, value_of(key, value))
         }
     }
     summary
@@ -303,9 +305,10 @@ fn value_of(key: &str, node: Node<'_>) -> Value {
     if key == "tools_called" && node.is_sequence() {
         return Value::List(node.items().map(text_of).collect());
     }
-    match TEXTS.contains(&key) || Entry::is_text(key) {
-        true => text_of(node),
-        false => raw_value(node),
+    if TEXTS.contains(&key) || Entry::is_text(key) {
+        text_of(node)
+    } else {
+        raw_value(node)
     }
 }
 

@@ -91,9 +91,10 @@ fn exponent_form(shown: &str) -> String {
 }
 
 fn python_text(text: &str) -> String {
-    let quote = match text.contains('\'') && !text.contains('"') {
-        true => '"',
-        false => '\'',
+    let quote = if text.contains('\'') && !text.contains('"') {
+        '"'
+    } else {
+        '\''
     };
     let mut out = String::with_capacity(text.len() + 2);
     out.push(quote);

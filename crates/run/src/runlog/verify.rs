@@ -186,9 +186,10 @@ impl Look<'_> {
             }
             summary.set("runs", highest);
         }
-        match self.mending == Mending::Yes && summary != before {
-            true => place(path, &summary.to_yaml()),
-            false => Ok(()),
+        if self.mending == Mending::Yes && summary != before {
+            place(path, &summary.to_yaml())
+        } else {
+            Ok(())
         }
     }
 
@@ -197,9 +198,10 @@ impl Look<'_> {
     /// back to the beginning.
     fn adopted(&mut self, name: &str, summary: &mut Summary, runs: &[(u64, RunFile)]) -> bool {
         let mentioned = summary.mentioned_runs();
-        let oldest = match is_whole(summary) {
-            true => 0,
-            false => mentioned.last().copied().unwrap_or(0),
+        let oldest = if is_whole(summary) {
+            0
+        } else {
+            mentioned.last().copied().unwrap_or(0)
         };
         let mut is_any = false;
         for (run, file) in runs {

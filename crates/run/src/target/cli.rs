@@ -159,13 +159,12 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> Read<Command> {
         return Err(missing_command(options));
     };
     if !entry.value.is_sequence() {
-        return match entry.value.is_mapping() {
-            true => {
-                Err(options.wrong_type("command", entry.value, "a list of strings, or a string"))
-            }
-            false => options
+        return if entry.value.is_mapping() {
+            Err(options.wrong_type("command", entry.value, "a list of strings, or a string"))
+        } else {
+            options
                 .full_text("command", entry.value)
-                .map(Command::Shell),
+                .map(Command::Shell)
         };
     }
     let Some(program) = entry.value.items().next() else {

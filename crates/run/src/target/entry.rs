@@ -261,9 +261,10 @@ fn report_provider(options: &mut Options<'_, '_, '_>) {
         return;
     };
     if let Ok(written) = options.text_of("provider", entry.value) {
-        options.report(match written.has_references() {
-            true => provider_from_variable(written.span()),
-            false => unsupported_provider(written.raw(), written.span()),
+        options.report(if written.has_references() {
+            provider_from_variable(written.span())
+        } else {
+            unsupported_provider(written.raw(), written.span())
         });
     }
 }

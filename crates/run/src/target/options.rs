@@ -241,9 +241,10 @@ impl<'t> Options<'_, '_, 't> {
             (Some(value), _) => Ok(Some(Setting::Given(value))),
             (None, Some(text)) => {
                 let template = Template::new(text, entry.value.span());
-                match template.has_references() {
-                    true => Ok(Some(Setting::Reference(template))),
-                    false => Err(Faulty),
+                if template.has_references() {
+                    Ok(Some(Setting::Reference(template)))
+                } else {
+                    Err(Faulty)
                 }
             }
             (None, None) => Err(Faulty),
@@ -323,9 +324,10 @@ impl<'t> Options<'_, '_, 't> {
 /// The entries of a mapping, merged ones included. Merging compares each key with each, so it is
 /// left to mappings that merge.
 pub(super) fn entries_of(node: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
-    match node.has_merge() {
-        true => node.entries(),
-        false => node.written_entries().collect(),
+    if node.has_merge() {
+        node.entries()
+    } else {
+        node.written_entries().collect()
     }
 }
 

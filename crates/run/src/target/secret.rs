@@ -146,9 +146,10 @@ fn add(secrets: &mut Hidden, value: Node<'_>) {
     };
     // The name of a variable is no secret.
     let template = Template::new(text, value.span());
-    match template.has_references() {
-        true => secrets.referring.push(Secret(template)),
-        false => secrets.literal.add(text),
+    if template.has_references() {
+        secrets.referring.push(Secret(template))
+    } else {
+        secrets.literal.add(text)
     }
 }
 

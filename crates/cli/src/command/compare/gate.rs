@@ -58,9 +58,10 @@ mod tests {
     /// So many tests with five trials each, of which so many pass.
     fn run(tests: usize, passes: u32) -> Vec<Case> {
         let trial = |test: usize, trial: u32| {
-            let outcome = match trial <= passes {
-                true => Outcome::Passed,
-                false => Outcome::Failed,
+            let outcome = if trial <= passes {
+                Outcome::Passed
+            } else {
+                Outcome::Failed
             };
             case(&format!("t{test}"), trial, outcome)
         };

@@ -63,9 +63,10 @@ fn show(
         ComparisonFormat::Markdown => markdown::comparison(&shown),
     };
     print(&output)?;
-    let exit = match args.gate {
-        true => gate::gated(&comparison, false),
-        false => gate::plain(&comparison),
+    let exit = if args.gate {
+        gate::gated(&comparison, false)
+    } else {
+        gate::plain(&comparison)
     };
     if exit == Exit::NothingSelected {
         complain("no test was measured in both runs");
@@ -89,8 +90,9 @@ fn try_gate(
         ComparisonFormat::Json => json::selftest(&name, &found),
         ComparisonFormat::Markdown => markdown::selftest(&name, &found),
     })?;
-    match found.interval.low > 0.05 {
-        true => Ok(Exit::No),
-        false => Ok(Exit::Well),
+    if found.interval.low > 0.05 {
+        Ok(Exit::No)
+    } else {
+        Ok(Exit::Well)
     }
 }

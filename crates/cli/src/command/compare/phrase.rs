@@ -7,9 +7,10 @@ use evalrig_run::report::comparison::points;
 /// Two lines: the false alarms, and the smallest drop.
 pub fn selftest(found: &SelfTest) -> [String; 2] {
     let alarms = rate_text(found.alarms, found.splits, "splits called worse");
-    let alarms = match alarms.contains("between") {
-        true => alarms,
-        false => format!("{alarms}, {}", between(found.interval)),
+    let alarms = if alarms.contains("between") {
+        alarms
+    } else {
+        format!("{alarms}, {}", between(found.interval))
     };
     let drop = match found.smallest_drop {
         Some(drop) => format!("{} points", points(drop).trim_start_matches('+')),

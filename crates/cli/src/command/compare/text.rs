@@ -52,9 +52,10 @@ fn list(comparison: &Comparison, detail: Detail, look: Look) -> String {
                 change_tone(*change),
                 look,
             );
-            let certain = match test.is_certain {
-                true => "  beyond chance",
-                false => "",
+            let certain = if test.is_certain {
+                "  beyond chance"
+            } else {
+                ""
             };
             let _ = writeln!(
                 out,

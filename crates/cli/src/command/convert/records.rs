@@ -158,9 +158,10 @@ impl Made {
             text: logged_suite(name, tests),
             is_added: false,
             known: Vec::new(),
-            replaces: match args.force {
-                true => Replaces::Anything,
-                false => Replaces::Nothing,
+            replaces: if args.force {
+                Replaces::Anything
+            } else {
+                Replaces::Nothing
             },
         })
     }

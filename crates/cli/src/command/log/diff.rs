@@ -14,9 +14,10 @@ use super::{Desk, brief, json, refuse};
 
 pub(super) fn run(desk: &Desk<'_>, args: &Diff) -> Result<Exit, Exit> {
     let found = desk.store.compare(&args.name, args.runs).map_err(refuse)?;
-    match desk.is_json() {
-        true => print(&as_json(&found))?,
-        false => print(&as_text(&found, desk.context.look().color))?,
+    if desk.is_json() {
+        print(&as_json(&found))?
+    } else {
+        print(&as_text(&found, desk.context.look().color))?
     }
     Ok(match (found.has_regressed(), found.has_errored()) {
         (true, _) => Exit::No,
@@ -117,14 +118,18 @@ fn shown_output(turn: &TurnChange, paint: &Paint) -> String {
 }
 
 fn shown_evaluation(turn: &TurnChange, paint: &Paint) -> String {
-    let named = |text: &String| match text.is_empty() {
-        true => "not graded".to_owned(),
-        false => visible::line(text),
+    let named = |text: &String| {
+        if text.is_empty() {
+            "not graded".to_owned()
+        } else {
+            visible::line(text)
+        }
     };
     let [before, now] = &turn.evaluations;
-    let change = match before == now {
-        true => named(before),
-        false => format!("{} → {}", named(before), named(now)),
+    let change = if before == now {
+        named(before)
+    } else {
+        format!("{} → {}", named(before), named(now))
     };
     let mark = match (turn.has_regressed(), turn.has_errored()) {
         (true, _) => paint.gone("  (regressed)"),
@@ -213,9 +218,10 @@ impl Paint {
     /// What agents said must not steer the terminal.
     fn with(&self, style: Style, text: &str) -> String {
         let text = visible::line(text);
-        match self.0 {
-            true => format!("{style}{text}{style:#}"),
-            false => text,
+        if self.0 {
+            format!("{style}{text}{style:#}")
+        } else {
+            text
         }
     }
 }

@@ -15,13 +15,15 @@ pub(super) fn run(desk: &Desk<'_>) -> Result<Exit, Exit> {
     for fault in &listing.unreadable {
         complain(&fault.to_string());
     }
-    match desk.is_json() {
-        true => print(&as_json(desk, &listing.records))?,
-        false => tell(&as_text(desk, &listing.records)?)?,
+    if desk.is_json() {
+        print(&as_json(desk, &listing.records))?
+    } else {
+        tell(&as_text(desk, &listing.records)?)?
     }
-    match listing.unreadable.is_empty() {
-        true => Ok(Exit::Well),
-        false => Ok(Exit::Incomplete),
+    if listing.unreadable.is_empty() {
+        Ok(Exit::Well)
+    } else {
+        Ok(Exit::Incomplete)
     }
 }
 

@@ -76,13 +76,12 @@ impl Desk<'_> {
 
     /// A store that is not there is no empty store: somebody looks in the wrong place.
     fn check(&self) -> Result<(), Exit> {
-        match self.store.directory().is_dir() {
-            true => Ok(()),
-            false => {
-                let directory = self.shown(self.store.directory());
-                complain(&format!("there is no store at `{directory}`"));
-                Err(Exit::CouldNotStart)
-            }
+        if self.store.directory().is_dir() {
+            Ok(())
+        } else {
+            let directory = self.shown(self.store.directory());
+            complain(&format!("there is no store at `{directory}`"));
+            Err(Exit::CouldNotStart)
         }
     }
 }

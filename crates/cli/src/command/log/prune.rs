@@ -16,14 +16,16 @@ pub(super) fn run(desk: &Desk<'_>, args: &Prune) -> Result<Exit, Exit> {
         history: args.keep_history,
         records: args.keep_records,
     };
-    let doing = match args.dry_run {
-        true => Doing::List,
-        false => Doing::Delete,
+    let doing = if args.dry_run {
+        Doing::List
+    } else {
+        Doing::Delete
     };
     let pruned = desk.store.prune(keep, doing).map_err(refuse)?;
-    match desk.is_json() {
-        true => print(&as_json(desk, &pruned, doing))?,
-        false => tell(&as_text(desk, &pruned, doing))?,
+    if desk.is_json() {
+        print(&as_json(desk, &pruned, doing))?
+    } else {
+        tell(&as_text(desk, &pruned, doing))?
     }
     Ok(Exit::Well)
 }

@@ -14,9 +14,10 @@ const BRIEF: usize = 72;
 
 pub(super) fn run(desk: &Desk<'_>, args: &Named) -> Result<Exit, Exit> {
     let record = desk.store.read(&args.name).map_err(refuse)?;
-    match desk.is_json() {
-        true => print(&as_json(desk, &record))?,
-        false => tell(&as_text(desk, &record))?,
+    if desk.is_json() {
+        print(&as_json(desk, &record))?
+    } else {
+        tell(&as_text(desk, &record))?
     }
     Ok(Exit::Well)
 }

@@ -11,18 +11,21 @@ use super::{Desk, counted, json, refuse, tell};
 
 pub(super) fn run(desk: &Desk<'_>, args: &Verify) -> Result<Exit, Exit> {
     desk.check()?;
-    let mending = match args.repair {
-        true => Mending::Yes,
-        false => Mending::No,
+    let mending = if args.repair {
+        Mending::Yes
+    } else {
+        Mending::No
     };
     let found = desk.store.verify(mending).map_err(refuse)?;
-    match desk.is_json() {
-        true => print(&as_json(desk, &found))?,
-        false => tell(&as_text(desk, &found))?,
+    if desk.is_json() {
+        print(&as_json(desk, &found))?
+    } else {
+        tell(&as_text(desk, &found))?
     }
-    match found.is_sound() {
-        true => Ok(Exit::Well),
-        false => Ok(Exit::No),
+    if found.is_sound() {
+        Ok(Exit::Well)
+    } else {
+        Ok(Exit::No)
     }
 }
 

@@ -26,9 +26,10 @@ pub(in super::super) fn rule_of(grading: &Grading) -> ExitRule {
 pub(in super::super) fn rule(pass_trials: f64, allow_borderline: bool) -> ExitRule {
     ExitRule {
         pass_trials,
-        borderline: match allow_borderline {
-            true => Borderline::Passes,
-            false => Borderline::Fails,
+        borderline: if allow_borderline {
+            Borderline::Passes
+        } else {
+            Borderline::Fails
         },
     }
 }

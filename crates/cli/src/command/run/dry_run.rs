@@ -59,12 +59,13 @@ fn plan_line(suite: &SuiteJob) -> String {
 }
 
 fn whole(range: Range) -> String {
-    match range.low == range.high {
-        true => format!("{:.0}", range.low),
-        false => format!(
+    if range.low == range.high {
+        format!("{:.0}", range.low)
+    } else {
+        format!(
             "{:.0} to {:.0}, with retries and repairs",
             range.low, range.high
-        ),
+        )
     }
 }
 
@@ -75,15 +76,15 @@ fn cost(estimate: &Estimate) -> String {
         _ if low == high => format!("{low:.4} USD"),
         _ => format!("{low:.4} to {high:.4} USD"),
     };
-    match estimate.unpriced.is_empty() {
-        true => known,
-        false => {
-            let names: Vec<String> = estimate.unpriced.iter().map(|n| format!("`{n}`")).collect();
-            let known = match high == 0.0 {
-                true => "unknown".to_owned(),
-                false => format!("{known} and more"),
-            };
-            format!("{known}: {} has no known price", names.join(", "))
-        }
+    if estimate.unpriced.is_empty() {
+        known
+    } else {
+        let names: Vec<String> = estimate.unpriced.iter().map(|n| format!("`{n}`")).collect();
+        let known = if high == 0.0 {
+            "unknown".to_owned()
+        } else {
+            format!("{known} and more")
+        };
+        format!("{known}: {} has no known price", names.join(", "))
     }
 }

@@ -61,9 +61,10 @@ pub(super) fn narrow_to_failed(
     }
     wishes.only = Some(only);
     // Other suites may have something to run again.
-    match unknown.len() == ready.len() {
-        true => Err(Exit::CouldNotStart),
-        false => Ok(()),
+    if unknown.len() == ready.len() {
+        Err(Exit::CouldNotStart)
+    } else {
+        Ok(())
     }
 }
 

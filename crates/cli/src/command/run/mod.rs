@@ -166,9 +166,10 @@ pub(super) fn prepare_all(
             }
         }
     }
-    match is_refused {
-        true => Err(Exit::CouldNotStart),
-        false => Ok(jobs),
+    if is_refused {
+        Err(Exit::CouldNotStart)
+    } else {
+        Ok(jobs)
     }
 }
 

@@ -273,8 +273,9 @@ pub(in super::super) fn check(
     if !shown.is_empty() {
         show(context, &ready.sources, shown, &ready.secrets);
     }
-    match is_blocked {
-        true => Err(Exit::CouldNotStart),
-        false => Ok(()),
+    if is_blocked {
+        Err(Exit::CouldNotStart)
+    } else {
+        Ok(())
     }
 }

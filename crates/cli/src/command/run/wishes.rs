@@ -9,9 +9,10 @@ use crate::context::{Context, complain};
 use crate::exit::Exit;
 
 pub(in super::super) fn judging(grading: &Grading) -> Judging {
-    match grading.skip_judges {
-        true => Judging::Skip,
-        false => Judging::Ask,
+    if grading.skip_judges {
+        Judging::Skip
+    } else {
+        Judging::Ask
     }
 }
 

@@ -138,9 +138,10 @@ pub(super) fn distinct<T: Eq + Hash>(mut texts: Vec<T>) -> Vec<T> {
     if texts.len() <= SHORT {
         let mut at = 1;
         while at < texts.len() {
-            match texts[..at].contains(&texts[at]) {
-                true => drop(texts.remove(at)),
-                false => at += 1,
+            if texts[..at].contains(&texts[at]) {
+                drop(texts.remove(at))
+            } else {
+                at += 1
             }
         }
         return texts;

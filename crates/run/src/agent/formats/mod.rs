@@ -32,9 +32,10 @@ pub(crate) fn read(format: Format, output: &[u8]) -> Result<Transcript, Failure>
 /// Reads `{OUTPUT_FILE}` of a target without `format`: an object that speaks of an answer is read
 /// as `messages`, all else as text.
 pub(crate) fn read_freely(output: &[u8]) -> Result<Transcript, Failure> {
-    match messages::is_likely(output) {
-        true => messages::read(output),
-        false => text::read(output),
+    if messages::is_likely(output) {
+        messages::read(output)
+    } else {
+        text::read(output)
     }
 }
 

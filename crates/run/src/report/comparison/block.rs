@@ -54,9 +54,10 @@ pub fn draw(block: &Block, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> 
 }
 
 fn sides(test: &TestChange) -> String {
-    let certain = match test.is_certain {
-        true => "  beyond chance",
-        false => "",
+    let certain = if test.is_certain {
+        "  beyond chance"
+    } else {
+        ""
     };
     let (base, candidate) = (phrase::passes(test.base), phrase::passes(test.candidate));
     format!("{base} -> {candidate}{certain}")

@@ -25,9 +25,10 @@ pub fn table(comparison: &Comparison, most: usize) -> String {
     // Targets have a column.
     let names = Names::among(comparison);
     for test in changed.iter().take(most) {
-        let word = match test.is_certain {
-            true => format!("**{}**", test.change.word()),
-            false => test.change.word().to_owned(),
+        let word = if test.is_certain {
+            format!("**{}**", test.change.word())
+        } else {
+            test.change.word().to_owned()
         };
         let _ = writeln!(
             out,

@@ -30,9 +30,10 @@ pub fn counts(comparison: &Comparison) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    match parts.is_empty() {
-        true => "no tests".to_owned(),
-        false => parts.join(", "),
+    if parts.is_empty() {
+        "no tests".to_owned()
+    } else {
+        parts.join(", ")
     }
 }
 
@@ -44,14 +45,17 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
         Measure::Rate => "pass rate",
         Measure::Score => "mean score",
     };
-    let alone = |value: f64, interval: Interval| match suite.tests as u64 >= SELF_EVIDENT {
-        true => level(value),
-        false => format!(
-            "{} ({:.2} to {:.2})",
-            level(value),
-            interval.low,
-            interval.high
-        ),
+    let alone = |value: f64, interval: Interval| {
+        if suite.tests as u64 >= SELF_EVIDENT {
+            level(value)
+        } else {
+            format!(
+                "{} ({:.2} to {:.2})",
+                level(value),
+                interval.low,
+                interval.high
+            )
+        }
     };
     format!(
         "{what} {} -> {}: {} points, 95 % between {} and {}, {}",
@@ -66,17 +70,19 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
 
 /// Two decimals; 1 and 0 only when it is just that.
 fn level(share: f64) -> String {
-    match (1e-9..=1.0 - 1e-9).contains(&share) {
-        true => format!("{:.2}", share.clamp(0.01, 0.99)),
-        false => format!("{share:.2}"),
+    if (1e-9..=1.0 - 1e-9).contains(&share) {
+        format!("{:.2}", share.clamp(0.01, 0.99))
+    } else {
+        format!("{share:.2}")
     }
 }
 
 /// `p = 0.021`.
 pub fn chance(p: f64) -> String {
-    match p < 0.001 {
-        true => "p < 0.001".to_owned(),
-        false => format!("p = {p:.3}"),
+    if p < 0.001 {
+        "p < 0.001".to_owned()
+    } else {
+        format!("p = {p:.3}")
     }
 }
 
@@ -87,9 +93,10 @@ pub fn size(suite: &SuiteChange) -> String {
         1 => "1 test".to_owned(),
         count => format!("{count} tests"),
     };
-    match trials == 1.0 {
-        true => format!("{tests}, 1 trial each in both runs"),
-        false => format!("{tests}, {trials} trials each in both runs"),
+    if trials == 1.0 {
+        format!("{tests}, 1 trial each in both runs")
+    } else {
+        format!("{tests}, {trials} trials each in both runs")
     }
 }
 
@@ -109,9 +116,10 @@ pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
     let judged = &suite.judged;
     let margin = (comparison.margin * 1000.0).round() / 10.0;
     // The test is about these tests, the interval about tests like these.
-    let other = match judged.interval.holds(0.0) {
-        true => "; how other tests would fare is less certain",
-        false => "",
+    let other = if judged.interval.holds(0.0) {
+        "; how other tests would fare is less certain"
+    } else {
+        ""
     };
     match judged.verdict {
         Verdict::Worse => format!(

@@ -20,9 +20,12 @@ pub fn case(test: &str, trial: u32, outcome: Outcome) -> Case {
 
 /// Five trials of a test, the first of them passed.
 pub fn trials(test: &str, passes: u32) -> Vec<Case> {
-    let outcome = |trial| match trial <= passes {
-        true => Outcome::Passed,
-        false => Outcome::Failed,
+    let outcome = |trial| {
+        if trial <= passes {
+            Outcome::Passed
+        } else {
+            Outcome::Failed
+        }
     };
     (1..=5)
         .map(|trial| case(test, trial, outcome(trial)))

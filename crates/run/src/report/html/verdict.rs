@@ -46,24 +46,25 @@ fn differs(comparison: &Comparison, suite: &SuiteChange) -> Vec<String> {
     let (judged, margin) = (&suite.judged, comparison.margin);
     let is_drop = judged.verdict == Verdict::Worse;
     // A gain is looked at five times as strictly, and `p` has that in it.
-    let (like, what, chance) = match is_drop {
-        true => ("bad", "drop", judged.p),
-        false => ("good", "gain", judged.p / 5.0),
+    let (like, what, chance) = if is_drop {
+        ("bad", "drop", judged.p)
+    } else {
+        ("good", "gain", judged.p / 5.0)
     };
-    let is_beyond = match is_drop {
-        true => judged.interval.high < -margin,
-        false => judged.interval.low > margin,
+    let is_beyond = if is_drop {
+        judged.interval.high < -margin
+    } else {
+        judged.interval.low > margin
     };
     let margin = plain(margin);
     let mut said = vec![format!(
         "Equal runs look as {like} as this in {} of comparisons.",
         words::how_often(chance)
     )];
-    said.push(match is_beyond {
-        true => format!("The {what} is larger than the margin of {margin} points."),
-        false => {
-            format!("Whether the {what} is larger than the margin of {margin} points is open.")
-        }
+    said.push(if is_beyond {
+        format!("The {what} is larger than the margin of {margin} points.")
+    } else {
+        format!("Whether the {what} is larger than the margin of {margin} points is open.")
     });
     // The test is about these tests, the interval about tests like these.
     if judged.interval.holds(0.0) {
@@ -100,9 +101,10 @@ pub fn facts(comparison: &Comparison) -> Vec<[String; 2]> {
     ]
     .map(|(level, interval)| {
         let level = share(comparison.measure, level);
-        match suite.tests as u64 >= SELF_EVIDENT {
-            true => level,
-            false => format!("{level} ({})", spread(comparison.measure, interval)),
+        if suite.tests as u64 >= SELF_EVIDENT {
+            level
+        } else {
+            format!("{level} ({})", spread(comparison.measure, interval))
         }
     });
     let interval = [judged.interval.low, judged.interval.high].map(points);

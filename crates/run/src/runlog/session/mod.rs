@@ -113,9 +113,10 @@ pub fn read_session(bytes: &[u8], format: SessionFormat) -> Result<Session, Stri
         SessionFormat::Claude => claude::read(&events(bytes)),
         SessionFormat::Codex => codex::read(&events(bytes)),
     };
-    match session.messages.is_empty() {
-        true => Err("it holds no messages".to_owned()),
-        false => Ok(session),
+    if session.messages.is_empty() {
+        Err("it holds no messages".to_owned())
+    } else {
+        Ok(session)
     }
 }
 
