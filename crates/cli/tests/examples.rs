@@ -216,7 +216,7 @@ fn the_suite_in_the_docs_of_grading_runs() {
         eprintln!("not run: there is no python3");
         return;
     }
-    let page = read("docs/grading.md");
+    let page = read("docs/explanation/grading.md");
     let directory = tempfile::tempdir().expect("a directory");
     let [suite, targets] = &blocks(&page, "yaml")[..] else {
         panic!("a suite and its targets");
@@ -326,9 +326,9 @@ fn the_example_of_the_readme_runs_anywhere() {
 #[test]
 fn links_in_the_docs_lead_somewhere() {
     for page in [
-        "docs/running.md",
-        "docs/grading.md",
-        "docs/format.md",
+        "docs/guides/run.md",
+        "docs/explanation/grading.md",
+        "docs/guides/write-suites.md",
         "examples/README.md",
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
@@ -377,7 +377,7 @@ fn the_commands_in_the_readme_exist() {
 
 #[test]
 fn the_fix_in_the_docs_gives_what_the_docs_show() {
-    let page = read("docs/diagnostics.md");
+    let page = read("docs/guides/diagnostics.md");
     let [before, after] = &blocks(&page, "yaml")[..] else {
         panic!("one block before and one after");
     };
@@ -391,7 +391,7 @@ fn the_fix_in_the_docs_gives_what_the_docs_show() {
 
 #[test]
 fn the_targets_and_suites_in_the_docs_about_agents_are_clean() {
-    let blocks = blocks(&read("docs/agents.md"), "yaml");
+    let blocks = blocks(&read("docs/guides/agents.md"), "yaml");
     assert!(blocks.len() >= 5);
     for block in blocks {
         let directory = tempfile::tempdir().expect("a directory");

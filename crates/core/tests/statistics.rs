@@ -1,5 +1,5 @@
 //! What the statistics promise, tried on simulated runs. Seeded, so a failure is a change of the
-//! code and not bad luck. `docs/comparing.md` shows the same numbers.
+//! code and not bad luck. `docs/explanation/comparing.md` shows the same numbers.
 
 use evalrig_core::compare::{Measure, Rule, Verdict, judge};
 use evalrig_core::stats::{
