@@ -4,6 +4,7 @@
 
 pub mod access;
 pub mod assertion;
+pub mod codes;
 pub mod compare;
 pub mod diagnostic;
 pub mod evidence;

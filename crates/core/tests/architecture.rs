@@ -87,36 +87,6 @@ const ROOMS: &[(&str, &[&str])] = &[
 
 /// Files that look to the right all the same: file, room, reason.
 const BACKWARDS: &[(&str, &str, &str)] = &[
-    (
-        "diagnostic/registry.rs",
-        "syntax",
-        "gathers the codes of all rooms",
-    ),
-    (
-        "diagnostic/registry.rs",
-        "access",
-        "gathers the codes of all rooms",
-    ),
-    (
-        "diagnostic/registry.rs",
-        "assertion",
-        "gathers the codes of all rooms",
-    ),
-    (
-        "diagnostic/registry.rs",
-        "outgoing",
-        "gathers the codes of all rooms",
-    ),
-    (
-        "diagnostic/registry.rs",
-        "read",
-        "gathers the codes of all rooms",
-    ),
-    (
-        "diagnostic/registry.rs",
-        "export",
-        "gathers the codes of all rooms",
-    ),
     ("model/test.rs", "assertion", "a test holds its assertions"),
     (
         "access/typed.rs",

@@ -6,7 +6,8 @@ mod support;
 use std::collections::BTreeSet;
 
 use evalrig_core::assertion::KINDS;
-use evalrig_core::diagnostic::{Code, Doc, DocFile, Family, all_codes};
+use evalrig_core::codes::all_codes;
+use evalrig_core::diagnostic::{Code, Doc, DocFile, Family};
 use support::{Outcome, Project, show};
 
 /// Codes whose example cannot be a file in a doc, and why. `limits.rs` has a test for each.

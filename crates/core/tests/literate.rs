@@ -19,7 +19,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use evalrig_core::access::TargetNames;
-use evalrig_core::diagnostic::{Diagnostics, Level, all_codes, code_named};
+use evalrig_core::codes::{all_codes, code_named};
+use evalrig_core::diagnostic::{Diagnostics, Level};
 use evalrig_core::model::{JsonStyle, Number};
 use evalrig_core::read::Origin;
 use evalrig_core::schema::{self, Draft};

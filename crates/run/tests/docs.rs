@@ -53,7 +53,7 @@ fn every_example_reports_its_code_and_every_instead_is_clean() {
 #[test]
 fn names_are_unique_in_both_crates() {
     let mut seen = std::collections::BTreeSet::new();
-    for code in evalrig_run::codes().chain(evalrig_core::diagnostic::all_codes()) {
+    for code in evalrig_run::codes().chain(evalrig_core::codes::all_codes()) {
         assert!(seen.insert(code.name), "`{}` is declared twice", code.name);
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use evalrig_core::assertion::{COMMON_FIELDS, ITEM_FIELDS, KINDS};
-use evalrig_core::diagnostic::{Code, all_codes};
+use evalrig_core::codes::all_codes;
+use evalrig_core::diagnostic::Code;
 use evalrig_core::read::{
     BLOCK_FIELDS, EXECUTION_FIELDS, MESSAGE_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS,
     TOOL_CALL_FIELDS,

@@ -1,7 +1,8 @@
 //! `explain`: the doc that stands beside the code.
 
 use evalrig_core::assertion::{COMMON_FIELDS, KINDS, Kind, kind_named};
-use evalrig_core::diagnostic::{Code, all_codes, did_you_mean};
+use evalrig_core::codes::all_codes;
+use evalrig_core::diagnostic::{Code, did_you_mean};
 use evalrig_core::model::{JsonStyle, Map, Value};
 use evalrig_core::syntax::fields::Field;
 use evalrig_run::target::{PROVIDERS, Provider, TARGET_FIELDS, provider_named};

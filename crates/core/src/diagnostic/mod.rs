@@ -7,7 +7,6 @@ mod collect;
 mod diagnostic;
 mod doc;
 mod fix;
-mod registry;
 mod suggest;
 
 pub use crate::declare_codes;
@@ -16,5 +15,4 @@ pub use collect::Diagnostics;
 pub use diagnostic::{Diagnostic, Related};
 pub use doc::{Doc, DocFile};
 pub use fix::{Edit, Fix};
-pub use registry::{all_codes, code_named};
 pub use suggest::did_you_mean;

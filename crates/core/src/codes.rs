@@ -1,6 +1,6 @@
 //! Every code of this crate, gathered from the rooms that declare them.
 
-use super::code::Code;
+use crate::diagnostic::Code;
 
 /// In the order of the rooms; the command line sorts by name.
 pub fn all_codes() -> impl Iterator<Item = &'static Code> {
