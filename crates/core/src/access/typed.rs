@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::diagnostic::{Diagnostic, Fix, did_you_mean};
 use crate::model::{Map, Number, Value};
 use crate::source::Spanned;
-use crate::syntax::fields::{Entry, OUT_OF_RANGE, WRONG_TYPE, shorten};
+use crate::syntax::fields::{Entry, INVALID_OPTION, OUT_OF_RANGE, WRONG_TYPE, shorten};
 use crate::syntax::{Kind, Node, Scalar, ScalarStyle, resolve_plain};
 
 use super::interpolate::Vars;
@@ -176,14 +176,7 @@ impl Reader<'_> {
                 None => format!("it takes {}", list_words(words)),
             };
             let message = format!("`{}` cannot be `{}`", entry.field.name, shorten(&text));
-            self.report(
-                Diagnostic::new(
-                    &crate::assertion::INVALID_OPTION,
-                    entry.value.span(),
-                    message,
-                )
-                .help(help),
-            );
+            self.report(Diagnostic::new(&INVALID_OPTION, entry.value.span(), message).help(help));
         }
         found.copied()
     }

@@ -5,10 +5,9 @@ use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
 use crate::model::{AssertionGrade, Grade, Map, Number, Value, Weight};
 use crate::source::Span;
 use crate::syntax::Node;
-use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten, unknown_field};
+use crate::syntax::fields::{Bound, Entry, Field, MISSING_OPTION, Shape, shorten, unknown_field};
 
 use super::check::Placed;
-use super::codes::MISSING_OPTION;
 use super::options::Options;
 use super::read::{read_fraction, read_weight};
 

@@ -31,61 +31,6 @@ tests:
 ## Why
 A check that is skipped because nobody knows what it is makes the test pass for the wrong reason.
 "#;
-    MISSING_OPTION = "missing-option", Blocking, Assertion, r#"A check lacks an option without which it means nothing.
-
-## Example
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Answers quickly
-    input: Hi
-    assert:
-      - type: latency
-```
-
-## Instead
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Answers quickly
-    input: Hi
-    assert:
-      - type: latency
-        threshold: 2000
-```
-
-## Why
-A misconfigured check is never skipped: it would count as passed.
-"#;
-    INVALID_OPTION = "invalid-option", Blocking, Assertion, r#"An option has a word that is not in its set.
-
-## Example
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Searches
-    input: Find it
-    assert:
-      - {type: tool-trajectory, mode: inorder, expected: [search]}
-```
-
-## Instead
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Searches
-    input: Find it
-    assert:
-      - {type: tool-trajectory, mode: in_order, expected: [search]}
-```
-
-## Why
-Falling back to the default would check something else.
-"#;
     VALUE_NOT_STRING = "value-not-string", Warning, Assertion, r#"A number or boolean stands where a text is compared. Its source text is used.
 
 ## Example

@@ -7,9 +7,8 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{Fault, Map, Number, Value, Weight};
 use crate::source::Span;
 use crate::syntax::Node;
-use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
+use crate::syntax::fields::{Bound, Entry, Field, INVALID_OPTION, Shape, shorten};
 
-use super::codes::INVALID_OPTION;
 use super::date::DateFormat;
 use super::excerpt::{excerpt, json_excerpt};
 use super::field_accuracy::INVALID_EXPECTED;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Required, Value};
 use crate::source::Span;
-use crate::syntax::fields::{CONFLICTING_FIELDS, Entry, Field, Shape, unknown_field};
+use crate::syntax::fields::{
+    CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION, Shape, unknown_field,
+};
 
 use super::aggregator::{self, Aggregation, read_aggregation};
 use super::check::{Assertion, Check, Common, Kind, Placed, Strays, TestView};
-use super::codes::{MISSING_OPTION, ZERO_WEIGHT};
+use super::codes::ZERO_WEIGHT;
 use super::composite_grade;
 use super::grading::{Step, Subject};
 use super::options::Options;

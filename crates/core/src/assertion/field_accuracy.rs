@@ -6,11 +6,11 @@ use crate::access::{Reader, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Expected, Fault, JsonStyle, Map, Marks, Score, Value};
 use crate::source::Span;
-use crate::syntax::fields::{Entry, Field, Shape, shorten};
+use crate::syntax::fields::{Entry, Field, MISSING_OPTION, Shape, shorten};
 use crate::syntax::json_value;
 
 use super::check::{Check, Common, Kind, Strays, TestView};
-use super::codes::{MISSING_OPTION, ZERO_WEIGHT};
+use super::codes::ZERO_WEIGHT;
 use super::compared_field::{Compared, FIELD_SHAPE, Presence};
 use super::field_match::Misfit;
 use super::grading::{Step, Subject, weighted_average};

@@ -4,10 +4,11 @@ use crate::access::{JudgeTemplate, Prompt, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Fault, FaultKind, Grade, Map, RubricItem, Stage, Test};
 use crate::source::Span;
-use crate::syntax::fields::{CONFLICTING_FIELDS, Entry, Field, Shape, unknown_field};
+use crate::syntax::fields::{
+    CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION, Shape, unknown_field,
+};
 
 use super::check::{Check, Common, Kind, Strays, TestView};
-use super::codes::MISSING_OPTION;
 use super::grading::{Judging, Step, Subject};
 use super::judged::{Judged, ungraded};
 use super::options::Options;

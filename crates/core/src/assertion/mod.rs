@@ -63,7 +63,6 @@ mod trigger_judge;
 
 pub use check::{Assertion, Check, Common, Kind, Placed, Strays, TestView, Trigger};
 pub(crate) use codes::ZERO_WEIGHT;
-pub use codes::{INVALID_OPTION, MISSING_OPTION};
 pub use grading::{
     Answer, Answers, Ask, Conclusion, Graded, JudgeQuestion, Judging, NOT_JUDGED, NOT_RUN,
     Progress, Question, ScriptAnswer, ScriptQuestion, Step, Subject, Terms, grade,

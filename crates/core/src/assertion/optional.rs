@@ -2,9 +2,7 @@
 
 use crate::access::Reader;
 use crate::diagnostic::Diagnostic;
-use crate::syntax::fields::{Bound, Entry};
-
-use super::codes::MISSING_OPTION;
+use crate::syntax::fields::{Bound, Entry, MISSING_OPTION};
 
 /// `None` only when the option was written and is wrong, so that a reader can look at every option
 /// before it gives up: all faults of an assertion are reported at once.

@@ -6,10 +6,10 @@ use crate::access::Reader;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Map, Required};
 use crate::source::{Span, Spanned};
-use crate::syntax::fields::{Bound, Entry};
+use crate::syntax::fields::{Bound, Entry, MISSING_OPTION};
 use crate::syntax::{Node, Scalar};
 
-use super::codes::{MISSING_OPTION, VALUE_NOT_STRING};
+use super::codes::VALUE_NOT_STRING;
 use super::needle::EMPTY_VALUE;
 
 #[derive(Debug)]

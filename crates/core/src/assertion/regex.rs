@@ -2,10 +2,9 @@
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Marks};
-use crate::syntax::fields::{Entry, Field, Shape};
+use crate::syntax::fields::{Entry, Field, INVALID_OPTION, Shape};
 
 use super::check::{Check, Common, Kind, Strays};
-use super::codes::INVALID_OPTION;
 use super::excerpt::excerpt;
 use super::grading::{Step, Subject};
 use super::optional::optional;

@@ -6,10 +6,12 @@ use crate::access::{Reader, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Number, Operator, Required, RubricItem, Weight};
 use crate::source::Span;
-use crate::syntax::fields::{Bound, CONFLICTING_FIELDS, Entry, Field, Shape, shorten};
+use crate::syntax::fields::{
+    Bound, CONFLICTING_FIELDS, Entry, Field, INVALID_OPTION, Shape, shorten,
+};
 use crate::syntax::{Node, Scalar};
 
-use super::codes::{INVALID_OPTION, ZERO_WEIGHT};
+use super::codes::ZERO_WEIGHT;
 use super::read::{merge_least, read_required, read_weight};
 use super::score_ranges::{self, read_ranges};
 

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Map, RubricItem, Test, Value};
 use crate::source::Span;
-use crate::syntax::fields::{Entry, Field, Shape};
+use crate::syntax::fields::{Entry, Field, MISSING_OPTION, Shape};
 
 use super::check::{Assertion, Check, Common, Kind, Placed, Strays};
-use super::codes::MISSING_OPTION;
 use super::grading::{Step, Subject};
 use super::judged::Judged;
 use super::options::Options;

@@ -5,9 +5,8 @@ use camino::Utf8PathBuf;
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::model::{Map, Value};
 use crate::source::{EntryKind, Span, Spanned};
-use crate::syntax::fields::{Entry, Field, Shape};
+use crate::syntax::fields::{Entry, Field, MISSING_OPTION, Shape};
 
-use super::codes::MISSING_OPTION;
 use super::options::Options;
 
 declare_codes! {

@@ -3,10 +3,9 @@
 use crate::access::{Reader, wrong_type};
 use crate::diagnostic::Diagnostic;
 use crate::model::{self, Map, Number, Value};
-use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
+use crate::syntax::fields::{Bound, Entry, Field, INVALID_OPTION, Shape, shorten};
 use crate::syntax::{Node, Scalar};
 
-use super::codes::INVALID_OPTION;
 use super::equality::{are_equal, is_part_of};
 use super::excerpt::{excerpt, json_excerpt};
 use super::needle::EMPTY_VALUE;

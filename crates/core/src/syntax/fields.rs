@@ -178,6 +178,61 @@ tests:
 Older tools wrote other names for the same fields. One spelling per field keeps suites easy to
 search and to compare.
 "#;
+    MISSING_OPTION = "missing-option", Blocking, Assertion, r#"A check lacks an option without which it means nothing.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Answers quickly
+    input: Hi
+    assert:
+      - type: latency
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Answers quickly
+    input: Hi
+    assert:
+      - type: latency
+        threshold: 2000
+```
+
+## Why
+A misconfigured check is never skipped: it would count as passed.
+"#;
+    INVALID_OPTION = "invalid-option", Blocking, Assertion, r#"An option has a word that is not in its set.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Searches
+    input: Find it
+    assert:
+      - {type: tool-trajectory, mode: inorder, expected: [search]}
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Searches
+    input: Find it
+    assert:
+      - {type: tool-trajectory, mode: in_order, expected: [search]}
+```
+
+## Why
+Falling back to the default would check something else.
+"#;
 }
 
 /// What a field's value looks like; the source of the JSON Schema.

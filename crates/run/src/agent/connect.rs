@@ -4,10 +4,10 @@ use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::access::{Reference, Template};
-use evalrig_core::assertion::INVALID_OPTION;
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{Map, Number, Value};
 use evalrig_core::source::Files;
+use evalrig_core::syntax::fields::INVALID_OPTION;
 
 use crate::target::{Base, Setting, Target};
 

@@ -11,10 +11,10 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::assertion::INVALID_OPTION;
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{FaultKind, Tokens, Transcript};
 use evalrig_core::source::EntryKind;
+use evalrig_core::syntax::fields::INVALID_OPTION;
 
 use crate::record::read::{Extent, read_slim, scan_file};
 use crate::record::transcript_json::read_output_messages;

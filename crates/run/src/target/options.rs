@@ -2,12 +2,11 @@
 //! kept. Every fault is reported where it is found and leaves only the mark [`Faulty`].
 
 use evalrig_core::access::{Reader, Template, wrong_type};
-use evalrig_core::assertion::MISSING_OPTION;
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{Map, Number};
 use evalrig_core::source::Span;
 use evalrig_core::syntax::Node;
-use evalrig_core::syntax::fields::{Bound, CONFLICTING_FIELDS, Entry, Field};
+use evalrig_core::syntax::fields::{Bound, CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION};
 
 use super::secret::{Secret, literal_secret};
 use super::setting::Setting;

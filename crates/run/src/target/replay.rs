@@ -1,9 +1,8 @@
 //! `replay`: answers of an earlier run.
 
 use evalrig_core::access::{Template, wrong_type};
-use evalrig_core::assertion::INVALID_OPTION;
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::syntax::fields::{Field, Shape, shorten};
+use evalrig_core::syntax::fields::{Field, INVALID_OPTION, Shape, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
 use crate::agent::{Agent, Connect};
