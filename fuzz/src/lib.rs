@@ -2,7 +2,7 @@
 //! everything that is reported about it.
 
 use camino::Utf8Path;
-use evalrig_core::access::{Limits, World};
+use evalrig_core::reader::{Limits, World};
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
 use evalrig_core::read::{Collect, Origin, Request, load};
 use evalrig_core::source::{MemoryFiles, Sources, Span, Variables};

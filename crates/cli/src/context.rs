@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::{EnvFiles, Limits, TargetNames, World};
 use evalrig_core::read::{Discovery, Found, repository_root};
+use evalrig_core::reader::{EnvFiles, Limits, TargetNames, World};
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::{Disk, ProcessEnvironment};
 use evalrig_run::report;

@@ -9,8 +9,8 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use camino::Utf8Path;
-use evalrig_core::access::Secrets;
 use evalrig_core::export::Loss;
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{SourceId, Sources, Span};
 use serde::Serialize;
 

@@ -3,9 +3,9 @@
 use std::io::Cursor;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use evalrig_core::access::{Limits, World};
 use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::read::{Forget, Origin, Request, load};
+use evalrig_core::reader::{Limits, World};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_core::syntax::{JsonLines, Line};
 

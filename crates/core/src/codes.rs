@@ -6,9 +6,9 @@ use crate::diagnostic::Code;
 pub fn all_codes() -> impl Iterator<Item = &'static Code> {
     [
         crate::syntax::CODES,
-        crate::access::CODES,
+        crate::reader::CODES,
         crate::assertion::CODES,
-        crate::outgoing::CODES,
+        crate::transpile_rules::CODES,
         crate::read::CODES,
         crate::export::CODES,
     ]

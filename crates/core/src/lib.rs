@@ -2,7 +2,6 @@
 //! builds one canonical model. Touches no file, clock, process or network; the caller lends it
 //! [`source::Files`] and [`source::Environment`].
 
-pub mod access;
 pub mod assertion;
 pub mod codes;
 pub mod compare;
@@ -10,12 +9,14 @@ pub mod diagnostic;
 pub mod evidence;
 pub mod export;
 pub mod model;
-pub mod outgoing;
 pub mod plan;
 pub mod read;
+pub mod reader;
 pub mod repair;
 pub mod schema;
 pub mod score;
+pub mod secrets;
 pub mod source;
 pub mod stats;
 pub mod syntax;
+pub mod transpile_rules;

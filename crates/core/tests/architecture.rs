@@ -14,12 +14,14 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("model", &["source"]),
     // Of the model only `Value` and `Number`.
     ("syntax", &["source", "diagnostic", "model"]),
-    ("access", &["source", "diagnostic", "model", "syntax"]),
-    // Of access only judge prompts, of the syntax only JSON.
+    // Of the model only `Value`.
+    ("secrets", &["model"]),
     (
-        "evidence",
-        &["source", "diagnostic", "model", "syntax", "access"],
+        "reader",
+        &["source", "diagnostic", "model", "syntax", "secrets"],
     ),
+    // Of the syntax only JSON.
+    ("evidence", &["source", "diagnostic", "model", "syntax"]),
     (
         "assertion",
         &[
@@ -27,13 +29,13 @@ const ROOMS: &[(&str, &[&str])] = &[
             "diagnostic",
             "model",
             "syntax",
-            "access",
+            "reader",
             "evidence",
         ],
     ),
     // Of evidence only what a prompt is.
     (
-        "outgoing",
+        "transpile_rules",
         &["source", "diagnostic", "model", "evidence", "assertion"],
     ),
     ("score", &["source", "model", "assertion"]),
@@ -51,10 +53,11 @@ const ROOMS: &[(&str, &[&str])] = &[
             "diagnostic",
             "model",
             "syntax",
-            "access",
+            "secrets",
+            "reader",
             "evidence",
             "assertion",
-            "outgoing",
+            "transpile_rules",
         ],
     ),
     (
@@ -64,10 +67,11 @@ const ROOMS: &[(&str, &[&str])] = &[
             "diagnostic",
             "model",
             "syntax",
-            "access",
+            "secrets",
+            "reader",
             "evidence",
             "assertion",
-            "outgoing",
+            "transpile_rules",
         ],
     ),
     // The schema is made from the tables of fields, wherever they stand.
@@ -78,7 +82,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "diagnostic",
             "model",
             "syntax",
-            "access",
+            "reader",
             "assertion",
             "read",
         ],

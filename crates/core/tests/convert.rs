@@ -2,11 +2,12 @@
 //! byte (spec 15).
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::{Limits, Secrets, World};
 use evalrig_core::diagnostic::{Diagnostics, Severity};
 use evalrig_core::export::{Context, TranspileOptions, converted_yaml, transpile};
 use evalrig_core::model::{Block, Expected, JsonStyle, Suite, Test, Value};
 use evalrig_core::read::{Origin, Request, load_suite};
+use evalrig_core::reader::{Limits, World};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};

@@ -5,9 +5,9 @@ mod support;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::{Limits, World};
 use evalrig_core::diagnostic::{Diagnostics, Level};
 use evalrig_core::read::{Origin, Request, duplicate_suite_name, load_suite};
+use evalrig_core::reader::{Limits, World};
 use evalrig_core::source::{Entry, EntryKind, Files, MemoryFiles, Sources, Variables};
 use support::{Project, Seen};
 

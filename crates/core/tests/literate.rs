@@ -18,11 +18,11 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use evalrig_core::access::TargetNames;
 use evalrig_core::codes::{all_codes, code_named};
 use evalrig_core::diagnostic::{Diagnostics, Level};
 use evalrig_core::model::{JsonStyle, Number};
 use evalrig_core::read::Origin;
+use evalrig_core::reader::TargetNames;
 use evalrig_core::schema::{self, Draft};
 use evalrig_core::source::Sources;
 use evalrig_core::syntax::{Node, Scalar, Tree, parse_yaml};
@@ -40,7 +40,10 @@ const CHECKS: &[(&str, &str)] = &[
     ("interpolation.md", include_str!("check/interpolation.md")),
     ("messages.md", include_str!("check/messages.md")),
     ("noise.md", include_str!("check/noise.md")),
-    ("outgoing.md", include_str!("check/outgoing.md")),
+    (
+        "transpile_rules.md",
+        include_str!("check/transpile_rules.md"),
+    ),
     ("paths.md", include_str!("check/paths.md")),
     ("rubrics.md", include_str!("check/rubrics.md")),
     ("rulings.md", include_str!("check/rulings.md")),

@@ -1141,7 +1141,7 @@ fn the_id_of_an_assertion_may_be_a_number() {
 
 #[test]
 fn one_env_file_replaces_the_search_and_none_turns_it_off() {
-    use evalrig_core::access::EnvFiles;
+    use evalrig_core::reader::EnvFiles;
     let mut project = Project::new(
         r#"name: demo
 tests:

@@ -3,10 +3,10 @@
 mod support;
 
 use camino::Utf8PathBuf;
-use evalrig_core::access::{Limits, World};
 use evalrig_core::codes::all_codes;
 use evalrig_core::diagnostic::{Diagnostics, Doc, DocFile, Level};
 use evalrig_core::read::{Collect, Origin, Request, load};
+use evalrig_core::reader::{Limits, World};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 
 /// Every doc example; each "instead" is much the same.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use camino::Utf8Path;
-use evalrig_core::access::World;
 use evalrig_core::diagnostic::{Diagnostics, Severity};
+use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_run::target::read_targets;
 

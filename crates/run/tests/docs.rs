@@ -1,8 +1,8 @@
 //! The doc of every code of this crate: its example reports exactly that code, its "instead" nothing.
 
 use camino::Utf8PathBuf;
-use evalrig_core::access::World;
 use evalrig_core::diagnostic::{Diagnostics, Doc, DocFile};
+use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_run::target::read_targets;
 

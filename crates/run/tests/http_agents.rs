@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use camino::Utf8Path;
-use evalrig_core::access::World;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
 use evalrig_core::model::{FaultKind, JsonStyle, Map, Message, Number, Role, Tokens, Transcript};
+use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_run::agent::{Agent, Connect, Failure, Purpose, Request, Retry};
 use evalrig_run::execute::retry::attempts;

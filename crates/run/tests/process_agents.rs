@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use evalrig_core::access::World;
 use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::model::{Block, FaultKind, FileRef, Message, Role, ToolCall, Transcript, Value};
+use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_run::agent::{Agent, Connect, Failure, Purpose, Request, Retry};
 use evalrig_run::disk::Disk;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::Secrets;
 use evalrig_core::model::{Outcome, Transcript};
+use evalrig_core::secrets::Secrets;
 use evalrig_run::record::{
     End, Existing, Header, Interrupted, Latest, Place, PlannedSuite, ReadError, RecordError,
     Recorder, Row, RowError, Rows, RunFacts, SummaryTally, fingerprint, read_finished,

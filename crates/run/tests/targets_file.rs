@@ -1,8 +1,8 @@
 //! Whole targets files: the example of the format, faults of the root, and hostile input.
 
 use camino::Utf8Path;
-use evalrig_core::access::World;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
+use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_run::target::{Targets, read_targets};
 

@@ -1,11 +1,11 @@
 //! Reading one file of the corpus as `validate` and `show` do.
 
 use camino::Utf8Path;
-use evalrig_core::access::{EnvFiles, Limits, TargetNames, World};
 use evalrig_core::diagnostic::{Diagnostics, Level};
 use evalrig_core::export;
 use evalrig_core::model::{Suite, Value};
 use evalrig_core::read::{Origin, Request, load_suite};
+use evalrig_core::reader::{EnvFiles, Limits, TargetNames, World};
 use evalrig_core::repair::Reading;
 use evalrig_core::source::{Files, Sources, Variables};
 use evalrig_run::target::{find_targets_file, read_targets};

@@ -8,12 +8,12 @@ use std::fs;
 use std::io::{self, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::Secrets;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
 use evalrig_core::export;
 use evalrig_core::model::Suite;
 use evalrig_core::read::{Origin, Request, load_suite};
 use evalrig_core::repair::Overlay;
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files, Sources};
 use evalrig_run::disk::Disk;
 
@@ -103,7 +103,7 @@ impl Reading {
         let limits = context.limits(&args.loading);
         let root = context.root(&args.loading, path);
         let request = Request {
-            world: evalrig_core::access::World {
+            world: evalrig_core::reader::World {
                 files,
                 ..context.world()
             },

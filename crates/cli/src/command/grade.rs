@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use camino::Utf8PathBuf;
-use evalrig_core::access::Secrets;
 use evalrig_core::assertion::judge_criteria;
 use evalrig_core::plan::Selection;
 use evalrig_core::read::{Found, Origin, repository_root};
+use evalrig_core::secrets::Secrets;
 use evalrig_run::disk::Disk;
 use evalrig_run::execute::{Books, Job, RunOptions};
 use evalrig_run::prepare::{Runnable, Stations, TargetScope, Wishes, prepare_again};

@@ -1,9 +1,9 @@
 //! `show`: a suite or one test, as it was understood.
 
-use evalrig_core::access::Secrets;
 use evalrig_core::export;
 use evalrig_core::model::{JsonStyle, Value};
 use evalrig_core::read::{Found, Origin};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_core::syntax::{EmitStyle, to_yaml};
 use evalrig_run::disk::Disk;

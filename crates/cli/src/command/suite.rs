@@ -2,10 +2,10 @@
 
 use std::io;
 
-use evalrig_core::access::Secrets;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
 use evalrig_core::model::Suite;
 use evalrig_core::read::{self, Collect, Found, Header, Request, Sink};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 
 use crate::args::Loading;

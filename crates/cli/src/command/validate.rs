@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::{Limits, Secrets, TargetNames};
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Severity};
 use evalrig_core::read::{self, Forget, Found, Request};
+use evalrig_core::reader::{Limits, TargetNames};
 use evalrig_core::repair::{Reading, repair};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
 use evalrig_run::disk::Disk;
 use evalrig_run::target::{find_targets_file, read_targets};
@@ -106,7 +107,7 @@ impl Check {
         names: &mut HashMap<String, Span>,
         files: &dyn Files,
     ) {
-        let world = evalrig_core::access::World {
+        let world = evalrig_core::reader::World {
             files,
             ..context.world()
         };
@@ -241,7 +242,7 @@ impl TargetFiles {
         if let Some(known) = self.quiet.get(file) {
             return known.clone();
         }
-        let world = evalrig_core::access::World {
+        let world = evalrig_core::reader::World {
             files,
             ..context.world()
         };
@@ -263,7 +264,7 @@ impl TargetFiles {
         if let Some(known) = self.files.get(file) {
             return known.clone();
         }
-        let world = evalrig_core::access::World {
+        let world = evalrig_core::reader::World {
             files,
             ..context.world()
         };

@@ -1,8 +1,8 @@
 //! Small findings for the tests of this folder. Files lie in `/work`.
 
 use camino::Utf8Path;
-use evalrig_core::access::Secrets;
 use evalrig_core::diagnostic::{Code, Diagnostic, Family, Fix, Level, Severity};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{Position, SourceId, Sources, Span};
 
 use super::{Findings, Render};

@@ -16,8 +16,8 @@ use std::borrow::Cow;
 use std::io;
 
 use camino::Utf8Path;
-use evalrig_core::access::Secrets;
 use evalrig_core::diagnostic::{Diagnostic, Fix};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{Sources, Span};
 
 pub use concise::Concise;

@@ -1,8 +1,8 @@
 //! How a composite joins its members' scores (spec 8.3).
 
-use crate::access::{list_words, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
 use crate::model::{AssertionGrade, Grade, Map, Number, Value, Weight};
+use crate::reader::{list_words, wrong_type};
 use crate::source::Span;
 use crate::syntax::Node;
 use crate::syntax::fields::{Bound, Entry, Field, MISSING_OPTION, Shape, shorten, unknown_field};

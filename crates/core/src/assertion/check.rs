@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::access::Prompt;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Expected, Map, Required, RubricItem, Value, Weight};
+use crate::reader::Prompt;
 use crate::source::Span;
 use crate::syntax::fields::Field;
 

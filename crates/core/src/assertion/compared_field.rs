@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::access::{Reader, short_span, wrong_type};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Fault, Map, Number, Value, Weight};
+use crate::reader::{Reader, short_span, wrong_type};
 use crate::source::Span;
 use crate::syntax::Node;
 use crate::syntax::fields::{Bound, Entry, Field, INVALID_OPTION, Shape, shorten};

@@ -279,8 +279,8 @@ impl Check for Composite {
 mod tests {
     use super::super::snippet::{diagnose, marked, read};
     use super::*;
-    use crate::access::Limits;
     use crate::model::JsonStyle;
+    use crate::reader::Limits;
     use crate::source::MemoryFiles;
 
     #[test]

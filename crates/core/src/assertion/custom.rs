@@ -2,9 +2,9 @@
 
 use camino::Utf8PathBuf;
 
-use crate::access::Reader;
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
 use crate::model::Map;
+use crate::reader::Reader;
 use crate::source::EntryKind;
 use crate::syntax::fields::{Field, shorten};
 
@@ -188,8 +188,8 @@ impl Check for Custom {
 #[cfg(test)]
 mod tests {
     use super::super::snippet::{diagnose, read, read_with};
-    use crate::access::Limits;
     use crate::model::{JsonStyle, Value};
+    use crate::reader::Limits;
     use crate::source::MemoryFiles;
 
     #[test]

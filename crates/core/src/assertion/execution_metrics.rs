@@ -1,8 +1,8 @@
 //! `execution-metrics`: several limits on how the answer came about.
 
-use crate::access::Reader;
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Call, Fault, Map, Number, Transcript};
+use crate::reader::Reader;
 use crate::syntax::fields::{Bound, Entry, Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::access::{Reader, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Expected, Fault, JsonStyle, Map, Marks, Score, Value};
+use crate::reader::{Reader, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, MISSING_OPTION, Shape, shorten};
 use crate::syntax::json_value;

@@ -1,11 +1,11 @@
 //! Asks a judge and reads its replies (spec 10.2): shared by the types that have one.
 
-use crate::access::JudgeTemplate;
 use crate::evidence::{
     CHECKS_PER_CALL, Decision, ItemReply, JudgeTask, read_check_reply, read_score_reply, repair,
 };
 use crate::model::{
-    Fault, FaultKind, Gate, Grade, Map, Marks, Message, Required, RubricItem, Score, Stage,
+    Fault, FaultKind, Gate, Grade, JudgeTemplate, Map, Marks, Message, Required, RubricItem, Score,
+    Stage,
 };
 
 use super::grading::{

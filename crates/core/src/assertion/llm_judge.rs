@@ -1,8 +1,8 @@
 //! `llm-judge`: a model grades the answer by a prompt, by rubric items, or by both.
 
-use crate::access::{JudgeTemplate, Prompt, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Fault, FaultKind, Grade, Map, RubricItem, Stage, Test};
+use crate::model::{Fault, FaultKind, Grade, JudgeTemplate, Map, RubricItem, Stage, Test};
+use crate::reader::{Prompt, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{
     CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION, Shape, unknown_field,
@@ -326,8 +326,8 @@ mod tests {
     use super::super::snippet::{diagnose, marked, read, read_with};
     use super::super::trial::Trial;
     use super::*;
-    use crate::access::Limits;
     use crate::model::{JsonStyle, Transcript, Value};
+    use crate::reader::Limits;
     use crate::source::MemoryFiles;
 
     fn options(yaml: &str) -> String {

@@ -1,7 +1,7 @@
 //! Options that may be absent, and those that an entry inside an option must have.
 
-use crate::access::Reader;
 use crate::diagnostic::Diagnostic;
+use crate::reader::Reader;
 use crate::syntax::fields::{Bound, Entry, MISSING_OPTION};
 
 /// `None` only when the option was written and is wrong, so that a reader can look at every option

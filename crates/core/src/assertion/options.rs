@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::access::Reader;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Map, Required};
+use crate::reader::Reader;
 use crate::source::{Span, Spanned};
 use crate::syntax::fields::{Bound, Entry, MISSING_OPTION};
 use crate::syntax::{Node, Scalar};

@@ -5,9 +5,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::access::{Reader, out_of_range, wrong_type};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::model::{Number, Required, Weight};
+use crate::reader::{Reader, out_of_range, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{
     Bound, DEPRECATED_FIELD, Entry as FieldEntry, Field, Shape, UNSUPPORTED_FEATURE,

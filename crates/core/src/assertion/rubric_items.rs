@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::access::{Reader, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Number, Operator, Required, RubricItem, Weight};
+use crate::reader::{Reader, short_span, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{
     Bound, CONFLICTING_FIELDS, Entry, Field, INVALID_OPTION, Shape, shorten,
@@ -328,7 +328,7 @@ fn read_item_gate(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Required
     let required = read_required(reader, bound)?;
     let number = reader.number(&of_ten, 0.0, 10.0)?;
     if number.value() == 0.0 {
-        reader.report(crate::access::out_of_range(
+        reader.report(crate::reader::out_of_range(
             "required_min_score",
             of_ten.value,
             "a number greater than 0 and at most 10",
@@ -369,8 +369,8 @@ fn report_duplicates(reader: &mut Reader<'_>, list: Node<'_>, items: &[RubricIte
 #[cfg(test)]
 mod tests {
     use super::super::snippet::{diagnose, marked, read};
-    use crate::access::Limits;
     use crate::model::{JsonStyle, Value};
+    use crate::reader::Limits;
     use crate::source::MemoryFiles;
 
     fn faults(items: &str) -> Vec<&'static str> {

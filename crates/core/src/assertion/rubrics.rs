@@ -225,9 +225,9 @@ impl Check for Rubrics {
 mod tests {
     use super::super::snippet::{diagnose, marked, read};
     use super::*;
-    use crate::access::{Limits, TargetNames};
     use crate::diagnostic::Level;
     use crate::model::JsonStyle;
+    use crate::reader::{Limits, TargetNames};
     use crate::source::MemoryFiles;
 
     #[test]

@@ -1,8 +1,8 @@
 //! `score_ranges` of a rubric item: what scores from 0 to 10 stand for (spec 3.6).
 
-use crate::access::{Reader, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::ScoreRange;
+use crate::reader::{Reader, short_span, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
 use crate::syntax::{Node, Scalar};

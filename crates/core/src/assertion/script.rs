@@ -328,7 +328,7 @@ impl Script {
 #[cfg(test)]
 mod tests {
     use super::super::snippet::{diagnose, marked, read, read_with};
-    use crate::access::Limits;
+    use crate::reader::Limits;
     use crate::source::MemoryFiles;
 
     fn files() -> MemoryFiles {

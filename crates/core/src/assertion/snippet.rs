@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::access::{Limits, Reader, World};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::reader::{Limits, Reader, World};
 use crate::source::{MemoryFiles, Sources, Variables};
 use crate::syntax::parse_yaml;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 
-use crate::access::{Limits, Reader, World};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{Expected, JsonStyle, Value};
+use crate::reader::{Limits, Reader, World};
 use crate::source::{MemoryFiles, Sources, Span, Variables};
 use crate::syntax::parse_yaml;
 

@@ -1,8 +1,8 @@
 //! One expected call of a `tool-trajectory`.
 
-use crate::access::{Reader, wrong_type};
 use crate::diagnostic::Diagnostic;
 use crate::model::{self, Map, Number, Value};
+use crate::reader::{Reader, wrong_type};
 use crate::syntax::fields::{Bound, Entry, Field, INVALID_OPTION, Shape, shorten};
 use crate::syntax::{Node, Scalar};
 

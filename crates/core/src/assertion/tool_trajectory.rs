@@ -1,8 +1,8 @@
 //! `tool-trajectory`: which tools were called, in what order and how often.
 
-use crate::access::{Reader, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Fault, Map, Value};
+use crate::reader::{Reader, wrong_type};
 use crate::syntax::fields::{Entry, Field, Shape};
 
 use super::check::{Check, Common, Kind, Strays};

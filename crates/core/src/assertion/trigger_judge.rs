@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::access::Reader;
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Call, Fault, Map, Marks, Number, Score};
+use crate::reader::Reader;
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, Shape};
 

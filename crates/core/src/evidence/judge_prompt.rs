@@ -5,9 +5,9 @@
 //! `## Checks` in an answer stays part of the answer. A prompt that places the answer itself is the
 //! author's own layout and is filled in as it is; its checks come last, and the judge is told so.
 
-use crate::access::{JudgeTemplate, JudgeVariable, Part};
 use crate::model::{
-    Block, Fault, JsonStyle, Message, Operator, Role, RubricItem, ScoreRange, Stage, Value,
+    Block, Fault, JsonStyle, JudgeTemplate, JudgeVariable, Message, Operator, Part, Role,
+    RubricItem, ScoreRange, Stage, Value,
 };
 
 use super::Evidence;

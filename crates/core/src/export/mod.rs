@@ -53,10 +53,10 @@ pub(crate) mod testing {
     //! Suites that live in memory, for the tests of this room.
 
     use super::*;
-    use crate::access::{Limits, World};
     use crate::diagnostic::{Diagnostics, Level, Severity};
     use crate::model::Suite;
     use crate::read::{Origin, Request, load_suite};
+    use crate::reader::{Limits, World};
     use crate::source::{MemoryFiles, Variables};
 
     pub(crate) struct Loaded {

@@ -3,9 +3,9 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use crate::access::{is_prompt_path, without_dots};
 use crate::assertion::Assertion;
 use crate::model::{FileRef, Map, Value};
+use crate::reader::{is_prompt_path, without_dots};
 use crate::source::EntryKind;
 
 use super::Context;

@@ -1,9 +1,9 @@
 //! Content blocks of messages (spec 3.4).
 
-use crate::access::interpolate::Vars;
-use crate::access::{Reader, list_words, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
 use crate::model::{Block, FileRef, Image, from_base64};
+use crate::reader::interpolate::Vars;
+use crate::reader::{Reader, list_words, short_span, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{Bound, Field, Shape, shorten};
 use crate::syntax::{Node, Scalar};

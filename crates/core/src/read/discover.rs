@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::access::without_dots;
+use crate::reader::without_dots;
 use crate::source::{EntryKind, Files};
 
 use super::load::Origin;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::access::{short_span, type_of, wrong_type};
 use crate::assertion::{
     Assertion, assertion_from_criteria, assertion_from_items, place_in_test, trigger_assertion,
 };
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::model::{Execution, Expected, Map, Message, Test, TestId, Value, Verdicts};
+use crate::reader::{short_span, type_of, wrong_type};
 use crate::source::{SourceId, Span};
 use crate::syntax::fields::shorten;
 use crate::syntax::{Node, Scalar, Tree};

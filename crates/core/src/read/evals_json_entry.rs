@@ -1,8 +1,8 @@
 //! One entry of an evals.json: prompt, files, expected output and assertions (spec 15).
 
-use crate::access::{Reader, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::model::{Block, Expected, Map, Message, Role, RubricItem, Value};
+use crate::reader::{Reader, short_span, wrong_type};
 use crate::syntax::fields::CONFLICTING_FIELDS;
 use crate::syntax::{Node, Scalar};
 

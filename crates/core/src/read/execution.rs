@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::access::{Reader, wrong_type};
 use crate::assertion::{Assertion, read_entries};
 use crate::model::Execution;
+use crate::reader::{Reader, wrong_type};
 use crate::syntax::fields::{
     Bound, DEPRECATED_FIELD, Entry, Field, Shape, UNKNOWN_FIELD, unknown_field,
 };

@@ -1,9 +1,9 @@
 //! `expected_output` (spec 3.5).
 
-use crate::access::Reader;
-use crate::access::interpolate::Vars;
 use crate::diagnostic::{Diagnostic, Fix, declare_codes};
 use crate::model::{Expected, Value};
+use crate::reader::Reader;
+use crate::reader::interpolate::Vars;
 use crate::syntax::fields::Entry;
 use crate::syntax::{Kind, Node, Scalar};
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 
-use crate::access::{Reader, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::TestId;
+use crate::reader::{Reader, wrong_type};
 use crate::source::{Position, Sources, Span};
 use crate::syntax::fields::{Bound, shorten};
 use crate::syntax::{Node, Scalar};

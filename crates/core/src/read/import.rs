@@ -3,8 +3,8 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::access::{FileUse, Resolved, without_dots, wrong_type};
 use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
+use crate::reader::{FileUse, Resolved, without_dots, wrong_type};
 use crate::source::{EntryKind, Span};
 use crate::syntax::fields::{Bound, Entry, WRONG_TYPE};
 use crate::syntax::{Node, Scalar};
@@ -323,9 +323,9 @@ impl Loader<'_, '_> {
             self.import_failed = true;
             let message = format!(
                 "an imported file holds a list of tests, a suite or one test, found {}",
-                crate::access::type_of(root)
+                crate::reader::type_of(root)
             );
-            let span = crate::access::short_span(root);
+            let span = crate::reader::short_span(root);
             self.reader
                 .report(Diagnostic::new(&WRONG_TYPE, span, message));
         } else if let Some(diagnostic) = dialect::foreign_import(root) {

@@ -1,14 +1,14 @@
 //! `input` and `input_files` → messages (spec 3.2, 5).
 
-use crate::access::interpolate::Vars;
-use crate::access::{FileUse, Reader, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::evidence::{is_silent, last_user_message};
 use crate::model::{Block, FileRef, Message, Role};
-use crate::outgoing::no_prompt;
+use crate::reader::interpolate::Vars;
+use crate::reader::{FileUse, Reader, short_span, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{Bound, Entry, WRONG_TYPE};
 use crate::syntax::{Node, Scalar};
+use crate::transpile_rules::no_prompt;
 
 use super::level::Level;
 use super::message::{Calls, read_message, read_messages};

@@ -102,7 +102,7 @@ impl Loader<'_, '_> {
                     self.read_test(root, level, &standing);
                     return;
                 }
-                let found = crate::access::type_of(root);
+                let found = crate::reader::type_of(root);
                 let message = format!("each line is one test, a JSON object; found {found}");
                 self.reader
                     .report(Diagnostic::new(&WRONG_TYPE, root.span(), message));

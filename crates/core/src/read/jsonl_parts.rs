@@ -9,9 +9,10 @@ use std::thread;
 
 use camino::Utf8Path;
 
-use crate::access::{Reader, Secrets};
 use crate::diagnostic::Diagnostics;
 use crate::model::{TestId, Value};
+use crate::reader::Reader;
+use crate::secrets::Secrets;
 use crate::source::{Position, Sources, Span};
 use crate::syntax::{JsonLines, LINE_LIMIT, json_value};
 
@@ -181,8 +182,8 @@ fn id_in(line: &str, range: (u32, u32)) -> Option<TestId> {
 struct Worker<'a> {
     level: &'a Level<'a>,
     path: &'a Arc<Utf8Path>,
-    world: crate::access::World<'a>,
-    limits: &'a crate::access::Limits,
+    world: crate::reader::World<'a>,
+    limits: &'a crate::reader::Limits,
     root: camino::Utf8PathBuf,
     main_directory: camino::Utf8PathBuf,
     directory: camino::Utf8PathBuf,
@@ -316,9 +317,9 @@ impl Parts<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::access::{Limits, World};
     use crate::diagnostic::Diagnostics;
     use crate::read::{Collect, Forget, Origin, Request, Sink, load};
+    use crate::reader::{Limits, World};
     use crate::source::{MemoryFiles, Sources, Variables};
 
     /// Every diagnostic as a line of text, and the number of tests.

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::access::{Limits, Reader, Secrets, World};
 use crate::diagnostic::{Diagnostic, Diagnostics, declare_codes};
 use crate::model::{Execution, Map, Suite, Test, Verdicts};
+use crate::reader::{Limits, Reader, World};
+use crate::secrets::Secrets;
 use crate::source::{EntryKind, SourceId, Sources, Span};
 use crate::syntax::{Tree, parse_json, parse_yaml, read_source};
 

@@ -1,9 +1,9 @@
 //! Messages (spec 3.3).
 
-use crate::access::interpolate::Vars;
-use crate::access::{Reader, list_words, short_span, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
 use crate::model::{Block, Message, Role, ToolCall};
+use crate::reader::interpolate::Vars;
+use crate::reader::{Reader, list_words, short_span, wrong_type};
 use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
 use crate::syntax::{Node, Scalar};
 

@@ -1,9 +1,9 @@
 //! `metadata`: free data with a few reserved keys (spec 3.8).
 
-use crate::access::interpolate::Vars;
-use crate::access::{Reader, is_lone_reference, type_of};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Number, Value};
+use crate::reader::interpolate::Vars;
+use crate::reader::{Reader, is_lone_reference, type_of};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, Shape};
 use crate::syntax::{Node, Scalar};
@@ -124,7 +124,7 @@ pub(super) fn reserved_fault(name: &str, value: &Value) -> Option<&'static str> 
 }
 
 pub(super) fn wrong(name: &str, node: Node<'_>, wants: &str) -> Diagnostic {
-    wrong_at(crate::access::short_span(node), name, wants, type_of(node))
+    wrong_at(crate::reader::short_span(node), name, wants, type_of(node))
 }
 
 fn wrong_at(span: Span, name: &str, wants: &str, found: &str) -> Diagnostic {

@@ -2,8 +2,8 @@
 
 use camino::Utf8Path;
 
-use crate::access::Reader;
 use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::reader::Reader;
 use crate::source::{SourceId, Span};
 use crate::syntax::fields::{Bound, shorten};
 

@@ -1,8 +1,8 @@
 //! Old root keys whose place is inside another mapping now.
 
-use crate::access::Reader;
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::model::{Execution, Map, Value};
+use crate::reader::Reader;
 use crate::source::Span;
 use crate::syntax::fields::{Bound, CONFLICTING_FIELDS, DEPRECATED_FIELD, Entry};
 use crate::syntax::{Node, edit};

@@ -2,9 +2,9 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::access::without_dots;
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Execution, Map, Verdicts};
+use crate::reader::without_dots;
 use crate::source::{SourceId, Span};
 use crate::syntax::Node;
 use crate::syntax::fields::Bound;
@@ -149,7 +149,7 @@ fn load_with(loader: &mut Loader<'_, '_>, path: &Utf8Path, sidecar: &Utf8Path) -
     let (source, tree) = loader.parse_yaml_file(sidecar)?;
     let root = tree.root();
     if !root.is_mapping() {
-        let diagnostic = crate::access::wrong_type("a sidecar", root, "a mapping");
+        let diagnostic = crate::reader::wrong_type("a sidecar", root, "a mapping");
         loader.reader.report(diagnostic);
         return None;
     }
@@ -161,7 +161,7 @@ fn load_with(loader: &mut Loader<'_, '_>, path: &Utf8Path, sidecar: &Utf8Path) -
         && !points_to(tests, sidecar, path, &loader.reader.root)
     {
         let message = "this file is the sidecar of a JSONL file, and has tests of its own";
-        let span = crate::access::short_span(tests);
+        let span = crate::reader::short_span(tests);
         loader.reader.report(
             Diagnostic::new(&SIDECAR_HAS_TESTS, span, message)
                 .help("remove `tests`, or give this file another name"),

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use camino::Utf8Path;
 
 use crate::model::Test;
-use crate::outgoing::{
-    NamedSkill, SKILL_NAME_COLLISION, Wanted, collision, file_name, triggers_of,
-};
 use crate::source::{Position, Sources, Span};
 use crate::syntax::Node;
+use crate::transpile_rules::{
+    NamedSkill, SKILL_NAME_COLLISION, Wanted, collision, file_name, triggers_of,
+};
 
 use super::load::Loader;
 use super::test::{IdPlaceMaker, Standing};

@@ -2,10 +2,10 @@
 
 use camino::Utf8Path;
 
-use crate::access::{Reader, type_of};
 use crate::assertion::read_entries;
 use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
 use crate::model::{Map, Verdicts};
+use crate::reader::{Reader, type_of};
 use crate::source::SourceId;
 use crate::syntax::Node;
 use crate::syntax::fields::{
@@ -155,7 +155,7 @@ pub(super) fn load_root(
             "a suite is a mapping with `name` and `tests`, found {}",
             type_of(root)
         );
-        let span = crate::access::short_span(root);
+        let span = crate::reader::short_span(root);
         let diagnostic = Diagnostic::new(&crate::syntax::fields::WRONG_TYPE, span, message);
         loader.reader.report(if root.is_sequence() {
             diagnostic.help("put the list under `tests:`; a bare list can only be imported")
@@ -341,7 +341,7 @@ fn read_description(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<String
         let message = format!(
             "the description has {length} characters, at most {LONGEST_DESCRIPTION} are allowed"
         );
-        let span = crate::access::short_span(entry.value);
+        let span = crate::reader::short_span(entry.value);
         reader.report(Diagnostic::new(&DESCRIPTION_TOO_LONG, span, message));
     }
     Some(text)

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::access::{Reader, TestVars, short_span, wrong_type};
 use crate::assertion::{
     Assertion, TestView, ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, place_in_test,
     read_entries, read_items,
 };
 use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
 use crate::model::{Expected, Skip, Test, TestId};
+use crate::reader::{Reader, TestVars, short_span, wrong_type};
 use crate::source::{Position, Span};
 use crate::syntax::fields::{
     Bound, Entry, Field, Shape, UNKNOWN_FIELD, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field,
@@ -573,7 +573,7 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
 pub(super) fn not_a_test(node: Node<'_>) -> Diagnostic {
     let message = format!(
         "an item of `tests` is a test or a path, found {}",
-        crate::access::type_of(node)
+        crate::reader::type_of(node)
     );
     Diagnostic::new(&WRONG_TYPE, short_span(node), message)
 }

@@ -1,9 +1,9 @@
 //! `tool_calls` of assistant messages, in the API's form and in agentv's.
 
-use crate::access::interpolate::Vars;
-use crate::access::{Reader, wrong_type};
 use crate::diagnostic::{Diagnostic, Edit, Fix, declare_codes};
 use crate::model::{JsonStyle, ToolCall, Value};
+use crate::reader::interpolate::Vars;
+use crate::reader::{Reader, wrong_type};
 use crate::syntax::fields::{Bound, DEPRECATED_FIELD, Entry, Field, Shape};
 use crate::syntax::{Node, Scalar, edit, json_value};
 
@@ -238,7 +238,7 @@ fn read_arguments(reader: &mut Reader<'_>, node: Node<'_>) -> Option<String> {
         let message = "the arguments are not the text of a JSON object";
         let diagnostic = Diagnostic::new(
             &INVALID_TOOL_ARGUMENTS,
-            crate::access::short_span(node),
+            crate::reader::short_span(node),
             message,
         );
         reader.report(diagnostic.help("write `'{\"key\": \"value\"}'`, or a mapping"));

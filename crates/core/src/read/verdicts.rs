@@ -1,8 +1,8 @@
 //! `verdicts`: the score thresholds of a suite.
 
-use crate::access::{Reader, wrong_type};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Number, Verdicts};
+use crate::reader::{Reader, wrong_type};
 use crate::syntax::fields::{Bound, Entry, Field, Shape};
 
 declare_codes! {
@@ -68,7 +68,7 @@ pub(super) fn read_verdicts(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Verdi
         && let Some(entry) = bound.get("fail")
     {
         let message = "`fail` is accepted only as 0";
-        let span = crate::access::short_span(entry.value);
+        let span = crate::reader::short_span(entry.value);
         let help = "remove it: every score below `borderline` fails";
         reader.report(Diagnostic::new(&INVALID_THRESHOLDS, span, message).help(help));
     }
@@ -76,7 +76,7 @@ pub(super) fn read_verdicts(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Verdi
     Verdicts::new(pass, borderline).unwrap_or_else(|| {
         let message = format!("the thresholds do not fit together: {shown}");
         let help = "they must be 0 < borderline <= pass <= 1; the defaults are 0.6 and 0.8";
-        let span = crate::access::short_span(entry.value);
+        let span = crate::reader::short_span(entry.value);
         reader.report(Diagnostic::new(&INVALID_THRESHOLDS, span, message).help(help));
         Verdicts::default()
     })

@@ -1,7 +1,7 @@
 //! `version`: which format a suite is written in.
 
-use crate::access::Reader;
 use crate::diagnostic::{Diagnostic, Fix, declare_codes};
+use crate::reader::Reader;
 use crate::source::Span;
 use crate::syntax::Scalar;
 use crate::syntax::fields::{Bound, shorten};

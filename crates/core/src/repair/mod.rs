@@ -109,8 +109,8 @@ mod tests {
     use std::convert::Infallible;
 
     use super::*;
-    use crate::access::{Limits, World};
     use crate::read::{Forget, Origin, Request, load};
+    use crate::reader::{Limits, World};
     use crate::source::{MemoryFiles, Variables};
 
     struct Once(Diagnostics, Sources);

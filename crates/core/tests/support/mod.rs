@@ -5,11 +5,12 @@
 )]
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::{Limits, Secrets, TargetNames, World};
 use evalrig_core::diagnostic::{Code, Diagnostic, Diagnostics, Level};
 use evalrig_core::export::{Loss, OutFile, TranspileOptions, transpile};
 use evalrig_core::model::{JsonStyle, Suite, Test, Value};
 use evalrig_core::read::{Origin, Request, load_suite, repository_root};
+use evalrig_core::reader::{Limits, TargetNames, World};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_core::syntax::parse_yaml;
 

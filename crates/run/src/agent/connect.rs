@@ -3,9 +3,9 @@
 use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::{Reference, Template};
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{Map, Number, Value};
+use evalrig_core::reader::{Reference, Template};
 use evalrig_core::source::Files;
 use evalrig_core::syntax::fields::INVALID_OPTION;
 

@@ -1,9 +1,9 @@
 //! Agents that are programs with a stream of events of their own.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::Template;
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{FaultKind, Transcript};
+use evalrig_core::reader::Template;
 
 use crate::target::FilesMode;
 

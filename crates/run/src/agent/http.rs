@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use evalrig_core::access::Secrets;
 use evalrig_core::model::FaultKind;
+use evalrig_core::secrets::Secrets;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};

@@ -224,9 +224,9 @@ fn transcript(row: Row) -> Result<Transcript, Failure> {
 mod tests {
     use std::time::Duration;
 
-    use evalrig_core::access::World;
     use evalrig_core::diagnostic::Diagnostics;
     use evalrig_core::model::{Block, Call, Message, Role, ToolCall, Value};
+    use evalrig_core::reader::World;
     use evalrig_core::source::{MemoryFiles, Sources, Variables};
 
     use crate::disk::Disk;

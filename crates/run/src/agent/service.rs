@@ -4,12 +4,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use evalrig_core::access::{Reference, Template};
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{
     Block, Call, FaultKind, JsonStyle, Map, Message, Number, Role, Tokens, ToolCall, Transcript,
     Value,
 };
+use evalrig_core::reader::{Reference, Template};
 use evalrig_core::source::Span;
 use evalrig_core::syntax::fields::INVALID_OPTION;
 use evalrig_core::syntax::json_value;

@@ -4,8 +4,8 @@
 //! looks different afterwards. Names by which rows are found again stay as they are: test, suite,
 //! target, source. With one of them redacted a case would be lost, or run twice.
 
-use evalrig_core::access::Secrets;
 use evalrig_core::model;
+use evalrig_core::secrets::Secrets;
 use serde_json::Value;
 
 use super::row::{EvaluatorResult, Row, RowError};

@@ -9,8 +9,8 @@
 
 use std::fmt::Write;
 
-use evalrig_core::access::Secrets;
 use evalrig_core::model::{JsonStyle, Map, Number, Transcript, Value};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::syntax::json_value;
 use serde::{Deserialize, Serialize};
 

@@ -15,8 +15,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use evalrig_core::access::Secrets;
 use evalrig_core::model::Transcript;
+use evalrig_core::secrets::Secrets;
 use tokio::sync::oneshot;
 
 use super::door;

@@ -3,11 +3,11 @@
 use std::time::SystemTime;
 
 use camino::Utf8Path;
-use evalrig_core::access::Secrets;
 use evalrig_core::evidence::{Attachments, Rendering, message_to_value, question};
 use evalrig_core::model::{
     Block, Image, JsonStyle, Map, Message, Outcome, Role, Test, Transcript, Value, answer_of,
 };
+use evalrig_core::secrets::Secrets;
 
 use crate::disk::Disk;
 use crate::record::Row;

@@ -10,8 +10,8 @@ use std::thread;
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::Secrets;
 use evalrig_core::model::{FaultKind, Stage, Test, Transcript};
+use evalrig_core::secrets::Secrets;
 use tokio::sync::oneshot;
 
 use crate::record::{RecordPlace, Row, RowError};

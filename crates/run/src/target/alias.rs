@@ -1,9 +1,9 @@
 //! Names that lead to other names: `use_target` and `judge_target`. Every name that does not come
 //! from a variable must lead somewhere.
 
-use evalrig_core::access::{Reader, Template, UNKNOWN_TARGET};
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, did_you_mean};
+use evalrig_core::reader::{Reader, Template, UNKNOWN_TARGET};
 use evalrig_core::syntax::fields::shorten;
 
 use super::entry::{Meaning, Named};

@@ -1,7 +1,7 @@
 //! `azure`: a deployment of Azure OpenAI.
 
-use evalrig_core::access::Template;
 use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::{Agent, Connect};

@@ -1,7 +1,7 @@
 //! `cli`: any program that reads a prompt and prints an answer.
 
-use evalrig_core::access::Template;
 use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::reader::Template;
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 

@@ -1,8 +1,8 @@
 //! One entry of `targets`: who it is and what it stands for.
 
-use evalrig_core::access::{Reader, Reference, Template, wrong_type};
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Level};
+use evalrig_core::reader::{Reader, Reference, Template, wrong_type};
 use evalrig_core::source::{Span, Spanned};
 use evalrig_core::syntax::fields::{Bound, Field, UNKNOWN_FIELD, is_free, shorten};
 use evalrig_core::syntax::{Node, Scalar};

@@ -1,7 +1,7 @@
 //! The options that every target takes (spec 9.1).
 
-use evalrig_core::access::Template;
 use evalrig_core::model::{Map, Number};
+use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use super::options::{Options, Read};

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::{
-    EnvFiles, Limits, Reader, Reference, Secrets, TargetNames, Template, Unset, World, wrong_type,
-};
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
+use evalrig_core::reader::{
+    EnvFiles, Limits, Reader, Reference, TargetNames, Template, Unset, World, wrong_type,
+};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{Sources, Span};
 use evalrig_core::syntax::fields::{Bound, Field, Shape};
 use evalrig_core::syntax::{Node, parse_yaml, read_source};

@@ -1,9 +1,9 @@
 //! `mock`: answers that stand in the targets file.
 
-use evalrig_core::access::Template;
 use evalrig_core::assertion::{INVALID_REGEX, pattern_fault};
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{Number, Value};
+use evalrig_core::reader::Template;
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 

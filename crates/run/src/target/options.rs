@@ -1,9 +1,9 @@
 //! A mapping of a targets file, as the code that reads it sees it: one question per type, `${{ }}`
 //! kept. Every fault is reported where it is found and leaves only the mark [`Faulty`].
 
-use evalrig_core::access::{Reader, Template, wrong_type};
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{Map, Number};
+use evalrig_core::reader::{Reader, Template, wrong_type};
 use evalrig_core::source::Span;
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Bound, CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION};

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::fmt;
 
-use evalrig_core::access::Template;
 use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::Field;
 
 use crate::agent::{Agent, Connect};

@@ -1,7 +1,7 @@
 //! `replay`: answers of an earlier run.
 
-use evalrig_core::access::{Template, wrong_type};
 use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::reader::{Template, wrong_type};
 use evalrig_core::syntax::fields::{Field, INVALID_OPTION, Shape, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 

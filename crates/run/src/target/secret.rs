@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use evalrig_core::access::{Secrets, Template};
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::reader::Template;
+use evalrig_core::secrets::Secrets;
 use evalrig_core::syntax::{Node, Scalar};
 
 use super::{anthropic, azure, openai};

@@ -1,6 +1,6 @@
 //! A value that is known now, or will be when variables are.
 
-use evalrig_core::access::Template;
+use evalrig_core::reader::Template;
 
 /// A number, boolean or word. Given as `${{ NAME }}` it has a value only once somebody runs.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,8 @@
 //! Targets files in memory, for the tests of this folder.
 
 use camino::Utf8Path;
-use evalrig_core::access::World;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
+use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 
 use super::file::{Targets, read_targets};

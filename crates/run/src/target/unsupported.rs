@@ -1,8 +1,8 @@
 //! Providers that evalrig does not have, and what to write instead.
 
-use evalrig_core::access::list_words;
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, did_you_mean};
+use evalrig_core::reader::list_words;
 use evalrig_core::source::Span;
 use evalrig_core::syntax::fields::shorten;
 

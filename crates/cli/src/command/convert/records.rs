@@ -2,10 +2,10 @@
 //! that it lacks; those it has are not touched.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::Secrets;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
 use evalrig_core::export::{LoggedTest, logged_suite, test_ids, with_logged_tests};
 use evalrig_core::repair::Overlay;
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
 use evalrig_core::syntax::lone_tree;
 use evalrig_run::disk::Disk;

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::time::SystemTime;
 
-use evalrig_core::access::{Limits, Reader, Secrets};
 use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::model::Map;
 use evalrig_core::read::repository_root;
+use evalrig_core::reader::{Limits, Reader};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{Recorded, Session, SessionFormat, local_time, read_session};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::Secrets;
+use evalrig_core::secrets::Secrets;
 use evalrig_run::execute::{Answered, Books, SuiteJob};
 use evalrig_run::prepare::{OnlyCase, Wishes, leave_out};
 use evalrig_run::record::{

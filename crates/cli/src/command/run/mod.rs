@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use camino::Utf8PathBuf;
-use evalrig_core::access::Secrets;
 use evalrig_core::assertion::judge_criteria;
+use evalrig_core::secrets::Secrets;
 use evalrig_run::disk::Disk;
 use evalrig_run::event::Event;
 use evalrig_run::execute::{Books, Cancel, Ended, Job, RunOptions, SuiteJob, execute};

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::access::{Limits, Reader, Secrets, TargetNames};
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
 use evalrig_core::model::Suite;
 use evalrig_core::read::{Found, Request, load_suite};
+use evalrig_core::reader::{Limits, Reader, TargetNames};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
 use evalrig_run::disk::Disk;
 use evalrig_run::prepare::NO_TARGETS_FILE;

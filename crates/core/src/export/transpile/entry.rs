@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use crate::access::Secrets;
 use crate::model::{Expected, Test};
+use crate::secrets::Secrets;
 use crate::source::Span;
 
 use super::Transpiler;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 
-use crate::access::{Prompt, without_dots};
 use crate::assertion::Assertion;
 use crate::evidence::last_user_message;
 use crate::model::{Block, Expected, Image, Map, Operator, Role, RubricItem, Test, TestId, Value};
+use crate::reader::{Prompt, without_dots};
 use crate::source::{Sources, Span};
 
 use super::sentence::written_criteria;

@@ -17,11 +17,11 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 
-use crate::access::Secrets;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{Map, Suite, Test};
-use crate::outgoing::triggers_of;
+use crate::secrets::Secrets;
 use crate::source::{Sources, Span};
+use crate::transpile_rules::triggers_of;
 
 use entry::Entries;
 use ids::Numbers;

@@ -3,8 +3,8 @@
 use crate::diagnostic::Diagnostic;
 use crate::evidence::question;
 use crate::model::{Block, Test};
-use crate::outgoing::{NO_PROMPT, no_prompt};
 use crate::source::Sources;
+use crate::transpile_rules::{NO_PROMPT, no_prompt};
 
 use super::entry::distinct;
 use super::first_line;

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::access::Prompt;
 use crate::assertion::{Assertion, Placed, assertion_from_criteria};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Test, Value};
+use crate::reader::Prompt;
 
 use super::entry::distinct;
 use super::{Criteria, Prompts, Transpiler};

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Test, Value};
-use crate::outgoing::{NamedSkill, Wanted, collision, file_name};
 use crate::source::Span;
+use crate::transpile_rules::{NamedSkill, Wanted, collision, file_name};
 
 use super::{Layout, NoSkill, TranspileOptions};
 

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, Level};
+use crate::model::JudgeTemplate;
 use crate::source::{EntryKind, Span};
 use crate::syntax::codes::INVALID_ENCODING;
 use crate::syntax::fields::Entry;
 use crate::syntax::{DecodeError, decode};
 
-use super::judge_template::{Environment, Fault, JudgeTemplate, Piece, pieces, variable};
+use super::judge_template::{Environment, Fault, Piece, pieces, variable};
 use super::path::{FileUse, is_prompt_path};
 use super::reader::Reader;
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
+use crate::model::JudgeVariable;
 use crate::source::Span;
 use crate::syntax::fields::shorten;
 
@@ -39,23 +40,6 @@ The judge would be shown the braces in place of the answer, and would grade noth
 "#;
 }
 
-/// What a judge's prompt may insert.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JudgeVariable {
-    Question,
-    Input,
-    Criteria,
-    Note,
-    Answer,
-    ReferenceAnswer,
-    InputMessages,
-    ExpectedMessages,
-    OutputMessages,
-    Rubrics,
-    Metadata,
-    ToolCalls,
-}
-
 const NAMES: &[&str] = &[
     "question",
     "input",
@@ -72,66 +56,6 @@ const NAMES: &[&str] = &[
     "metadata",
     "tool_calls",
 ];
-
-impl JudgeVariable {
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "question" => Some(Self::Question),
-            "input" => Some(Self::Input),
-            // The second name of each pair is an old or another spelling (section 16, 6.3).
-            "criteria" | "expected_outcome" => Some(Self::Criteria),
-            "note" => Some(Self::Note),
-            "answer" | "output" | "candidate_answer" => Some(Self::Answer),
-            "reference_answer" | "expected_output" => Some(Self::ReferenceAnswer),
-            "input_messages" => Some(Self::InputMessages),
-            "expected_messages" => Some(Self::ExpectedMessages),
-            "output_messages" => Some(Self::OutputMessages),
-            "rubrics" => Some(Self::Rubrics),
-            "metadata" => Some(Self::Metadata),
-            "tool_calls" => Some(Self::ToolCalls),
-            _ => None,
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    Text(String),
-    Variable(JudgeVariable),
-}
-
-/// A prompt whose variables are all known.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct JudgeTemplate {
-    parts: Vec<Part>,
-}
-
-impl JudgeTemplate {
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
-    /// A prompt that does not show the answer is an instruction; the evidence goes with it.
-    pub fn shows_answer(&self) -> bool {
-        self.parts.iter().any(|part| {
-            matches!(
-                part,
-                Part::Variable(JudgeVariable::Answer | JudgeVariable::OutputMessages)
-            )
-        })
-    }
-
-    pub(super) fn push_variable(&mut self, variable: JudgeVariable) {
-        self.parts.push(Part::Variable(variable));
-    }
-
-    pub(super) fn push_text(&mut self, text: &str) {
-        match self.parts.last_mut() {
-            Some(Part::Text(before)) => before.push_str(text),
-            _ => self.parts.push(Part::Text(text.to_owned())),
-        }
-    }
-}
 
 /// Whether `${{ }}` means anything; in prompt files it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

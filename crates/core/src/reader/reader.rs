@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::secrets::Secrets;
 use crate::source::{EntryKind, Environment, Files, Sources};
 
 use super::dotenv::{EnvFiles, EnvTable};
 use super::prompt::PromptOnce;
-use super::secrets::Secrets;
 use super::template::{Reference, References};
 use super::vars::TestVars;
 
