@@ -181,8 +181,8 @@ fn a_shown_suite_loads_again_as_the_same_suite() {
 fn reaches_elsewhere(file: &CorpusFile, read: &Read) -> bool {
     let tests = read.suite.iter().flat_map(|suite| &suite.tests);
     let mut assertions = tests.flat_map(|test| &test.assertions);
-    assertions.any(|placed| {
-        let source = read.sources.get(placed.assertion.common.span.source);
+    assertions.any(|named| {
+        let source = read.sources.get(named.assertion.common.span.source);
         source.path().parent() != Some(file.directory())
     })
 }

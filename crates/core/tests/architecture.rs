@@ -11,7 +11,7 @@ use evalrig_core::assertion::KINDS;
 const ROOMS: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("diagnostic", &["source"]),
-    ("model", &["source"]),
+    ("model", &["source", "diagnostic"]),
     // Of the model only `Value` and `Number`.
     ("syntax", &["source", "diagnostic", "model"]),
     // Of the model only `Value`.
@@ -38,7 +38,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "transpile_rules",
         &["source", "diagnostic", "model", "evidence", "assertion"],
     ),
-    ("score", &["source", "model", "assertion"]),
+    ("score", &["source", "model"]),
     ("stats", &[]),
     ("plan", &["source", "model", "stats"]),
     // Of the model only `Outcome`.
@@ -90,8 +90,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Files that look to the right all the same: file, room, reason.
-const BACKWARDS: &[(&str, &str, &str)] =
-    &[("model/test.rs", "assertion", "a test holds its assertions")];
+const BACKWARDS: &[(&str, &str, &str)] = &[];
 
 /// Files that are longer than the rest, and why.
 const LONG: &[(&str, &str)] = &[
@@ -323,7 +322,7 @@ fn every_assertion_file_is_in_the_list_under_its_own_name() {
         .text;
     let mut count = 0;
     for file in files.iter().filter(|file| file.room() == "assertion") {
-        if !file.text.contains("static KIND: Kind") {
+        if !file.text.contains("static KIND: AssertionKind") {
             continue;
         }
         count += 1;

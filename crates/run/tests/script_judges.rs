@@ -5,8 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use evalrig_core::assertion::{Answer, ScriptAnswer, ScriptQuestion};
-use evalrig_core::model::{Fault, FaultKind, Stage};
+use evalrig_core::model::{Answer, Fault, FaultKind, ScriptAnswer, ScriptQuestion, Stage};
 use evalrig_run::grade::{SCRIPT_GRACE, run_script};
 
 fn question(line: &str) -> ScriptQuestion {

@@ -1,6 +1,6 @@
 //! `explain`: the doc that stands beside the code.
 
-use evalrig_core::assertion::{COMMON_FIELDS, KINDS, Kind, kind_named};
+use evalrig_core::assertion::{AssertionKind, COMMON_FIELDS, KINDS, kind_named};
 use evalrig_core::codes::all_codes;
 use evalrig_core::diagnostic::{Code, did_you_mean};
 use evalrig_core::model::{JsonStyle, Map, Value};
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 #[derive(Debug, Clone, Copy)]
 enum Topic {
     Diagnostic(&'static Code),
-    Assertion(&'static Kind),
+    Assertion(&'static AssertionKind),
     Provider(&'static Provider),
 }
 

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use camino::Utf8Path;
-use evalrig_core::assertion::Placed;
-use evalrig_core::model::{JsonStyle, Map, Suite, Test, Value};
+use evalrig_core::model::{JsonStyle, Map, NamedAssertion, Suite, Test, Value};
 use evalrig_core::read::{Found, Origin};
 use evalrig_core::source::Sources;
 
@@ -80,26 +79,26 @@ fn tags(test: &Test) -> Vec<String> {
 }
 
 /// The types of all assertions, members of composites included, each once.
-fn types(assertions: &[Placed], found: &mut Vec<String>) {
-    for placed in assertions {
-        let name = placed.assertion.type_name.to_string();
+fn types(assertions: &[NamedAssertion], found: &mut Vec<String>) {
+    for named in assertions {
+        let name = named.assertion.type_name.to_string();
         if !found.contains(&name) {
             found.push(name);
         }
-        types(placed.assertion.check.members(), found);
+        types(named.assertion.check.members(), found);
     }
 }
 
-fn skills(assertions: &[Placed], found: &mut BTreeSet<String>) {
-    for placed in assertions {
+fn skills(assertions: &[NamedAssertion], found: &mut BTreeSet<String>) {
+    for named in assertions {
         found.extend(
-            placed
+            named
                 .assertion
                 .check
                 .trigger()
                 .map(|trigger| trigger.skill.clone()),
         );
-        skills(placed.assertion.check.members(), found);
+        skills(named.assertion.check.members(), found);
     }
 }
 

@@ -1,13 +1,12 @@
 //! How a composite joins its members' scores (spec 8.3).
 
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
-use crate::model::{AssertionGrade, Grade, Map, Number, Value, Weight};
+use crate::model::{AssertionGrade, Grade, Map, NamedAssertion, Number, Value, Weight};
 use crate::reader::{list_words, wrong_type};
 use crate::source::Span;
 use crate::syntax::Node;
 use crate::syntax::fields::{Bound, Entry, Field, MISSING_OPTION, Shape, shorten, unknown_field};
 
-use super::check::Placed;
 use super::options::Options;
 use super::read::{read_fraction, read_weight};
 
@@ -281,13 +280,13 @@ impl Aggregation {
     }
 
     /// What the aggregator says about a member, else what the member says.
-    pub(super) fn weight<'m>(&'m self, members: &'m [Placed], at: usize) -> &'m Weight {
+    pub(super) fn weight<'m>(&'m self, members: &'m [NamedAssertion], at: usize) -> &'m Weight {
         let listed = self.weights.get(at).and_then(Option::as_ref);
         listed.unwrap_or(&members[at].assertion.common.weight)
     }
 
     /// The shape of `show --format json`.
-    pub(super) fn to_value(&self, members: &[Placed]) -> Value {
+    pub(super) fn to_value(&self, members: &[NamedAssertion]) -> Value {
         let aggregator = &self.aggregator;
         let mut map = Map::new();
         map.insert("type", aggregator.word());
@@ -316,7 +315,7 @@ impl Aggregation {
 
 pub(super) fn read_aggregation(
     options: &mut Options<'_, '_, '_>,
-    members: &[Placed],
+    members: &[NamedAssertion],
 ) -> Option<Aggregation> {
     let Some(entry) = options.get("aggregator") else {
         return Some(Aggregation::plain(Aggregator::WeightedAverage));
@@ -399,7 +398,7 @@ fn read_aggregator(
     word: &str,
     place: Node<'_>,
     bound: Option<&Bound<'_>>,
-    members: &[Placed],
+    members: &[NamedAssertion],
 ) -> Option<Aggregator> {
     let threshold = bound
         .and_then(|bound| bound.get("threshold"))
@@ -451,7 +450,7 @@ fn missing<T>(
 fn read_required_members(
     options: &mut Options<'_, '_, '_>,
     entry: &Entry<'_>,
-    members: &[Placed],
+    members: &[NamedAssertion],
 ) -> Option<Vec<usize>> {
     let names = options.reader.text_list(entry)?;
     if names.is_empty() {
@@ -483,7 +482,7 @@ fn read_required_members(
 fn read_weights(
     options: &mut Options<'_, '_, '_>,
     entry: &Entry<'_>,
-    members: &[Placed],
+    members: &[NamedAssertion],
 ) -> Option<Vec<Option<Weight>>> {
     if !entry.value.is_mapping() {
         let wants = "a mapping from member names to numbers";
@@ -530,7 +529,7 @@ fn read_weights(
     Some(weights)
 }
 
-fn unknown_member(name: &str, span: Span, members: &[Placed]) -> Diagnostic {
+fn unknown_member(name: &str, span: Span, members: &[NamedAssertion]) -> Diagnostic {
     /// A long list helps nobody.
     const SHOWN: usize = 10;
     let names: Vec<&str> = members.iter().map(|member| member.name.as_ref()).collect();

@@ -1,12 +1,11 @@
 //! `code-judge`: a script of the author's grades the answer (spec 7.14, 10.1).
 
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
-use crate::model::Map;
+use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
 use crate::source::Span;
 use crate::syntax::fields::{Field, shorten};
 
-use super::check::{Check, Common, Kind, Strays};
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::options::Options;
 use super::read::{COMMON, unsupported_in_run};
 use super::script::{self, CWD, Script, TIMEOUT, read_command, read_place};
@@ -41,11 +40,11 @@ A misspelt option looks the same, and would silently become a setting of the scr
 "#;
 }
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "code-judge",
     aliases: &["code-grader", "script"],
     fields: FIELDS,
-    strays: Strays::Config,
+    unknown_keys: UnknownKeys::Config,
     takes_config: true,
     doc:
         "A script grades the answer. It gets the test and the transcript as JSON on stdin and prints
@@ -150,7 +149,7 @@ impl Check for CodeJudge {
         self.script.options()
     }
 
-    fn sentences(&self, common: &Common) -> Vec<String> {
+    fn sentences(&self, common: &CommonOptions) -> Vec<String> {
         let called = common.name.clone().unwrap_or_else(|| self.script.written());
         vec![match &common.description {
             Some(description) => format!("{called}: {description}"),
@@ -158,8 +157,8 @@ impl Check for CodeJudge {
         }]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        self.script.grade(subject)
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        self.script.grade(context)
     }
 }
 

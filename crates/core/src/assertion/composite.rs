@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Map, Required, Value};
+use crate::model::{
+    Assertion, Check, CommonOptions, GradingContext, Map, NamedAssertion, Required, Step, TestView,
+    Value,
+};
 use crate::source::Span;
 use crate::syntax::fields::{
     CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION, Shape, unknown_field,
 };
 
 use super::aggregator::{self, Aggregation, read_aggregation};
-use super::check::{Assertion, Check, Common, Kind, Placed, Strays, TestView};
 use super::codes::ZERO_WEIGHT;
 use super::composite_grade;
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::options::Options;
 use super::read::{COMMON, name_all, read_fraction, read_list};
 
@@ -86,11 +88,11 @@ Nobody can follow such a score, and a file must not be able to exhaust the reade
 /// Composites around each other, at most.
 const DEEPEST: usize = 8;
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "composite",
     aliases: &["assert-set"],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "Several checks become one score. `aggregator` says how: `weighted_average` (the default),
 `minimum`, `maximum`, `safety_gate`, `all_or_nothing` or `threshold`.
@@ -172,7 +174,10 @@ fn read_set_threshold(options: &mut Options<'_, '_, '_>) -> Option<()> {
     Some(())
 }
 
-fn read_members(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> Option<Vec<Placed>> {
+fn read_members(
+    options: &mut Options<'_, '_, '_>,
+    entry: &Entry<'_>,
+) -> Option<Vec<NamedAssertion>> {
     let name = entry.key.scalar_text().unwrap_or("assert");
     let list = read_list(options.reader, name, entry.value, options.depth + 1)?;
     if list.is_empty() {
@@ -206,7 +211,7 @@ fn read_members(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> Option<
 fn report_zero_weight(
     options: &mut Options<'_, '_, '_>,
     entry: &Entry<'_>,
-    members: &[Placed],
+    members: &[NamedAssertion],
     aggregation: &Aggregation,
 ) -> Option<()> {
     let all_zero = (0..members.len()).all(|at| aggregation.weight(members, at).is_zero());
@@ -224,7 +229,7 @@ fn report_zero_weight(
 /// At least one member, each with a name of its own.
 #[derive(Debug)]
 struct Composite {
-    members: Vec<Placed>,
+    members: Vec<NamedAssertion>,
     aggregation: Aggregation,
 }
 
@@ -237,13 +242,13 @@ impl Composite {
 impl Check for Composite {
     fn options(&self) -> Map {
         let mut map = Map::new();
-        let members: Vec<Value> = self.members.iter().map(Placed::to_value).collect();
+        let members: Vec<Value> = self.members.iter().map(NamedAssertion::to_value).collect();
         map.insert("assert", members);
         map.insert("aggregator", self.aggregation.to_value(&self.members));
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         self.assertions()
             .flat_map(|assertion| assertion.sentences())
             .collect()
@@ -266,12 +271,12 @@ impl Check for Composite {
         gates
     }
 
-    fn members(&self) -> &[Placed] {
+    fn members(&self) -> &[NamedAssertion] {
         &self.members
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        composite_grade::grade(subject, &self.members, &self.aggregation)
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        composite_grade::grade(context, &self.members, &self.aggregation)
     }
 }
 

@@ -1,20 +1,24 @@
 //! Grading of composites: members first, then what their scores make together (spec 8.3).
 
-use crate::model::{AssertionGrade, Fault, Gate, Grade, Marks, Score};
-
-use super::aggregator::{Aggregation, Aggregator};
-use super::check::Placed;
-use super::grading::{
-    Ask, Conclusion, NOT_RUN, Progress, Step, Subject, not_graded, weighed, weighted_average,
+use crate::model::{
+    Ask, AssertionGrade, Conclusion, Fault, Gate, Grade, GradingContext, Marks, NOT_RUN,
+    NamedAssertion, Score, Step,
 };
 
-pub(super) fn grade(subject: &Subject<'_>, members: &[Placed], aggregation: &Aggregation) -> Step {
+use super::aggregator::{Aggregation, Aggregator};
+use super::grading::{grade_assertion, skipped_grade};
+
+pub(super) fn grade(
+    context: &GradingContext<'_>,
+    members: &[NamedAssertion],
+    aggregation: &Aggregation,
+) -> Step {
     let guards = aggregation.guards();
     let first = match guards {
         Some(guards) => guards.required,
         None => &[],
     };
-    let early = match grade_some(subject, members, first) {
+    let early = match grade_some(context, members, first) {
         Ok(grades) => grades,
         Err(asks) => return Step::Ask(asks),
     };
@@ -30,10 +34,10 @@ pub(super) fn grade(subject: &Subject<'_>, members: &[Placed], aggregation: &Agg
         .collect();
     let late = if is_decided {
         rest.iter()
-            .map(|at| (*at, not_graded(&members[*at], NOT_RUN)))
+            .map(|at| (*at, skipped_grade(&members[*at], NOT_RUN)))
             .collect()
     } else {
-        match grade_some(subject, members, &rest) {
+        match grade_some(context, members, &rest) {
             Ok(grades) => grades,
             Err(asks) => return Step::Ask(asks),
         }
@@ -43,20 +47,20 @@ pub(super) fn grade(subject: &Subject<'_>, members: &[Placed], aggregation: &Agg
         members,
         aggregation,
     );
-    Step::Done(conclude(grades, aggregation, lowered, subject.terms.pass))
+    Step::Done(conclude(grades, aggregation, lowered, context.options.pass))
 }
 
 /// Members with their place in the list, or what they have to ask.
 fn grade_some(
-    subject: &Subject<'_>,
-    members: &[Placed],
+    context: &GradingContext<'_>,
+    members: &[NamedAssertion],
     places: &[usize],
 ) -> Result<Vec<(usize, AssertionGrade)>, Vec<Ask>> {
     let (mut grades, mut asks) = (Vec::new(), Vec::new());
     for at in places {
-        match subject.grade_member(members, *at) {
-            Progress::Done(grade) => grades.push((*at, *grade)),
-            Progress::Ask(more) => asks.extend(more),
+        match grade_assertion(&members[*at], &context.of_member(members, *at)) {
+            Step::Done(grade) => grades.push((*at, grade)),
+            Step::Ask(more) => asks.extend(more),
         }
     }
     if asks.is_empty() {
@@ -68,14 +72,16 @@ fn grade_some(
 
 fn in_order(
     mut grades: Vec<(usize, AssertionGrade)>,
-    members: &[Placed],
+    members: &[NamedAssertion],
     aggregation: &Aggregation,
 ) -> Vec<AssertionGrade> {
     grades.sort_by_key(|(at, _)| *at);
-    let weigh = |(at, grade): (usize, AssertionGrade)| {
-        weighed(grade, aggregation.weight(members, at).number())
+    // The aggregator may weigh a member differently from what is written on it.
+    let reweigh = |(at, grade): (usize, AssertionGrade)| AssertionGrade {
+        weight: aggregation.weight(members, at).number().clone(),
+        ..grade
     };
-    grades.into_iter().map(weigh).collect()
+    grades.into_iter().map(reweigh).collect()
 }
 
 fn conclude(
@@ -158,7 +164,7 @@ fn aggregate(
     let scores = || members.iter().filter_map(score_of);
     let average = || {
         let weights = members.iter().map(|member| member.weight.value());
-        weighted_average(scores().zip(weights)).unwrap_or(Score::ZERO)
+        Score::weighted_average(scores().zip(weights)).unwrap_or(Score::ZERO)
     };
     match aggregator {
         Aggregator::WeightedAverage | Aggregator::SafetyGate { .. } => average(),
@@ -208,10 +214,9 @@ fn is_below(grade: &AssertionGrade, threshold: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grading::{Answer, Ask, Question, ScriptAnswer};
     use super::super::trial::Trial;
     use super::*;
-    use crate::model::{FaultKind, Stage, Transcript};
+    use crate::model::{Answer, Ask, FaultKind, Question, ScriptAnswer, Stage, Transcript};
 
     /// A script that scores what its only argument says; `error` fails.
     fn scripted(ask: &Ask) -> Answer {

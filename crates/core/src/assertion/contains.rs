@@ -1,15 +1,16 @@
 //! `contains`: the output has a text in it.
 
-use super::check::{Check, Kind, Strays};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::needle;
 use super::options::Options;
 use super::substring::{Case, Substring};
+use crate::model::Check;
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "contains",
     aliases: &[],
     fields: needle::ONE,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The output contains `value`. Upper and lower case differ, and nothing is trimmed.
 

@@ -1,10 +1,9 @@
 //! `cost`: the answer stayed within a budget.
 
-use crate::model::Map;
+use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
 use crate::syntax::fields::{Field, Shape};
 
-use super::check::{Check, Common, Kind, Strays};
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::metric::{Limit, Metric, all_within};
 use super::options::Options;
 
@@ -18,11 +17,11 @@ static FIELDS: &[Field] = &[Field::new(
 )
 .required()];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "cost",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The answer cost at most `budget` US dollars.
 
@@ -58,12 +57,12 @@ impl Check for Cost {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         vec![format!("Cost under ${}", self.budget.most.source())]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let found = self.budget.check(subject.evidence.transcript);
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let found = self.budget.check(context.evidence.transcript);
         all_within([found]).map_or_else(Step::from, Step::from)
     }
 }

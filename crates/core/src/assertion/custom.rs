@@ -3,15 +3,13 @@
 use camino::Utf8PathBuf;
 
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
-use crate::model::Map;
+use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
 use crate::reader::Reader;
 use crate::source::EntryKind;
 use crate::syntax::fields::{Field, shorten};
 
 use super::KINDS;
-use super::check::{Check, Common};
 use super::code_judge::{Stray, take_strays};
-use super::grading::{Step, Subject};
 use super::options::Options;
 use super::script::{self, CWD, Command, Language, Script, TIMEOUT, read_command, read_place};
 
@@ -172,7 +170,7 @@ impl Check for Custom {
         self.script.options()
     }
 
-    fn sentences(&self, common: &Common) -> Vec<String> {
+    fn sentences(&self, common: &CommonOptions) -> Vec<String> {
         vec![match (&common.description, &common.name) {
             (Some(description), _) => format!("{}: {description}", self.type_name),
             (None, Some(name)) => name.clone(),
@@ -180,8 +178,8 @@ impl Check for Custom {
         }]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        self.script.grade(subject)
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        self.script.grade(context)
     }
 }
 

@@ -1,11 +1,10 @@
 //! `ends-with`: the output ends with a text.
 
-use crate::model::{Map, Marks};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
 use crate::syntax::fields::{Field, Shape};
 
-use super::check::{Check, Common, Kind, Strays};
 use super::excerpt::excerpt;
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::options::Options;
 use super::starts_with;
 
@@ -16,18 +15,18 @@ static FIELDS: &[Field] = &[Field::new(
 )
 .required()];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "ends-with",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The output ends with `value`. White space round both is ignored; upper and lower case differ.
 
 ```yaml
 assert:
   - type: ends-with
-    value: Kind regards
+    value: AssertionKind regards
 ```
 ",
     read,
@@ -51,12 +50,12 @@ impl Check for EndsWith {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         vec![format!("Output ends with '{}'", self.value)]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let answer = &subject.evidence.transcript.answer;
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let answer = &context.evidence.transcript.answer;
         let value = excerpt(&self.value);
         Marks::when(
             answer.trim().ends_with(self.value.trim()),

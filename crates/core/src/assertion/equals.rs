@@ -1,22 +1,21 @@
 //! `equals`: the output is one text and nothing else.
 
-use crate::model::{Map, Marks};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
 use crate::syntax::fields::{Field, Shape};
 
-use super::check::{Check, Common, Kind, Strays};
 use super::excerpt::excerpt;
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::needle;
 use super::options::Options;
 
 static FIELDS: &[Field] =
     &[Field::new("value", Shape::TextOrScalar, "the whole output").required()];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "equals",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The output is `value` and nothing else. Only white space round both is ignored.
 
@@ -47,12 +46,12 @@ impl Check for Equals {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         vec![format!("Output exactly equals: {}", self.value)]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let answer = &subject.evidence.transcript.answer;
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let answer = &context.evidence.transcript.answer;
         let value = excerpt(&self.value);
         Marks::when(
             answer.trim() == self.value.trim(),

@@ -1,12 +1,13 @@
 //! `execution-metrics`: several limits on how the answer came about.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Call, Fault, Map, Number, Transcript};
+use crate::model::{
+    Call, Check, CommonOptions, Fault, GradingContext, Map, Number, Step, Transcript,
+};
 use crate::reader::Reader;
 use crate::syntax::fields::{Bound, Entry, Field, Shape};
 
-use super::check::{Check, Common, Kind, Strays};
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::metric::{Finding, Limit, Metric, all_within, rounded};
 use super::needle::EMPTY_VALUE;
 use super::optional::optional;
@@ -90,11 +91,11 @@ static FIELDS: &[Field] = &[
     ),
 ];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "execution-metrics",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "Calls, tokens, time and money stayed within limits. At least one limit is needed, and all that
 are given must hold. `target_exploration_ratio` is the wanted share of tool calls that only look
@@ -263,12 +264,12 @@ impl Check for ExecutionMetrics {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         vec!["Execution within metric bounds".to_owned()]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let transcript = subject.evidence.transcript;
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let transcript = context.evidence.transcript;
         let limits = self.limits.iter().map(|limit| limit.check(transcript));
         let exploration = self.exploration.iter();
         let exploration = exploration.map(|exploration| exploration.check(transcript));

@@ -3,17 +3,19 @@
 use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Expected, Fault, JsonStyle, Map, Marks, Score, Value};
+use crate::model::{
+    Check, CommonOptions, Expected, Fault, GradingContext, JsonStyle, Map, Marks, Score, Step,
+    TestView, Value,
+};
 use crate::reader::{Reader, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, MISSING_OPTION, Shape, shorten};
 use crate::syntax::json_value;
 
-use super::check::{Check, Common, Kind, Strays, TestView};
 use super::codes::ZERO_WEIGHT;
 use super::compared_field::{Compared, FIELD_SHAPE, Presence};
 use super::field_match::Misfit;
-use super::grading::{Step, Subject, weighted_average};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::optional::optional;
 use super::options::Options;
 use super::output_json::anywhere;
@@ -99,11 +101,11 @@ static FIELDS: &[Field] = &[
     ),
 ];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "field-accuracy",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "Fields of the JSON value in the output have the expected values. Each field is compared by its
 `match` with `expected`, or else with the value at the same path in the test's `expected_output`.
@@ -144,7 +146,9 @@ impl Aggregation {
         match self {
             Self::WeightedAverage => {
                 let scores = fields.iter();
-                weighted_average(scores.map(|(holds, weight)| (Score::when(*holds), *weight)))
+                Score::weighted_average(
+                    scores.map(|(holds, weight)| (Score::when(*holds), *weight)),
+                )
             }
             // A field scores 1 or 0, so that these two come to the same.
             Self::Minimum | Self::AllOrNothing => {
@@ -228,17 +232,17 @@ impl Check for FieldAccuracy {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         let paths: Vec<&str> = self.fields.iter().map(|field| field.path.text()).collect();
         vec![format!("Fields {} match expected values", paths.join(", "))]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let Some(output) = anywhere(&subject.evidence.transcript.answer) else {
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let Some(output) = anywhere(&context.evidence.transcript.answer) else {
             let misses = vec!["Output has no JSON value".to_owned()];
             return Marks::new(Score::ZERO, Vec::new(), misses).into();
         };
-        let expected = subject.evidence.test.expected_output.as_ref();
+        let expected = context.evidence.test.expected_output.as_ref();
         self.compare(&output, expected)
             .map_or_else(Step::from, Step::from)
     }

@@ -1,15 +1,16 @@
 //! `icontains`: the output has a text in it, in whatever case.
 
-use super::check::{Check, Kind, Strays};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::needle;
 use super::options::Options;
 use super::substring::{Case, Substring};
+use crate::model::Check;
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "icontains",
     aliases: &[],
     fields: needle::ONE,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The output contains `value`, upper and lower case being the same. Both sides are lower-cased as
 Unicode says, so `straße` is not found in `STRASSE`.

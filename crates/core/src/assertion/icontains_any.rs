@@ -1,15 +1,16 @@
 //! `icontains-any`: the output has at least one of several texts in it, in whatever case.
 
-use super::check::{Check, Kind, Strays};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::needle;
 use super::options::Options;
 use super::substring::{Case, Share, Substrings};
+use crate::model::Check;
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "icontains-any",
     aliases: &[],
     fields: needle::SEVERAL,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The output contains at least one of the texts, upper and lower case being the same.
 

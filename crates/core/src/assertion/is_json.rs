@@ -1,10 +1,9 @@
 //! `is-json`: the output is a JSON value.
 
-use crate::model::{Map, Marks, Score};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Score, Step};
 use crate::syntax::fields::{Field, Shape};
 
-use super::check::{Check, Common, Kind, Strays};
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::optional::optional;
 use super::options::Options;
 use super::output_json::{Fences, whole};
@@ -15,11 +14,11 @@ static FIELDS: &[Field] = &[Field::new(
     "first strips one Markdown fence round the output; default false",
 )];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "is-json",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The whole output, apart from white space round it, is one JSON value of any kind. With
 `allow_fences: true` the value may stand in a Markdown fence.
@@ -59,12 +58,12 @@ impl Check for IsJson {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         vec!["Output is valid JSON".to_owned()]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let (score, hits, misses) = match whole(&subject.evidence.transcript.answer, self.fences) {
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let (score, hits, misses) = match whole(&context.evidence.transcript.answer, self.fences) {
             Ok(_) => (
                 Score::ONE,
                 vec!["Output is valid JSON".to_owned()],

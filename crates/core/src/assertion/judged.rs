@@ -4,13 +4,9 @@ use crate::evidence::{
     CHECKS_PER_CALL, Decision, ItemReply, JudgeTask, read_check_reply, read_score_reply, repair,
 };
 use crate::model::{
-    Fault, FaultKind, Gate, Grade, JudgeTemplate, Map, Marks, Message, Required, RubricItem, Score,
-    Stage,
-};
-
-use super::grading::{
-    Answer, Ask, Conclusion, JudgeQuestion, Judging, NOT_JUDGED, Question, Step, Subject,
-    weighted_average,
+    Answer, Ask, Conclusion, Fault, FaultKind, Gate, Grade, GradingContext, JudgeQuestion,
+    JudgeTemplate, Judging, Map, Marks, Message, NOT_JUDGED, Question, Required, RubricItem, Score,
+    Stage, Step,
 };
 
 /// How much of a reply that cannot be used is shown.
@@ -33,36 +29,36 @@ enum Call<T> {
 }
 
 impl Judged<'_> {
-    pub(super) fn grade(&self, subject: &Subject<'_>) -> Step {
-        if subject.terms.judging == Judging::Skip {
+    pub(super) fn grade(&self, context: &GradingContext<'_>) -> Step {
+        if context.options.judging == Judging::Skip {
             return ungraded(self.items, Grade::Skipped(NOT_JUDGED.to_owned()));
         }
         let step = if self.items.is_empty() {
-            self.score(subject)
+            self.score(context)
         } else {
-            self.check(subject)
+            self.check(context)
         };
         step.unwrap_or_else(|fault| ungraded(self.items, Grade::Errored(fault)))
     }
 
-    fn score(&self, subject: &Subject<'_>) -> Result<Step, Fault> {
-        Ok(match self.call(subject, 0, &[], read_score_reply)? {
+    fn score(&self, context: &GradingContext<'_>) -> Result<Step, Fault> {
+        Ok(match self.call(context, 0, &[], read_score_reply)? {
             Call::Ask(ask) => Step::Ask(vec![ask]),
             Call::Read(marks) => marks.into(),
         })
     }
 
-    fn check(&self, subject: &Subject<'_>) -> Result<Step, Fault> {
+    fn check(&self, context: &GradingContext<'_>) -> Result<Step, Fault> {
         let (mut asks, mut replies) = (Vec::new(), Vec::new());
         for (at, checks) in self.items.chunks(CHECKS_PER_CALL).enumerate() {
             let read = |reply: &str| read_check_reply(reply, checks);
-            match self.call(subject, at, checks, read)? {
+            match self.call(context, at, checks, read)? {
                 Call::Ask(ask) => asks.push(ask),
                 Call::Read(answers) => replies.extend(answers),
             }
         }
         if asks.is_empty() {
-            conclude(self.items, &replies, subject.terms.pass)
+            conclude(self.items, &replies, context.options.pass)
         } else {
             Ok(Step::Ask(asks))
         }
@@ -71,15 +67,15 @@ impl Judged<'_> {
     /// One call, and one more when the reply to the first cannot be used.
     fn call<T>(
         &self,
-        subject: &Subject<'_>,
+        context: &GradingContext<'_>,
         at: usize,
         checks: &[RubricItem],
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Call<T>, Fault> {
         let key = at.to_string();
-        let Some(answer) = subject.answer(&key) else {
-            let messages = self.messages(subject, checks)?;
-            return Ok(Call::Ask(subject.ask(&key, self.question(messages))));
+        let Some(answer) = context.answer(&key) else {
+            let messages = self.messages(context, checks)?;
+            return Ok(Call::Ask(context.ask(&key, self.question(messages))));
         };
         let reply = reply_of(answer)?;
         let fault = match read(reply) {
@@ -87,9 +83,9 @@ impl Judged<'_> {
             Err(fault) => fault,
         };
         let key = format!("{key}-repair");
-        let Some(answer) = subject.answer(&key) else {
-            let messages = repair(self.messages(subject, checks)?, reply, &fault);
-            return Ok(Call::Ask(subject.ask(&key, self.question(messages))));
+        let Some(answer) = context.answer(&key) else {
+            let messages = repair(self.messages(context, checks)?, reply, &fault);
+            return Ok(Call::Ask(context.ask(&key, self.question(messages))));
         };
         let reply = reply_of(answer)?;
         let found = read(reply).map_err(|fault| unusable(reply, &fault))?;
@@ -98,11 +94,11 @@ impl Judged<'_> {
 
     fn messages(
         &self,
-        subject: &Subject<'_>,
+        context: &GradingContext<'_>,
         checks: &[RubricItem],
     ) -> Result<Vec<Message>, Fault> {
         let task = JudgeTask {
-            evidence: subject.evidence,
+            evidence: context.evidence,
             prompt: self.prompt,
             items: self.items,
         };
@@ -153,7 +149,8 @@ fn conclude(items: &[RubricItem], replies: &[ItemReply], pass: f64) -> Result<St
     let scores = items.iter().zip(replies);
     let scores = scores.map(|(item, reply)| (reply.decision.score(), item.weight.value()));
     // A list whose items weigh nothing is refused where it is read.
-    let score = weighted_average(scores).ok_or_else(|| Fault::not_measured("weights of items"))?;
+    let score =
+        Score::weighted_average(scores).ok_or_else(|| Fault::not_measured("weights of items"))?;
     let (mut hits, mut misses, mut gate) = (Vec::new(), Vec::new(), None);
     for (item, reply) in items.iter().zip(replies) {
         let (holds, text) = finding(item, reply.decision, pass);
@@ -442,7 +439,7 @@ mod tests {
             "- {type: llm-judge, rubrics: [{outcome: a, required: true}]}",
         ] {
             let mut trial = trial(yaml);
-            trial.terms.judging = Judging::Skip;
+            trial.options.judging = Judging::Skip;
             let grade = trial.only();
             assert_eq!(grade.grade, Grade::Skipped("not judged".to_owned()));
             assert_eq!(grade.gate, Some(Gate::Unchecked));

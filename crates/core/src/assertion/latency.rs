@@ -1,10 +1,9 @@
 //! `latency`: the answer came in time.
 
-use crate::model::Map;
+use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
 use crate::syntax::fields::{Field, Shape};
 
-use super::check::{Check, Common, Kind, Strays};
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::metric::{Limit, Metric, all_within};
 use super::options::Options;
 
@@ -18,11 +17,11 @@ static FIELDS: &[Field] = &[Field::new(
 )
 .required()];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "latency",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The answer took at most `threshold` milliseconds.
 
@@ -58,13 +57,13 @@ impl Check for Latency {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         let threshold = self.threshold.most.source();
         vec![format!("Response time under {threshold}ms")]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let found = self.threshold.check(subject.evidence.transcript);
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let found = self.threshold.check(context.evidence.transcript);
         all_within([found]).map_or_else(Step::from, Step::from)
     }
 }

@@ -1,16 +1,18 @@
 //! `llm-judge`: a model grades the answer by a prompt, by rubric items, or by both.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Fault, FaultKind, Grade, JudgeTemplate, Map, RubricItem, Stage, Test};
-use crate::reader::{Prompt, wrong_type};
+use crate::model::{
+    Check, CommonOptions, Fault, FaultKind, Grade, GradingContext, JudgePrompt, JudgeTemplate,
+    Judging, Map, RubricItem, Stage, Step, Test, TestView,
+};
+use crate::reader::wrong_type;
 use crate::source::Span;
 use crate::syntax::fields::{
     CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION, Shape, unknown_field,
 };
 
-use super::check::{Check, Common, Kind, Strays, TestView};
-use super::grading::{Judging, Step, Subject};
 use super::judged::{Judged, ungraded};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::options::Options;
 use super::read::{COMMON, unsupported_in_run};
 use super::rubric_items::Items;
@@ -48,11 +50,11 @@ A forgotten prompt looks the same. A test without any assertion is judged by its
 "#;
 }
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "llm-judge",
     aliases: &["llm-grader", "llm-rubric", "agent-judge"],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: true,
     doc: "A model reads the answer and gives a score. `prompt` is the question, or the path of a file
 that holds it; variables such as `{{ answer }}` and `{{ criteria }}` are replaced. With `rubrics` the
@@ -185,7 +187,7 @@ fn move_into_config(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> Opt
 #[derive(Debug)]
 enum Asked {
     Nothing,
-    Prompt(Prompt),
+    Prompt(JudgePrompt),
     /// A prompt in a form that cannot be run; reported.
     Unsupported,
 }
@@ -232,7 +234,7 @@ impl Check for LlmJudge {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         let prompt = match &self.prompt {
             Asked::Prompt(prompt) => Some(prompt.written().to_owned()),
             Asked::Nothing | Asked::Unsupported => None,
@@ -243,11 +245,11 @@ impl Check for LlmJudge {
             .collect()
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
         // What is not asked needs no prompt.
-        let prompt = match subject.terms.judging {
+        let prompt = match context.options.judging {
             Judging::Skip => Ok(None),
-            Judging::Ask => self.template(subject.evidence.test),
+            Judging::Ask => self.template(context.evidence.test),
         };
         let prompt = match prompt {
             Ok(prompt) => prompt,
@@ -255,7 +257,7 @@ impl Check for LlmJudge {
         };
         let criteria: Vec<RubricItem> = match (&self.prompt, &self.items.list[..]) {
             (Asked::Nothing, []) => {
-                let criteria = subject.evidence.test.criteria.clone();
+                let criteria = context.evidence.test.criteria.clone();
                 criteria.into_iter().map(criteria_item).collect()
             }
             _ => Vec::new(),
@@ -269,12 +271,12 @@ impl Check for LlmJudge {
             prompt,
             items,
             target: self.target.as_deref(),
-            config: subject.common.config.clone(),
+            config: context.common.config.clone(),
         };
-        judged.grade(subject)
+        judged.grade(context)
     }
 
-    fn prompt(&self) -> Option<&Prompt> {
+    fn prompt(&self) -> Option<&JudgePrompt> {
         match &self.prompt {
             Asked::Prompt(prompt) => Some(prompt),
             Asked::Nothing | Asked::Unsupported => None,
@@ -322,11 +324,10 @@ impl Check for LlmJudge {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grading::{Answer, Question};
     use super::super::snippet::{diagnose, marked, read, read_with};
     use super::super::trial::Trial;
     use super::*;
-    use crate::model::{JsonStyle, Transcript, Value};
+    use crate::model::{Answer, JsonStyle, Question, Transcript, Value};
     use crate::reader::Limits;
     use crate::source::MemoryFiles;
 
@@ -552,7 +553,7 @@ mod tests {
         let fault = Trial::new(yaml, Transcript::of_text("4")).fault();
         assert!(fault.message.contains("not supported"));
         let mut trial = Trial::new(yaml, Transcript::of_text("4"));
-        trial.terms.judging = Judging::Skip;
+        trial.options.judging = Judging::Skip;
         assert!(matches!(trial.only().grade, Grade::Skipped(_)));
     }
 

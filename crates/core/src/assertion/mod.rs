@@ -2,7 +2,6 @@
 //! This file holds the list, and nothing else knows all types.
 
 mod aggregator;
-mod check;
 mod code_judge;
 mod codes;
 mod compared_field;
@@ -29,6 +28,7 @@ mod icontains_all;
 mod icontains_any;
 mod is_json;
 mod judged;
+mod kind;
 mod latency;
 mod llm_judge;
 mod metric;
@@ -61,13 +61,9 @@ mod trajectory_match;
 mod trial;
 mod trigger_judge;
 
-pub use check::{Assertion, Check, Common, Kind, Placed, Strays, TestView, Trigger};
 pub(crate) use codes::ZERO_WEIGHT;
-pub use grading::{
-    Answer, Answers, Ask, Conclusion, Graded, JudgeQuestion, Judging, NOT_JUDGED, NOT_RUN,
-    Progress, Question, ScriptAnswer, ScriptQuestion, Step, Subject, Terms, grade,
-    weighted_average,
-};
+pub use grading::grade;
+pub use kind::{AssertionKind, UnknownKeys};
 pub use options::Options;
 pub use read::COMMON as COMMON_FIELDS;
 pub(crate) use read::{place_in_test, read_entries};
@@ -81,7 +77,7 @@ pub use searcher::Searcher;
 pub(crate) use trigger_judge::trigger_assertion;
 
 /// Every built-in type, in the order of spec section 7.
-pub static KINDS: &[&Kind] = &[
+pub static KINDS: &[&AssertionKind] = &[
     &contains::KIND,
     &icontains::KIND,
     &contains_any::KIND,
@@ -131,7 +127,7 @@ pub fn custom_fields() -> &'static [crate::syntax::fields::Field] {
 }
 
 /// The built-in type with this name; `_` and `-` are equal, other spellings are known.
-pub fn kind_named(written: &str) -> Option<&'static Kind> {
+pub fn kind_named(written: &str) -> Option<&'static AssertionKind> {
     let is = |name: &str| {
         name.len() == written.len()
             && name

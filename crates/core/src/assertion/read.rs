@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::model::{Number, Required, Weight};
+use crate::model::{Assertion, Check, CommonOptions, NamedAssertion, Number, Required, Weight};
 use crate::reader::{Reader, out_of_range, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{
@@ -14,11 +14,11 @@ use crate::syntax::fields::{
 };
 use crate::syntax::{Node, Scalar};
 
-use super::check::{Assertion, Check, Common, Placed, Strays};
 use super::codes::{
     DUPLICATE_ASSERTION_NAME, GATE_UNDER_NEGATE, INVALID_REQUIRED, INVALID_WEIGHT,
     MIN_SCORE_WITHOUT_REQUIRED, MISSING_TYPE, UNUSED_CONFIG,
 };
+use super::kind::UnknownKeys;
 use super::options::Options;
 use super::rubric_items::read_outcome;
 use super::{custom, kind_named, rubrics};
@@ -135,12 +135,12 @@ fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> Option<A
     let bound = Bound::new(node, &tables, reader.out);
     let sound = read_common(reader, &bound);
     let is_sound = sound.is_some();
-    let mut common = sound.unwrap_or_else(|| Common::plain(bound.span(), bound.head()));
+    let mut common = sound.unwrap_or_else(|| CommonOptions::defaults(bound.span(), bound.head()));
     if let Some(kind) = kind {
         if let Some(config) = bound.get("config").filter(|_| !kind.takes_config) {
             reader.report(unused_config(config, kind.name));
         }
-        if kind.strays == Strays::Warn {
+        if kind.unknown_keys == UnknownKeys::Warn {
             bound.report_unknown(&tables, reader.out);
         }
     }
@@ -214,7 +214,7 @@ fn report_missing_type(reader: &mut Reader<'_>, node: Node<'_>) {
     reader.report(Diagnostic::new(&MISSING_TYPE, head, "this assertion has no `type`").help(help));
 }
 
-fn read_common(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Common> {
+fn read_common(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<CommonOptions> {
     let name = bound.get("name").map(|entry| reader.owned_text(&entry));
     let weight = bound.get("weight").map(|entry| read_weight(reader, &entry));
     let required = read_required(reader, bound);
@@ -226,7 +226,7 @@ fn read_common(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Common> {
     let head = bound
         .get("name")
         .map_or(bound.head(), |entry| entry.value.span());
-    Some(Common {
+    Some(CommonOptions {
         name: absent_or(name)?,
         weight: absent_or(weight)?.unwrap_or_default(),
         required: required?,
@@ -383,7 +383,10 @@ fn unused_config(config: FieldEntry<'_>, kind: &str) -> Diagnostic {
 
 /// Gives each assertion its name in the test: the written one, or its type with `-2`, `-3`, … for
 /// repeats. Equal written names are reported.
-pub(crate) fn place_in_test(reader: &mut Reader<'_>, list: Vec<Arc<Assertion>>) -> Vec<Placed> {
+pub(crate) fn place_in_test(
+    reader: &mut Reader<'_>,
+    list: Vec<Arc<Assertion>>,
+) -> Vec<NamedAssertion> {
     name_all(list, |first, second| {
         let message = format!(
             "two checks of this test are named `{}`",
@@ -401,12 +404,12 @@ pub(crate) fn place_in_test(reader: &mut Reader<'_>, list: Vec<Arc<Assertion>>) 
 pub(super) fn name_all(
     list: Vec<Arc<Assertion>>,
     mut clash: impl FnMut(&Assertion, &Assertion),
-) -> Vec<Placed> {
+) -> Vec<NamedAssertion> {
     // One check is by far the most common list, and cannot clash.
     if list.len() == 1 {
         return list
             .into_iter()
-            .map(|only| Placed {
+            .map(|only| NamedAssertion {
                 name: own_name(&only),
                 assertion: only,
             })
@@ -432,7 +435,7 @@ pub(super) fn name_all(
                 Some(_) => own_name(&assertion),
                 None => free_name(assertion.type_name.clone(), &mut taken, &mut repeats),
             };
-            Placed { name, assertion }
+            NamedAssertion { name, assertion }
         })
         .collect()
 }

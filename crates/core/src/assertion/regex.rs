@@ -1,12 +1,11 @@
 //! `regex`: a pattern is found in the output.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Map, Marks};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
 use crate::syntax::fields::{Entry, Field, INVALID_OPTION, Shape};
 
-use super::check::{Check, Common, Kind, Strays};
 use super::excerpt::excerpt;
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::optional::optional;
 use super::options::Options;
 use super::pattern::{Flags, Pattern};
@@ -57,11 +56,11 @@ static FIELDS: &[Field] = &[
     ),
 ];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "regex",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The pattern `value` is found anywhere in the output; `^` and `$` tie it to the ends. The syntax
 is that of Rust's `regex`. Look-around and back-references work too, with a limit on the time they
@@ -129,12 +128,12 @@ impl Check for Regex {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         vec![format!("Output matches regex: {}", self.pattern.text())]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let is_found = match self.pattern.is_in(&subject.evidence.transcript.answer) {
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let is_found = match self.pattern.is_in(&context.evidence.transcript.answer) {
             Ok(is_found) => is_found,
             Err(fault) => return fault.into(),
         };

@@ -4,24 +4,26 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Map, RubricItem, Test, Value};
+use crate::model::{
+    Assertion, Check, CommonOptions, GradingContext, Map, NamedAssertion, RubricItem, Step, Test,
+    Value,
+};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, MISSING_OPTION, Shape};
 
-use super::check::{Assertion, Check, Common, Kind, Placed, Strays};
-use super::grading::{Step, Subject};
 use super::judged::Judged;
+use super::kind::{AssertionKind, UnknownKeys};
 use super::options::Options;
 use super::rubric_items::{Items, read_text_or_items};
 
 /// Name of the assertion that a test's criteria becomes.
 const CRITERIA: &str = "criteria";
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "rubrics",
     aliases: &["rubric"],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "A judge answers every item of `rubrics`, and the score is the weighted average. An item with
 `score_ranges` is scored from 0 to 10, any other one is satisfied or not. An item with `required`
@@ -106,7 +108,7 @@ pub(crate) fn assertion_from_items(items: Vec<RubricItem>, span: Span) -> Assert
     Assertion {
         type_name: Cow::Borrowed(KIND.name),
         check: Box::new(Rubrics::from_items(items)),
-        common: Common::plain(span, span),
+        common: CommonOptions::defaults(span, span),
     }
 }
 
@@ -115,9 +117,9 @@ pub(crate) fn assertion_from_criteria(text: String, span: Span) -> Assertion {
     Assertion {
         type_name: Cow::Borrowed(KIND.name),
         check: Box::new(Rubrics::criteria(text)),
-        common: Common {
+        common: CommonOptions {
             name: Some(CRITERIA.to_owned()),
-            ..Common::plain(span, span)
+            ..CommonOptions::defaults(span, span)
         },
     }
 }
@@ -128,10 +130,10 @@ pub fn judge_criteria(test: &mut Test) {
     let Some(criteria) = &test.criteria else {
         return;
     };
-    if test.assertions.iter().any(|placed| placed.name == CRITERIA) {
+    if test.assertions.iter().any(|named| named.name == CRITERIA) {
         return;
     }
-    test.assertions.push(Placed {
+    test.assertions.push(NamedAssertion {
         name: Cow::Borrowed(CRITERIA),
         assertion: Arc::new(assertion_from_criteria(
             criteria.clone(),
@@ -190,18 +192,18 @@ impl Check for Rubrics {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         item_sentences(&self.items.list).collect()
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
         let judged = Judged {
             prompt: None,
             items: &self.items.list,
             target: self.target.as_deref(),
             config: Map::new(),
         };
-        judged.grade(subject)
+        judged.grade(context)
     }
 
     fn gates(&self) -> Vec<Span> {

@@ -3,9 +3,10 @@
 use camino::Utf8PathBuf;
 
 use crate::evidence::{ScriptEnd, read_script, script_stdin};
-use crate::model::{Fault, FaultKind, Grade, Stage};
+use crate::model::{
+    Answer, Fault, FaultKind, Grade, GradingContext, Question, ScriptQuestion, Stage, Step,
+};
 
-use super::grading::{Answer, Question, ScriptQuestion, Step, Subject};
 use super::script::{Command, Cwd, Language, Script};
 
 /// The only question that a script gets.
@@ -16,10 +17,10 @@ const TYPESCRIPT: &str =
     "if command -v bun >/dev/null 2>&1; then exec bun \"$0\"; fi; exec npx tsx \"$0\"";
 
 impl Script {
-    pub(super) fn grade(&self, subject: &Subject<'_>) -> Step {
-        match subject.answer(KEY) {
-            None => match self.question(subject) {
-                Ok(question) => Step::Ask(vec![subject.ask(KEY, question)]),
+    pub(super) fn grade(&self, context: &GradingContext<'_>) -> Step {
+        match context.answer(KEY) {
+            None => match self.question(context) {
+                Ok(question) => Step::Ask(vec![context.ask(KEY, question)]),
                 Err(fault) => fault.into(),
             },
             Some(answer) => match read_answer(answer) {
@@ -29,12 +30,12 @@ impl Script {
         }
     }
 
-    fn question(&self, subject: &Subject<'_>) -> Result<Question, Fault> {
+    fn question(&self, context: &GradingContext<'_>) -> Result<Question, Fault> {
         Ok(Question::Script(ScriptQuestion {
             command: self.command.words(),
             cwd: self.directory()?,
             timeout_seconds: self.place.timeout_seconds,
-            stdin: script_stdin(subject.evidence, &subject.common.config),
+            stdin: script_stdin(context.evidence, &context.common.config),
         }))
     }
 
@@ -109,11 +110,10 @@ fn read_answer(answer: &Answer) -> Result<Grade, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grading::{Ask, ScriptAnswer};
     use super::super::trial::Trial;
     use super::*;
     use crate::evidence::json::parse;
-    use crate::model::{AssertionGrade, JsonStyle, Transcript, Value};
+    use crate::model::{Ask, AssertionGrade, JsonStyle, ScriptAnswer, Transcript, Value};
     use crate::source::MemoryFiles;
 
     const JUDGE: &str = "- {type: code-judge, script: run}";

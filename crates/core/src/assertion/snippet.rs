@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::model::Assertion;
 use crate::reader::{Limits, Reader, World};
 use crate::source::{MemoryFiles, Sources, Variables};
 use crate::syntax::parse_yaml;
 
-use super::check::Assertion;
 use super::read::read_list;
 
 /// The assertions of a list, and the names of what was reported. One faulty entry leaves none.

@@ -1,12 +1,11 @@
 //! `starts-with`: the output begins with a text.
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Map, Marks};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
 use crate::syntax::fields::{Field, Shape};
 
-use super::check::{Check, Common, Kind, Strays};
 use super::excerpt::excerpt;
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::needle::EMPTY_VALUE;
 use super::options::Options;
 
@@ -17,11 +16,11 @@ static FIELDS: &[Field] = &[Field::new(
 )
 .required()];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "starts-with",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The output begins with `value`. White space round both is ignored; upper and lower case differ.
 
@@ -68,12 +67,12 @@ impl Check for StartsWith {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         vec![format!("Output starts with '{}'", self.value)]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let answer = &subject.evidence.transcript.answer;
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let answer = &context.evidence.transcript.answer;
         let value = excerpt(&self.value);
         Marks::when(
             answer.trim().starts_with(self.value.trim()),

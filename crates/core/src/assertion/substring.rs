@@ -3,11 +3,9 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Map, Marks, Score};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Score, Step};
 
-use super::check::{Check, Common};
 use super::excerpt::excerpt;
-use super::grading::{Step, Subject};
 use super::needle;
 
 /// Whether upper and lower case differ.
@@ -58,13 +56,13 @@ impl Check for Substring {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         let suffix = self.case.suffix();
         vec![format!("Output contains '{}'{suffix}", self.value)]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let output = self.case.fold(&subject.evidence.transcript.answer);
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let output = self.case.fold(&context.evidence.transcript.answer);
         let is_found = output.contains(&*self.case.fold(&self.value));
         Marks::when(
             is_found,
@@ -98,7 +96,7 @@ impl Check for Substrings {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         let share = match self.share {
             Share::Any => "any",
             Share::All => "all",
@@ -107,8 +105,8 @@ impl Check for Substrings {
         vec![format!("Output contains {share} of: {values}{suffix}")]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let output = self.case.fold(&subject.evidence.transcript.answer);
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let output = self.case.fold(&context.evidence.transcript.answer);
         let (found, absent): (Vec<&String>, Vec<&String>) = self
             .values
             .iter()

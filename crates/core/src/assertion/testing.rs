@@ -5,12 +5,11 @@ use std::sync::Arc;
 use camino::Utf8Path;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::model::{Expected, JsonStyle, Value};
+use crate::model::{Assertion, Expected, JsonStyle, TestView, Value};
 use crate::reader::{Limits, Reader, World};
 use crate::source::{MemoryFiles, Sources, Span, Variables};
 use crate::syntax::parse_yaml;
 
-use super::check::{Assertion, TestView};
 use super::read::read_list;
 
 /// What became of a list of assertions.

@@ -1,11 +1,10 @@
 //! `token-usage`: the answer took no more tokens than allowed.
 
-use crate::model::{Map, Number};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Number, Step};
 use crate::syntax::fields::{Field, Shape};
 
-use super::check::{Check, Common, Kind, Strays};
 use super::execution_metrics::no_limits;
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::metric::{Limit, Metric, all_within};
 use super::optional::optional;
 use super::options::Options;
@@ -29,11 +28,11 @@ static FIELDS: &[Field] = &[
     ),
 ];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "token-usage",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The answer took at most so many tokens. At least one of the limits is needed, and all that are
 given must hold.
@@ -87,12 +86,12 @@ impl Check for TokenUsage {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         vec!["Token usage within limits".to_owned()]
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let transcript = subject.evidence.transcript;
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let transcript = context.evidence.transcript;
         let findings = self.limits.iter().map(|limit| limit.check(transcript));
         all_within(findings).map_or_else(Step::from, Step::from)
     }

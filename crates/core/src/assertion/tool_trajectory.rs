@@ -1,12 +1,11 @@
 //! `tool-trajectory`: which tools were called, in what order and how often.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Fault, Map, Value};
+use crate::model::{Check, CommonOptions, Fault, GradingContext, Map, Step, Value};
 use crate::reader::{Reader, wrong_type};
 use crate::syntax::fields::{Entry, Field, Shape};
 
-use super::check::{Check, Common, Kind, Strays};
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::optional::optional;
 use super::options::Options;
 use super::tool_call::{ARGS_MATCH, ArgsMatch, CALL_SHAPE, Call};
@@ -105,11 +104,11 @@ static FIELDS: &[Field] = &[
     ),
 ];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "tool-trajectory",
     aliases: &[],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The agent called the expected tools. `mode` says how strictly: `any_order` and `superset` want
 every expected call somewhere, `in_order` wants them in this order with others in between, `exact`
@@ -287,7 +286,7 @@ impl Check for ToolTrajectory {
         map
     }
 
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         if self.expected.is_empty() && self.minimums.is_empty() {
             return vec!["Agent called no tools".to_owned()];
         }
@@ -310,8 +309,8 @@ impl Check for ToolTrajectory {
         sentences
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let Some(calls) = subject.evidence.transcript.calls.as_deref() else {
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let Some(calls) = context.evidence.transcript.calls.as_deref() else {
             return Fault::not_measured("tool calls").into();
         };
         self.compare(calls).map_or_else(Step::from, Step::from)

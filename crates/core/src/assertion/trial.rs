@@ -1,12 +1,12 @@
 //! Grades assertions of snippets, for the unit tests of this room.
 
-use crate::evidence::Evidence;
 use crate::model::{
-    AssertionGrade, Expected, Fault, Grade, Marks, Message, Test, TestId, Transcript,
+    Answer, Answers, Ask, AssertionGrade, Evidence, Expected, Fault, Grade, GradingOptions,
+    Judging, Marks, Message, Step, Test, TestId, Transcript,
 };
 use crate::source::MemoryFiles;
 
-use super::grading::{Answer, Answers, Ask, Graded, Judging, Terms, grade};
+use super::grading::grade;
 use super::read::name_all;
 use super::snippet;
 
@@ -14,7 +14,7 @@ use super::snippet;
 pub(crate) struct Trial {
     pub(crate) test: Test,
     pub(crate) transcript: Transcript,
-    pub(crate) terms: Terms,
+    pub(crate) options: GradingOptions,
     pub(crate) files: MemoryFiles,
 }
 
@@ -48,7 +48,7 @@ impl Trial {
         Self {
             test,
             transcript,
-            terms: Terms {
+            options: GradingOptions {
                 pass: 0.8,
                 judging: Judging::Ask,
             },
@@ -61,7 +61,7 @@ impl Trial {
         self
     }
 
-    fn step(&self, answers: &Answers) -> Graded {
+    fn step(&self, answers: &Answers) -> Step<Vec<AssertionGrade>> {
         let evidence = Evidence {
             suite: "demo",
             test: &self.test,
@@ -69,7 +69,7 @@ impl Trial {
             transcript: &self.transcript,
             files: &self.files,
         };
-        grade(&evidence, self.terms, answers)
+        grade(&evidence, self.options, answers)
     }
 
     /// Every grade, with the answers that `answer` gives to whatever is asked.
@@ -77,8 +77,8 @@ impl Trial {
         let mut answers = Answers::default();
         for _ in 0..10 {
             match self.step(&answers) {
-                Graded::Done(grades) => return grades,
-                Graded::Asks(asks) => {
+                Step::Done(grades) => return grades,
+                Step::Ask(asks) => {
                     for ask in asks {
                         let given = answer(&ask);
                         answers.insert(ask.key, given);

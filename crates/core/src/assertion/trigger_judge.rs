@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Call, Fault, Map, Marks, Number, Score};
+use crate::model::{
+    Assertion, Call, Check, CommonOptions, Fault, GradingContext, Map, Marks, Number, Score, Step,
+    Trigger,
+};
 use crate::reader::Reader;
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, Shape};
 
-use super::check::{Assertion, Check, Common, Kind, Strays, Trigger};
 use super::excerpt::excerpt;
-use super::grading::{Step, Subject};
+use super::kind::{AssertionKind, UnknownKeys};
 use super::needle::EMPTY_VALUE;
 use super::optional::optional;
 use super::options::Options;
@@ -72,11 +74,11 @@ static FIELDS: &[Field] = &[
     ),
 ];
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: AssertionKind = AssertionKind {
     name: "trigger-judge",
     aliases: &["skill-trigger"],
     fields: FIELDS,
-    strays: Strays::Warn,
+    unknown_keys: UnknownKeys::Warn,
     takes_config: false,
     doc: "The agent used the skill, or with `should_trigger: false` left it alone. A skill is used by a
 call of `Skill` whose `skill` contains its name, or of `Read` whose `file_path` does. Only the first
@@ -159,7 +161,7 @@ pub(crate) fn trigger_assertion(skill: String, should_trigger: bool, span: Span)
             runs_per_query: None,
             trigger_threshold: None,
         }),
-        common: Common::plain(span, span),
+        common: CommonOptions::defaults(span, span),
     }
 }
 
@@ -210,7 +212,7 @@ impl Check for TriggerJudge {
     }
 
     /// `should_trigger` of the exported entry says it instead.
-    fn sentences(&self, _: &Common) -> Vec<String> {
+    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         Vec::new()
     }
 
@@ -218,8 +220,8 @@ impl Check for TriggerJudge {
         Some(&self.trigger)
     }
 
-    fn grade(&self, subject: &Subject<'_>) -> Step {
-        let Some(calls) = subject.evidence.transcript.calls.as_deref() else {
+    fn grade(&self, context: &GradingContext<'_>) -> Step {
+        let Some(calls) = context.evidence.transcript.calls.as_deref() else {
             return Fault::not_measured("tool calls").into();
         };
         let looked_at = match self.detection {

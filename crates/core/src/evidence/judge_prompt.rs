@@ -6,11 +6,10 @@
 //! author's own layout and is filled in as it is; its checks come last, and the judge is told so.
 
 use crate::model::{
-    Block, Fault, JsonStyle, JudgeTemplate, JudgeVariable, Message, Operator, Part, Role,
-    RubricItem, ScoreRange, Stage, Value,
+    Block, Evidence, Fault, JsonStyle, JudgeTemplate, JudgeVariable, Message, Operator, Role,
+    RubricItem, ScoreRange, Stage, TemplatePart, Value,
 };
 
-use super::Evidence;
 use super::message_json::{expected_to_value, messages_to_value};
 use super::payload::calls_to_value;
 use super::question::question;
@@ -91,8 +90,8 @@ impl JudgeTask<'_> {
         let mut out = String::new();
         for part in prompt.parts() {
             match part {
-                Part::Text(text) => out.push_str(text),
-                Part::Variable(variable) => out.push_str(&self.value(*variable)?),
+                TemplatePart::Text(text) => out.push_str(text),
+                TemplatePart::Variable(variable) => out.push_str(&self.value(*variable)?),
             }
         }
         Ok(out)

@@ -14,9 +14,6 @@ mod script_reply;
 mod testing;
 mod text;
 
-use crate::model::{Test, Transcript};
-use crate::source::Files;
-
 pub use attachment::EncodedImage;
 pub use judge_prompt::{CHECKS_PER_CALL, JudgeTask, repair};
 pub use message_json::{expected_to_value, message_to_value, messages_to_value};
@@ -25,26 +22,3 @@ pub use question::{is_silent, last_user_message, question};
 pub use reply::{Decision, ItemReply, read_check_reply, read_score_reply};
 pub use script_reply::{ScriptEnd, read_script};
 pub use text::{Attachments, MessagePart, Rendering};
-
-/// A test and what came back for it.
-#[derive(Clone, Copy)]
-pub struct Evidence<'a> {
-    /// Name of the suite.
-    pub suite: &'a str,
-    pub test: &'a Test,
-    /// From 1.
-    pub trial: u32,
-    pub transcript: &'a Transcript,
-    /// For attached files, which judges are shown.
-    pub files: &'a dyn Files,
-}
-
-impl std::fmt::Debug for Evidence<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Evidence")
-            .field("suite", &self.suite)
-            .field("test", &self.test.id)
-            .field("trial", &self.trial)
-            .finish_non_exhaustive()
-    }
-}

@@ -1,8 +1,9 @@
 //! What a script is told: the object of spec 10.1. Keys of user data are never renamed.
 
-use crate::model::{Block, Call, JsonStyle, Map, Message, Number, Role, Transcript, Value};
+use crate::model::{
+    Block, Call, Evidence, JsonStyle, Map, Message, Number, Role, Transcript, Value,
+};
 
-use super::Evidence;
 use super::message_json::{expected_to_value, messages_to_value};
 use super::question::question;
 

@@ -1,12 +1,10 @@
 //! Evidence made up for the unit tests of this room.
 
 use crate::model::{
-    Block, Call, Expected, FileRef, Map, Message, Role, Test, TestId, Tokens, ToolCall, Transcript,
-    Value,
+    Block, Call, Evidence, Expected, FileRef, Map, Message, Role, Test, TestId, Tokens, ToolCall,
+    Transcript, Value,
 };
 use crate::source::{MemoryFiles, SourceId, Span};
-
-use super::Evidence;
 
 pub(super) struct Sample {
     pub(super) test: Test,

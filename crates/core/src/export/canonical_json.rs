@@ -1,7 +1,6 @@
 //! The shape of `show --format json`: keys and their order are a contract (spec 16.2).
 
-use crate::assertion::Placed;
-use crate::model::{Expected, Map, Message, Skip, Suite, Test, TestId, Value};
+use crate::model::{Expected, Map, Message, NamedAssertion, Skip, Suite, Test, TestId, Value};
 use crate::source::Span;
 
 use super::Context;
@@ -39,7 +38,11 @@ pub fn test_document(test: &Test, context: &Context<'_>) -> Value {
 /// One entry of `tests`.
 pub fn test_value(test: &Test, context: &Context<'_>) -> Value {
     let messages: Vec<Value> = test.input.iter().map(Message::to_value).collect();
-    let assertions: Vec<Value> = test.assertions.iter().map(Placed::to_value).collect();
+    let assertions: Vec<Value> = test
+        .assertions
+        .iter()
+        .map(NamedAssertion::to_value)
+        .collect();
     let mut map = Map::new();
     map.insert("id", id_value(&test.id));
     map.insert("position", test.position);

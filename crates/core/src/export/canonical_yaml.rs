@@ -3,8 +3,10 @@
 
 use camino::Utf8Path;
 
-use crate::assertion::{Placed, assertion_from_criteria};
-use crate::model::{Block, Execution, Expected, Map, Message, Role, Suite, Test, Value, Verdicts};
+use crate::assertion::assertion_from_criteria;
+use crate::model::{
+    Block, Execution, Expected, Map, Message, NamedAssertion, Role, Suite, Test, Value, Verdicts,
+};
 use crate::syntax::{EmitStyle, LineBreaks, to_yaml};
 
 use super::Context;
@@ -196,23 +198,23 @@ fn is_derived_from_criteria(test: &Test) -> bool {
         return false;
     }
     let derived = assertion_from_criteria(criteria.trim().to_owned(), test.span);
-    let derived = Placed {
+    let derived = NamedAssertion {
         name: only.name.clone(),
         assertion: derived.into(),
     };
     derived.to_value() == only.to_value()
 }
 
-fn assert_list(list: &[Placed], rebase: &Rebase<'_>) -> Vec<Value> {
+fn assert_list(list: &[NamedAssertion], rebase: &Rebase<'_>) -> Vec<Value> {
     list.iter()
-        .map(|placed| assertion_map(placed, rebase).into())
+        .map(|named| assertion_map(named, rebase).into())
         .collect()
 }
 
 /// Only what differs from the defaults. A name is written only if it was: an assertion's exported
 /// sentence knows the difference (spec 7.14).
-fn assertion_map(placed: &Placed, rebase: &Rebase<'_>) -> Map {
-    let assertion = &placed.assertion;
+fn assertion_map(named: &NamedAssertion, rebase: &Rebase<'_>) -> Map {
+    let assertion = &named.assertion;
     let common = &assertion.common;
     let mut options = assertion.check.options();
     rebase.options(assertion, &mut options);
@@ -293,9 +295,7 @@ mod tests {
     use super::super::canonical_json::suite_value;
     use super::super::testing::{Loaded, load};
     use super::*;
-    use crate::assertion::{Assertion, Check, Common};
-    use crate::assertion::{Step, Subject};
-    use crate::model::Fault;
+    use crate::model::{Assertion, Check, CommonOptions, Fault, GradingContext, Step};
     use crate::model::{JsonStyle, Required, RubricItem, ScoreRange};
     use crate::source::MemoryFiles;
     use crate::syntax::json_value;
@@ -476,11 +476,11 @@ tests:
             self.0.clone()
         }
 
-        fn grade(&self, _: &Subject<'_>) -> Step {
+        fn grade(&self, _: &GradingContext<'_>) -> Step {
             Fault::not_measured("nothing").into()
         }
 
-        fn sentences(&self, _: &Common) -> Vec<String> {
+        fn sentences(&self, _: &CommonOptions) -> Vec<String> {
             Vec::new()
         }
     }
@@ -497,8 +497,8 @@ tests:
             .with("/p/evals/sub/judge.md", "");
         let mut loaded = load(files, "/p/evals/sub/EVAL.yaml");
         let span = loaded.suite.tests[0].span;
-        let common = Common::plain(span, span);
-        loaded.suite.tests[0].assertions = vec![Placed {
+        let common = CommonOptions::defaults(span, span);
+        loaded.suite.tests[0].assertions = vec![NamedAssertion {
             name: Cow::Borrowed(type_name),
             assertion: Arc::new(Assertion {
                 type_name: Cow::Borrowed(type_name),

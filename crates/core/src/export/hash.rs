@@ -19,8 +19,9 @@ use std::io::BufRead;
 use camino::Utf8Path;
 use sha2::{Digest, Sha256};
 
-use crate::assertion::Placed;
-use crate::model::{Block, Expected, JsonStyle, Map, Message, Number, Required, Test, Value};
+use crate::model::{
+    Block, Expected, JsonStyle, Map, Message, NamedAssertion, Number, Required, Test, Value,
+};
 use crate::source::Files;
 
 /// Bytes of the digest that are kept: 16 hexadecimal digits.
@@ -42,7 +43,7 @@ fn meaning(test: &Test, files: &dyn Files) -> Value {
     let assertions: Vec<Value> = test
         .assertions
         .iter()
-        .map(|placed| assertion(placed).into())
+        .map(|named| assertion(named).into())
         .collect();
     map.insert("assertions", assertions);
     map.into()
@@ -108,8 +109,8 @@ fn one(kind: &str, value: Value) -> Value {
     map.into()
 }
 
-fn assertion(placed: &Placed) -> Map {
-    let assertion = &placed.assertion;
+fn assertion(named: &NamedAssertion) -> Map {
+    let assertion = &named.assertion;
     let check = &assertion.check;
     let mut options = check.options();
     if check.needs_judge() {
@@ -134,7 +135,7 @@ fn assertion(placed: &Placed) -> Map {
     map
 }
 
-fn members(list: &[Placed]) -> Vec<Value> {
+fn members(list: &[NamedAssertion]) -> Vec<Value> {
     list.iter()
         .map(|member| {
             let mut map = assertion(member);

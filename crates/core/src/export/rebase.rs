@@ -3,8 +3,7 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use crate::assertion::Assertion;
-use crate::model::{FileRef, Map, Value};
+use crate::model::{Assertion, FileRef, Map, Value};
 use crate::reader::{is_prompt_path, without_dots};
 use crate::source::EntryKind;
 

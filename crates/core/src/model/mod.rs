@@ -1,11 +1,14 @@
 //! What a suite means, in one dialect. Nothing here knows how it was written.
 
+mod assertion;
 mod base64;
+mod evidence;
 mod execution;
 mod expected;
 mod grade;
+mod grading;
 mod id;
-mod judge_template;
+mod judge_prompt;
 mod message;
 mod number;
 mod rubric;
@@ -15,12 +18,18 @@ mod test;
 mod transcript;
 mod value;
 
+pub use assertion::{Assertion, Check, CommonOptions, NamedAssertion, TestView, Trigger};
 pub(crate) use base64::{from_base64, to_base64};
+pub use evidence::Evidence;
 pub use execution::{Execution, Verdicts};
 pub use expected::Expected;
 pub use grade::{AssertionGrade, Fault, FaultKind, Gate, Grade, Marks, Outcome, Stage, Verdict};
+pub use grading::{
+    Answer, Answers, Ask, Conclusion, GradingContext, GradingOptions, JudgeQuestion, Judging,
+    NOT_JUDGED, NOT_RUN, Question, ScriptAnswer, ScriptQuestion, Step,
+};
 pub use id::TestId;
-pub use judge_template::{JudgeTemplate, JudgeVariable, Part};
+pub use judge_prompt::{JudgePrompt, JudgeTemplate, JudgeVariable, PromptFile, TemplatePart};
 pub use message::{Block, FileRef, Image, Message, Role, ToolCall};
 pub use number::Number;
 pub use rubric::{Operator, Required, RubricItem, ScoreRange, Weight};

@@ -31,6 +31,16 @@ impl Score {
         if holds { Self::ONE } else { Self::ZERO }
     }
 
+    /// Σ(score × weight) / Σ(weight); `None` when all weights are 0.
+    pub fn weighted_average(scores: impl IntoIterator<Item = (Self, f64)>) -> Option<Self> {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for (score, weight) in scores {
+            sum += score.value() * weight;
+            weights += weight;
+        }
+        (weights > 0.0).then(|| Self::of_share(sum / weights))
+    }
+
     pub fn value(self) -> f64 {
         self.0
     }

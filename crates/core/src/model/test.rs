@@ -1,8 +1,8 @@
 //! One test, as the loader understood it.
 
-use crate::assertion::Placed;
 use crate::source::Span;
 
+use super::assertion::NamedAssertion;
 use super::execution::Execution;
 use super::expected::Expected;
 use super::id::TestId;
@@ -30,7 +30,7 @@ pub struct Test {
     pub input: Vec<Message>,
     pub expected_output: Option<Expected>,
     /// The full ordered list of spec 3.2, each with its name in this test.
-    pub assertions: Vec<Placed>,
+    pub assertions: Vec<NamedAssertion>,
     pub execution: Execution,
     pub trials: u32,
     pub skip: Option<Skip>,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::assertion::{
-    Assertion, assertion_from_criteria, assertion_from_items, place_in_test, trigger_assertion,
+    assertion_from_criteria, assertion_from_items, place_in_test, trigger_assertion,
 };
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
-use crate::model::{Execution, Expected, Map, Message, Test, TestId, Value, Verdicts};
+use crate::model::{Assertion, Execution, Expected, Map, Message, Test, TestId, Value, Verdicts};
 use crate::reader::{short_span, type_of, wrong_type};
 use crate::source::{SourceId, Span};
 use crate::syntax::fields::shorten;

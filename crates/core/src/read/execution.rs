@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::assertion::{Assertion, read_entries};
-use crate::model::Execution;
+use crate::assertion::read_entries;
+use crate::model::{Assertion, Execution};
 use crate::reader::{Reader, wrong_type};
 use crate::syntax::fields::{
     Bound, DEPRECATED_FIELD, Entry, Field, Shape, UNKNOWN_FIELD, unknown_field,

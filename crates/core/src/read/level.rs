@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 
-use crate::assertion::Assertion;
-use crate::model::{Execution, Message};
+use crate::model::{Assertion, Execution, Message};
 use crate::syntax::Node;
 
 #[derive(Debug)]

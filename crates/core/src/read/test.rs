@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::assertion::{
-    Assertion, TestView, ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, place_in_test,
-    read_entries, read_items,
+    ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, place_in_test, read_entries,
+    read_items,
 };
 use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
-use crate::model::{Expected, Skip, Test, TestId};
+use crate::model::{Assertion, Expected, Skip, Test, TestId, TestView};
 use crate::reader::{Reader, TestVars, short_span, wrong_type};
 use crate::source::{Position, Span};
 use crate::syntax::fields::{

@@ -15,7 +15,6 @@ mod vars;
 pub use dotenv::EnvFiles;
 pub(crate) use path::without_dots;
 pub use path::{FileUse, Resolved, is_prompt_path};
-pub use prompt::{Prompt, PromptFile};
 pub use reader::{Limits, Reader, TargetNames, World};
 pub use target::UNKNOWN_TARGET;
 pub(crate) use template::is_lone_reference;

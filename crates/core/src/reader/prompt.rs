@@ -6,7 +6,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::model::JudgeTemplate;
+use crate::model::{JudgePrompt, JudgeTemplate, PromptFile};
 use crate::source::{EntryKind, Span};
 use crate::syntax::codes::INVALID_ENCODING;
 use crate::syntax::fields::Entry;
@@ -18,46 +18,6 @@ use super::reader::Reader;
 
 const SIZE_LIMIT: u64 = 1024 * 1024;
 
-/// A prompt file that was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PromptFile {
-    pub path: Utf8PathBuf,
-    pub text: Arc<String>,
-    pub template: Arc<JudgeTemplate>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Prompt {
-    Inline {
-        /// As written, after `${{ }}`.
-        text: String,
-        template: JudgeTemplate,
-    },
-    /// `file` is absent when there is none to read; then the reason has been reported.
-    File {
-        written: String,
-        file: Option<PromptFile>,
-    },
-}
-
-impl Prompt {
-    /// The text, or the path as written.
-    pub fn written(&self) -> &str {
-        match self {
-            Self::Inline { text, .. } => text,
-            Self::File { written, .. } => written,
-        }
-    }
-
-    /// What the judge is asked; absent when the file could not be read.
-    pub fn template(&self) -> Option<&JudgeTemplate> {
-        match self {
-            Self::Inline { template, .. } => Some(template),
-            Self::File { file, .. } => file.as_ref().map(|file| file.template.as_ref()),
-        }
-    }
-}
-
 /// A prompt file as the first judge that named it found it.
 #[derive(Debug)]
 pub(super) struct PromptOnce {
@@ -67,14 +27,14 @@ pub(super) struct PromptOnce {
 
 impl Reader<'_> {
     /// A prompt that is not blank is the caller's to ask for.
-    pub fn prompt(&mut self, entry: &Entry<'_>) -> Option<Prompt> {
+    pub fn prompt(&mut self, entry: &Entry<'_>) -> Option<JudgePrompt> {
         let text = self.text(entry)?;
         let written = text.trim_end();
         if is_prompt_path(&text) || self.is_a_file(written) {
             return Some(self.prompt_file(written, entry.value.span()));
         }
         let template = self.inline_template(entry);
-        Some(Prompt::Inline {
+        Some(JudgePrompt::Inline {
             text: text.into_owned(),
             template,
         })
@@ -109,11 +69,11 @@ impl Reader<'_> {
         template
     }
 
-    fn prompt_file(&mut self, written: &str, span: Span) -> Prompt {
+    fn prompt_file(&mut self, written: &str, span: Span) -> JudgePrompt {
         let file = self
             .file(written, span, FileUse::Prompt)
             .and_then(|path| self.read_prompt_file(path, span));
-        Prompt::File {
+        JudgePrompt::File {
             written: written.to_owned(),
             file,
         }

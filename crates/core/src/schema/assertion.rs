@@ -1,6 +1,6 @@
 //! Assert lists: what every assertion takes, then one definition per type.
 
-use crate::assertion::{COMMON_FIELDS, KINDS, Kind, custom_fields};
+use crate::assertion::{AssertionKind, COMMON_FIELDS, KINDS, custom_fields};
 use crate::model::Value;
 
 use super::keyword::{any_of, list_of, map};
@@ -29,7 +29,7 @@ pub(super) fn definitions(writer: Writer) -> Vec<(String, Value)> {
     definitions
 }
 
-fn definition_of(kind: &Kind) -> String {
+fn definition_of(kind: &AssertionKind) -> String {
     format!("assertion-{}", kind.name)
 }
 
@@ -87,7 +87,7 @@ fn entry(writer: Writer) -> Value {
         .finish()
 }
 
-fn options(writer: Writer, kind: &'static Kind) -> Value {
+fn options(writer: Writer, kind: &'static AssertionKind) -> Value {
     let summary = kind.doc.split("\n\n").next().unwrap_or("").trim();
     let mut object = Object::new(writer, &[kind.fields, COMMON_FIELDS])
         .title(kind.name)

@@ -1,6 +1,5 @@
 //! From the grades of a test's assertions to its score, verdict and outcome (spec 8.1).
 
-use crate::assertion::weighted_average;
 use crate::model::{AssertionGrade, Fault, Gate, Grade, Outcome, Score, Verdict};
 
 /// Where verdicts lie: 0 < borderline ≤ pass ≤ 1.
@@ -30,7 +29,7 @@ pub fn judge(grades: &[AssertionGrade], thresholds: Thresholds) -> Judgement {
             fault: Some(fault.clone()),
         };
     }
-    let score = weighted_average(grades.iter().filter_map(|grade| match &grade.grade {
+    let score = Score::weighted_average(grades.iter().filter_map(|grade| match &grade.grade {
         Grade::Graded(marks) => Some((marks.score, grade.weight.value())),
         _ => None,
     }));

@@ -1,8 +1,7 @@
 //! Which skills a test wants used or left alone (spec 12.3).
 
-use crate::assertion::{Assertion, Placed};
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::Test;
+use crate::model::{Assertion, NamedAssertion, Test};
 
 declare_codes! {
     CONFLICTING_TRIGGERS = "conflicting-triggers", BlocksTranspile, Export, r#"A test wants a skill to be used and to be left alone.
@@ -50,13 +49,13 @@ pub(crate) fn triggers_of<'a>(
     report: &mut dyn FnMut(Diagnostic),
 ) -> Vec<Wanted<'a>> {
     let (mut own, mut inherited) = (Vec::new(), Vec::new());
-    for placed in &test.assertions {
-        let list = if is_own(test, placed) {
+    for named in &test.assertions {
+        let list = if is_own(test, named) {
             &mut own
         } else {
             &mut inherited
         };
-        collect(&placed.assertion, list);
+        collect(&named.assertion, list);
     }
     let mut found = Vec::with_capacity(own.len());
     merge(own, &mut found, &mut |first, second| {
@@ -79,8 +78,8 @@ pub(crate) fn triggers_of<'a>(
 }
 
 /// What is written inside the test's own mapping.
-fn is_own(test: &Test, placed: &Placed) -> bool {
-    let span = placed.assertion.common.span;
+fn is_own(test: &Test, named: &NamedAssertion) -> bool {
+    let span = named.assertion.common.span;
     span.source == test.span.source && test.span.start <= span.start && span.end <= test.span.end
 }
 

@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::assertion::{
-    Answer, Answers, Ask, Graded, JudgeQuestion, Question, Terms, grade,
+use evalrig_core::assertion::grade;
+use evalrig_core::model::{
+    Answer, Answers, Ask, AssertionGrade, Evidence, Fault, FaultKind, GradingOptions,
+    JudgeQuestion, Question, Stage, Step, Test, Transcript,
 };
-use evalrig_core::evidence::Evidence;
-use evalrig_core::model::{AssertionGrade, Fault, FaultKind, Stage, Test, Transcript};
 use evalrig_core::plan::Case;
 use futures_util::future::join_all;
 
@@ -251,16 +251,16 @@ impl<'a> CaseWork<'a> {
             transcript: &answered.transcript,
             files: &Disk,
         };
-        let terms = Terms {
+        let options = GradingOptions {
             pass: suite.thresholds.pass,
             judging: self.job.options.judging,
         };
         let mut answers = Answers::default();
         let mut judged = Judged::default();
         loop {
-            let asks = match grade(&evidence, terms, &answers) {
-                Graded::Done(grades) => return (grades, judged.usage),
-                Graded::Asks(asks) => asks,
+            let asks = match grade(&evidence, options, &answers) {
+                Step::Done(grades) => return (grades, judged.usage),
+                Step::Ask(asks) => asks,
             };
             // It was paid for: a crash while it is judged must not lose it.
             self.outside.wait(self.keep_answer(answered, is_kept)).await;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use evalrig_core::assertion::Judging;
-use evalrig_core::model::{Suite, Transcript};
+use evalrig_core::model::{Judging, Suite, Transcript};
 use evalrig_core::plan::{Case, Chain};
 use evalrig_core::score::Thresholds;
 use evalrig_core::source::Sources;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use evalrig_core::assertion::{Answer, ScriptAnswer, ScriptQuestion};
-use evalrig_core::model::{Fault, FaultKind, Stage};
+use evalrig_core::model::{Answer, Fault, FaultKind, ScriptAnswer, ScriptQuestion, Stage};
 
 use crate::agent::process::{Job, OUTPUT_LIMIT, describe, run};
 

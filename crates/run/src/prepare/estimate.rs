@@ -1,9 +1,11 @@
 //! What a run may take, before anything is called (`--dry-run`). Token counts are guesses from the
 //! length of texts, so costs are a range, and what has no price is said to be unknown.
 
-use evalrig_core::assertion::{Answers, Graded, JudgeQuestion, Judging, Question, Terms, grade};
-use evalrig_core::evidence::Evidence;
-use evalrig_core::model::{Block, Message, Transcript};
+use evalrig_core::assertion::grade;
+use evalrig_core::model::{
+    Answers, Block, Evidence, GradingOptions, JudgeQuestion, Judging, Message, Question, Step,
+    Transcript,
+};
 use evalrig_core::plan::Case;
 
 use crate::agent::Quote;
@@ -100,13 +102,13 @@ fn judge_questions(suite: &SuiteJob, case: &Case, judging: Judging) -> Vec<Judge
         transcript: &transcript,
         files: &Disk,
     };
-    let terms = Terms {
+    let options = GradingOptions {
         pass: suite.thresholds.pass,
         judging,
     };
-    let asks = match grade(&evidence, terms, &Answers::default()) {
-        Graded::Done(_) => Vec::new(),
-        Graded::Asks(asks) => asks,
+    let asks = match grade(&evidence, options, &Answers::default()) {
+        Step::Done(_) => Vec::new(),
+        Step::Ask(asks) => asks,
     };
     let questions = asks.into_iter().filter_map(|ask| match ask.question {
         Question::Judge(question) => Some(question),

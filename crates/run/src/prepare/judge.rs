@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use evalrig_core::assertion::{Judging, Placed};
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Level};
-use evalrig_core::model::{Suite, Test};
+use evalrig_core::model::{Judging, NamedAssertion, Suite, Test};
 use evalrig_core::plan::Chain;
 
 use super::station::TargetScope;
@@ -72,8 +71,8 @@ pub(super) fn choose(
             continue;
         }
         let mut needs_default = false;
-        for placed in &test.assertions {
-            needs_default |= needs_default_judge(placed, &mut judges);
+        for named in &test.assertions {
+            needs_default |= needs_default_judge(named, &mut judges);
         }
         if !needs_default || judges.of_targets.contains_key(&case.target) {
             continue;
@@ -94,8 +93,8 @@ pub(super) fn choose(
 }
 
 /// Notes the judges that checks name themselves. Whether any check leaves it to the case.
-fn needs_default_judge(placed: &Placed, judges: &mut Judges) -> bool {
-    let check = &placed.assertion.check;
+fn needs_default_judge(named: &NamedAssertion, judges: &mut Judges) -> bool {
+    let check = &named.assertion.check;
     if !check.needs_judge() {
         return false;
     }

@@ -11,10 +11,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use evalrig_core::assertion::Judging;
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::export::test_hash;
-use evalrig_core::model::{Suite, Test, Verdicts};
+use evalrig_core::model::{Judging, Suite, Test, Verdicts};
 use evalrig_core::plan::{Chain, Selection, plan};
 use evalrig_core::score::Thresholds;
 use evalrig_core::source::{Files, Sources};

@@ -1,6 +1,6 @@
 //! From what was typed to what is wanted.
 
-use evalrig_core::assertion::Judging;
+use evalrig_core::model::Judging;
 use evalrig_core::plan::{Filter, Selection, Shard};
 use evalrig_run::prepare::Wishes;
 

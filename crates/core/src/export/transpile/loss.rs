@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 
-use crate::assertion::Assertion;
 use crate::evidence::last_user_message;
-use crate::model::{Block, Expected, Image, Map, Operator, Role, RubricItem, Test, TestId, Value};
-use crate::reader::{Prompt, without_dots};
+use crate::model::{
+    Assertion, Block, Expected, Image, JudgePrompt, Map, Operator, Role, RubricItem, Test, TestId,
+    Value,
+};
+use crate::reader::without_dots;
 use crate::source::{Sources, Span};
 
 use super::sentence::written_criteria;
@@ -193,12 +195,12 @@ impl Book<'_> {
         }
         let written = match (assertion.check.prompt(), self.options.prompts) {
             (
-                Some(Prompt::File {
+                Some(JudgePrompt::File {
                     file: Some(file), ..
                 }),
                 Prompts::Inlined,
             ) => Some(&**file.text),
-            (prompt, _) => prompt.map(Prompt::written),
+            (prompt, _) => prompt.map(JudgePrompt::written),
         };
         if written.is_some_and(|text| text.contains("{{")) {
             let message = "nobody fills in the `{{ }}` of this prompt";

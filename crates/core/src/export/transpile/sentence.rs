@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::assertion::{Assertion, Placed, assertion_from_criteria};
+use crate::assertion::assertion_from_criteria;
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Map, Test, Value};
-use crate::reader::Prompt;
+use crate::model::{Assertion, JudgePrompt, Map, NamedAssertion, Test, Value};
 
 use super::entry::distinct;
 use super::{Criteria, Prompts, Transpiler};
@@ -51,8 +50,8 @@ impl Transpiler<'_> {
         list.extend(criteria.map(Cow::from));
         // The list that stands for criteria alone says what criteria say, and goes with them.
         if criteria.is_some() || !is_derived_from_criteria(test) {
-            for placed in &test.assertions {
-                self.add_sentences(&placed.assertion, &mut list);
+            for named in &test.assertions {
+                self.add_sentences(&named.assertion, &mut list);
             }
         }
         distinct(list)
@@ -68,7 +67,7 @@ impl Transpiler<'_> {
         for member in members {
             self.add_sentences(&member.assertion, list);
         }
-        if let Some(Prompt::File { file, .. }) = assertion.check.prompt() {
+        if let Some(JudgePrompt::File { file, .. }) = assertion.check.prompt() {
             match file {
                 // The prompt is the first sentence of its judge.
                 Some(file) if self.options.prompts == Prompts::Inlined && from < list.len() => {
@@ -116,7 +115,7 @@ fn is_derived_from_criteria(test: &Test) -> bool {
     if only.assertion.type_name != "rubrics" || only.name != "criteria" {
         return false;
     }
-    let derived = Placed {
+    let derived = NamedAssertion {
         name: only.name.clone(),
         assertion: assertion_from_criteria(criteria.trim().to_owned(), test.span).into(),
     };

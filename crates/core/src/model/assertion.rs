@@ -1,93 +1,60 @@
-//! What every assertion type has in common.
+//! Assertions as a test holds them. `Check` is the trait that every assertion type implements.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Expected, Map, Required, RubricItem, Value, Weight};
-use crate::reader::Prompt;
 use crate::source::Span;
-use crate::syntax::fields::Field;
 
-use super::grading::{Step, Subject};
-use super::options::Options;
+use super::expected::Expected;
+use super::grading::{GradingContext, Step};
+use super::judge_prompt::JudgePrompt;
+use super::rubric::{Required, RubricItem, Weight};
+use super::value::{Map, Value};
 
-/// What a type makes of keys that it does not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strays {
-    /// `unknown-field`.
-    Warn,
-    /// They are configuration of the script.
-    Config,
-}
-
-/// One assertion type.
-pub struct Kind {
-    pub name: &'static str,
-    /// Other names it is read under.
-    pub aliases: &'static [&'static str],
-    /// Options besides those that every type takes.
-    pub fields: &'static [Field],
-    pub strays: Strays,
-    /// Whether the `config` option means something here.
-    pub takes_config: bool,
-    /// Markdown: what it checks, then examples that are read by a test.
-    pub doc: &'static str,
-    /// `None` when the options are wrong; then the reason has been reported.
-    pub read: fn(&mut Options<'_, '_, '_>) -> Option<Box<dyn Check>>,
-}
-
-impl fmt::Debug for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kind")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Does a skill have to be used?
+/// A skill that the agent must use, or must not use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trigger {
     pub skill: String,
     pub should_trigger: bool,
 }
 
-/// What an assertion may know of its test while suites are read.
+/// The part of a test that an assertion may look at while a suite is read.
 #[derive(Debug, Clone, Copy)]
 pub struct TestView<'a> {
     pub criteria: Option<&'a str>,
     pub expected_output: Option<&'a Expected>,
-    /// Where the test stands, for related places.
+    /// The test itself, for related places.
     pub span: Span,
 }
 
-/// A configured check of one type. Pure.
+/// A configured check of one assertion type. Pure: it never does I/O.
 pub trait Check: fmt::Debug + Send + Sync {
     /// The options in canonical form, without those that every type has.
     fn options(&self) -> Map;
 
     /// What it asserts, in the words of spec 12.5.
-    fn sentences(&self, common: &Common) -> Vec<String>;
+    fn sentences(&self, common: &CommonOptions) -> Vec<String>;
 
-    /// Looks at the evidence and concludes, or says what it has to ask first. Negation and the
-    /// assertion's own gate are not its business.
-    fn grade(&self, subject: &Subject<'_>) -> Step;
+    /// Grades the evidence, or returns what it has to ask first. The caller applies negation and
+    /// the assertion's own gate.
+    fn grade(&self, context: &GradingContext<'_>) -> Step;
 
-    /// Faults that show only in the test it is applied to. `span` is the assertion's own place.
+    /// Faults that only show in the test it is applied to. `span` is the assertion itself.
     fn faults_in(&self, test: &TestView<'_>, span: Span) -> Vec<Diagnostic> {
         let _ = (test, span);
         Vec::new()
     }
 
     /// Where gates are written inside it: required items, required members, safety gates. They
-    /// mean nothing once the check is negated.
+    /// are ambiguous once the check is negated.
     fn gates(&self) -> Vec<Span> {
         Vec::new()
     }
 
     /// Members of a composite.
-    fn members(&self) -> &[Placed] {
+    fn members(&self) -> &[NamedAssertion] {
         &[]
     }
 
@@ -95,12 +62,12 @@ pub trait Check: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What a model is asked, where the author wrote it.
-    fn prompt(&self) -> Option<&Prompt> {
+    /// The judge prompt, where the author wrote one.
+    fn prompt(&self) -> Option<&JudgePrompt> {
         None
     }
 
-    /// What a model answers one by one.
+    /// The rubric items that a judge answers one by one.
     fn items(&self) -> &[RubricItem] {
         &[]
     }
@@ -110,7 +77,7 @@ pub trait Check: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether a model has to answer for it.
+    /// Whether grading it takes a judge.
     fn needs_judge(&self) -> bool {
         self.members()
             .iter()
@@ -118,9 +85,9 @@ pub trait Check: fmt::Debug + Send + Sync {
     }
 }
 
-/// The options of every type.
+/// The options that every assertion type has.
 #[derive(Debug, Clone)]
-pub struct Common {
+pub struct CommonOptions {
     /// Only if the author wrote one.
     pub name: Option<String>,
     pub weight: Weight,
@@ -132,13 +99,13 @@ pub struct Common {
     pub config: Map,
     /// The whole entry.
     pub span: Span,
-    /// The written name, weight or first line: where faults of the list point.
+    /// The written name, or the first line: where faults of the list point.
     pub head: Span,
 }
 
-impl Common {
+impl CommonOptions {
     /// Every default, for an entry that sets none of these options.
-    pub fn plain(span: Span, head: Span) -> Self {
+    pub fn defaults(span: Span, head: Span) -> Self {
         Self {
             name: None,
             weight: Weight::default(),
@@ -155,19 +122,19 @@ impl Common {
 
 #[derive(Debug)]
 pub struct Assertion {
-    /// Canonical; for a custom type, its own name.
+    /// Canonical; for a custom type, the author's name.
     pub type_name: Cow<'static, str>,
     pub check: Box<dyn Check>,
-    pub common: Common,
+    pub common: CommonOptions,
 }
 
 impl Assertion {
-    /// A type of the author's own. Built-in names are borrowed from their kinds.
+    /// Whether the author defined the type. Names of built-in types are always borrowed.
     pub fn is_custom(&self) -> bool {
         matches!(self.type_name, Cow::Owned(_))
     }
 
-    /// What it asserts, turned round where it is negated (spec 12.5).
+    /// What it asserts, with a `NOT:` where it is negated (spec 12.5).
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = self.check.sentences(&self.common);
         if self.common.negate {
@@ -179,14 +146,14 @@ impl Assertion {
     }
 }
 
-/// An assertion and the name it has in its list: results are keyed by it.
+/// An assertion and its name in its list, which is the key of its results.
 #[derive(Debug, Clone)]
-pub struct Placed {
+pub struct NamedAssertion {
     pub name: Cow<'static, str>,
     pub assertion: Arc<Assertion>,
 }
 
-impl Placed {
+impl NamedAssertion {
     /// The shape of `show --format json`.
     pub fn to_value(&self) -> Value {
         let assertion = &self.assertion;

@@ -1,0 +1,31 @@
+//! Everything that grading may look at.
+
+use std::fmt;
+
+use crate::source::Files;
+
+use super::test::Test;
+use super::transcript::Transcript;
+
+/// A test and what its target returned.
+#[derive(Clone, Copy)]
+pub struct Evidence<'a> {
+    /// Name of the suite.
+    pub suite: &'a str,
+    pub test: &'a Test,
+    /// From 1.
+    pub trial: u32,
+    pub transcript: &'a Transcript,
+    /// For attached files, which judges are shown.
+    pub files: &'a dyn Files,
+}
+
+impl fmt::Debug for Evidence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Evidence")
+            .field("suite", &self.suite)
+            .field("test", &self.test.id)
+            .field("trial", &self.trial)
+            .finish_non_exhaustive()
+    }
+}
