@@ -7,24 +7,31 @@ use std::path::{Path, PathBuf};
 const ROOMS: &[(&str, &[&str])] = &[
     ("disk", &[]),
     ("json", &[]),
-    // Settings make agents, and agents are made from settings: two halves of one thing, apart so
-    // that reading a targets file needs nothing that runs.
-    ("target", &["agent"]),
-    // Of the record only rows and of the run log only records, which `replay` reads; of the disk,
-    // what an agent has written.
-    ("agent", &["disk", "target", "record", "runlog", "json"]),
+    ("setting", &[]),
+    ("agent", &["setting"]),
+    ("format", &["agent"]),
     ("grade", &["agent"]),
     ("record", &["json"]),
-    // The formats of agents, for sessions that somebody else had.
-    ("runlog", &["disk", "agent", "record"]),
+    // Sessions of agents, which `log record` reads.
+    ("runlog", &["disk", "format", "record"]),
+    // Replay reads rows and logged runs; `cli` reads the output file of a program.
+    (
+        "provider",
+        &["disk", "setting", "agent", "format", "record", "runlog"],
+    ),
+    ("target", &["setting", "agent", "provider"]),
     ("event", &["record"]),
     (
         "execute",
         &[
-            "disk", "json", "target", "agent", "grade", "record", "runlog", "event",
+            "disk", "json", "setting", "agent", "grade", "record", "runlog", "provider", "target",
+            "event",
         ],
     ),
-    ("prepare", &["disk", "target", "agent", "execute", "record"]),
+    (
+        "prepare",
+        &["disk", "setting", "target", "agent", "execute", "record"],
+    ),
     // Only what was kept: any stored run can be shown again.
     ("report", &["record"]),
 ];

@@ -8,7 +8,7 @@ use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
 use evalrig_core::model::{FaultKind, JsonStyle, Map, Message, Number, Role, Tokens, Transcript};
 use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
-use evalrig_run::agent::{Agent, Connect, Failure, Purpose, Request, Retry};
+use evalrig_run::agent::{Agent, Failure, Purpose, Request, Retry};
 use evalrig_run::execute::retry::attempts;
 use evalrig_run::target::{Targets, read_targets};
 use fake_model::{FakeModel, Reply, Rule, Script, Usage};
@@ -41,13 +41,7 @@ fn try_agent(entry: &str, more: &[(&str, &str)]) -> Result<Box<dyn Agent>, Diagn
         let found = set.find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
     };
-    target.settings.connect(&Connect {
-        target,
-        base: targets.base(),
-        root: "/p".into(),
-        files: &MemoryFiles::new(),
-        variable: &variable,
-    })
+    target.connect(&target.context(targets.base(), &MemoryFiles::new(), &variable))
 }
 
 fn agent(entry: &str) -> Box<dyn Agent> {
@@ -101,7 +95,7 @@ fn with_request<T>(asked: &Asked<'_>, ask: impl FnOnce(&Request<'_>) -> T) -> T 
         config: asked.config,
         timeout: asked.timeout,
 
-        attachments: evalrig_run::target::FilesMode::Inline,
+        attachments: evalrig_run::setting::FilesMode::Inline,
         files: &files,
         scratch: "/tmp".into(),
     })

@@ -11,9 +11,10 @@ use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::model::{Block, FaultKind, FileRef, Message, Role, ToolCall, Transcript, Value};
 use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
-use evalrig_run::agent::{Agent, Connect, Failure, Purpose, Request, Retry};
+use evalrig_run::agent::{Agent, Failure, Purpose, Request, Retry};
 use evalrig_run::disk::Disk;
-use evalrig_run::target::{Base, FilesMode, read_targets};
+use evalrig_run::setting::{Base, FilesMode};
+use evalrig_run::target::read_targets;
 
 /// Quotes of every kind, substitutions, patterns and line breaks.
 const HOSTILE: &str = "it's \"x\" `echo no` $(echo no) ${HOME}\\\n; echo no; # * {ATTEMPT}";
@@ -66,14 +67,10 @@ impl Place {
         let targets = read_targets(world, &mut sources, &mut out, &file, &root).unwrap();
         assert_eq!(out.into_vec(), []);
         let target = targets.get("a").unwrap();
-        let connect = Connect {
-            target,
-            base: &Base::of(&file, &root),
-            root: &root,
-            files: &Disk,
-            variable: &|name| (name == "WORD").then(|| "word".to_owned()),
-        };
-        target.settings.connect(&connect).unwrap()
+        let variable = |name: &str| (name == "WORD").then(|| "word".to_owned());
+        let base = Base::of(&file, &root);
+        let context = target.context(&base, &Disk, &variable);
+        target.connect(&context).unwrap()
     }
 
     async fn ask(&self, options: &str) -> Result<Transcript, Failure> {

@@ -10,7 +10,8 @@ use evalrig_core::read::{
     TOOL_CALL_FIELDS,
 };
 use evalrig_core::syntax::fields::{Field, Shape};
-use evalrig_run::target::{PROVIDERS, TARGET_FIELDS};
+use evalrig_run::provider::PROVIDERS;
+use evalrig_run::setting::TARGET_FIELDS;
 
 use super::Generated;
 

@@ -5,7 +5,8 @@ use evalrig_core::codes::all_codes;
 use evalrig_core::diagnostic::{Code, did_you_mean};
 use evalrig_core::model::{JsonStyle, Map, Value};
 use evalrig_core::syntax::fields::Field;
-use evalrig_run::target::{PROVIDERS, Provider, TARGET_FIELDS, provider_named};
+use evalrig_run::provider::{PROVIDERS, Provider, provider_named};
+use evalrig_run::setting::TARGET_FIELDS;
 
 use crate::args::{Explain, TextOrJson};
 use crate::context::{Context, complain, print};

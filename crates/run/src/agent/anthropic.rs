@@ -5,21 +5,21 @@ use evalrig_core::evidence::{EncodedImage, MessagePart};
 use evalrig_core::model::{Block, Call, Map, Message, Role, ToolCall, Value};
 use evalrig_core::syntax::json_value;
 
-use crate::target::anthropic::{Anthropic, BASE_URL, KEY_VARIABLE};
+use crate::provider::anthropic::{Anthropic, BASE_URL};
 
 use super::Agent;
-use super::connect::Connect;
 use super::price::{Seller, Used};
 use super::request::{Failure, Request};
 use super::service::{Door, Reply, Service, Wire, base_url, count, endpoint, tokens, unlock};
 use super::text::parts;
+use crate::setting::ConnectContext;
 
 /// The service wants a limit; this one is for authors who give none.
 const MAX_TOKENS: u64 = 4096;
 
 pub(crate) fn connect(
     settings: &Anthropic,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<Box<dyn Agent>, Diagnostic> {
     let written = settings.base_url.as_ref();
     let base = base_url(written, BASE_URL, connect)?;
@@ -28,7 +28,6 @@ pub(crate) fn connect(
     let door = Door {
         header: "x-api-key",
         prefix: "",
-        variable: KEY_VARIABLE,
         is_locked: written.is_none(),
     };
     unlock(&mut endpoint, door, settings.api_key.as_ref(), connect)?;

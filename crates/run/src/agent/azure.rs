@@ -2,17 +2,17 @@
 
 use evalrig_core::diagnostic::Diagnostic;
 
-use crate::target::azure::{API_VERSION, Azure, KEY_VARIABLE};
+use crate::provider::azure::{API_VERSION, Azure};
 
 use super::Agent;
 use super::chat::Chat;
-use super::connect::Connect;
 use super::price::Seller;
 use super::service::{Door, Service, endpoint, unlock};
+use crate::setting::ConnectContext;
 
 pub(crate) fn connect(
     settings: &Azure,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<Box<dyn Agent>, Diagnostic> {
     let base = connect.text(&settings.endpoint)?;
     let deployment = connect.text(&settings.deployment)?;
@@ -23,7 +23,6 @@ pub(crate) fn connect(
     let door = Door {
         header: "api-key",
         prefix: "",
-        variable: KEY_VARIABLE,
         is_locked: true,
     };
     unlock(&mut endpoint, door, settings.api_key.as_ref(), connect)?;

@@ -2,14 +2,13 @@
 
 use evalrig_core::diagnostic::Diagnostic;
 
-use crate::target::claude_cli::{ClaudeCli, EXECUTABLE};
+use crate::provider::claude_cli::{ClaudeCli, EXECUTABLE};
 
 use super::Agent;
-use super::cli::files_mode;
-use super::connect::Connect;
 use super::environment::Environment;
 use super::events::{EventAgent, ExitStatus, executable};
-use super::formats::stream_json;
+use crate::format::claude;
+use crate::setting::ConnectContext;
 
 /// By these it knows that another Claude Code started it, and behaves differently.
 const WITHOUT: &[&str] = &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
@@ -24,7 +23,7 @@ const DEFAULTS: &[(&str, &str)] = &[
 
 pub(crate) fn connect(
     claude: &ClaudeCli,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<Box<dyn Agent>, Diagnostic> {
     let model = connect.optional(claude.model.as_ref())?;
     Ok(Box::new(EventAgent {
@@ -33,9 +32,9 @@ pub(crate) fn connect(
         cwd: connect.directory(claude.cwd.as_ref())?,
         env: Environment::of(DEFAULTS, &claude.env, connect)?,
         without: WITHOUT,
-        files: files_mode(connect)?,
+        files: connect.files_mode()?,
         model,
-        read: stream_json::read,
+        read: claude::read,
         exit: ExitStatus::Ignored,
     }))
 }
@@ -44,7 +43,7 @@ pub(crate) fn connect(
 fn arguments(
     claude: &ClaudeCli,
     model: Option<&str>,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<Vec<String>, Diagnostic> {
     let fixed = ["-p", "--output-format", "stream-json", "--verbose"];
     let mut args: Vec<String> = fixed.map(str::to_owned).into();

@@ -9,18 +9,18 @@ use evalrig_core::model::{FaultKind, Transcript};
 use evalrig_core::source::Files as _;
 
 use crate::disk::Disk;
-use crate::target::cli::{Cli, Command, Format, Stdin};
-use crate::target::{FilesMode, Setting};
+use crate::provider::cli::{Cli, Command, Format, Stdin};
+use crate::setting::FilesMode;
 
-use super::connect::Connect;
 use super::environment::Environment;
-use super::formats;
 use super::messages_json::messages_json;
 use super::placeholder::{Piece, Reader, Slot, Values, pieces};
 use super::process::{Ended, Job, OUTPUT_LIMIT, TARGET_GRACE, describe, run, with_stderr};
 use super::request::{Failure, Request, Retry};
 use super::shell::script;
 use super::{Agent, Pending, text};
+use crate::format;
+use crate::setting::ConnectContext;
 
 /// A command whose variables are known and whose placeholders are found.
 #[derive(Debug)]
@@ -51,7 +51,10 @@ struct CliAgent {
     files: FilesMode,
 }
 
-pub(crate) fn connect(cli: &Cli, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+pub(crate) fn connect(
+    cli: &Cli,
+    connect: &ConnectContext<'_>,
+) -> Result<Box<dyn Agent>, Diagnostic> {
     let command = match &cli.command {
         Command::Argv(argv) => {
             let argv = connect.texts(argv)?;
@@ -64,7 +67,7 @@ pub(crate) fn connect(cli: &Cli, connect: &Connect<'_>) -> Result<Box<dyn Agent>
     let files = if command.mentions(Slot::Files) {
         FilesMode::None
     } else {
-        files_mode(connect)?
+        connect.files_mode()?
     };
     let codes = cli.ok_exit_codes.iter();
     let codes = codes.map(|code| connect.integer(code, 0, 255));
@@ -72,33 +75,17 @@ pub(crate) fn connect(cli: &Cli, connect: &Connect<'_>) -> Result<Box<dyn Agent>
         command,
         cwd: connect.directory(cli.cwd.as_ref())?,
         env: Environment::of(&[], &cli.env, connect)?,
-        stdin: connect.setting(&cli.stdin, "word of `stdin`", |word| {
-            choose(word, Stdin::WORDS, Stdin::ALL)
-        })?,
+        stdin: connect.choice(&cli.stdin, "word of `stdin`", Stdin::WORDS, Stdin::ALL)?,
         format: match &cli.format {
-            Some(format) => Some(read_format(format, connect)?),
+            Some(format) => {
+                let (words, formats) = (Format::WORDS, Format::ALL);
+                Some(connect.choice(format, "word of `format`", words, formats)?)
+            }
             None => None,
         },
         ok_exit_codes: codes.collect::<Result<_, _>>()?,
         files,
     }))
-}
-
-fn read_format(format: &Setting<Format>, connect: &Connect<'_>) -> Result<Format, Diagnostic> {
-    connect.setting(format, "word of `format`", |word| {
-        choose(word, Format::WORDS, Format::ALL)
-    })
-}
-
-pub(super) fn files_mode(connect: &Connect<'_>) -> Result<FilesMode, Diagnostic> {
-    connect.setting(&connect.target.files(), "word of `files`", |word| {
-        choose(word, FilesMode::WORDS, FilesMode::ALL)
-    })
-}
-
-fn choose<T: Copy>(word: &str, words: &[&str], all: &[T]) -> Option<T> {
-    let at = words.iter().position(|known| *known == word)?;
-    all.get(at).copied()
 }
 
 impl Agent for CliAgent {
@@ -224,12 +211,12 @@ impl CliAgent {
 
     fn read(&self, values: &Values, ended: &Ended) -> Result<Transcript, Failure> {
         if values.output_file.is_empty() {
-            return formats::read(self.format.unwrap_or(Format::Text), &ended.stdout);
+            return format::read(self.format.unwrap_or(Format::Text), &ended.stdout);
         }
         let output = output_of(&values.output_file, &ended.stderr)?;
         match self.format {
-            Some(format) => formats::read(format, &output),
-            None => formats::read_freely(&output),
+            Some(format) => format::read(format, &output),
+            None => format::read_freely(&output),
         }
     }
 }

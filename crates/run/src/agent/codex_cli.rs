@@ -2,18 +2,17 @@
 
 use evalrig_core::diagnostic::Diagnostic;
 
-use crate::target::codex_cli::{CodexCli, EXECUTABLE};
+use crate::provider::codex_cli::{CodexCli, EXECUTABLE};
 
 use super::Agent;
-use super::cli::files_mode;
-use super::connect::Connect;
 use super::environment::Environment;
 use super::events::{EventAgent, ExitStatus, executable};
-use super::formats::codex_json;
+use crate::format::codex;
+use crate::setting::ConnectContext;
 
 pub(crate) fn connect(
     codex: &CodexCli,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<Box<dyn Agent>, Diagnostic> {
     let model = connect.optional(codex.model.as_ref())?;
     Ok(Box::new(EventAgent {
@@ -22,9 +21,9 @@ pub(crate) fn connect(
         cwd: connect.directory(codex.cwd.as_ref())?,
         env: Environment::of(&[], &codex.env, connect)?,
         without: &[],
-        files: files_mode(connect)?,
+        files: connect.files_mode()?,
         model,
-        read: codex_json::read,
+        read: codex::read,
         exit: ExitStatus::Counts,
     }))
 }
@@ -33,7 +32,7 @@ pub(crate) fn connect(
 fn arguments(
     codex: &CodexCli,
     model: Option<&str>,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<Vec<String>, Diagnostic> {
     let fixed = ["exec", "--json", "--skip-git-repo-check"];
     let mut args: Vec<String> = fixed.map(str::to_owned).into();

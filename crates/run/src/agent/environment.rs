@@ -4,10 +4,10 @@ use std::fmt;
 
 use evalrig_core::diagnostic::Diagnostic;
 
-use crate::target::Secret;
+use crate::setting::Secret;
 
-use super::connect::Connect;
 use super::request::Request;
+use crate::setting::ConnectContext;
 
 /// Names and values. Debug output shows the names only.
 #[derive(Clone, Default)]
@@ -25,7 +25,7 @@ impl Environment {
     pub(super) fn of(
         defaults: &[(&str, &str)],
         written: &[(String, Secret)],
-        connect: &Connect<'_>,
+        connect: &ConnectContext<'_>,
     ) -> Result<Self, Diagnostic> {
         let unset = defaults
             .iter()

@@ -5,14 +5,14 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{FaultKind, Transcript};
 use evalrig_core::reader::Template;
 
-use crate::target::FilesMode;
+use crate::setting::FilesMode;
 
-use super::connect::Connect;
 use super::environment::Environment;
-use super::formats::Broken;
 use super::process::{Job, OUTPUT_LIMIT, TARGET_GRACE, describe, run, with_stderr};
 use super::request::{Failure, Request};
 use super::{Agent, Pending, text};
+use crate::format::Broken;
+use crate::setting::ConnectContext;
 
 /// Whether an exit status counts when the events say that all went well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(super) struct EventAgent {
 pub(super) fn executable(
     written: Option<&Template>,
     default: &str,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<String, Diagnostic> {
     let Some(template) = written else {
         return Ok(default.to_owned());

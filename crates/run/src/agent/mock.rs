@@ -8,11 +8,11 @@ use evalrig_core::model::{
     Block, Call, FaultKind, JsonStyle, Message, Role, Tokens, ToolCall, Transcript, Value,
 };
 
-use crate::target::mock::{Answer, Mock, MockCall, Response};
+use crate::provider::mock::{Answer, Mock, MockCall, Response};
 
-use super::connect::Connect;
 use super::request::{Failure, Request};
 use super::{Agent, Pending, Quote};
+use crate::setting::ConnectContext;
 
 /// A response whose variables are known.
 #[derive(Debug)]
@@ -40,7 +40,10 @@ struct MockAgent {
     responses: Vec<Ready>,
 }
 
-pub(crate) fn connect(mock: &Mock, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+pub(crate) fn connect(
+    mock: &Mock,
+    connect: &ConnectContext<'_>,
+) -> Result<Box<dyn Agent>, Diagnostic> {
     let responses = mock.responses.iter();
     let responses = responses.map(|one| ready(one, connect));
     Ok(Box::new(MockAgent {
@@ -48,7 +51,7 @@ pub(crate) fn connect(mock: &Mock, connect: &Connect<'_>) -> Result<Box<dyn Agen
     }))
 }
 
-fn ready(response: &Response, connect: &Connect<'_>) -> Result<Ready, Diagnostic> {
+fn ready(response: &Response, connect: &ConnectContext<'_>) -> Result<Ready, Diagnostic> {
     let delay = match &response.delay_ms {
         Some(setting) => connect.integer(setting, 0, u64::MAX)?,
         None => 0,
@@ -74,7 +77,10 @@ fn ready(response: &Response, connect: &Connect<'_>) -> Result<Ready, Diagnostic
     })
 }
 
-fn pattern(response: &Response, connect: &Connect<'_>) -> Result<Option<Searcher>, Diagnostic> {
+fn pattern(
+    response: &Response,
+    connect: &ConnectContext<'_>,
+) -> Result<Option<Searcher>, Diagnostic> {
     let Some(template) = &response.pattern else {
         return Ok(None);
     };
@@ -89,7 +95,7 @@ fn pattern(response: &Response, connect: &Connect<'_>) -> Result<Option<Searcher
     }
 }
 
-fn tokens(response: &Response, connect: &Connect<'_>) -> Result<Option<Tokens>, Diagnostic> {
+fn tokens(response: &Response, connect: &ConnectContext<'_>) -> Result<Option<Tokens>, Diagnostic> {
     let Some(tokens) = &response.tokens else {
         return Ok(None);
     };
@@ -103,7 +109,7 @@ fn tokens(response: &Response, connect: &Connect<'_>) -> Result<Option<Tokens>, 
     }))
 }
 
-fn calls(written: &[MockCall], connect: &Connect<'_>) -> Result<Vec<Call>, Diagnostic> {
+fn calls(written: &[MockCall], connect: &ConnectContext<'_>) -> Result<Vec<Call>, Diagnostic> {
     let numbered = written.iter().enumerate();
     let calls = numbered.map(|(at, call)| {
         Ok(Call {

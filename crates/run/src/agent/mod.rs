@@ -7,10 +7,8 @@ mod chat;
 pub(crate) mod claude_cli;
 pub(crate) mod cli;
 pub(crate) mod codex_cli;
-mod connect;
 mod environment;
 mod events;
-pub(crate) mod formats;
 mod group;
 mod http;
 mod http_fault;
@@ -20,8 +18,6 @@ pub(crate) mod openai;
 mod placeholder;
 pub(crate) mod price;
 pub(crate) mod process;
-pub(crate) mod replay;
-mod replay_store;
 mod request;
 mod service;
 mod shell;
@@ -35,7 +31,6 @@ use std::time::Instant;
 use camino::Utf8Path;
 use evalrig_core::model::Transcript;
 
-pub use connect::Connect;
 pub use price::PRICE_TABLE;
 pub use request::{Failure, Purpose, Request, Retry};
 

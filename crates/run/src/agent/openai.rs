@@ -2,18 +2,18 @@
 
 use evalrig_core::diagnostic::Diagnostic;
 
-use crate::target::openai::{BASE_URL, KEY_VARIABLE, OpenAi};
+use crate::provider::openai::{BASE_URL, OpenAi};
 
 use super::Agent;
 use super::chat::Chat;
-use super::connect::Connect;
 use super::http::Key;
 use super::price::Seller;
 use super::service::{Door, Service, base_url, endpoint, unlock, unusable};
+use crate::setting::ConnectContext;
 
 pub(crate) fn connect(
     settings: &OpenAi,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<Box<dyn Agent>, Diagnostic> {
     let written = settings.base_url.as_ref();
     let base = base_url(written, BASE_URL, connect)?;
@@ -21,7 +21,6 @@ pub(crate) fn connect(
     let door = Door {
         header: "authorization",
         prefix: "Bearer ",
-        variable: KEY_VARIABLE,
         is_locked: written.is_none(),
     };
     unlock(&mut endpoint, door, settings.api_key.as_ref(), connect)?;

@@ -7,10 +7,10 @@ use evalrig_core::model::Tokens;
 use genai_prices::{Calculator, PriceRequest, Usage, UsageKey};
 use reqwest::Url;
 
-use crate::target::Price;
+use crate::setting::Price;
 
-use super::connect::Connect;
 use super::http::is_loopback;
+use crate::setting::ConnectContext;
 
 /// Which list of prices is built in; reports name it beside costs.
 pub const PRICE_TABLE: &str = "genai-prices 0.2.1";
@@ -28,7 +28,7 @@ pub(crate) struct Rates {
 impl Rates {
     pub(crate) fn of(
         price: Option<&Price>,
-        connect: &Connect<'_>,
+        connect: &ConnectContext<'_>,
     ) -> Result<Option<Self>, Diagnostic> {
         let Some(price) = price else {
             return Ok(None);

@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use evalrig_core::model::{Fault, FaultKind, Map, Message, Stage};
 use evalrig_core::source::Files;
 
-use crate::target::FilesMode;
+use crate::setting::FilesMode;
 
 /// Why an agent is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

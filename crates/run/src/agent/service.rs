@@ -14,14 +14,14 @@ use evalrig_core::source::Span;
 use evalrig_core::syntax::fields::INVALID_OPTION;
 use evalrig_core::syntax::json_value;
 
-use crate::target::Secret;
+use crate::setting::Secret;
 
-use super::connect::Connect;
 use super::http::{Endpoint, Exchange, Key, address};
 use super::http_fault::{excerpt, message_of};
 use super::price::{Rates, Seller, Used, cost, expect_table};
 use super::request::{Failure, Purpose, Request};
 use super::{Agent, Pending, Quote};
+use crate::setting::ConnectContext;
 
 /// How much of a reply that cannot be read is shown.
 const EXCERPT: usize = 200;
@@ -72,9 +72,9 @@ impl<W: Wire> Service<W> {
         endpoint: Endpoint,
         model: String,
         seller: Seller,
-        connect: &Connect<'_>,
+        connect: &ConnectContext<'_>,
     ) -> Result<Self, Diagnostic> {
-        let common = &connect.target.common;
+        let common = connect.common;
         let rates = Rates::of(common.price.as_ref(), connect)?;
         expect_table(rates.as_ref(), &seller);
         Ok(Self {
@@ -224,7 +224,7 @@ pub(super) fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
 pub(super) fn base_url(
     written: Option<&Template>,
     default: &str,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<String, Diagnostic> {
     let written = connect.optional(written)?;
     Ok(written.unwrap_or_else(|| default.to_owned()))
@@ -235,12 +235,12 @@ pub(super) fn endpoint(
     base: &str,
     segments: &[&str],
     written: Option<&Template>,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<Endpoint, Diagnostic> {
     address(base, segments)
         .map(Endpoint::new)
         .map_err(|reason| {
-            let place = written.map_or(connect.target.name.span, Template::span);
+            let place = written.map_or(connect.name.span, Template::span);
             unusable(place, format!("no address of a service: {reason}"))
         })
 }
@@ -250,8 +250,6 @@ pub(super) fn endpoint(
 pub(super) struct Door {
     pub(super) header: &'static str,
     pub(super) prefix: &'static str,
-    /// Holds the key when the target has none.
-    pub(super) variable: &'static str,
     /// Public services let nobody in without a key; those of one's own often want none.
     pub(super) is_locked: bool,
 }
@@ -261,15 +259,15 @@ pub(super) fn unlock(
     endpoint: &mut Endpoint,
     door: Door,
     written: Option<&Secret>,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<(), Diagnostic> {
     let text = match written {
         Some(secret) => Some(connect.text(&secret.0)?),
-        None => (connect.variable)(door.variable).filter(|text| !text.trim().is_empty()),
+        None => connect.default_key(),
     };
     let Some(text) = text else {
         return if door.is_locked {
-            Err(unset(door.variable, connect))
+            Err(unset_key(connect))
         } else {
             Ok(())
         };
@@ -280,16 +278,17 @@ pub(super) fn unlock(
     }
     let sent = endpoint.secret_header(door.header, door.prefix, &key);
     sent.map_err(|reason| {
-        let place = written.map_or(connect.target.name.span, |secret| secret.0.span());
+        let place = written.map_or(connect.name.span, |secret| secret.0.span());
         unusable(place, format!("`api_key` {reason}"))
     })
 }
 
-fn unset(variable: &str, connect: &Connect<'_>) -> Diagnostic {
+fn unset_key(connect: &ConnectContext<'_>) -> Diagnostic {
+    let variable = connect.key_variables.first().copied();
     let reference = Reference {
-        name: variable.to_owned(),
-        field: connect.target.name.value.clone(),
-        span: connect.target.name.span,
+        name: variable.unwrap_or_default().to_owned(),
+        field: connect.name.value.clone(),
+        span: connect.name.span,
     };
     reference.missing(Level::BlocksRun)
 }
@@ -319,7 +318,7 @@ pub(super) mod testing {
             config: None,
             timeout: Duration::from_secs(1),
 
-            attachments: crate::target::FilesMode::Inline,
+            attachments: crate::setting::FilesMode::Inline,
             files: &files,
             scratch: "/tmp".into(),
         };

@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use evalrig_core::evidence::{Attachments, EncodedImage, MessagePart, Rendering};
 use evalrig_core::model::{Block, Fault, FaultKind, Image, Message, Role, Stage};
 
-use crate::target::FilesMode;
+use crate::setting::FilesMode;
 
 use super::request::{Failure, Purpose, Request};
 

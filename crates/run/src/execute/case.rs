@@ -19,7 +19,7 @@ use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
 use crate::record::{CaseKey, JudgeUsage, Row};
 use crate::runlog::{BeingRecorded, FinishedCase};
-use crate::target::FilesMode;
+use crate::setting::FilesMode;
 
 use super::job::{Answered, Job, SuiteJob};
 use super::ledger::Safe;

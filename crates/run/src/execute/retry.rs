@@ -243,7 +243,7 @@ mod tests {
             config: None,
             timeout: seconds(1),
 
-            attachments: crate::target::FilesMode::Inline,
+            attachments: crate::setting::FilesMode::Inline,
             files: &files,
             scratch: "/tmp".into(),
         };

@@ -7,12 +7,14 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{Fault, Transcript};
 use tokio::sync::Semaphore;
 
+use crate::provider::replay;
 use crate::record::ReadError;
-use crate::target::FilesMode;
+use crate::setting::{ConnectContext, FilesMode};
+use crate::target::Target;
 
 use super::retry::{self, Retrying};
 use crate::agent::price::Rates;
-use crate::agent::{Agent, Connect, Quote, Request, replay};
+use crate::agent::{Agent, Quote, Request};
 
 /// Seconds that an attempt may take when nobody says.
 const DEFAULT_TIMEOUT: u64 = 300;
@@ -34,8 +36,7 @@ pub struct Station {
 
 impl Station {
     /// Fails with a diagnostic in the targets file.
-    pub fn connect(connect: &Connect<'_>) -> Result<Self, Diagnostic> {
-        let target = connect.target;
+    pub fn connect(target: &Target, connect: &ConnectContext<'_>) -> Result<Self, Diagnostic> {
         let common = &target.common;
         let timeout = match &common.timeout_seconds {
             Some(setting) => connect.integer(setting, 1, 3600)?,
@@ -50,10 +51,10 @@ impl Station {
             name: target.name.value.clone(),
             provider: target.provider.name,
             model: connect.optional(target.model())?,
-            agent: target.settings.connect(connect)?,
+            agent: target.connect(connect)?,
             retries: connect.integer(&target.retries(), 0, 10)? as u32,
             timeout: Duration::from_secs(timeout),
-            attachments: attachments(connect)?,
+            attachments: connect.files_mode()?,
             rates: Rates::of(common.price.as_ref(), connect)?,
             max_concurrency,
             slots: max_concurrency.map(Semaphore::new),
@@ -66,7 +67,7 @@ impl Station {
             name: target.to_owned(),
             provider: "replay",
             model: None,
-            agent: replay::of_target(results, target)?,
+            agent: replay::results_file::of_target(results, target)?,
             retries: 0,
             timeout: Duration::from_secs(DEFAULT_TIMEOUT),
             attachments: FilesMode::Inline,
@@ -124,12 +125,4 @@ impl Station {
         transcript.cost_usd = transcript.cost_usd.or_else(priced);
         transcript
     }
-}
-
-fn attachments(connect: &Connect<'_>) -> Result<FilesMode, Diagnostic> {
-    let wants = "way to show files: `inline`, `paths` or `none`";
-    connect.setting(&connect.target.files(), wants, |text| {
-        let at = FilesMode::WORDS.iter().position(|word| *word == text)?;
-        FilesMode::ALL.get(at).copied()
-    })
 }

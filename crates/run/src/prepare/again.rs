@@ -51,7 +51,7 @@ pub fn prepare_again(
     let connected = match scope {
         Some(scope) => {
             let names = judges.names.iter().map(String::as_str);
-            stations.connect(scope, &runnable.root, names, &mut problems)
+            stations.connect(scope, names, &mut problems)
         }
         None => HashMap::new(),
     };

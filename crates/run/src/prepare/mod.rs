@@ -198,7 +198,7 @@ fn work(
     let names = used.iter().chain(&judges.names).map(String::as_str);
     // What was typed and is not there has been complained about.
     let names = names.filter(|name| scope.targets.has(name) || !wishes.names(name));
-    let connected = stations.connect(scope, &runnable.root, names, &mut problems);
+    let connected = stations.connect(scope, names, &mut problems);
     problems.checked(Work {
         hashes: hashes(suite, &chains, scope.files),
         thresholds,

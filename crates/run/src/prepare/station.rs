@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::source::Files;
 
-use crate::agent::Connect;
 use crate::execute::Station;
 use crate::target::{NotFound, Targets};
 
@@ -59,13 +58,12 @@ impl Stations {
     pub(super) fn connect<'n>(
         &mut self,
         scope: TargetScope<'_>,
-        root: &Utf8Path,
         names: impl Iterator<Item = &'n str>,
         problems: &mut Problems,
     ) -> HashMap<String, Arc<Station>> {
         let mut connected = HashMap::new();
         for name in names.filter(|name| !name.is_empty()) {
-            match self.station(scope, root, name) {
+            match self.station(scope, name) {
                 Ok(station) => {
                     connected.insert(name.to_owned(), station);
                 }
@@ -76,12 +74,7 @@ impl Stations {
         connected
     }
 
-    fn station(
-        &mut self,
-        scope: TargetScope<'_>,
-        root: &Utf8Path,
-        name: &str,
-    ) -> Result<Arc<Station>, Trouble> {
+    fn station(&mut self, scope: TargetScope<'_>, name: &str) -> Result<Arc<Station>, Trouble> {
         let target = match scope.targets.find(name, scope.variable) {
             Ok(target) => target,
             Err(reason) => return Err(not_found(scope, name, reason)),
@@ -99,14 +92,9 @@ impl Stations {
         if let Some(known) = self.known.get(&origin) {
             return Ok(Arc::clone(known));
         }
-        let connect = Connect {
-            target,
-            base: scope.targets.base(),
-            root,
-            files: scope.files,
-            variable: scope.variable,
-        };
-        let station = Station::connect(&connect).map_err(|fault| Trouble::Fault(vec![fault]))?;
+        let context = target.context(scope.targets.base(), scope.files, scope.variable);
+        let station =
+            Station::connect(target, &context).map_err(|fault| Trouble::Fault(vec![fault]))?;
         let station = Arc::new(station);
         self.known.insert(origin, Arc::clone(&station));
         Ok(station)

@@ -3,15 +3,17 @@
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::reader::{Reader, Reference, Template, wrong_type};
-use evalrig_core::source::{Span, Spanned};
+use evalrig_core::source::{Files, Span, Spanned};
 use evalrig_core::syntax::fields::{Bound, Field, UNKNOWN_FIELD, is_free, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
-use super::every_target::{COMMON, Common, FilesMode, read_common};
-use super::options::{Faulty, Options, Read, entries_of};
-use super::provider::{Provider, Settings};
-use super::provider_named;
-use super::setting::Setting;
+use crate::agent::Agent;
+use crate::provider::{Provider, ProviderSettings, provider_named};
+use crate::setting::{
+    Base, Common, ConnectContext, Faulty, FilesMode, Options, Read, Setting, TARGET_FIELDS,
+    entries_of, read_common,
+};
+
 use super::unsupported::{provider_from_variable, unsupported_provider};
 
 declare_codes! {
@@ -64,7 +66,7 @@ pub struct Target {
     pub name: Spanned<String>,
     pub provider: &'static Provider,
     pub common: Common,
-    pub settings: Box<dyn Settings>,
+    pub settings: Box<dyn ProviderSettings>,
     pub references: Vec<Reference>,
 }
 
@@ -82,6 +84,29 @@ impl Target {
     pub fn files(&self) -> Setting<FilesMode> {
         let written = self.common.files.clone();
         written.unwrap_or(Setting::Given(self.provider.files))
+    }
+
+    /// What connecting this target needs. `base` is that of its targets file.
+    pub fn context<'a>(
+        &'a self,
+        base: &'a Base,
+        files: &'a dyn Files,
+        variable: &'a dyn Fn(&str) -> Option<String>,
+    ) -> ConnectContext<'a> {
+        ConnectContext {
+            name: &self.name,
+            common: &self.common,
+            attachments: self.files(),
+            key_variables: self.provider.key_variables,
+            base,
+            files,
+            variable,
+        }
+    }
+
+    /// The agent of this target. Fails with a diagnostic at the setting that cannot be used.
+    pub fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        self.settings.connect(context)
     }
 
     /// What hinders this target from running: variables that are not set (spec 9.1).
@@ -135,7 +160,7 @@ pub(super) fn read_entry(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Name
     reader.take_references();
     let provider = provider_of(node);
     let own_fields = provider.map_or(&[] as &'static [Field], |provider| provider.fields);
-    let tables = [own_fields, COMMON];
+    let tables = [own_fields, TARGET_FIELDS];
     let bound = Bound::new(node, &tables, reader.out());
     // Which keys a target without a known provider may have, nobody can say.
     if provider.is_some() && !bound.has("use_target") {

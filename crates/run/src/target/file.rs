@@ -13,10 +13,11 @@ use evalrig_core::source::{Sources, Span};
 use evalrig_core::syntax::fields::{Bound, Field, Shape};
 use evalrig_core::syntax::{Node, parse_yaml, read_source};
 
+use crate::setting::Base;
+
 use super::alias;
-use super::base::Base;
 use super::entry::{Meaning, Named, Target, read_entry, unset};
-use super::secret::{Hidden, secrets_of};
+use super::hidden::{Hidden, secrets_of};
 
 declare_codes! {
     MISSING_TARGETS = "missing-targets", Blocking, Target, r#"A targets file has no list `targets`, or nothing in it.
@@ -57,7 +58,7 @@ A suite that names the target would run against either of them.
 "#;
 }
 
-/// The root of a targets file. `Ref("target")` is a mapping of [`super::TARGET_FIELDS`] and the fields of
+/// The root of a targets file. `Ref("target")` is a mapping of [`TARGET_FIELDS`](crate::setting::TARGET_FIELDS) and the fields of
 /// its provider.
 pub static ROOT: &[Field] = &[
     Field::new(

@@ -4,9 +4,10 @@ use evalrig_core::model::Value;
 use evalrig_core::schema::{Document, Draft, Object, Variant, Writer, choose};
 use evalrig_core::syntax::fields::Shape;
 
-use super::every_target::COMMON;
+use crate::provider::{PROVIDERS, Provider};
+use crate::setting::TARGET_FIELDS;
+
 use super::file::ROOT;
-use super::{PROVIDERS, Provider};
 
 /// A target that stands for another one has no provider.
 pub fn schema(draft: Draft) -> Value {
@@ -19,7 +20,7 @@ pub fn schema(draft: Draft) -> Value {
         })
         .collect();
     let target = choose("provider", &variants, None).into_iter().fold(
-        Object::new(writer, &[COMMON])
+        Object::new(writer, &[TARGET_FIELDS])
             .title("Target")
             .description("Something that answers: an agent, a model, a mock, a recorded run.")
             .need(&["provider", "use_target"]),
@@ -56,7 +57,7 @@ mod tests {
         for draft in [Draft::D2020, Draft::D07] {
             let text = schema(draft).to_json(JsonStyle::Compact);
             let tables = PROVIDERS.iter().map(|provider| provider.fields);
-            for field in tables.chain([COMMON, ROOT]).flatten() {
+            for field in tables.chain([TARGET_FIELDS, ROOT]).flatten() {
                 assert!(
                     text.contains(&format!("\"{}\":", field.name)),
                     "{}",

@@ -9,27 +9,27 @@ use super::file::{Targets, read_targets};
 
 /// What reading a file gave.
 #[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) targets: Option<Targets>,
-    pub(super) sources: Sources,
-    pub(super) out: Vec<Diagnostic>,
+pub(crate) struct Outcome {
+    pub(crate) targets: Option<Targets>,
+    pub(crate) sources: Sources,
+    pub(crate) out: Vec<Diagnostic>,
 }
 
 impl Outcome {
-    pub(super) fn names(&self) -> Vec<&'static str> {
+    pub(crate) fn names(&self) -> Vec<&'static str> {
         self.out.iter().map(|found| found.code.name).collect()
     }
 
-    pub(super) fn messages(&self) -> Vec<String> {
+    pub(crate) fn messages(&self) -> Vec<String> {
         self.out.iter().map(|found| found.message.clone()).collect()
     }
 }
 
-pub(super) fn read(text: &str) -> Outcome {
+pub(crate) fn read(text: &str) -> Outcome {
     read_bytes(text.as_bytes())
 }
 
-pub(super) fn read_bytes(bytes: &[u8]) -> Outcome {
+pub(crate) fn read_bytes(bytes: &[u8]) -> Outcome {
     let path = Utf8Path::new("/p/.evalrig/targets.yaml");
     let files = MemoryFiles::new().with(path.as_str(), bytes);
     let environment = Variables::default();
@@ -48,7 +48,7 @@ pub(super) fn read_bytes(bytes: &[u8]) -> Outcome {
 }
 
 /// The settings of the only target in a file that must be clean, as their own type.
-pub(super) fn settings<T: Clone + 'static>(options: &str) -> T {
+pub(crate) fn settings<T: Clone + 'static>(options: &str) -> T {
     let read = read(&format!("targets: [{{name: a, {options}}}]\n"));
     assert_eq!(read.messages(), Vec::<String>::new());
     let targets = read.targets.unwrap();
@@ -57,12 +57,12 @@ pub(super) fn settings<T: Clone + 'static>(options: &str) -> T {
 }
 
 /// What is wrong with the options of a single target.
-pub(super) fn faults(options: &str) -> Vec<String> {
+pub(crate) fn faults(options: &str) -> Vec<String> {
     read(&format!("targets: [{{name: a, {options}}}]\n")).messages()
 }
 
 /// The YAML blocks of a Markdown text.
-pub(super) fn fences(markdown: &str) -> Vec<String> {
+pub(crate) fn fences(markdown: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut lines = markdown.lines();
     while let Some(line) = lines.next() {

@@ -6,7 +6,7 @@ use evalrig_core::reader::list_words;
 use evalrig_core::source::Span;
 use evalrig_core::syntax::fields::shorten;
 
-use super::PROVIDERS;
+use crate::provider::PROVIDERS;
 
 declare_codes! {
     UNSUPPORTED_PROVIDER = "unsupported-provider", Blocking, Target, r#"A target names a provider that evalrig does not have.

@@ -9,7 +9,7 @@ mod codex;
 use evalrig_core::model::{Map, Number, Value};
 use evalrig_core::syntax::lenient_json_value;
 
-use crate::agent::formats;
+use crate::format;
 
 use super::dialogue::Dialogue;
 use super::record::NewRun;
@@ -31,7 +31,7 @@ impl SessionFormat {
     /// By what the text looks like.
     pub fn guess(bytes: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(bytes);
-        if formats::messages::read(bytes).is_ok() && !has_type(&text) {
+        if format::messages::read(bytes).is_ok() && !has_type(&text) {
             return Some(Self::Messages);
         }
         let types = text.lines().filter_map(type_of);
@@ -121,7 +121,7 @@ pub fn read_session(bytes: &[u8], format: SessionFormat) -> Result<Session, Stri
 }
 
 fn read_messages(bytes: &[u8]) -> Result<Session, String> {
-    let read = formats::messages::read(bytes).map_err(|failure| failure.fault.message)?;
+    let read = format::messages::read(bytes).map_err(|failure| failure.fault.message)?;
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}');
     let value = lenient_json_value(text).map_err(|fault| fault.reason)?;

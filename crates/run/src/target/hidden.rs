@@ -1,69 +1,13 @@
-//! Values of a targets file that nobody may see (spec 9.5).
+//! Every text of a targets file that output must show as `***` (spec 9.5).
 
 use std::cell::RefCell;
-use std::fmt;
 
-use evalrig_core::declare_codes;
-use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::reader::Template;
 use evalrig_core::secrets::Secrets;
 use evalrig_core::syntax::{Node, Scalar};
 
-use super::{anthropic, azure, openai};
-
-declare_codes! {
-    LITERAL_SECRET = "literal-secret", Warning, Target, r#"A key is written out in the targets file.
-
-## Example
-```yaml .evalrig/targets.yaml
-targets:
-  - name: default
-    provider: openai
-    model: gpt-4o
-    api_key: not-a-real-key
-```
-
-## Instead
-```yaml .evalrig/targets.yaml
-targets:
-  - name: default
-    provider: openai
-    model: gpt-4o
-    api_key: "${{ OPENAI_API_KEY }}"
-```
-
-## Why
-Targets files are kept in git, and a key in git is a key that everybody has. Variables come from the
-environment or from a `.env` file, which git can ignore.
-"#;
-}
-
-/// A text that debug output does not show.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(pub Template);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(***)")
-    }
-}
-
-/// A key that does not come from a variable. An empty one opens no door.
-pub(super) fn literal_secret(key: &Template, variable: &str) -> Option<Diagnostic> {
-    if key.has_references() || key.raw().is_empty() {
-        return None;
-    }
-    let message = "`api_key` is written out in the file";
-    let help = format!("set a variable and write `api_key: \"${{{{ {variable} }}}}\"`");
-    Some(Diagnostic::new(&LITERAL_SECRET, key.span(), message).help(help))
-}
-
-/// Where keys come from that no target names.
-const KEY_VARIABLES: [&str; 3] = [
-    anthropic::KEY_VARIABLE,
-    azure::KEY_VARIABLE,
-    openai::KEY_VARIABLE,
-];
+use crate::provider::key_variables;
+use crate::setting::Secret;
 
 const SECRET_WORDS: &[&str] = &["token", "secret", "password", "authorization"];
 
@@ -80,7 +24,7 @@ impl Hidden {
     /// Everything, with the values of variables.
     pub(super) fn with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
         let mut known = self.literal.clone();
-        for value in KEY_VARIABLES.iter().filter_map(|name| variable(name)) {
+        for value in key_variables().filter_map(variable) {
             known.add(&value);
         }
         let secrets = RefCell::new(known);
@@ -156,24 +100,26 @@ fn add(secrets: &mut Hidden, value: Node<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::provider::{PROVIDERS, key_variables};
     use crate::target::testing::read;
 
     #[test]
-    fn literal_keys_are_warned_about_without_being_named() {
-        let read = read(
-            "targets:\n- {name: a, provider: anthropic, model: m, api_key: sk-ant-12345678}\n\
-             - {name: b, provider: azure, deployment: d, endpoint: e, api_key: \"\"}\n\
-             - {name: c, provider: openai, model: m, api_key: \"${{ K }}\"}\n",
-        );
-        assert_eq!(read.names(), ["literal-secret"]);
-        let found = &read.out[0];
-        assert_eq!(read.sources.text_of(found.span), "sk-ant-12345678");
-        assert_eq!(
-            found.help.as_deref(),
-            Some("set a variable and write `api_key: \"${{ ANTHROPIC_API_KEY }}\"`")
-        );
-        assert!(!found.message.contains("12345678"));
-        assert!(!format!("{:?}", read.targets).contains("12345678"));
+    fn every_default_key_is_redacted() {
+        let targets = read("targets: [{name: a, provider: mock, response: x}]\n").targets;
+        let secrets = targets
+            .unwrap()
+            .secrets_with(&|name| Some(format!("value-of-{name}")));
+        for variable in key_variables() {
+            assert_eq!(secrets.redact(&format!("<value-of-{variable}>")), "<***>");
+        }
+        let takes_key = |name: &str| {
+            let provider = PROVIDERS.iter().find(|one| one.name == name).unwrap();
+            provider.fields.iter().any(|field| field.name == "api_key")
+        };
+        for provider in PROVIDERS {
+            let has_default = !provider.key_variables.is_empty();
+            assert_eq!(has_default, takes_key(provider.name), "{}", provider.name);
+        }
     }
 
     #[test]

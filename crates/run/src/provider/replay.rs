@@ -1,22 +1,28 @@
 //! `replay`: answers of an earlier run.
 
+pub(crate) mod results_file;
+mod store;
+
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::reader::{Template, wrong_type};
-use evalrig_core::syntax::fields::{Field, INVALID_OPTION, Shape, shorten};
+use evalrig_core::syntax::fields::INVALID_OPTION;
+use evalrig_core::syntax::fields::{Field, Shape, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
-use crate::agent::{Agent, Connect};
+use crate::agent::Agent;
+use crate::setting::ConnectContext;
 
-use super::every_target::FilesMode;
-use super::options::{Faulty, Options, Read};
-use super::provider::{Provider, Settings};
-use super::setting::Setting;
+use super::{Provider, ProviderSettings};
+use crate::setting::FilesMode;
+use crate::setting::Setting;
+use crate::setting::{Faulty, Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "replay",
     fields: FIELDS,
     retries: 0,
     files: FilesMode::Inline,
+    key_variables: &[],
     doc: r#"Calls nothing: takes what was recorded, so that checks can be changed and graded again for free.
 `from` is a results file, or a `.co/evals` directory of which `run` chooses the run.
 
@@ -80,13 +86,13 @@ pub enum Run {
     Number(u64),
 }
 
-impl Settings for Replay {
-    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        crate::agent::replay::connect(self, connect)
+impl ProviderSettings for Replay {
+    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        results_file::connect(self, connect)
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     let from = options.required_path("from");
     let run = match options.get("run") {
         Some(entry) => read_run(options, entry.value),

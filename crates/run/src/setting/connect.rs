@@ -2,39 +2,44 @@
 
 use std::fmt;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{Map, Number, Value};
 use evalrig_core::reader::{Reference, Template};
-use evalrig_core::source::Files;
+use evalrig_core::source::{Files, Spanned};
 use evalrig_core::syntax::fields::INVALID_OPTION;
 
-use crate::target::{Base, Setting, Target};
+use super::{Base, Common, FilesMode, Setting};
 
 /// What a provider needs to become an agent.
-pub struct Connect<'a> {
-    pub target: &'a Target,
+pub struct ConnectContext<'a> {
+    /// The name of the target.
+    pub name: &'a Spanned<String>,
+    pub common: &'a Common,
+    /// `files` of the target, or the default of its provider.
+    pub attachments: Setting<FilesMode>,
+    /// Variables that may hold the key of a target without `api_key`; the first that is set counts.
+    pub key_variables: &'static [&'static str],
     /// Where relative paths of the targets file start.
     pub base: &'a Base,
-    pub root: &'a Utf8Path,
     pub files: &'a dyn Files,
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
-impl fmt::Debug for Connect<'_> {
+impl fmt::Debug for ConnectContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connect")
-            .field("target", &self.target.name.value)
+        f.debug_struct("ConnectContext")
+            .field("target", &self.name.value)
             .finish_non_exhaustive()
     }
 }
 
-impl Connect<'_> {
+impl ConnectContext<'_> {
     pub fn text(&self, template: &Template) -> Result<String, Diagnostic> {
         template.fill(self.variable).map_err(|unset| {
             let reference = Reference {
                 name: unset.name,
-                field: self.target.name.value.clone(),
+                field: self.name.value.clone(),
                 span: template.span(),
             };
             reference.missing(Level::BlocksRun)
@@ -105,11 +110,38 @@ impl Connect<'_> {
         })
     }
 
+    /// How attached files are shown.
+    pub fn files_mode(&self) -> Result<FilesMode, Diagnostic> {
+        let (words, modes) = (FilesMode::WORDS, FilesMode::ALL);
+        self.choice(&self.attachments, "word of `files`", words, modes)
+    }
+
+    /// One of a few words; `values` has one value per word, in the same order.
+    pub fn choice<T: Copy>(
+        &self,
+        setting: &Setting<T>,
+        wants: &str,
+        words: &[&str],
+        values: &[T],
+    ) -> Result<T, Diagnostic> {
+        self.setting(setting, wants, |text| {
+            let at = words.iter().position(|word| *word == text)?;
+            values.get(at).copied()
+        })
+    }
+
+    /// The value of the first key variable that is set and not blank.
+    pub fn default_key(&self) -> Option<String> {
+        let values = self.key_variables.iter();
+        let mut values = values.filter_map(|name| (self.variable)(name));
+        values.find(|value| !value.trim().is_empty())
+    }
+
     /// Free data: references in its strings are replaced.
     pub fn value(&self, value: &Value) -> Result<Value, Diagnostic> {
         Ok(match value {
             Value::String(text) => {
-                Value::String(self.text(&Template::new(text.as_str(), self.target.name.span))?)
+                Value::String(self.text(&Template::new(text.as_str(), self.name.span))?)
             }
             Value::List(items) => Value::List(
                 items

@@ -1,13 +1,13 @@
 //! What programs print → transcripts. One file per format of spec 9.3; all are pure. What
 //! cannot be read is a failure of kind `reply`, with the reason.
 
-pub(crate) mod codex_json;
+pub(crate) mod claude;
+pub(crate) mod codex;
 mod conversation;
 mod json;
 mod jsonl;
 mod measure;
 pub(crate) mod messages;
-pub(crate) mod stream_json;
 mod text;
 mod timestamp;
 
@@ -15,9 +15,9 @@ use std::borrow::Cow;
 
 use evalrig_core::model::{FaultKind, Transcript};
 
-use crate::target::cli::Format;
+use crate::provider::cli::Format;
 
-use super::request::Failure;
+use crate::agent::Failure;
 
 /// Reads an output in the format that its author named.
 pub(crate) fn read(format: Format, output: &[u8]) -> Result<Transcript, Failure> {
@@ -25,7 +25,7 @@ pub(crate) fn read(format: Format, output: &[u8]) -> Result<Transcript, Failure>
         Format::Text => text::read(output),
         Format::Messages => messages::read(output),
         Format::Jsonl => jsonl::read(output),
-        Format::StreamJson => Ok(stream_json::read(output)?),
+        Format::StreamJson => Ok(claude::read(output)?),
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
             let _ = read(*format, output);
         }
         let _ = read_freely(output);
-        let _ = codex_json::read(output);
+        let _ = codex::read(output);
     }
 
     #[test]

@@ -4,19 +4,21 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::{Agent, Connect};
+use crate::agent::Agent;
+use crate::setting::ConnectContext;
 
-use super::every_target::FilesMode;
-use super::options::{Options, Read};
-use super::provider::{Provider, Settings};
-use super::secret::Secret;
-use super::setting::Setting;
+use super::{Provider, ProviderSettings};
+use crate::setting::FilesMode;
+use crate::setting::Secret;
+use crate::setting::Setting;
+use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "claude-cli",
     fields: FIELDS,
     retries: 0,
     files: FilesMode::Paths,
+    key_variables: &[],
     doc: r#"Runs `claude -p` with the prompt on standard input and reads the events it prints: the answer, the
 tools it called, tokens, cost and duration.
 
@@ -85,17 +87,17 @@ pub struct ClaudeCli {
     pub bypass_permissions: Setting<bool>,
 }
 
-impl Settings for ClaudeCli {
+impl ProviderSettings for ClaudeCli {
     fn model(&self) -> Option<&Template> {
         self.model.as_ref()
     }
 
-    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         crate::agent::claude_cli::connect(self, connect)
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     let executable = options.optional_text("executable");
     let model = options.optional_text("model");
     let args = options.texts("args");
@@ -123,7 +125,7 @@ mod tests {
     fn nothing_is_needed() {
         let read: ClaudeCli = settings("provider: claude-cli");
         assert_eq!(read.bypass_permissions, Setting::Given(false));
-        assert_eq!(Settings::model(&read), None);
+        assert_eq!(ProviderSettings::model(&read), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Bound, CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION};
 
 use super::secret::{Secret, literal_secret};
-use super::setting::Setting;
+use super::value::Setting;
 
 /// Something is wrong, and the reason has been reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -322,7 +322,7 @@ impl<'t> Options<'_, '_, 't> {
 
 /// The entries of a mapping, merged ones included. Merging compares each key with each, so it is
 /// left to mappings that merge.
-pub(super) fn entries_of(node: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
+pub(crate) fn entries_of(node: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     if node.has_merge() {
         node.entries()
     } else {

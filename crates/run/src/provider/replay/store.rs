@@ -6,12 +6,11 @@
 
 use evalrig_core::model::{FaultKind, JsonStyle, Tokens, Transcript, Value};
 
+use super::Run;
 use crate::runlog::{Finder, Record, RunFile, StoreError, input_sequence};
-use crate::target::replay::Run;
 
-use super::formats;
-use super::request::{Failure, Purpose, Request};
-use super::{Agent, Pending};
+use crate::agent::{Agent, Failure, Pending, Purpose, Request};
+use crate::format;
 
 #[derive(Debug)]
 pub(super) struct StoreAgent {
@@ -77,7 +76,7 @@ fn transcript(record: &Record, run: u64, file: RunFile) -> Result<Transcript, Fa
     let received = file.received(record.summary.turns.len());
     let received = Value::List(received.to_vec());
     let json = received.to_json(JsonStyle::Compact);
-    let mut transcript = formats::messages::read(json.as_bytes())?;
+    let mut transcript = format::messages::read(json.as_bytes())?;
     if !file.messages.last().is_some_and(is_answer) {
         let last = record.summary.turns.last();
         let entry = last.and_then(|turn| turn.entry_of(run));
@@ -131,7 +130,7 @@ mod tests {
             messages: &messages,
             config: None,
             timeout: Duration::from_secs(1),
-            attachments: crate::target::FilesMode::Inline,
+            attachments: crate::setting::FilesMode::Inline,
             files: &Disk,
             scratch: "/tmp".into(),
         })

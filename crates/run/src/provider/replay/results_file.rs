@@ -16,16 +16,15 @@ use evalrig_core::model::{FaultKind, Tokens, Transcript};
 use evalrig_core::source::EntryKind;
 use evalrig_core::syntax::fields::INVALID_OPTION;
 
+use super::{Replay, Run};
 use crate::record::read::{Extent, read_slim, scan_file};
 use crate::record::transcript_json::read_output_messages;
 use crate::record::{ReadError, Row};
 use crate::runlog::{Finder, Store};
-use crate::target::replay::{Replay, Run};
 
-use super::connect::Connect;
-use super::replay_store::StoreAgent;
-use super::request::{Failure, Purpose, Request};
-use super::{Agent, Pending};
+use super::store::StoreAgent;
+use crate::agent::{Agent, Failure, Pending, Purpose, Request};
+use crate::setting::ConnectContext;
 
 /// Where the row of a case lies. Answers stay on disk until they are asked for.
 #[derive(Debug)]
@@ -52,7 +51,7 @@ struct ReplayAgent {
 #[allow(clippy::result_large_err, reason = "the signature of every provider")]
 pub(crate) fn connect(
     replay: &Replay,
-    connect: &Connect<'_>,
+    connect: &ConnectContext<'_>,
 ) -> Result<Box<dyn Agent>, Diagnostic> {
     let path = connect.path(&replay.from)?;
     let refuse = |message: String| {
@@ -76,7 +75,7 @@ pub(crate) fn connect(
     }
     let (file, index) = open(&path).map_err(|error| refuse(error.to_string()))?;
     Ok(Box::new(ReplayAgent {
-        name: connect.target.name.value.clone(),
+        name: connect.name.value.clone(),
         source_target: connect.optional(replay.source_target.as_ref())?,
         path,
         file: Mutex::new(file),
@@ -232,7 +231,8 @@ mod tests {
     use crate::disk::Disk;
     use crate::record::testing::row;
     use crate::record::transcript_json::output_messages;
-    use crate::target::{Base, read_targets};
+    use crate::setting::Base;
+    use crate::target::read_targets;
 
     use super::*;
 
@@ -250,13 +250,8 @@ mod tests {
         let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
         let targets = read_targets(world, &mut sources, &mut out, path, "/p".into()).unwrap();
         let target = targets.get("again").unwrap();
-        target.settings.connect(&Connect {
-            target,
-            base: &Base::of(path, "/p".into()),
-            root: "/p".into(),
-            files: &Disk,
-            variable: &|_| None,
-        })
+        let base = Base::of(path, "/p".into());
+        target.connect(&target.context(&base, &Disk, &|_| None))
     }
 
     fn ask(
@@ -276,7 +271,7 @@ mod tests {
             config: None,
             timeout: Duration::from_secs(1),
 
-            attachments: crate::target::FilesMode::Inline,
+            attachments: crate::setting::FilesMode::Inline,
             files: &Disk,
             scratch: "/tmp".into(),
         };

@@ -2,7 +2,7 @@
 
 use evalrig_core::model::{Transcript, Value};
 
-use crate::agent::request::Failure;
+use crate::agent::Failure;
 
 use super::conversation::Conversation;
 use super::measure::given;

@@ -4,18 +4,20 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::{Agent, Connect};
+use crate::agent::Agent;
+use crate::setting::ConnectContext;
 
-use super::every_target::FilesMode;
-use super::options::{Options, Read};
-use super::provider::{Provider, Settings};
-use super::secret::Secret;
+use super::{Provider, ProviderSettings};
+use crate::setting::FilesMode;
+use crate::setting::Secret;
+use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "anthropic",
     fields: FIELDS,
     retries: 2,
     files: FilesMode::Inline,
+    key_variables: &[KEY_VARIABLE],
     doc: r#"Sends the messages to `{base_url}/v1/messages`. System messages become `system`; `max_tokens` is
 4096 unless `config` says otherwise.
 
@@ -60,17 +62,17 @@ pub struct Anthropic {
     pub model: Template,
 }
 
-impl Settings for Anthropic {
+impl ProviderSettings for Anthropic {
     fn model(&self) -> Option<&Template> {
         Some(&self.model)
     }
 
-    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         crate::agent::anthropic::connect(self, connect)
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     let base_url = options.optional_text("base_url");
     let api_key = options.api_key(KEY_VARIABLE);
     let model = options.required_text("model");

@@ -303,7 +303,7 @@ fn tokens(usage: &Map, names: &Names) -> Result<Option<Tokens>, String> {
 mod tests {
     use evalrig_core::model::Role;
 
-    use crate::agent::request::Failure;
+    use crate::agent::Failure;
 
     use super::*;
 

@@ -4,18 +4,20 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::{Agent, Connect};
+use crate::agent::Agent;
+use crate::setting::ConnectContext;
 
-use super::every_target::FilesMode;
-use super::options::{Options, Read};
-use super::provider::{Provider, Settings};
-use super::secret::Secret;
+use super::{Provider, ProviderSettings};
+use crate::setting::FilesMode;
+use crate::setting::Secret;
+use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "openai",
     fields: FIELDS,
     retries: 2,
     files: FilesMode::Inline,
+    key_variables: &[KEY_VARIABLE],
     doc: r#"Sends the messages to `{base_url}/chat/completions`. With another `base_url` this is Gemini,
 OpenRouter, Ollama, vLLM and most other services.
 
@@ -79,17 +81,17 @@ pub struct OpenAi {
     pub headers: Vec<(String, Secret)>,
 }
 
-impl Settings for OpenAi {
+impl ProviderSettings for OpenAi {
     fn model(&self) -> Option<&Template> {
         Some(&self.model)
     }
 
-    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         crate::agent::openai::connect(self, connect)
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     let base_url = options.optional_text("base_url");
     let api_key = options.api_key(KEY_VARIABLE);
     let model = options.required_text("model");
@@ -111,7 +113,7 @@ mod tests {
     fn an_endpoint_is_a_base_url() {
         let read: OpenAi = settings("provider: openai, endpoint: \"http://x\", model: m");
         assert_eq!(read.base_url.as_ref().unwrap().raw(), "http://x");
-        assert_eq!(Settings::model(&read).unwrap().raw(), "m");
+        assert_eq!(ProviderSettings::model(&read).unwrap().raw(), "m");
         assert_eq!(read.api_key, None);
     }
 

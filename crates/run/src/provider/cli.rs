@@ -5,19 +5,21 @@ use evalrig_core::reader::Template;
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::{Agent, Connect};
+use crate::agent::Agent;
+use crate::setting::ConnectContext;
 
-use super::every_target::FilesMode;
-use super::options::{Options, Read};
-use super::provider::{Provider, Settings};
-use super::secret::Secret;
-use super::setting::Setting;
+use super::{Provider, ProviderSettings};
+use crate::setting::FilesMode;
+use crate::setting::Secret;
+use crate::setting::Setting;
+use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "cli",
     fields: FIELDS,
     retries: 0,
     files: FilesMode::Inline,
+    key_variables: &[],
     doc: r#"Runs a program. A list is run as it is, a text by the shell. The prompt comes on standard input, and
 these stand for themselves in the command: `{PROMPT}`, `{PROMPT_FILE}`, `{OUTPUT_FILE}`, `{FILES}`,
 `{TEST_ID}`, `{ATTEMPT}`. In a list, an element that is exactly `{FILES}` becomes one element per
@@ -131,13 +133,13 @@ impl Format {
         &[Self::Text, Self::Messages, Self::Jsonl, Self::StreamJson];
 }
 
-impl Settings for Cli {
-    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+impl ProviderSettings for Cli {
+    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         crate::agent::cli::connect(self, connect)
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     let command = read_command(options);
     let cwd = options.path("cwd");
     let env = options.named_texts("env");
@@ -177,7 +179,7 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> Read<Command> {
 }
 
 /// The old name has its own advice: nothing about it looks like a misspelling.
-fn missing_command(options: &mut Options<'_, '_, '_>) -> super::options::Faulty {
+fn missing_command(options: &mut Options<'_, '_, '_>) -> crate::setting::Faulty {
     let old = options
         .fields
         .unknown()

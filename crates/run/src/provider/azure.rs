@@ -4,18 +4,20 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::{Agent, Connect};
+use crate::agent::Agent;
+use crate::setting::ConnectContext;
 
-use super::every_target::FilesMode;
-use super::options::{Options, Read};
-use super::provider::{Provider, Settings};
-use super::secret::Secret;
+use super::{Provider, ProviderSettings};
+use crate::setting::FilesMode;
+use crate::setting::Secret;
+use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "azure",
     fields: FIELDS,
     retries: 2,
     files: FilesMode::Inline,
+    key_variables: &[KEY_VARIABLE],
     doc: r#"Sends the messages to the chat completions of one deployment, with the key in the header `api-key`.
 
 ```yaml
@@ -70,17 +72,17 @@ pub struct Azure {
     pub api_version: Option<Template>,
 }
 
-impl Settings for Azure {
+impl ProviderSettings for Azure {
     fn model(&self) -> Option<&Template> {
         Some(&self.deployment)
     }
 
-    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         crate::agent::azure::connect(self, connect)
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     let endpoint = options.required_text("endpoint");
     let api_key = options.api_key(KEY_VARIABLE);
     let deployment = options.required_text("deployment");

@@ -7,18 +7,20 @@ use evalrig_core::reader::Template;
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::{Agent, Connect};
+use crate::agent::Agent;
+use crate::setting::ConnectContext;
 
-use super::every_target::FilesMode;
-use super::options::{Faulty, Options, Read};
-use super::provider::{Provider, Settings};
-use super::setting::Setting;
+use super::{Provider, ProviderSettings};
+use crate::setting::FilesMode;
+use crate::setting::Setting;
+use crate::setting::{Faulty, Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "mock",
     fields: FIELDS,
     retries: 0,
     files: FilesMode::Inline,
+    key_variables: &[],
     doc: r#"Answers from the file itself: nothing is called and nothing is paid. For trying out suites, and for
 testing them.
 
@@ -161,13 +163,13 @@ pub struct Tokens {
     pub cached: Option<Setting<u64>>,
 }
 
-impl Settings for Mock {
-    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+impl ProviderSettings for Mock {
+    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         crate::agent::mock::connect(self, connect)
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     let responses = match (options.get("response"), options.get("responses")) {
         (None, None) => {
             let help = "add `response`, or `responses` with a pattern each";

@@ -2,7 +2,7 @@
 
 use evalrig_core::model::Transcript;
 
-use crate::agent::request::Failure;
+use crate::agent::Failure;
 
 use super::utf8;
 

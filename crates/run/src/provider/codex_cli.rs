@@ -4,18 +4,20 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::{Agent, Connect};
+use crate::agent::Agent;
+use crate::setting::ConnectContext;
 
-use super::every_target::FilesMode;
-use super::options::{Options, Read};
-use super::provider::{Provider, Settings};
-use super::secret::Secret;
+use super::{Provider, ProviderSettings};
+use crate::setting::FilesMode;
+use crate::setting::Secret;
+use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "codex-cli",
     fields: FIELDS,
     retries: 0,
     files: FilesMode::Paths,
+    key_variables: &[],
     doc: r#"Runs `codex exec --json` with the prompt on standard input and reads the events it prints: the
 answer, the tools it called and the tokens. It reports no cost; `price` gives one.
 
@@ -64,17 +66,17 @@ pub struct CodexCli {
     pub env: Vec<(String, Secret)>,
 }
 
-impl Settings for CodexCli {
+impl ProviderSettings for CodexCli {
     fn model(&self) -> Option<&Template> {
         self.model.as_ref()
     }
 
-    fn connect(&self, connect: &Connect<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         crate::agent::codex_cli::connect(self, connect)
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn Settings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     let executable = options.optional_text("executable");
     let model = options.optional_text("model");
     let args = options.texts("args");

@@ -5,7 +5,7 @@ use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use super::options::{Options, Read};
-use super::setting::Setting;
+use super::value::Setting;
 
 const AMOUNT: Shape = Shape::Number {
     min: 0.0,
@@ -23,7 +23,7 @@ pub static PRICE: &[Field] = &[
     ),
 ];
 
-/// Options of every target. `Ref("provider")` is one of the names in [`super::PROVIDERS`].
+/// Options of every target. `Ref("provider")` is one of the names in `PROVIDERS`.
 pub static COMMON: &[Field] = &[
     Field::new(
         "name",
@@ -118,7 +118,7 @@ pub struct Common {
     pub files: Option<Setting<FilesMode>>,
 }
 
-pub(super) fn read_common(options: &mut Options<'_, '_, '_>) -> Read<Common> {
+pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> Read<Common> {
     let judge_target = options.text("judge_target");
     let timeout_seconds = options.integer("timeout_seconds", 1, 3600);
     let retries = options.integer("retries", 0, 10);

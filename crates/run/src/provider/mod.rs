@@ -1,0 +1,151 @@
+//! Providers: what a target can be. One file per provider with its name, options, settings, key
+//! variables, doc and connection. Only the list in this file knows all of them.
+
+pub mod anthropic;
+pub mod azure;
+pub mod claude_cli;
+pub mod cli;
+pub mod codex_cli;
+pub mod mock;
+pub mod openai;
+pub mod replay;
+
+use std::any::Any;
+use std::fmt;
+
+use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::reader::Template;
+use evalrig_core::syntax::fields::Field;
+
+use crate::agent::Agent;
+use crate::setting::{ConnectContext, FilesMode, Options, Read};
+
+/// Every provider, in the order of spec 9.3.
+pub static PROVIDERS: &[&Provider] = &[
+    &mock::PROVIDER,
+    &cli::PROVIDER,
+    &openai::PROVIDER,
+    &azure::PROVIDER,
+    &anthropic::PROVIDER,
+    &claude_cli::PROVIDER,
+    &codex_cli::PROVIDER,
+    &replay::PROVIDER,
+];
+
+pub fn provider_named(name: &str) -> Option<&'static Provider> {
+    PROVIDERS
+        .iter()
+        .copied()
+        .find(|provider| provider.name == name)
+}
+
+/// The variables of all providers from which default keys are read.
+pub(crate) fn key_variables() -> impl Iterator<Item = &'static str> {
+    let all = PROVIDERS.iter().flat_map(|provider| provider.key_variables);
+    all.copied()
+}
+
+/// One kind of thing that answers.
+pub struct Provider {
+    pub name: &'static str,
+    /// Options besides those that every target takes.
+    pub fields: &'static [Field],
+    /// `retries` of a target that does not say.
+    pub retries: u64,
+    /// `files` of a target that does not say.
+    pub files: FilesMode,
+    /// Variables that may hold the key of a target without `api_key`; the first that is set counts.
+    /// A default key is read through this list only, and every variable in it is redacted.
+    pub key_variables: &'static [&'static str],
+    /// Markdown: what it does, then targets files that are read by a test.
+    pub doc: &'static str,
+    /// Fails when the options are wrong; then every reason has been reported.
+    pub read: fn(&mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>>,
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Provider")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The options of one target, read by its provider.
+pub trait ProviderSettings: Any + fmt::Debug + Send + Sync {
+    /// What records name beside the target and the provider (spec 9.5).
+    fn model(&self) -> Option<&Template> {
+        None
+    }
+
+    /// The agent that these settings describe, now that variables are known. Fails with a
+    /// diagnostic at the setting that cannot be used.
+    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic>;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::setting::TARGET_FIELDS;
+    use crate::target::testing;
+
+    #[test]
+    fn every_file_is_a_provider_in_the_list() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/provider");
+        let list = fs::read_to_string(folder.join("mod.rs")).unwrap();
+        let mut providers = 0;
+        for file in fs::read_dir(&folder).unwrap() {
+            let path = file.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            if name == "mod" || path.is_dir() {
+                continue;
+            }
+            assert!(
+                list.contains(&format!("mod {name};")),
+                "`{name}` is not a module"
+            );
+            let entry = format!("&{name}::PROVIDER,");
+            assert!(list.contains(&entry), "`{name}` is not in PROVIDERS");
+            providers += 1;
+        }
+        assert_eq!(providers, PROVIDERS.len());
+    }
+
+    #[test]
+    fn names_are_unique_and_no_option_hides_a_common_one() {
+        let names: BTreeSet<_> = PROVIDERS.iter().map(|provider| provider.name).collect();
+        assert_eq!(names.len(), PROVIDERS.len());
+        for provider in PROVIDERS {
+            for field in provider.fields {
+                let hides = TARGET_FIELDS.iter().any(|common| common.name == field.name);
+                assert!(!hides, "`{}` of `{}`", field.name, provider.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_of_a_provider_is_clean() {
+        for provider in PROVIDERS {
+            let examples = testing::fences(provider.doc);
+            assert!(!examples.is_empty(), "`{}` has no example", provider.name);
+            for example in examples {
+                let read = testing::read(&example);
+                assert_eq!(
+                    read.names(),
+                    Vec::<&str>::new(),
+                    "{}: {example}",
+                    provider.name
+                );
+                let used = read.targets.is_some_and(|targets| {
+                    let mut names = targets.names();
+                    names.any(|name| targets.get(name).unwrap().provider.name == provider.name)
+                });
+                assert!(used, "an example of `{}` does not use it", provider.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Values of a targets file: what the author wrote, which of it is secret, and what it becomes once
+//! variables are known. Knows neither providers nor agents.
+
+mod base;
+mod connect;
+mod every_target;
+mod options;
+mod secret;
+mod value;
+
+pub use base::Base;
+pub(crate) use base::FOLDERS;
+pub use connect::ConnectContext;
+pub(crate) use every_target::read_common;
+pub use every_target::{COMMON as TARGET_FIELDS, Common, FilesMode, PRICE, Price};
+pub(crate) use options::entries_of;
+pub use options::{Faulty, Options, Read};
+pub use secret::Secret;
+pub use value::Setting;
+
+/// The codes of this room, file by file.
+pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[secret::CODES];
