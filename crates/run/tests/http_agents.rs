@@ -8,7 +8,7 @@ use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
 use evalrig_core::model::{FaultKind, JsonStyle, Map, Message, Number, Role, Tokens, Transcript};
 use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
-use evalrig_run::agent::{Agent, Failure, Purpose, Request, Retry};
+use evalrig_run::agent::{Agent, AttemptFault, Purpose, Request, Retry};
 use evalrig_run::execute::retry::attempts;
 use evalrig_run::target::{Targets, read_targets};
 use fake_model::{FakeModel, Reply, Rule, Script, Usage};
@@ -106,11 +106,11 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.enable_all().build().unwrap().block_on(future)
 }
 
-fn ask_with(agent: &dyn Agent, asked: &Asked<'_>) -> Result<Transcript, Failure> {
+fn ask_with(agent: &dyn Agent, asked: &Asked<'_>) -> Result<Transcript, AttemptFault> {
     with_request(asked, |request| block_on(agent.answer(request)))
 }
 
-fn ask(agent: &dyn Agent) -> Result<Transcript, Failure> {
+fn ask(agent: &dyn Agent) -> Result<Transcript, AttemptFault> {
     ask_with(agent, &Asked::default())
 }
 
@@ -118,7 +118,7 @@ fn serve(reply: Reply) -> FakeModel {
     FakeModel::start(Script::new().otherwise(reply))
 }
 
-fn failure(reply: Reply) -> Failure {
+fn failure(reply: Reply) -> AttemptFault {
     let server = serve(reply);
     let failure = ask(&*openai(&server, "")).unwrap_err();
     let shown = format!("{failure:?}");

@@ -11,9 +11,9 @@ use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::model::{Block, FaultKind, FileRef, Message, Role, ToolCall, Transcript, Value};
 use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
-use evalrig_run::agent::{Agent, Failure, Purpose, Request, Retry};
+use evalrig_run::agent::{Agent, AttemptFault, Purpose, Request, Retry};
 use evalrig_run::disk::Disk;
-use evalrig_run::setting::{Base, FilesMode};
+use evalrig_run::setting::{FilesMode, PathBase};
 use evalrig_run::target::read_targets;
 
 /// Quotes of every kind, substitutions, patterns and line breaks.
@@ -68,14 +68,14 @@ impl Place {
         assert_eq!(out.into_vec(), []);
         let target = targets.get("a").unwrap();
         let variable = |name: &str| (name == "WORD").then(|| "word".to_owned());
-        let base = Base::of(&file, &root);
+        let base = PathBase::of(&file, &root);
         let context = target.context(&base, &Disk, &variable);
         target.connect(&context).unwrap()
     }
 
-    async fn ask(&self, options: &str) -> Result<Transcript, Failure> {
+    async fn ask(&self, options: &str) -> Result<Transcript, AttemptFault> {
         let agent = self.connect(options);
-        assert!(agent.works_in().is_some());
+        assert!(agent.working_dir().is_some());
         let scratch = self.path().join("scratch");
         fs::create_dir_all(&scratch).unwrap();
         let request = Request {

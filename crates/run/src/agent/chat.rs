@@ -1,19 +1,19 @@
-//! Chat completions: the form that most services speak (spec 9.3).
+//! ChatCompletions completions: the form that most services speak (spec 9.3).
 
 use evalrig_core::evidence::{EncodedImage, MessagePart};
 use evalrig_core::model::{Block, Call, Map, Message, Role, ToolCall, Value};
 use evalrig_core::syntax::json_value;
 
-use super::price::Used;
-use super::request::{Failure, Request};
-use super::service::{Reply, Wire, count, tokens};
+use super::price::BilledTokens;
+use super::request::{AttemptFault, Request};
+use super::service::{Wire, WireReply, count, tokens};
 use super::text::parts;
 
 #[derive(Debug)]
-pub(super) struct Chat;
+pub(crate) struct ChatCompletions;
 
-impl Wire for Chat {
-    fn body(&self, request: &Request<'_>) -> Result<Map, Failure> {
+impl Wire for ChatCompletions {
+    fn body(&self, request: &Request<'_>) -> Result<Map, AttemptFault> {
         let messages = request.messages.iter();
         let messages = messages.map(|message| written(request, message));
         let mut body = Map::new();
@@ -21,7 +21,7 @@ impl Wire for Chat {
         Ok(body)
     }
 
-    fn read(&self, reply: &Map) -> Result<Reply, String> {
+    fn read(&self, reply: &Map) -> Result<WireReply, String> {
         let choices = reply.get("choices").and_then(Value::as_list);
         let choice = choices.and_then(<[Value]>::first);
         let choice = choice.ok_or("the reply has no `choices`")?;
@@ -29,7 +29,7 @@ impl Wire for Chat {
         let message = message.and_then(Value::as_map);
         let message = message.ok_or("the first of `choices` has no `message`")?;
         let usage = reply.get("usage").and_then(Value::as_map);
-        Ok(Reply {
+        Ok(WireReply {
             content: content(message)?,
             calls: calls(message)?,
             used: usage.and_then(used),
@@ -38,7 +38,7 @@ impl Wire for Chat {
     }
 }
 
-fn written(request: &Request<'_>, message: &Message) -> Result<Map, Failure> {
+fn written(request: &Request<'_>, message: &Message) -> Result<Map, AttemptFault> {
     let mut parts = parts(request, message)?;
     let has_calls = !message.tool_calls.is_empty();
     if has_calls {
@@ -181,12 +181,12 @@ fn arguments(written: Option<&Value>) -> Value {
     }
 }
 
-fn used(usage: &Map) -> Option<Used> {
+fn used(usage: &Map) -> Option<BilledTokens> {
     let input = count(usage, "prompt_tokens")?;
     let output = count(usage, "completion_tokens")?;
     let details = usage.get("prompt_tokens_details").and_then(Value::as_map);
     let cached = details.and_then(|details| count(details, "cached_tokens"));
-    Some(Used {
+    Some(BilledTokens {
         tokens: tokens(input, output, cached.unwrap_or(0)),
         cache_writes: 0,
     })
@@ -207,9 +207,9 @@ mod tests {
     use super::*;
     use crate::agent::service::testing::{body, conversation, read, texts};
 
-    fn message(message: &str) -> Result<Reply, String> {
+    fn message(message: &str) -> Result<WireReply, String> {
         read(
-            &Chat,
+            &ChatCompletions,
             &format!(r#"{{"choices":[{{"message":{message}}}]}}"#),
         )
     }
@@ -224,7 +224,7 @@ mod tests {
             r#"{"role":"tool","content":"content of a","tool_call_id":"call_1"},"#,
             r#"{"role":"system","content":"Be kind."},{"role":"user","content":"and then?"}]}"#,
         );
-        assert_eq!(body(&Chat, &conversation()), expected);
+        assert_eq!(body(&ChatCompletions, &conversation()), expected);
     }
 
     #[test]
@@ -306,7 +306,11 @@ mod tests {
                 "a tool call has no name",
             ),
         ] {
-            assert_eq!(read(&Chat, reply), Err(reason.to_owned()), "{reply}");
+            assert_eq!(
+                read(&ChatCompletions, reply),
+                Err(reason.to_owned()),
+                "{reply}"
+            );
         }
     }
 
@@ -314,7 +318,7 @@ mod tests {
     fn counts_are_taken_only_when_they_are_whole() {
         let used = |usage: &str| {
             let reply = format!(r#"{{"choices":[{{"message":{{}}}}],"usage":{usage}}}"#);
-            read(&Chat, &reply).unwrap()
+            read(&ChatCompletions, &reply).unwrap()
         };
         let full = r#"{"prompt_tokens":9,"completion_tokens":2.0,"cost":0.25,
             "prompt_tokens_details":{"cached_tokens":4,"audio_tokens":0}}"#;

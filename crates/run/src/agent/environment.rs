@@ -11,7 +11,7 @@ use crate::setting::ConnectContext;
 
 /// Names and values. Debug output shows the names only.
 #[derive(Clone, Default)]
-pub(super) struct Environment(Vec<(String, String)>);
+pub(crate) struct Environment(Vec<(String, String)>);
 
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -22,7 +22,7 @@ impl fmt::Debug for Environment {
 
 impl Environment {
     /// `defaults`, then what the target says.
-    pub(super) fn of(
+    pub(crate) fn of(
         defaults: &[(&str, &str)],
         written: &[(String, Secret)],
         connect: &ConnectContext<'_>,
@@ -39,12 +39,12 @@ impl Environment {
         Ok(Self(all))
     }
 
-    pub(super) fn as_slice(&self) -> &[(String, String)] {
+    pub(crate) fn as_slice(&self) -> &[(String, String)] {
         &self.0
     }
 
     /// With the names of the case. These win.
-    pub(super) fn for_case(&self, request: &Request<'_>) -> Vec<(String, String)> {
+    pub(crate) fn for_case(&self, request: &Request<'_>) -> Vec<(String, String)> {
         let mut all = self.0.clone();
         for (name, value) in [
             ("EVALRIG_TEST_ID", request.test_id.to_owned()),

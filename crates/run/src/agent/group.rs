@@ -7,17 +7,17 @@ use tokio::process::Child;
 
 /// The process group of a program; ended when this is dropped before it is released.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(crate) struct ProcessGroup {
     #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
 }
 
 #[cfg(unix)]
-impl Group {
+impl ProcessGroup {
     /// How often a group that was asked to end is looked at.
     const GLANCE: Duration = Duration::from_millis(20);
 
-    pub(super) fn of(child: &Child) -> Self {
+    pub(crate) fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self {
             leader: id.and_then(rustix::process::Pid::from_raw),
@@ -32,16 +32,16 @@ impl Group {
     }
 
     /// Whether asking is possible.
-    pub(super) fn ask_to_end(&self) -> bool {
+    pub(crate) fn ask_to_end(&self) -> bool {
         self.signal(rustix::process::Signal::TERM);
         true
     }
 
-    pub(super) fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.signal(rustix::process::Signal::KILL);
     }
 
-    pub(super) async fn wait_until_gone(&self) {
+    pub(crate) async fn wait_until_gone(&self) {
         let Some(leader) = self.leader else {
             return;
         };
@@ -50,7 +50,7 @@ impl Group {
         }
     }
 
-    pub(super) fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.leader = None;
     }
 }
@@ -85,7 +85,7 @@ fn is_running(_: rustix::process::Pid) -> bool {
 }
 
 #[cfg(unix)]
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.kill();
     }
@@ -93,20 +93,20 @@ impl Drop for Group {
 
 /// Without groups only the program itself is ended, by its handle.
 #[cfg(not(unix))]
-impl Group {
-    pub(super) fn of(_: &Child) -> Self {
+impl ProcessGroup {
+    pub(crate) fn of(_: &Child) -> Self {
         Self {}
     }
 
-    pub(super) fn ask_to_end(&self) -> bool {
+    pub(crate) fn ask_to_end(&self) -> bool {
         false
     }
 
-    pub(super) fn kill(&self) {}
+    pub(crate) fn kill(&self) {}
 
-    pub(super) async fn wait_until_gone(&self) {}
+    pub(crate) async fn wait_until_gone(&self) {}
 
-    pub(super) fn release(&mut self) {}
+    pub(crate) fn release(&mut self) {}
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -14,7 +14,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 
 use super::http_fault::{refused, timed_out};
-use super::request::{Failure, Retry};
+use super::request::{AttemptFault, Retry};
 
 /// Services close idle connections after one to five minutes; a shorter time avoids the race.
 const IDLE: Duration = Duration::from_secs(55);
@@ -26,28 +26,28 @@ const CONNECT: Duration = Duration::from_secs(30);
 const BODY_LIMIT: usize = 64 << 20;
 
 /// A value that debug output does not show, its variables replaced.
-pub(super) struct Key(String);
+pub(crate) struct ApiKey(String);
 
-impl Key {
+impl ApiKey {
     /// Variables read from files often end in a line break.
-    pub(super) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self(text.trim().to_owned())
     }
 
     /// An empty key opens no door and is not sent.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(***)")
+        f.write_str("ApiKey(***)")
     }
 }
 
 /// Where requests go and what goes with each of them.
-pub(super) struct Endpoint {
+pub(crate) struct Endpoint {
     url: Url,
     headers: HeaderMap,
     secrets: Secrets,
@@ -63,14 +63,14 @@ impl fmt::Debug for Endpoint {
 
 /// A reply with a good status.
 #[derive(Debug)]
-pub(super) struct Exchange {
-    pub(super) body: String,
-    pub(super) took: Duration,
+pub(crate) struct HttpReply {
+    pub(crate) body: String,
+    pub(crate) took: Duration,
 }
 
 /// The address that `segments` below `base` has, with or without a slash at the end of `base`.
 /// Says what is wrong with an address that cannot be used.
-pub(super) fn address(base: &str, segments: &[&str]) -> Result<Url, String> {
+pub(crate) fn address(base: &str, segments: &[&str]) -> Result<Url, String> {
     let mut url = Url::parse(base.trim()).map_err(|error| error.to_string())?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err("it does not start with `http://` or `https://`".to_owned());
@@ -83,7 +83,7 @@ pub(super) fn address(base: &str, segments: &[&str]) -> Result<Url, String> {
 }
 
 impl Endpoint {
-    pub(super) fn new(url: Url) -> Self {
+    pub(crate) fn new(url: Url) -> Self {
         let mut secrets = Secrets::default();
         if let Some(password) = url.password() {
             secrets.add(password);
@@ -101,16 +101,16 @@ impl Endpoint {
     }
 
     /// Adds to the query of the address.
-    pub(super) fn query(&mut self, name: &str, value: &str) {
+    pub(crate) fn query(&mut self, name: &str, value: &str) {
         self.url.query_pairs_mut().append_pair(name, value);
     }
 
     /// Adds a header in place of one of the same name. Its value is kept out of every message.
-    pub(super) fn secret_header(
+    pub(crate) fn secret_header(
         &mut self,
         name: &str,
         prefix: &str,
-        key: &Key,
+        key: &ApiKey,
     ) -> Result<(), String> {
         let text = format!("{prefix}{}", key.0);
         let Ok(mut value) = HeaderValue::from_str(&text) else {
@@ -125,11 +125,11 @@ impl Endpoint {
         Ok(())
     }
 
-    pub(super) fn plain_header(&mut self, name: &'static str, value: &'static str) {
+    pub(crate) fn plain_header(&mut self, name: &'static str, value: &'static str) {
         self.headers.insert(name, HeaderValue::from_static(value));
     }
 
-    pub(super) fn redact(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         self.secrets.redact(text)
     }
 
@@ -143,7 +143,11 @@ impl Endpoint {
     }
 
     /// One attempt. The timeout covers all of it, from the connection to the last byte.
-    pub(super) async fn post(&self, body: String, timeout: Duration) -> Result<Exchange, Failure> {
+    pub(crate) async fn post(
+        &self,
+        body: String,
+        timeout: Duration,
+    ) -> Result<HttpReply, AttemptFault> {
         let started = Instant::now();
         let exchange = tokio::time::timeout(timeout, self.exchange(body));
         let result = match exchange.await {
@@ -151,7 +155,7 @@ impl Endpoint {
             Err(_) => Err(timed_out(timeout)),
         };
         match result {
-            Ok(body) => Ok(Exchange {
+            Ok(body) => Ok(HttpReply {
                 body,
                 took: started.elapsed(),
             }),
@@ -162,7 +166,7 @@ impl Endpoint {
         }
     }
 
-    async fn exchange(&self, body: String) -> Result<String, Failure> {
+    async fn exchange(&self, body: String) -> Result<String, AttemptFault> {
         // What this machine lacks, it lacks a second later too.
         let client =
             client(&self.url).map_err(|reason| self.unreachable(&reason).retry(Retry::Never))?;
@@ -183,20 +187,20 @@ impl Endpoint {
         }
     }
 
-    async fn read(&self, mut response: Response) -> Result<String, Failure> {
+    async fn read(&self, mut response: Response) -> Result<String, AttemptFault> {
         let mut body = Vec::new();
         loop {
             match response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > BODY_LIMIT => {
                     let message = format!("the reply is larger than {} MiB", BODY_LIMIT >> 20);
-                    return Err(Failure::new(FaultKind::Limit, message));
+                    return Err(AttemptFault::new(FaultKind::Limit, message));
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => break,
                 Err(error) => {
                     let message =
                         format!("the reply of {} broke off: {}", self.host(), cause(&error));
-                    return Err(Failure::new(FaultKind::Network, message).retry(Retry::Soon));
+                    return Err(AttemptFault::new(FaultKind::Network, message).retry(Retry::Soon));
                 }
             }
         }
@@ -205,9 +209,9 @@ impl Endpoint {
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
-    fn unreachable(&self, reason: &str) -> Failure {
+    fn unreachable(&self, reason: &str) -> AttemptFault {
         let message = format!("no reply from {}: {reason}", self.host());
-        Failure::new(FaultKind::Network, message).retry(Retry::Soon)
+        AttemptFault::new(FaultKind::Network, message).retry(Retry::Soon)
     }
 }
 
@@ -224,14 +228,14 @@ fn cause(error: &reqwest::Error) -> String {
 }
 
 /// A client, and why it cannot encrypt if it cannot.
-struct Ready {
+struct SharedClient {
     client: Client,
     no_tls: Option<String>,
 }
 
 /// How requests get there.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Route {
     /// Past the proxy that the environment names.
     Proxied,
     /// To this machine, whose loopback a proxy cannot reach.
@@ -240,7 +244,7 @@ enum Way {
     Plain,
 }
 
-impl Way {
+impl Route {
     fn to(url: &Url) -> Self {
         match (is_loopback(url), url.scheme()) {
             (false, _) => Self::Proxied,
@@ -252,11 +256,11 @@ impl Way {
 
 /// The client for an address.
 fn client(url: &Url) -> Result<&'static Client, String> {
-    static CLIENTS: [OnceLock<Result<Ready, String>>; 3] = [const { OnceLock::new() }; 3];
-    let way = Way::to(url);
+    static CLIENTS: [OnceLock<Result<SharedClient, String>>; 3] = [const { OnceLock::new() }; 3];
+    let way = Route::to(url);
     match CLIENTS[way as usize].get_or_init(|| build(way)) {
         Err(reason) => Err(reason.clone()),
-        Ok(Ready {
+        Ok(SharedClient {
             no_tls: Some(reason),
             ..
         }) if url.scheme() == "https" => Err(reason.clone()),
@@ -265,24 +269,24 @@ fn client(url: &Url) -> Result<&'static Client, String> {
 }
 
 /// Without certificate authorities, as in an empty container, plain HTTP still works.
-fn build(way: Way) -> Result<Ready, String> {
+fn build(way: Route) -> Result<SharedClient, String> {
     // Fails when a provider is installed already, which then is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let without = || builder(way).tls_certs_only([]).build();
     let (built, no_tls) = match way {
-        Way::Plain => (without(), None),
-        Way::Proxied | Way::Direct => match builder(way).build() {
+        Route::Plain => (without(), None),
+        Route::Proxied | Route::Direct => match builder(way).build() {
             Ok(client) => (Ok(client), None),
             Err(error) => (without(), Some(cause(&error))),
         },
     };
-    Ok(Ready {
+    Ok(SharedClient {
         client: built.map_err(|error| cause(&error))?,
         no_tls,
     })
 }
 
-fn builder(way: Way) -> reqwest::ClientBuilder {
+fn builder(way: Route) -> reqwest::ClientBuilder {
     let builder = Client::builder()
         .user_agent(concat!("evalrig/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())
@@ -293,12 +297,12 @@ fn builder(way: Way) -> reqwest::ClientBuilder {
         .tcp_keepalive(Duration::from_secs(30))
         .connect_timeout(CONNECT);
     match way {
-        Way::Proxied => builder,
-        Way::Direct | Way::Plain => builder.no_proxy(),
+        Route::Proxied => builder,
+        Route::Direct | Route::Plain => builder.no_proxy(),
     }
 }
 
-pub(super) fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
@@ -338,7 +342,7 @@ mod tests {
 
     #[test]
     fn keys_are_not_shown() {
-        let key = Key::new("sk-very-secret\n");
+        let key = ApiKey::new("sk-very-secret\n");
         let mut endpoint =
             Endpoint::new(address("http://u:hidden-word@h/v1?key=in-the-query", &[]).unwrap());
         endpoint
@@ -357,9 +361,13 @@ mod tests {
     fn a_header_that_cannot_be_sent_is_refused_without_its_value() {
         let mut endpoint = Endpoint::new(address("http://h", &[]).unwrap());
         let said = endpoint
-            .secret_header("A", "", &Key::new("a\nb"))
+            .secret_header("A", "", &ApiKey::new("a\nb"))
             .unwrap_err();
         assert_eq!(said, "holds a character that no header can carry");
-        assert!(endpoint.secret_header("a b", "", &Key::new("x")).is_err());
+        assert!(
+            endpoint
+                .secret_header("a b", "", &ApiKey::new("x"))
+                .is_err()
+        );
     }
 }

@@ -7,7 +7,7 @@ use evalrig_core::syntax::json_value;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
 
-use super::request::{Failure, Retry};
+use super::request::{AttemptFault, Retry};
 
 /// How much of a reply without a readable message is shown.
 const EXCERPT: usize = 500;
@@ -52,14 +52,14 @@ const SPENT_SENTENCES: &[&str] = &[
 /// Ordinary limits say when to come back, also where they speak of quotas as Gemini does.
 const COME_BACK: &[&str] = &["try again in", "retry in", "retry after", "retrydelay"];
 
-pub(super) fn timed_out(timeout: Duration) -> Failure {
+pub(crate) fn timed_out(timeout: Duration) -> AttemptFault {
     let message = format!("no answer after {} s", timeout.as_secs_f64());
-    Failure::new(FaultKind::Timeout, message).retry(Retry::Soon)
+    AttemptFault::new(FaultKind::Timeout, message).retry(Retry::Soon)
 }
 
 /// The failure that a reply with a bad status is.
-pub(super) fn refused(status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
-    let said = Said::of(body);
+pub(crate) fn refused(status: StatusCode, headers: &HeaderMap, body: &str) -> AttemptFault {
+    let said = ErrorBody::of(body);
     let mut message = format!("HTTP {status}");
     if status.is_redirection() {
         message.push_str(&redirection(headers));
@@ -78,7 +78,7 @@ pub(super) fn refused(status: StatusCode, headers: &HeaderMap, body: &str) -> Fa
     } else {
         retry_after(headers, SystemTime::now()).map_or(Retry::Soon, Retry::After)
     };
-    Failure::new(FaultKind::Http, message).retry(retry)
+    AttemptFault::new(FaultKind::Http, message).retry(retry)
 }
 
 /// spec 9.1.
@@ -127,13 +127,13 @@ fn duration(seconds: f64) -> Option<Duration> {
 }
 
 /// What a service says of its fault.
-struct Said {
+struct ErrorBody {
     message: String,
     /// Codes and types, in lower case.
     words: Vec<String>,
 }
 
-impl Said {
+impl ErrorBody {
     fn of(body: &str) -> Self {
         let value = json_value(body);
         // Gemini wraps its faults in a list.
@@ -169,7 +169,7 @@ impl Said {
 }
 
 /// `{error: {message}}`, `{error: text}`, `{message}` or `{detail}`.
-pub(super) fn message_of(body: &Value) -> Option<&str> {
+pub(crate) fn message_of(body: &Value) -> Option<&str> {
     let body = body.as_map()?;
     let error = body.get("error");
     let nested = error.and_then(|error| match error {
@@ -195,7 +195,7 @@ fn words_of(body: &Value) -> Vec<String> {
 }
 
 /// The first characters of a text, on one line.
-pub(super) fn excerpt(text: &str, limit: usize) -> String {
+pub(crate) fn excerpt(text: &str, limit: usize) -> String {
     cut(&one_line(text), limit)
 }
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     /// Bodies are broken into lines here for their readers only.
-    fn refusal(status: u16, pairs: &[(&str, &str)], body: &str) -> Failure {
+    fn refusal(status: u16, pairs: &[(&str, &str)], body: &str) -> AttemptFault {
         let body = &body.replace('\n', " ");
         refused(StatusCode::from_u16(status).unwrap(), &headers(pairs), body)
     }

@@ -7,7 +7,7 @@ use evalrig_core::model::{JsonStyle, Map, Value};
 use super::request::Request;
 
 /// `{test_id, attempt, messages, files}`; messages in the form of spec 3.3.
-pub(super) fn messages_json(request: &Request<'_>, files: &[Utf8PathBuf]) -> String {
+pub(crate) fn messages_json(request: &Request<'_>, files: &[Utf8PathBuf]) -> String {
     let mut map = Map::new();
     map.insert("test_id", request.test_id);
     map.insert("attempt", request.attempt);

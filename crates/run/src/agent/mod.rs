@@ -1,27 +1,20 @@
-//! What answers. A target of a targets file becomes an agent once its variables are known; one
-//! file per provider, as in `target`.
+//! How agents are called: the `Agent` trait, processes, HTTP services and prices. Which agents there
+//! are is the business of `provider`.
 
-pub(crate) mod anthropic;
-pub(crate) mod azure;
-mod chat;
-pub(crate) mod claude_cli;
-pub(crate) mod cli;
-pub(crate) mod codex_cli;
-mod environment;
-mod events;
+pub(crate) mod chat;
+pub(crate) mod environment;
+pub(crate) mod event_agent;
 mod group;
-mod http;
+pub(crate) mod http;
 mod http_fault;
-mod messages_json;
-pub(crate) mod mock;
-pub(crate) mod openai;
-mod placeholder;
+pub(crate) mod messages_json;
+pub(crate) mod placeholder;
 pub(crate) mod price;
 pub(crate) mod process;
 mod request;
-mod service;
-mod shell;
-mod text;
+pub(crate) mod service;
+pub(crate) mod shell;
+pub(crate) mod text;
 
 use std::fmt;
 use std::future::Future;
@@ -31,11 +24,11 @@ use std::time::Instant;
 use camino::Utf8Path;
 use evalrig_core::model::Transcript;
 
-pub use price::PRICE_TABLE;
-pub use request::{Failure, Purpose, Request, Retry};
+pub(crate) use event_agent::StreamFault;
+pub use request::{AttemptFault, Purpose, Request, Retry};
 
 /// One attempt, under way.
-pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<Transcript, Failure>> + Send + 'a>>;
+pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<Transcript, AttemptFault>> + Send + 'a>>;
 
 /// A price, known before anything is called.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,7 +54,7 @@ pub trait Agent: fmt::Debug + Send + Sync {
 
     /// How long an attempt took that began then, for agents that do not say so themselves.
     /// `None`: the time that passed says nothing about who answered.
-    fn lasted(&self, begun: Instant) -> Option<u64> {
+    fn elapsed_ms(&self, begun: Instant) -> Option<u64> {
         u64::try_from(begun.elapsed().as_millis()).ok()
     }
 
@@ -71,7 +64,7 @@ pub trait Agent: fmt::Debug + Send + Sync {
     }
 
     /// Where attempts run, if each is a process, for which there are fewer workers than for HTTP.
-    fn works_in(&self) -> Option<&Utf8Path> {
+    fn working_dir(&self) -> Option<&Utf8Path> {
         None
     }
 }

@@ -2,7 +2,7 @@
 
 /// What a placeholder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(crate) enum Placeholder {
     Prompt,
     PromptFile,
     OutputFile,
@@ -11,7 +11,7 @@ pub(super) enum Slot {
     Attempt,
 }
 
-impl Slot {
+impl Placeholder {
     fn named(name: &str) -> Option<Self> {
         match name {
             "PROMPT" => Some(Self::Prompt),
@@ -26,14 +26,14 @@ impl Slot {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum CommandPart {
     Text(String),
-    Slot(Slot),
+    Placeholder(Placeholder),
 }
 
 /// Who takes a text apart next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(crate) enum CommandSyntax {
     Program,
     /// `${PROMPT}` is a variable of the author's own.
     Shell,
@@ -41,7 +41,7 @@ pub(super) enum Reader {
 
 /// A text cut at its placeholders, once, so that no value is ever searched for more of them.
 /// Braces round anything else stay as they are.
-pub(super) fn pieces(text: &str, reader: Reader) -> Vec<Piece> {
+pub(crate) fn split_placeholders(text: &str, reader: CommandSyntax) -> Vec<CommandPart> {
     let mut pieces = Vec::new();
     let (mut plain, mut from) = (0, 0);
     while let Some(open) = text[from..].find('{').map(|at| from + at) {
@@ -49,63 +49,65 @@ pub(super) fn pieces(text: &str, reader: Reader) -> Vec<Piece> {
         let Some(length) = text[from..].find('}') else {
             break;
         };
-        let is_variable = reader == Reader::Shell && text[..open].ends_with('$');
-        let slot = Slot::named(&text[from..from + length]);
+        let is_variable = reader == CommandSyntax::Shell && text[..open].ends_with('$');
+        let slot = Placeholder::named(&text[from..from + length]);
         if let Some(slot) = slot.filter(|_| !is_variable) {
             if plain < open {
-                pieces.push(Piece::Text(text[plain..open].to_owned()));
+                pieces.push(CommandPart::Text(text[plain..open].to_owned()));
             }
-            pieces.push(Piece::Slot(slot));
+            pieces.push(CommandPart::Placeholder(slot));
             from += length + 1;
             plain = from;
         }
     }
     if plain < text.len() {
-        pieces.push(Piece::Text(text[plain..].to_owned()));
+        pieces.push(CommandPart::Text(text[plain..].to_owned()));
     }
     pieces
 }
 
 /// What the placeholders of one attempt stand for. What the command does not mention is empty.
 #[derive(Debug, Default)]
-pub(super) struct Values {
-    pub(super) prompt: String,
-    pub(super) prompt_file: String,
-    pub(super) output_file: String,
-    pub(super) files: Vec<String>,
-    pub(super) test_id: String,
-    pub(super) attempt: String,
+pub(crate) struct PlaceholderValues {
+    pub(crate) prompt: String,
+    pub(crate) prompt_file: String,
+    pub(crate) output_file: String,
+    pub(crate) files: Vec<String>,
+    pub(crate) test_id: String,
+    pub(crate) attempt: String,
 }
 
-impl Values {
-    pub(super) fn texts(&self, slot: Slot) -> &[String] {
+impl PlaceholderValues {
+    pub(crate) fn texts(&self, slot: Placeholder) -> &[String] {
         std::slice::from_ref(match slot {
-            Slot::Prompt => &self.prompt,
-            Slot::PromptFile => &self.prompt_file,
-            Slot::OutputFile => &self.output_file,
-            Slot::Files => return &self.files,
-            Slot::TestId => &self.test_id,
-            Slot::Attempt => &self.attempt,
+            Placeholder::Prompt => &self.prompt,
+            Placeholder::PromptFile => &self.prompt_file,
+            Placeholder::OutputFile => &self.output_file,
+            Placeholder::Files => return &self.files,
+            Placeholder::TestId => &self.test_id,
+            Placeholder::Attempt => &self.attempt,
         })
     }
 
     /// Arguments of a program. `{FILES}` by itself is one argument per file, inside other text the
     /// paths are separated by spaces.
-    pub(super) fn arguments(&self, argv: &[Vec<Piece>]) -> Vec<String> {
+    pub(crate) fn arguments(&self, argv: &[Vec<CommandPart>]) -> Vec<String> {
         let mut arguments = Vec::with_capacity(argv.len());
         for element in argv {
             match element.as_slice() {
-                [Piece::Slot(Slot::Files)] => arguments.extend_from_slice(&self.files),
+                [CommandPart::Placeholder(Placeholder::Files)] => {
+                    arguments.extend_from_slice(&self.files)
+                }
                 pieces => arguments.push(self.fill(pieces)),
             }
         }
         arguments
     }
 
-    fn fill(&self, pieces: &[Piece]) -> String {
+    fn fill(&self, pieces: &[CommandPart]) -> String {
         let filled = pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Slot(slot) => self.texts(*slot).join(" "),
+            CommandPart::Text(text) => text.clone(),
+            CommandPart::Placeholder(slot) => self.texts(*slot).join(" "),
         });
         filled.collect()
     }
@@ -116,16 +118,16 @@ mod tests {
     use super::*;
 
     fn fill(argv: &[&str]) -> Vec<String> {
-        let values = Values {
+        let values = PlaceholderValues {
             prompt: "say {TEST_ID}".to_owned(),
             files: vec!["/a b".to_owned(), "/c".to_owned()],
             test_id: "t{ATTEMPT}".to_owned(),
             attempt: "2".to_owned(),
-            ..Values::default()
+            ..PlaceholderValues::default()
         };
         let argv: Vec<_> = argv
             .iter()
-            .map(|one| pieces(one, Reader::Program))
+            .map(|one| split_placeholders(one, CommandSyntax::Program))
             .collect();
         values.arguments(&argv)
     }

@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::group::Group;
-use super::request::{Failure, Retry};
+use super::group::ProcessGroup;
+use super::request::{AttemptFault, Retry};
 
 /// How much a program may print (spec 9.3).
 pub(crate) const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
@@ -29,7 +29,7 @@ const LINGER: Duration = Duration::from_millis(500);
 
 /// A program to be run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Job<'a> {
+pub(crate) struct ProcessSpec<'a> {
     pub(crate) program: &'a str,
     pub(crate) args: &'a [String],
     pub(crate) cwd: &'a Utf8Path,
@@ -47,7 +47,7 @@ pub(crate) struct Job<'a> {
 
 /// A program that ran to its end, well or not.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct ProcessOutput {
     pub(crate) stdout: Vec<u8>,
     /// The last 2000 characters.
     pub(crate) stderr: String,
@@ -56,12 +56,12 @@ pub(crate) struct Ended {
 
 /// A program that did not start, or was ended.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct ProcessFault {
     pub(crate) kind: FaultKind,
     pub(crate) message: String,
 }
 
-impl Broken {
+impl ProcessFault {
     fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -70,9 +70,9 @@ impl Broken {
     }
 }
 
-impl From<Broken> for Failure {
+impl From<ProcessFault> for AttemptFault {
     /// Of processes, only start failures and timeouts are tried again (spec 9.1).
-    fn from(broken: Broken) -> Self {
+    fn from(broken: ProcessFault) -> Self {
         let failure = Self::new(broken.kind, broken.message);
         match broken.kind {
             FaultKind::Start | FaultKind::Timeout => failure.retry(Retry::Soon),
@@ -105,21 +105,21 @@ pub(crate) fn with_stderr(message: impl Into<String>, stderr: &str) -> String {
     }
 }
 
-pub(crate) async fn run(job: &Job<'_>) -> Result<Ended, Broken> {
+pub(crate) async fn run(job: &ProcessSpec<'_>) -> Result<ProcessOutput, ProcessFault> {
     let mut child = start(job)?;
-    let mut group = Group::of(&child);
+    let mut group = ProcessGroup::of(&child);
     let mut pipes = Pipes::of(&mut child, job);
     let trouble = match timeout(job.timeout, finish(&mut child, &group, &mut pipes)).await {
         Ok(Ok(status)) => {
             group.release();
-            return Ok(Ended {
+            return Ok(ProcessOutput {
                 stdout: pipes.out,
                 stderr: pipes.tail.text(),
                 status,
             });
         }
         Ok(Err(trouble)) => trouble,
-        Err(_) => Trouble::Timeout,
+        Err(_) => StopReason::Timeout,
     };
     stop(&mut child, &group, &mut pipes, job.grace).await;
     group.release();
@@ -128,27 +128,27 @@ pub(crate) async fn run(job: &Job<'_>) -> Result<Ended, Broken> {
 
 /// Why a program is ended.
 #[derive(Debug)]
-enum Trouble {
+enum StopReason {
     Timeout,
     Flood,
     Io(io::Error),
 }
 
-impl Trouble {
-    fn explain(self, job: &Job<'_>, stderr: &str) -> Broken {
+impl StopReason {
+    fn explain(self, job: &ProcessSpec<'_>, stderr: &str) -> ProcessFault {
         match self {
             Self::Timeout => {
                 let seconds = job.timeout.as_secs_f64();
                 let message = format!("no answer after {seconds} s");
-                Broken::new(FaultKind::Timeout, with_stderr(message, stderr))
+                ProcessFault::new(FaultKind::Timeout, with_stderr(message, stderr))
             }
             Self::Flood => {
                 let message = format!("more than {} of output", size(job.output_limit));
-                Broken::new(FaultKind::Limit, message)
+                ProcessFault::new(FaultKind::Limit, message)
             }
             Self::Io(error) => {
                 let message = format!("cannot wait for `{}`: {error}", job.program);
-                Broken::new(FaultKind::Io, message)
+                ProcessFault::new(FaultKind::Io, message)
             }
         }
     }
@@ -162,7 +162,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-fn start(job: &Job<'_>) -> Result<Child, Broken> {
+fn start(job: &ProcessSpec<'_>) -> Result<Child, ProcessFault> {
     let mut command = Command::new(job.program);
     command
         .args(job.args)
@@ -185,12 +185,12 @@ fn start(job: &Job<'_>) -> Result<Child, Broken> {
     command.spawn().map_err(|error| {
         let reason = why_not(job, &error);
         let message = format!("cannot start `{}`: {reason}", job.program);
-        Broken::new(FaultKind::Start, message)
+        ProcessFault::new(FaultKind::Start, message)
     })
 }
 
 /// The system's reasons do not say which of two paths is missing.
-fn why_not(job: &Job<'_>, error: &io::Error) -> String {
+fn why_not(job: &ProcessSpec<'_>, error: &io::Error) -> String {
     if !job.cwd.is_dir() {
         return format!("the working directory `{}` does not exist", job.cwd);
     }
@@ -215,9 +215,9 @@ fn why_not(job: &Job<'_>, error: &io::Error) -> String {
 /// Until the program has ended and its pipes are closed. Can be dropped at any point.
 async fn finish(
     child: &mut Child,
-    group: &Group,
+    group: &ProcessGroup,
     pipes: &mut Pipes<'_>,
-) -> Result<ExitStatus, Trouble> {
+) -> Result<ExitStatus, StopReason> {
     let ended = tokio::select! {
         biased;
         pumped = pipes.pump() => {
@@ -227,7 +227,7 @@ async fn finish(
         status = child.wait() => Some(status),
     };
     let Some(status) = ended else {
-        return child.wait().await.map_err(Trouble::Io);
+        return child.wait().await.map_err(StopReason::Io);
     };
     pipes.stdin = None;
     match timeout(LINGER, pipes.pump()).await {
@@ -240,11 +240,11 @@ async fn finish(
             }
         }
     }
-    status.map_err(Trouble::Io)
+    status.map_err(StopReason::Io)
 }
 
 /// Asks the whole group to end, and ends what is left of it after the grace.
-async fn stop(child: &mut Child, group: &Group, pipes: &mut Pipes<'_>, grace: Duration) {
+async fn stop(child: &mut Child, group: &ProcessGroup, pipes: &mut Pipes<'_>, grace: Duration) {
     pipes.stdin = None;
     if group.ask_to_end() {
         let ending = async {
@@ -272,7 +272,7 @@ struct Pipes<'a> {
 }
 
 impl<'a> Pipes<'a> {
-    fn of(child: &mut Child, job: &Job<'a>) -> Self {
+    fn of(child: &mut Child, job: &ProcessSpec<'a>) -> Self {
         let input = job.stdin.unwrap_or_default();
         Self {
             // An empty input ends at once.
@@ -287,7 +287,7 @@ impl<'a> Pipes<'a> {
     }
 
     /// Until all are closed. Nothing is lost when this is dropped and called again.
-    async fn pump(&mut self) -> Result<(), Trouble> {
+    async fn pump(&mut self) -> Result<(), StopReason> {
         let Self {
             stdin,
             stdout,
@@ -310,7 +310,7 @@ impl<'a> Pipes<'a> {
                         *stdout = None;
                     }
                     if out.len() > *limit {
-                        return Err(Trouble::Flood);
+                        return Err(StopReason::Flood);
                     }
                 }
                 is_open = read(stderr, &mut tail.bytes), if stderr.is_some() => {
@@ -393,8 +393,8 @@ mod tests {
         words.iter().map(|word| (*word).to_owned()).collect()
     }
 
-    fn job<'a>(args: &'a [String], cwd: &'a Utf8Path) -> Job<'a> {
-        Job {
+    fn job<'a>(args: &'a [String], cwd: &'a Utf8Path) -> ProcessSpec<'a> {
+        ProcessSpec {
             program: "sh",
             args,
             cwd,
@@ -426,7 +426,11 @@ mod tests {
             found.is_ok_and(|found| found.len() > 0)
         }
 
-        async fn run(&self, line: &str, change: impl Fn(&mut Job<'_>)) -> Result<Ended, Broken> {
+        async fn run(
+            &self,
+            line: &str,
+            change: impl Fn(&mut ProcessSpec<'_>),
+        ) -> Result<ProcessOutput, ProcessFault> {
             let args = words(&["-c", line]);
             let cwd = self.path();
             let mut job = job(&args, &cwd);
@@ -436,7 +440,7 @@ mod tests {
 
         /// Runs into a timeout, and again with a longer one when the program had not come to
         /// writing `ready` before. So nothing depends on how fast this machine is.
-        async fn run_out(&self, line: &str, grace: Duration) -> Broken {
+        async fn run_out(&self, line: &str, grace: Duration) -> ProcessFault {
             for milliseconds in [100, 400, 1600, 6400, 25600] {
                 let ended = self.run(line, |job| {
                     job.timeout = Duration::from_millis(milliseconds);
@@ -474,7 +478,7 @@ mod tests {
         let text = "0123456789abcde\n".repeat(100_000);
         let (place, args) = (Place::new(), words(&["/dev/stderr"]));
         let cwd = place.path();
-        let job = Job {
+        let job = ProcessSpec {
             program: "tee",
             stdin: Some(text.as_bytes()),
             ..job(&args, &cwd)
@@ -491,7 +495,7 @@ mod tests {
         let text = vec![b'x'; 1024 * 1024];
         let (place, args) = (Place::new(), words(&["-c", "echo done"]));
         let cwd = place.path();
-        let job = Job {
+        let job = ProcessSpec {
             stdin: Some(&text),
             ..job(&args, &cwd)
         };
@@ -555,7 +559,7 @@ mod tests {
         assert!(broken.message.starts_with("no answer after "));
         place.wait_for_end_of("ready").await;
         place.wait_for_end_of("below").await;
-        assert_eq!(Failure::from(broken).retry, Retry::Soon);
+        assert_eq!(AttemptFault::from(broken).retry, Retry::Soon);
     }
 
     #[tokio::test]
@@ -617,7 +621,7 @@ mod tests {
         place.wait_for_end_of("below").await;
     }
 
-    async fn refused(change: impl Fn(&mut Job<'_>)) -> String {
+    async fn refused(change: impl Fn(&mut ProcessSpec<'_>)) -> String {
         let broken = Place::new().run("true", change).await.unwrap_err();
         assert_eq!(broken.kind, FaultKind::Start);
         broken.message
@@ -653,7 +657,7 @@ mod tests {
         let args = words(&["-c", "printf %s \"$EVALRIG_A${HOME-none}\""]);
         let place = Place::new();
         let cwd = place.path();
-        let job = Job {
+        let job = ProcessSpec {
             env: &env,
             without: &["HOME"],
             stdin: Some(b""),

@@ -77,13 +77,13 @@ pub enum Retry {
 
 /// An attempt that brought nothing to grade.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct AttemptFault {
     /// Its stage is set by the caller, who knows whether this was a case or a judge.
     pub fault: Fault,
     pub retry: Retry,
 }
 
-impl Failure {
+impl AttemptFault {
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self {
             fault: Fault::new(Stage::Target, kind, message),
@@ -97,7 +97,7 @@ impl Failure {
     }
 }
 
-impl From<Fault> for Failure {
+impl From<Fault> for AttemptFault {
     fn from(fault: Fault) -> Self {
         Self {
             fault,

@@ -16,10 +16,10 @@ use evalrig_core::syntax::json_value;
 
 use crate::setting::Secret;
 
-use super::http::{Endpoint, Exchange, Key, address};
+use super::http::{ApiKey, Endpoint, HttpReply, address};
 use super::http_fault::{excerpt, message_of};
-use super::price::{Rates, Seller, Used, cost, expect_table};
-use super::request::{Failure, Purpose, Request};
+use super::price::{BilledTokens, PriceSource, Rates, cost, expect_table};
+use super::request::{AttemptFault, Purpose, Request};
 use super::{Agent, Pending, Quote};
 use crate::setting::ConnectContext;
 
@@ -27,37 +27,37 @@ use crate::setting::ConnectContext;
 const EXCERPT: usize = 200;
 
 /// The form of requests and replies.
-pub(super) trait Wire: fmt::Debug + Send + Sync {
+pub(crate) trait Wire: fmt::Debug + Send + Sync {
     /// The body without `model` and the target's own settings.
-    fn body(&self, request: &Request<'_>) -> Result<Map, Failure>;
+    fn body(&self, request: &Request<'_>) -> Result<Map, AttemptFault>;
 
     /// Says what is wrong with a reply that has not the form.
-    fn read(&self, reply: &Map) -> Result<Reply, String>;
+    fn read(&self, reply: &Map) -> Result<WireReply, String>;
 }
 
 /// What a service answered.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Reply {
-    pub(super) content: Vec<Block>,
-    pub(super) calls: Vec<Call>,
-    pub(super) used: Option<Used>,
-    pub(super) cost_usd: Option<f64>,
+pub(crate) struct WireReply {
+    pub(crate) content: Vec<Block>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) used: Option<BilledTokens>,
+    pub(crate) cost_usd: Option<f64>,
 }
 
 /// An agent that is asked over HTTP.
-pub(super) struct Service<W> {
+pub(crate) struct HttpAgent<W> {
     wire: W,
     endpoint: Endpoint,
     model: String,
     config: Map,
     rates: Option<Rates>,
-    seller: Seller,
+    prices: PriceSource,
 }
 
-impl<W: Wire> fmt::Debug for Service<W> {
+impl<W: Wire> fmt::Debug for HttpAgent<W> {
     /// Variables in `config` may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Service")
+        f.debug_struct("HttpAgent")
             .field("wire", &self.wire)
             .field("endpoint", &self.endpoint)
             .field("model", &self.model)
@@ -65,41 +65,41 @@ impl<W: Wire> fmt::Debug for Service<W> {
     }
 }
 
-impl<W: Wire> Service<W> {
+impl<W: Wire> HttpAgent<W> {
     /// A service with the settings that every target has.
-    pub(super) fn new(
+    pub(crate) fn new(
         wire: W,
         endpoint: Endpoint,
         model: String,
-        seller: Seller,
+        prices: PriceSource,
         connect: &ConnectContext<'_>,
     ) -> Result<Self, Diagnostic> {
         let common = connect.common;
         let rates = Rates::of(common.price.as_ref(), connect)?;
-        expect_table(rates.as_ref(), &seller);
+        expect_table(rates.as_ref(), &prices);
         Ok(Self {
             wire,
             endpoint,
             model,
             config: connect.map(&common.config)?,
             rates,
-            seller,
+            prices,
         })
     }
 
-    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, Failure> {
+    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         let body = Value::Map(self.body(request)?).to_json(JsonStyle::Compact);
         let exchange = self.endpoint.post(body, request.timeout).await?;
         self.read(&exchange).map_err(|reason| {
             // Redacted before it is cut: half a key is no longer recognised.
             let shown = |text: &str| excerpt(&self.endpoint.redact(text), EXCERPT);
             let message = format!("{}: {}", shown(&reason), shown(&exchange.body));
-            Failure::new(FaultKind::Reply, message)
+            AttemptFault::new(FaultKind::Reply, message)
         })
     }
 
     /// `{model, messages, …config}`, where later words win.
-    fn body(&self, request: &Request<'_>) -> Result<Map, Failure> {
+    fn body(&self, request: &Request<'_>) -> Result<Map, AttemptFault> {
         let mut body = Map::new();
         body.insert("model", self.model.as_str());
         let asked = self.wire.body(request)?;
@@ -119,7 +119,7 @@ impl<W: Wire> Service<W> {
         Ok(body)
     }
 
-    fn read(&self, exchange: &Exchange) -> Result<Transcript, String> {
+    fn read(&self, exchange: &HttpReply) -> Result<Transcript, String> {
         let value = json_value(&exchange.body).ok_or("the reply is no JSON")?;
         let Value::Map(map) = &value else {
             return Err("the reply is no JSON object".to_owned());
@@ -141,13 +141,13 @@ impl<W: Wire> Service<W> {
     }
 
     /// By the reported model, which is the more exact name, else by the configured one.
-    fn cost(&self, reported: Option<&str>, used: Used) -> Option<f64> {
-        let by = |model: &str| cost(self.rates.as_ref(), &self.seller, model, used);
+    fn cost(&self, reported: Option<&str>, used: BilledTokens) -> Option<f64> {
+        let by = |model: &str| cost(self.rates.as_ref(), &self.prices, model, used);
         reported.and_then(by).or_else(|| by(&self.model))
     }
 }
 
-impl<W: Wire> Agent for Service<W> {
+impl<W: Wire> Agent for HttpAgent<W> {
     fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
         Box::pin(self.respond(request))
     }
@@ -160,8 +160,8 @@ impl<W: Wire> Agent for Service<W> {
                 output,
                 cached: 0,
             };
-            let used = Used::from(tokens);
-            Some(cost(self.rates.as_ref(), &self.seller, &self.model, used)? / MANY as f64)
+            let used = BilledTokens::from(tokens);
+            Some(cost(self.rates.as_ref(), &self.prices, &self.model, used)? / MANY as f64)
         };
         match (price(MANY, 0), price(0, MANY)) {
             (Some(input), Some(output)) => Quote::Tokens {
@@ -189,7 +189,7 @@ fn milliseconds(took: Duration) -> u64 {
     (took.as_secs_f64() * 1000.0).round() as u64
 }
 
-fn said(reply: &Reply) -> Message {
+fn said(reply: &WireReply) -> Message {
     let mut message = Message::new(Role::Assistant, reply.content.clone());
     let calls = reply.calls.iter().map(|call| ToolCall {
         id: call.id.clone(),
@@ -204,7 +204,7 @@ fn said(reply: &Reply) -> Message {
 }
 
 /// A count that must be there for the rest to mean anything.
-pub(super) fn count(usage: &Map, key: &str) -> Option<u64> {
+pub(crate) fn count(usage: &Map, key: &str) -> Option<u64> {
     match usage.get(key)? {
         Value::Number(number) => number.as_u64(),
         _ => None,
@@ -212,7 +212,7 @@ pub(super) fn count(usage: &Map, key: &str) -> Option<u64> {
 }
 
 /// Counts in which the cached ones are a part of the input.
-pub(super) fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
+pub(crate) fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
     Tokens {
         input,
         output,
@@ -221,7 +221,7 @@ pub(super) fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
 }
 
 /// The address that the targets file gives, else the provider's own.
-pub(super) fn base_url(
+pub(crate) fn base_url(
     written: Option<&Template>,
     default: &str,
     connect: &ConnectContext<'_>,
@@ -231,7 +231,7 @@ pub(super) fn base_url(
 }
 
 /// The endpoint below an address.
-pub(super) fn endpoint(
+pub(crate) fn endpoint(
     base: &str,
     segments: &[&str],
     written: Option<&Template>,
@@ -245,19 +245,19 @@ pub(super) fn endpoint(
         })
 }
 
-/// How a service wants its key.
+/// How a service expects its key.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Door {
-    pub(super) header: &'static str,
-    pub(super) prefix: &'static str,
-    /// Public services let nobody in without a key; those of one's own often want none.
-    pub(super) is_locked: bool,
+pub(crate) struct ApiKeyHeader {
+    pub(crate) name: &'static str,
+    pub(crate) prefix: &'static str,
+    /// Public services require a key; a server of the user's own often needs none.
+    pub(crate) is_required: bool,
 }
 
 /// Sends the key with every request.
-pub(super) fn unlock(
+pub(crate) fn apply_api_key(
     endpoint: &mut Endpoint,
-    door: Door,
+    header: ApiKeyHeader,
     written: Option<&Secret>,
     connect: &ConnectContext<'_>,
 ) -> Result<(), Diagnostic> {
@@ -266,17 +266,17 @@ pub(super) fn unlock(
         None => connect.default_key(),
     };
     let Some(text) = text else {
-        return if door.is_locked {
+        return if header.is_required {
             Err(unset_key(connect))
         } else {
             Ok(())
         };
     };
-    let key = Key::new(&text);
+    let key = ApiKey::new(&text);
     if key.is_empty() {
         return Ok(());
     }
-    let sent = endpoint.secret_header(door.header, door.prefix, &key);
+    let sent = endpoint.secret_header(header.name, header.prefix, &key);
     sent.map_err(|reason| {
         let place = written.map_or(connect.name.span, |secret| secret.0.span());
         unusable(place, format!("`api_key` {reason}"))
@@ -293,19 +293,19 @@ fn unset_key(connect: &ConnectContext<'_>) -> Diagnostic {
     reference.missing(Level::BlocksRun)
 }
 
-pub(super) fn unusable(place: Span, message: String) -> Diagnostic {
+pub(crate) fn unusable(place: Span, message: String) -> Diagnostic {
     Diagnostic::new(&INVALID_OPTION, place, message).level(Level::BlocksRun)
 }
 
 #[cfg(test)]
-pub(super) mod testing {
+pub(crate) mod testing {
     use evalrig_core::source::MemoryFiles;
 
     use super::*;
     use crate::agent::Purpose;
 
     /// The body that messages become, as text.
-    pub(in crate::agent) fn body(wire: &dyn Wire, messages: &[Message]) -> String {
+    pub(crate) fn body(wire: &dyn Wire, messages: &[Message]) -> String {
         let files = MemoryFiles::new();
         let request = Request {
             purpose: Purpose::Case,
@@ -325,11 +325,11 @@ pub(super) mod testing {
         Value::Map(wire.body(&request).unwrap()).to_json(JsonStyle::Compact)
     }
 
-    pub(in crate::agent) fn read(wire: &dyn Wire, reply: &str) -> Result<Reply, String> {
+    pub(crate) fn read(wire: &dyn Wire, reply: &str) -> Result<WireReply, String> {
         wire.read(json_value(reply).unwrap().as_map().unwrap())
     }
 
-    pub(in crate::agent) fn texts(reply: &Reply) -> Vec<&str> {
+    pub(crate) fn texts(reply: &WireReply) -> Vec<&str> {
         let texts = reply.content.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text.as_str()),
             _ => None,
@@ -338,7 +338,7 @@ pub(super) mod testing {
     }
 
     /// A conversation with two system messages, a call and its result.
-    pub(in crate::agent) fn conversation() -> Vec<Message> {
+    pub(crate) fn conversation() -> Vec<Message> {
         let text = |text: &str| vec![Block::Text(text.to_owned())];
         let mut asking = Message::new(Role::Assistant, Vec::new());
         asking.tool_calls.push(ToolCall {

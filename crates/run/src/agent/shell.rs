@@ -2,11 +2,11 @@
 //! variable, and a quoted reference to that stands in its place. So nothing in a prompt can be run,
 //! wherever the author put the placeholder.
 
-use super::placeholder::{Piece, Slot, Values};
+use super::placeholder::{CommandPart, Placeholder, PlaceholderValues};
 
 /// What surrounds a place in a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Around {
+enum QuoteContext {
     Nothing,
     Parenthesis,
     Double,
@@ -16,24 +16,24 @@ enum Around {
 
 /// A command and the variables it refers to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Script {
-    pub(super) text: String,
-    pub(super) variables: Vec<(String, String)>,
+pub(crate) struct ShellScript {
+    pub(crate) text: String,
+    pub(crate) variables: Vec<(String, String)>,
 }
 
-pub(super) fn script(pieces: &[Piece], values: &Values) -> Script {
-    let mut script = Script {
+pub(crate) fn script(pieces: &[CommandPart], values: &PlaceholderValues) -> ShellScript {
+    let mut script = ShellScript {
         text: String::new(),
         variables: Vec::new(),
     };
-    let mut quoting = Quoting::default();
+    let mut quoting = QuoteTracker::default();
     for piece in pieces {
         match piece {
-            Piece::Text(text) => {
+            CommandPart::Text(text) => {
                 quoting.pass(text);
                 script.text.push_str(text);
             }
-            Piece::Slot(slot) => {
+            CommandPart::Placeholder(slot) => {
                 script.refer(*slot, values, quoting.around());
                 quoting.pass_value();
             }
@@ -42,14 +42,14 @@ pub(super) fn script(pieces: &[Piece], values: &Values) -> Script {
     script
 }
 
-impl Script {
-    fn refer(&mut self, slot: Slot, values: &Values, around: Around) {
+impl ShellScript {
+    fn refer(&mut self, slot: Placeholder, values: &PlaceholderValues, around: QuoteContext) {
         for (at, value) in values.texts(slot).iter().enumerate() {
             if at > 0 {
                 self.text.push(' ');
             }
             let name = match slot {
-                Slot::Files => format!("{}{}", variable(slot), at + 1),
+                Placeholder::Files => format!("{}{}", variable(slot), at + 1),
                 _ => variable(slot).to_owned(),
             };
             self.text.push_str(&reference(&name, around));
@@ -60,31 +60,33 @@ impl Script {
     }
 }
 
-fn variable(slot: Slot) -> &'static str {
+fn variable(slot: Placeholder) -> &'static str {
     match slot {
-        Slot::Prompt => "EVALRIG_PROMPT",
-        Slot::PromptFile => "EVALRIG_PROMPT_FILE",
-        Slot::OutputFile => "EVALRIG_OUTPUT_FILE",
-        Slot::Files => "EVALRIG_FILE_",
-        Slot::TestId => "EVALRIG_TEST_ID",
-        Slot::Attempt => "EVALRIG_ATTEMPT",
+        Placeholder::Prompt => "EVALRIG_PROMPT",
+        Placeholder::PromptFile => "EVALRIG_PROMPT_FILE",
+        Placeholder::OutputFile => "EVALRIG_OUTPUT_FILE",
+        Placeholder::Files => "EVALRIG_FILE_",
+        Placeholder::TestId => "EVALRIG_TEST_ID",
+        Placeholder::Attempt => "EVALRIG_ATTEMPT",
     }
 }
 
 #[cfg(not(windows))]
-fn reference(name: &str, around: Around) -> String {
+fn reference(name: &str, around: QuoteContext) -> String {
     match around {
-        Around::Double => format!("${{{name}}}"),
-        Around::Single => format!("'\"${name}\"'"),
-        Around::Nothing | Around::Parenthesis | Around::Comment => format!("\"${name}\""),
+        QuoteContext::Double => format!("${{{name}}}"),
+        QuoteContext::Single => format!("'\"${name}\"'"),
+        QuoteContext::Nothing | QuoteContext::Parenthesis | QuoteContext::Comment => {
+            format!("\"${name}\"")
+        }
     }
 }
 
 /// Expanded late, after the line has been taken apart.
 #[cfg(windows)]
-fn reference(name: &str, around: Around) -> String {
+fn reference(name: &str, around: QuoteContext) -> String {
     match around {
-        Around::Double => format!("!{name}!"),
+        QuoteContext::Double => format!("!{name}!"),
         _ => format!("\"!{name}!\""),
     }
 }
@@ -92,18 +94,18 @@ fn reference(name: &str, around: Around) -> String {
 /// Where in its own quotes a command is. A wrong guess, in a here-document for example, spoils a
 /// value but cannot run it.
 #[derive(Debug, Default)]
-struct Quoting {
+struct QuoteTracker {
     /// From the outermost; empty is nothing.
-    open: Vec<Around>,
+    open: Vec<QuoteContext>,
     is_escaped: bool,
     /// The last character belongs to a word, so that `#` begins no comment.
     is_in_word: bool,
     after_dollar: bool,
 }
 
-impl Quoting {
-    fn around(&self) -> Around {
-        self.open.last().copied().unwrap_or(Around::Nothing)
+impl QuoteTracker {
+    fn around(&self) -> QuoteContext {
+        self.open.last().copied().unwrap_or(QuoteContext::Nothing)
     }
 
     fn pass(&mut self, text: &str) {
@@ -126,20 +128,24 @@ impl Quoting {
     fn step(&mut self, character: char) {
         let around = self.around();
         match (around, character) {
-            (Around::Comment, '\n') | (Around::Single, '\'') | (Around::Double, '"') => {
+            (QuoteContext::Comment, '\n')
+            | (QuoteContext::Single, '\'')
+            | (QuoteContext::Double, '"') => {
                 self.open.pop();
             }
-            (Around::Comment | Around::Single, _) => {}
+            (QuoteContext::Comment | QuoteContext::Single, _) => {}
             (_, '\\') => self.is_escaped = true,
-            (Around::Double, '(') if self.after_dollar => self.open.push(Around::Parenthesis),
-            (Around::Double, _) => {}
-            (_, '\'') => self.open.push(Around::Single),
-            (_, '"') => self.open.push(Around::Double),
-            (_, '(') => self.open.push(Around::Parenthesis),
-            (Around::Parenthesis, ')') => {
+            (QuoteContext::Double, '(') if self.after_dollar => {
+                self.open.push(QuoteContext::Parenthesis)
+            }
+            (QuoteContext::Double, _) => {}
+            (_, '\'') => self.open.push(QuoteContext::Single),
+            (_, '"') => self.open.push(QuoteContext::Double),
+            (_, '(') => self.open.push(QuoteContext::Parenthesis),
+            (QuoteContext::Parenthesis, ')') => {
                 self.open.pop();
             }
-            (_, '#') if !self.is_in_word => self.open.push(Around::Comment),
+            (_, '#') if !self.is_in_word => self.open.push(QuoteContext::Comment),
             _ => {}
         }
     }
@@ -149,24 +155,24 @@ impl Quoting {
 mod tests {
     use std::process::Command;
 
-    use super::super::placeholder::{Reader, pieces};
+    use super::super::placeholder::{CommandSyntax, split_placeholders};
     use super::*;
 
     /// Quotes of every kind, substitutions, patterns, line breaks, and an end of options.
     const HOSTILE: &str = "a'b\"c`echo no`$(echo no)${HOME}\\'\\\n; echo no # *  'x' -- {ATTEMPT}";
 
-    fn values() -> Values {
-        Values {
+    fn values() -> PlaceholderValues {
+        PlaceholderValues {
             prompt: HOSTILE.to_owned(),
             files: vec!["/a b".to_owned(), "/$(echo no)'".to_owned()],
             test_id: "t'; echo no; '".to_owned(),
             attempt: "1".to_owned(),
-            ..Values::default()
+            ..PlaceholderValues::default()
         }
     }
 
-    fn of(command: &str, values: &Values) -> Script {
-        script(&pieces(command, Reader::Shell), values)
+    fn of(command: &str, values: &PlaceholderValues) -> ShellScript {
+        script(&split_placeholders(command, CommandSyntax::Shell), values)
     }
 
     fn run(command: &str) -> String {
@@ -208,7 +214,7 @@ mod tests {
     fn each_file_is_a_word() {
         assert_eq!(run("printf '<%s>' {FILES}"), "</a b></$(echo no)'>");
         assert_eq!(run("printf '<%s>' \"{FILES}\""), "</a b /$(echo no)'>");
-        let none = of("x {FILES} y", &Values::default());
+        let none = of("x {FILES} y", &PlaceholderValues::default());
         assert_eq!(none.text, "x  y");
     }
 

@@ -8,7 +8,7 @@ use evalrig_core::model::{Block, Fault, FaultKind, Image, Message, Role, Stage};
 
 use crate::setting::FilesMode;
 
-use super::request::{Failure, Purpose, Request};
+use super::request::{AttemptFault, Purpose, Request};
 
 impl From<FilesMode> for Attachments {
     fn from(mode: FilesMode) -> Self {
@@ -21,7 +21,7 @@ impl From<FilesMode> for Attachments {
 }
 
 /// The whole input as one text.
-pub(super) fn prompt(request: &Request<'_>, files: FilesMode) -> Result<String, Failure> {
+pub(crate) fn prompt(request: &Request<'_>, files: FilesMode) -> Result<String, AttemptFault> {
     let image_path = |data: &str| image_file(request, data);
     let rendering = Rendering {
         attachments: files.into(),
@@ -32,14 +32,17 @@ pub(super) fn prompt(request: &Request<'_>, files: FilesMode) -> Result<String, 
 }
 
 /// One message of a chat.
-pub(super) fn parts(request: &Request<'_>, message: &Message) -> Result<Vec<MessagePart>, Failure> {
+pub(crate) fn parts(
+    request: &Request<'_>,
+    message: &Message,
+) -> Result<Vec<MessagePart>, AttemptFault> {
     let rendering = Rendering::for_chat(request.attachments.into(), request.files);
     Ok(rendering.parts(message)?)
 }
 
 /// Absolute paths of attached files and images, in order; data images lie in the scratch
 /// directory.
-pub(super) fn attached(request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, Failure> {
+pub(crate) fn attached(request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, AttemptFault> {
     let blocks = request.messages.iter().flat_map(|message| &message.content);
     let mut paths = Vec::new();
     for block in blocks {
@@ -53,7 +56,7 @@ pub(super) fn attached(request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, Failur
 
 /// The user message that says what is asked, as it is rendered: the last one. A judge has only
 /// one; another behind it asks for a repair, and is not the question.
-pub(super) fn asked_text(request: &Request<'_>) -> Result<String, Failure> {
+pub(crate) fn asked_text(request: &Request<'_>) -> Result<String, AttemptFault> {
     let is_user = |message: &&Message| message.role == Role::User;
     let asked = match request.purpose {
         Purpose::Case => request.messages.iter().rev().find(is_user),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use evalrig_core::model::{Fault, Stage, Transcript};
 use evalrig_core::plan::SplitMix64;
 
-use crate::agent::{Agent, Failure, Purpose, Request, Retry};
+use crate::agent::{Agent, AttemptFault, Purpose, Request, Retry};
 
 /// The first wait; each further one is twice as long.
 const FIRST: Duration = Duration::from_secs(1);
@@ -96,12 +96,12 @@ pub async fn attempts(
         let failure = match agent.answer(&this).await {
             Ok(mut transcript) => {
                 // Measured here where the agent does not say; retries and waits do not count.
-                transcript.duration_ms = transcript.duration_ms.or_else(|| agent.lasted(begun));
+                transcript.duration_ms = transcript.duration_ms.or_else(|| agent.elapsed_ms(begun));
                 return (Ok(transcript), attempt);
             }
             Err(failure) => failure,
         };
-        let Failure { mut fault, retry } = failure;
+        let AttemptFault { mut fault, retry } = failure;
         if request.purpose == Purpose::Judge && fault.stage == Stage::Target {
             fault.stage = Stage::Judge;
         }
@@ -214,7 +214,7 @@ mod tests {
             Box::pin(async {
                 self.seen.lock().unwrap().push(request.attempt);
                 match self.failures.lock().unwrap().pop() {
-                    Some(retry) => Err(Failure::new(FaultKind::Http, "busy").retry(retry)),
+                    Some(retry) => Err(AttemptFault::new(FaultKind::Http, "busy").retry(retry)),
                     None => Ok(Transcript::of_text("done")),
                 }
             })

@@ -7,7 +7,7 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{Fault, Transcript};
 use tokio::sync::Semaphore;
 
-use crate::provider::replay;
+use crate::provider::replay::replay_target;
 use crate::record::ReadError;
 use crate::setting::{ConnectContext, FilesMode};
 use crate::target::Target;
@@ -67,7 +67,7 @@ impl Station {
             name: target.to_owned(),
             provider: "replay",
             model: None,
-            agent: replay::results_file::of_target(results, target)?,
+            agent: replay_target(results, target)?,
             retries: 0,
             timeout: Duration::from_secs(DEFAULT_TIMEOUT),
             attachments: FilesMode::Inline,
@@ -83,7 +83,7 @@ impl Station {
 
     /// Where the processes of this target run.
     pub fn works_in(&self) -> Option<&Utf8Path> {
-        self.agent.works_in()
+        self.agent.working_dir()
     }
 
     pub fn quote(&self) -> Quote {

@@ -7,7 +7,9 @@ use evalrig_core::model::{Call, Map, Tokens, Transcript, Value};
 use super::conversation::Conversation;
 use super::measure::{self, given};
 use super::timestamp::milliseconds;
-use super::{Broken, event_lines, fault, json, shorten};
+use crate::agent::StreamFault;
+
+use super::{event_lines, fault, json, shorten};
 
 /// Endings that are errors to Claude Code, while what was said can be graded.
 const GRADED: &[&str] = &["error_max_turns", "error_max_budget_usd"];
@@ -15,7 +17,7 @@ const GRADED: &[&str] = &["error_max_turns", "error_max_budget_usd"];
 /// The model of messages that no model wrote.
 const SYNTHETIC: &str = "<synthetic>";
 
-pub(crate) fn read(output: &[u8]) -> Result<Transcript, Broken> {
+pub(crate) fn read(output: &[u8]) -> Result<Transcript, StreamFault> {
     let mut stream = Stream::default();
     for line in event_lines(output) {
         match json::parse(&line) {
@@ -145,16 +147,16 @@ impl Stream {
         }
     }
 
-    fn transcript(self) -> Result<Transcript, Broken> {
+    fn transcript(self) -> Result<Transcript, StreamFault> {
         let Some(result) = &self.result else {
             return Err(self.unfinished());
         };
         let subtype = result.get("subtype").and_then(Value::as_str);
         let is_graded = subtype.is_some_and(|subtype| GRADED.contains(&subtype));
         if result.get("is_error") == Some(&Value::Bool(true)) && !is_graded {
-            return Err(Broken::Failed(fault(reason(result))));
+            return Err(StreamFault::Reported(fault(reason(result))));
         }
-        let figures = Figures::of(result).map_err(|why| Broken::Failed(fault(why)))?;
+        let figures = Figures::of(result).map_err(|why| StreamFault::Reported(fault(why)))?;
         let mut said = self.said;
         if let Some(text) = result.get("result").and_then(Value::as_str)
             && !text.trim().is_empty()
@@ -170,9 +172,9 @@ impl Stream {
         Ok(transcript)
     }
 
-    fn unfinished(&self) -> Broken {
+    fn unfinished(&self) -> StreamFault {
         let message = "the output has no `result` event";
-        Broken::Unfinished(match &self.stray {
+        StreamFault::Unfinished(match &self.stray {
             Some(stray) => fault(format!("{message}: {stray}")),
             None => fault(message),
         })
@@ -303,7 +305,7 @@ fn tokens(usage: &Map, names: &Names) -> Result<Option<Tokens>, String> {
 mod tests {
     use evalrig_core::model::Role;
 
-    use crate::agent::Failure;
+    use crate::agent::AttemptFault;
 
     use super::*;
 
@@ -328,7 +330,7 @@ mod tests {
 
     fn bad(lines: &[&str]) -> String {
         let broken = read(lines.join("\n").as_bytes()).unwrap_err();
-        Failure::from(broken).fault.message
+        AttemptFault::from(broken).fault.message
     }
 
     #[test]
@@ -453,7 +455,7 @@ mod tests {
         assert_eq!(message, format!("the output has no `result` event: {cut}"));
         assert_eq!(good(&[RESULT, "{\"type\":\"sys"]).answer, "All done.");
         let broken = read(cut.as_bytes()).unwrap_err();
-        assert!(matches!(broken, Broken::Unfinished(_)));
+        assert!(matches!(broken, StreamFault::Unfinished(_)));
     }
 
     #[test]

@@ -4,7 +4,9 @@ use evalrig_core::model::{Call, Map, Tokens, Transcript, Value};
 
 use super::conversation::Conversation;
 use super::measure::{self, given};
-use super::{Broken, event_lines, fault, json, shorten};
+use crate::agent::StreamFault;
+
+use super::{event_lines, fault, json, shorten};
 
 /// Items that are uses of tools, each with the keys that hold what came back. What else an item
 /// holds is what the tool was called with.
@@ -18,7 +20,7 @@ const TOOLS: &[(&str, &[&str])] = &[
 /// Keys of an item that say how it went.
 const STATE: &[&str] = &["id", "type", "status", "exit_code"];
 
-pub(crate) fn read(output: &[u8]) -> Result<Transcript, Broken> {
+pub(crate) fn read(output: &[u8]) -> Result<Transcript, StreamFault> {
     let mut stream = Stream::default();
     for line in event_lines(output) {
         match json::parse(&line) {
@@ -101,10 +103,10 @@ impl Stream {
         }
     }
 
-    fn transcript(self) -> Result<Transcript, Broken> {
+    fn transcript(self) -> Result<Transcript, StreamFault> {
         if let Some(reason) = &self.failed {
             let message = format!("the agent ended with an error: {reason}");
-            return Err(Broken::Failed(fault(message)));
+            return Err(StreamFault::Reported(fault(message)));
         }
         let Some(usage) = &self.completed else {
             let message = "the output has no `turn.completed` event";
@@ -113,10 +115,10 @@ impl Stream {
                 Some(said) => format!("{message}: {said}"),
                 None => message.to_owned(),
             };
-            return Err(Broken::Unfinished(fault(message)));
+            return Err(StreamFault::Unfinished(fault(message)));
         };
         let tokens = usage.as_ref().map_or(Ok(None), tokens);
-        let tokens = tokens.map_err(|why| Broken::Failed(fault(why)))?;
+        let tokens = tokens.map_err(|why| StreamFault::Reported(fault(why)))?;
         let mut transcript = self.said.transcript();
         transcript.tokens = tokens;
         Ok(transcript)
@@ -147,14 +149,14 @@ mod tests {
         format!(r#"{{"type":"item.completed","item":{{{rest}}}}}"#)
     }
 
-    fn read_lines(lines: &[String]) -> Result<Transcript, Broken> {
+    fn read_lines(lines: &[String]) -> Result<Transcript, StreamFault> {
         read(lines.join("\n").as_bytes())
     }
 
     fn failed(lines: &[&str]) -> (bool, String) {
         match read(lines.join("\n").as_bytes()).unwrap_err() {
-            Broken::Failed(failure) => (true, failure.fault.message),
-            Broken::Unfinished(failure) => (false, failure.fault.message),
+            StreamFault::Reported(failure) => (true, failure.fault.message),
+            StreamFault::Unfinished(failure) => (false, failure.fault.message),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use evalrig_core::model::{Transcript, Value};
 
-use crate::agent::Failure;
+use crate::agent::AttemptFault;
 
 use super::conversation::Conversation;
 use super::measure::given;
@@ -11,7 +11,7 @@ use super::{fault, json, utf8};
 
 /// A line with `role` is a message, any other has the keys of `messages`. Every line must be good:
 /// a lost line could be the answer.
-pub(super) fn read(output: &[u8]) -> Result<Transcript, Failure> {
+pub(super) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
     let mut report = Report::default();
     let mut said = Conversation::default();
     for (number, line) in (1..).zip(utf8(output)?.lines()) {

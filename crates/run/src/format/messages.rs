@@ -2,7 +2,7 @@
 
 use evalrig_core::model::{Map, Tokens, Transcript, Value};
 
-use crate::agent::Failure;
+use crate::agent::AttemptFault;
 
 use super::conversation::Conversation;
 use super::json;
@@ -12,7 +12,7 @@ use super::{fault, utf8};
 /// Keys that hold an answer; of several the first counts.
 const ANSWERS: &[&str] = &["messages", "output", "text"];
 
-pub(crate) fn read(output: &[u8]) -> Result<Transcript, Failure> {
+pub(crate) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
     let text = utf8(output)?;
     if text.trim().is_empty() {
         return Err(fault("the output is empty"));

@@ -15,23 +15,36 @@ use std::borrow::Cow;
 
 use evalrig_core::model::{FaultKind, Transcript};
 
-use crate::provider::cli::Format;
+use crate::agent::AttemptFault;
 
-use crate::agent::Failure;
+/// The `format` of a program that the author of a targets file wrote (spec 9.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputFormat {
+    Text,
+    Messages,
+    Jsonl,
+    StreamJson,
+}
+
+impl OutputFormat {
+    pub(crate) const WORDS: &'static [&'static str] = &["text", "messages", "jsonl", "stream-json"];
+    pub(crate) const ALL: &'static [Self] =
+        &[Self::Text, Self::Messages, Self::Jsonl, Self::StreamJson];
+}
 
 /// Reads an output in the format that its author named.
-pub(crate) fn read(format: Format, output: &[u8]) -> Result<Transcript, Failure> {
+pub(crate) fn read(format: OutputFormat, output: &[u8]) -> Result<Transcript, AttemptFault> {
     match format {
-        Format::Text => text::read(output),
-        Format::Messages => messages::read(output),
-        Format::Jsonl => jsonl::read(output),
-        Format::StreamJson => Ok(claude::read(output)?),
+        OutputFormat::Text => text::read(output),
+        OutputFormat::Messages => messages::read(output),
+        OutputFormat::Jsonl => jsonl::read(output),
+        OutputFormat::StreamJson => Ok(claude::read(output)?),
     }
 }
 
 /// Reads `{OUTPUT_FILE}` of a target without `format`: an object that speaks of an answer is read
 /// as `messages`, all else as text.
-pub(crate) fn read_freely(output: &[u8]) -> Result<Transcript, Failure> {
+pub(crate) fn read_freely(output: &[u8]) -> Result<Transcript, AttemptFault> {
     if messages::is_likely(output) {
         messages::read(output)
     } else {
@@ -39,29 +52,12 @@ pub(crate) fn read_freely(output: &[u8]) -> Result<Transcript, Failure> {
     }
 }
 
-/// A stream of events that brings no transcript.
-#[derive(Debug)]
-pub(crate) enum Broken {
-    /// It ends with an error, by its own account.
-    Failed(Failure),
-    /// It breaks off, or is something else.
-    Unfinished(Failure),
-}
-
-impl From<Broken> for Failure {
-    fn from(broken: Broken) -> Self {
-        match broken {
-            Broken::Failed(failure) | Broken::Unfinished(failure) => failure,
-        }
-    }
-}
-
-fn fault(message: impl Into<String>) -> Failure {
-    Failure::new(FaultKind::Reply, message)
+fn fault(message: impl Into<String>) -> AttemptFault {
+    AttemptFault::new(FaultKind::Reply, message)
 }
 
 /// Text of a format that somebody chose for their own program: a wrong byte is their mistake.
-fn utf8(output: &[u8]) -> Result<&str, Failure> {
+fn utf8(output: &[u8]) -> Result<&str, AttemptFault> {
     match std::str::from_utf8(output) {
         Ok(text) => Ok(text.trim_start_matches('\u{feff}')),
         Err(error) => {
@@ -106,7 +102,7 @@ mod tests {
 
     /// Everything that reads, whatever it makes of it.
     fn read_all(output: &[u8]) {
-        for format in Format::ALL {
+        for format in OutputFormat::ALL {
             let _ = read(*format, output);
         }
         let _ = read_freely(output);
@@ -129,9 +125,12 @@ mod tests {
     #[test]
     fn a_byte_order_mark_is_skipped() {
         let read = |format, text: &str| read(format, text.as_bytes()).unwrap().answer;
-        assert_eq!(read(Format::Text, "\u{feff}hi\n"), "hi");
-        assert_eq!(read(Format::Messages, "\u{feff}{\"text\":\"hi\"}"), "hi");
+        assert_eq!(read(OutputFormat::Text, "\u{feff}hi\n"), "hi");
+        assert_eq!(
+            read(OutputFormat::Messages, "\u{feff}{\"text\":\"hi\"}"),
+            "hi"
+        );
         let result = "\u{feff}{\"type\":\"result\",\"result\":\"hi\"}";
-        assert_eq!(read(Format::StreamJson, result), "hi");
+        assert_eq!(read(OutputFormat::StreamJson, result), "hi");
     }
 }

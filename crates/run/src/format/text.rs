@@ -2,12 +2,12 @@
 
 use evalrig_core::model::Transcript;
 
-use crate::agent::Failure;
+use crate::agent::AttemptFault;
 
 use super::utf8;
 
 /// Trailing line breaks are dropped. Calls, tokens and cost are not reported.
-pub(super) fn read(output: &[u8]) -> Result<Transcript, Failure> {
+pub(super) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
     let text = utf8(output)?;
     Ok(Transcript::of_text(text.trim_end_matches(['\n', '\r'])))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evalrig_core::model::{Answer, Fault, FaultKind, ScriptAnswer, ScriptQuestion, Stage};
 
-use crate::agent::process::{Job, OUTPUT_LIMIT, describe, run};
+use crate::agent::process::{OUTPUT_LIMIT, ProcessSpec, describe, run};
 
 /// Between asking a script that takes too long to end, and ending it.
 pub const SCRIPT_GRACE: Duration = Duration::from_secs(2);
@@ -19,7 +19,7 @@ pub async fn run_script(
         let message = "the script names no program";
         return Answer::Failed(Fault::new(Stage::Script, FaultKind::Start, message));
     };
-    let job = Job {
+    let job = ProcessSpec {
         program,
         args,
         cwd: &question.cwd,

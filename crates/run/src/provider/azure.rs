@@ -5,12 +5,12 @@ use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
-use crate::setting::ConnectContext;
+use crate::agent::chat::ChatCompletions;
+use crate::agent::price::PriceSource;
+use crate::agent::service::{ApiKeyHeader, HttpAgent, apply_api_key, endpoint};
+use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret};
 
 use super::{Provider, ProviderSettings};
-use crate::setting::FilesMode;
-use crate::setting::Secret;
-use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "azure",
@@ -77,8 +77,27 @@ impl ProviderSettings for Azure {
         Some(&self.deployment)
     }
 
-    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        crate::agent::azure::connect(self, connect)
+    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let base = context.text(&self.endpoint)?;
+        let deployment = context.text(&self.deployment)?;
+        let version = context.optional(self.api_version.as_ref())?;
+        let segments = ["openai", "deployments", &deployment, "chat", "completions"];
+        let mut endpoint = endpoint(&base, &segments, Some(&self.endpoint), context)?;
+        endpoint.query("api-version", version.as_deref().unwrap_or(API_VERSION));
+        let header = ApiKeyHeader {
+            name: "api-key",
+            prefix: "",
+            is_required: true,
+        };
+        apply_api_key(&mut endpoint, header, self.api_key.as_ref(), context)?;
+        let prices = PriceSource::Named("azure");
+        Ok(Box::new(HttpAgent::new(
+            ChatCompletions,
+            endpoint,
+            deployment,
+            prices,
+            context,
+        )?))
     }
 }
 

@@ -5,13 +5,12 @@ use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
-use crate::setting::ConnectContext;
+use crate::agent::environment::Environment;
+use crate::agent::event_agent::{EventAgent, ExitStatusRule, executable};
+use crate::format;
+use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret, Setting};
 
 use super::{Provider, ProviderSettings};
-use crate::setting::FilesMode;
-use crate::setting::Secret;
-use crate::setting::Setting;
-use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "claude-cli",
@@ -41,6 +40,17 @@ targets:
 
 /// Which program is run when nobody says.
 pub const EXECUTABLE: &str = "claude";
+
+/// By these it knows that another Claude Code started it, and behaves differently.
+const WITHOUT: &[&str] = &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
+
+/// An evaluation should neither call home nor change the program it measures. Who has set them
+/// otherwise keeps that. `IS_SANDBOX` is never set for anyone: root may skip permissions only where
+/// its owner says that this is a sandbox.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+];
 
 static FIELDS: &[Field] = &[
     Field::new(
@@ -92,8 +102,43 @@ impl ProviderSettings for ClaudeCli {
         self.model.as_ref()
     }
 
-    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        crate::agent::claude_cli::connect(self, connect)
+    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let model = context.optional(self.model.as_ref())?;
+        Ok(Box::new(EventAgent {
+            executable: executable(self.executable.as_ref(), EXECUTABLE, context)?,
+            args: self.arguments(model.as_deref(), context)?,
+            cwd: context.directory(self.cwd.as_ref())?,
+            env: Environment::of(DEFAULTS, &self.env, context)?,
+            without: WITHOUT,
+            files: context.files_mode()?,
+            model,
+            read: format::claude::read,
+            exit: ExitStatusRule::Ignored,
+        }))
+    }
+}
+
+impl ClaudeCli {
+    /// Those of the author come last, so that they win where one is given twice.
+    fn arguments(
+        &self,
+        model: Option<&str>,
+        context: &ConnectContext<'_>,
+    ) -> Result<Vec<String>, Diagnostic> {
+        let fixed = ["-p", "--output-format", "stream-json", "--verbose"];
+        let mut args: Vec<String> = fixed.map(str::to_owned).into();
+        if let Some(model) = model {
+            args.extend(["--model".to_owned(), model.to_owned()]);
+        }
+        if let Some(turns) = &self.max_turns {
+            let turns = context.integer(turns, 1, u64::MAX)?;
+            args.extend(["--max-turns".to_owned(), turns.to_string()]);
+        }
+        if context.boolean(&self.bypass_permissions)? {
+            args.push("--dangerously-skip-permissions".to_owned());
+        }
+        args.extend(context.texts(&self.args)?);
+        Ok(args)
     }
 }
 

@@ -1,18 +1,31 @@
-//! `cli`: any program that reads a prompt and prints an answer.
+//! `cli`: any program that reads a prompt and prints an answer (spec 9.3).
 
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::model::{FaultKind, Transcript};
 use evalrig_core::reader::Template;
+use evalrig_core::source::Files as _;
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::Agent;
-use crate::setting::ConnectContext;
+use crate::agent::environment::Environment;
+use crate::agent::messages_json::messages_json;
+use crate::agent::placeholder::{
+    CommandPart, CommandSyntax, Placeholder, PlaceholderValues, split_placeholders,
+};
+use crate::agent::process::{
+    OUTPUT_LIMIT, ProcessOutput, ProcessSpec, TARGET_GRACE, describe, run, with_stderr,
+};
+use crate::agent::shell::script;
+use crate::agent::{Agent, AttemptFault, Pending, Request, Retry, text};
+use crate::disk::Disk;
+use crate::format::{self, OutputFormat};
+use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret, Setting};
 
 use super::{Provider, ProviderSettings};
-use crate::setting::FilesMode;
-use crate::setting::Secret;
-use crate::setting::Setting;
-use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "cli",
@@ -73,12 +86,12 @@ static FIELDS: &[Field] = &[
     ),
     Field::new(
         "stdin",
-        Shape::Choice(Stdin::WORDS),
+        Shape::Choice(StdinMode::WORDS),
         "what the program reads: the prompt (default), the messages as JSON, or nothing",
     ),
     Field::new(
         "format",
-        Shape::Choice(Format::WORDS),
+        Shape::Choice(OutputFormat::WORDS),
         "what the program writes; default `text`",
     ),
     Field::new(
@@ -90,52 +103,78 @@ static FIELDS: &[Field] = &[
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cli {
-    pub command: Command,
+    pub command: CliCommand,
     pub cwd: Option<Template>,
     pub env: Vec<(String, Secret)>,
-    pub stdin: Setting<Stdin>,
+    pub stdin: Setting<StdinMode>,
     /// Only if the author wrote one: `{OUTPUT_FILE}` is read more freely without.
-    pub format: Option<Setting<Format>>,
+    pub format: Option<Setting<OutputFormat>>,
     /// Never empty.
     pub ok_exit_codes: Vec<Setting<u64>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Command {
+pub enum CliCommand {
     /// Program and arguments; never empty.
     Argv(Vec<Template>),
     Shell(Template),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stdin {
+pub enum StdinMode {
     Prompt,
     Messages,
     None,
 }
 
-impl Stdin {
+impl StdinMode {
     pub(crate) const WORDS: &'static [&'static str] = &["prompt", "messages", "none"];
     pub(crate) const ALL: &'static [Self] = &[Self::Prompt, Self::Messages, Self::None];
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    Text,
-    Messages,
-    Jsonl,
-    StreamJson,
-}
-
-impl Format {
-    pub(crate) const WORDS: &'static [&'static str] = &["text", "messages", "jsonl", "stream-json"];
-    pub(crate) const ALL: &'static [Self] =
-        &[Self::Text, Self::Messages, Self::Jsonl, Self::StreamJson];
-}
-
 impl ProviderSettings for Cli {
-    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        crate::agent::cli::connect(self, connect)
+    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let command = match &self.command {
+            CliCommand::Argv(argv) => {
+                let argv = context.texts(argv)?;
+                let argv = argv
+                    .iter()
+                    .map(|one| split_placeholders(one, CommandSyntax::Program));
+                CommandTemplate::Argv(argv.collect())
+            }
+            CliCommand::Shell(line) => CommandTemplate::Shell(split_placeholders(
+                &context.text(line)?,
+                CommandSyntax::Shell,
+            )),
+        };
+        // Files that are arguments are not in the prompt too (spec 9.4).
+        let files = if command.mentions(Placeholder::Files) {
+            FilesMode::None
+        } else {
+            context.files_mode()?
+        };
+        let codes = self.ok_exit_codes.iter();
+        let codes = codes.map(|code| context.integer(code, 0, 255));
+        Ok(Box::new(CliAgent {
+            command,
+            cwd: context.directory(self.cwd.as_ref())?,
+            env: Environment::of(&[], &self.env, context)?,
+            stdin: context.choice(
+                &self.stdin,
+                "word of `stdin`",
+                StdinMode::WORDS,
+                StdinMode::ALL,
+            )?,
+            format: match &self.format {
+                Some(format) => {
+                    let (words, formats) = (OutputFormat::WORDS, OutputFormat::ALL);
+                    Some(context.choice(format, "word of `format`", words, formats)?)
+                }
+                None => None,
+            },
+            ok_exit_codes: codes.collect::<Result<_, _>>()?,
+            files,
+        }))
     }
 }
 
@@ -143,20 +182,20 @@ fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     let command = read_command(options);
     let cwd = options.path("cwd");
     let env = options.named_texts("env");
-    let stdin = options.choice("stdin", Stdin::WORDS, Stdin::ALL);
-    let format = options.choice("format", Format::WORDS, Format::ALL);
+    let stdin = options.choice("stdin", StdinMode::WORDS, StdinMode::ALL);
+    let format = options.choice("format", OutputFormat::WORDS, OutputFormat::ALL);
     let ok_exit_codes = read_exit_codes(options);
     Ok(Box::new(Cli {
         command: command?,
         cwd: cwd?,
         env: env?,
-        stdin: stdin?.unwrap_or(Setting::Given(Stdin::Prompt)),
+        stdin: stdin?.unwrap_or(Setting::Given(StdinMode::Prompt)),
         format: format?,
         ok_exit_codes: ok_exit_codes?,
     }))
 }
 
-fn read_command(options: &mut Options<'_, '_, '_>) -> Read<Command> {
+fn read_command(options: &mut Options<'_, '_, '_>) -> Read<CliCommand> {
     let Some(entry) = options.get("command") else {
         return Err(missing_command(options));
     };
@@ -166,7 +205,7 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> Read<Command> {
         } else {
             options
                 .full_text("command", entry.value)
-                .map(Command::Shell)
+                .map(CliCommand::Shell)
         };
     }
     let Some(program) = entry.value.items().next() else {
@@ -175,7 +214,7 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> Read<Command> {
     };
     let argv = options.texts("command")?;
     options.full_text("an item of command", program)?;
-    Ok(Command::Argv(argv))
+    Ok(CliCommand::Argv(argv))
 }
 
 /// The old name has its own advice: nothing about it looks like a misspelling.
@@ -211,6 +250,213 @@ fn read_exit_codes(options: &mut Options<'_, '_, '_>) -> Read<Vec<Setting<u64>>>
     codes.into_iter().collect()
 }
 
+/// A command whose variables are known and whose placeholders are found.
+#[derive(Debug)]
+enum CommandTemplate {
+    /// Never empty.
+    Argv(Vec<Vec<CommandPart>>),
+    Shell(Vec<CommandPart>),
+}
+
+impl CommandTemplate {
+    fn mentions(&self, slot: Placeholder) -> bool {
+        let wanted = CommandPart::Placeholder(slot);
+        match self {
+            Self::Argv(argv) => argv.iter().any(|element| element.contains(&wanted)),
+            Self::Shell(pieces) => pieces.contains(&wanted),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct CliAgent {
+    command: CommandTemplate,
+    cwd: Utf8PathBuf,
+    env: Environment,
+    stdin: StdinMode,
+    format: Option<OutputFormat>,
+    ok_exit_codes: Vec<u64>,
+    files: FilesMode,
+}
+
+impl Agent for CliAgent {
+    fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
+        Box::pin(self.respond(request))
+    }
+
+    fn working_dir(&self) -> Option<&Utf8Path> {
+        Some(&self.cwd)
+    }
+}
+
+impl CliAgent {
+    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
+        let files = self.attached(request)?;
+        let prompt = self.prompt(request)?;
+        let stdin = match self.stdin {
+            StdinMode::Prompt => Some(prompt.clone().into_bytes()),
+            StdinMode::Messages => Some(messages_json(request, &files).into_bytes()),
+            StdinMode::None => None,
+        };
+        let values = self.values(request, prompt, &files)?;
+        let ended = self.run(request, &values, stdin.as_deref()).await?;
+        self.check_exit(&ended)?;
+        self.read(&values, &ended)
+    }
+
+    /// Only what somebody looks at is rendered: a file that cannot be read is no fault otherwise.
+    fn prompt(&self, request: &Request<'_>) -> Result<String, AttemptFault> {
+        let is_needed = self.stdin == StdinMode::Prompt
+            || self.command.mentions(Placeholder::Prompt)
+            || self.command.mentions(Placeholder::PromptFile);
+        if is_needed {
+            text::prompt(request, self.files)
+        } else {
+            Ok(String::new())
+        }
+    }
+
+    fn attached(&self, request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, AttemptFault> {
+        if self.stdin == StdinMode::Messages || self.command.mentions(Placeholder::Files) {
+            text::attached(request)
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
+    fn values(
+        &self,
+        request: &Request<'_>,
+        prompt: String,
+        files: &[Utf8PathBuf],
+    ) -> Result<PlaceholderValues, AttemptFault> {
+        let place = |slot, name| {
+            if self.command.mentions(slot) {
+                fresh_path(request, name)
+            } else {
+                Ok(String::new())
+            }
+        };
+        let values = PlaceholderValues {
+            prompt_file: place(Placeholder::PromptFile, "prompt")?,
+            output_file: place(Placeholder::OutputFile, "output")?,
+            files: files.iter().map(|file| file.to_string()).collect(),
+            test_id: request.test_id.to_owned(),
+            attempt: request.attempt.to_string(),
+            prompt,
+        };
+        if !values.prompt_file.is_empty() {
+            fs::write(&values.prompt_file, &values.prompt).map_err(|error| {
+                let message = format!("cannot write the prompt to a file: {error}");
+                AttemptFault::new(FaultKind::Io, message)
+            })?;
+        }
+        Ok(values)
+    }
+
+    async fn run(
+        &self,
+        request: &Request<'_>,
+        values: &PlaceholderValues,
+        stdin: Option<&[u8]>,
+    ) -> Result<ProcessOutput, AttemptFault> {
+        let mut env = self.env.for_case(request);
+        let argv = match &self.command {
+            CommandTemplate::Argv(argv) => values.arguments(argv),
+            CommandTemplate::Shell(pieces) => {
+                let script = script(pieces, values);
+                env.extend(script.variables);
+                shell(script.text)
+            }
+        };
+        let Some((program, args)) = argv.split_first() else {
+            let message = "the command is empty: there are no files for `{FILES}`";
+            return Err(AttemptFault::new(FaultKind::Start, message).retry(Retry::Soon));
+        };
+        let job = ProcessSpec {
+            program,
+            args,
+            cwd: &self.cwd,
+            env: &env,
+            without: &[],
+            stdin,
+            timeout: request.timeout,
+            grace: TARGET_GRACE,
+            output_limit: OUTPUT_LIMIT,
+        };
+        Ok(run(&job).await?)
+    }
+
+    fn check_exit(&self, ended: &ProcessOutput) -> Result<(), AttemptFault> {
+        let code = ended
+            .status
+            .code()
+            .and_then(|code| u64::try_from(code).ok());
+        if code.is_some_and(|code| self.ok_exit_codes.contains(&code)) {
+            return Ok(());
+        }
+        let how = describe(ended.status).unwrap_or_else(|| "exit status 0".to_owned());
+        let message = with_stderr(how, &ended.stderr);
+        Err(AttemptFault::new(FaultKind::Exit, message))
+    }
+
+    fn read(
+        &self,
+        values: &PlaceholderValues,
+        ended: &ProcessOutput,
+    ) -> Result<Transcript, AttemptFault> {
+        if values.output_file.is_empty() {
+            return format::read(self.format.unwrap_or(OutputFormat::Text), &ended.stdout);
+        }
+        let output = output_of(&values.output_file, &ended.stderr)?;
+        match self.format {
+            Some(format) => format::read(format, &output),
+            None => format::read_freely(&output),
+        }
+    }
+}
+
+#[cfg(not(windows))]
+fn shell(line: String) -> Vec<String> {
+    vec!["sh".to_owned(), "-c".to_owned(), line]
+}
+
+/// Variables are expanded late, so that their values are not taken apart.
+#[cfg(windows)]
+fn shell(line: String) -> Vec<String> {
+    ["cmd", "/V:ON", "/C"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain([line])
+        .collect()
+}
+
+/// A path in the scratch directory that nobody has used, also not a judge of the same case.
+fn fresh_path(request: &Request<'_>, name: &str) -> Result<String, AttemptFault> {
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = request.scratch()?.join(format!("{name}-{number}"));
+    Ok(path.into_string())
+}
+
+fn output_of(path: &str, stderr: &str) -> Result<Vec<u8>, AttemptFault> {
+    let limit = OUTPUT_LIMIT as u64;
+    let output = Disk.read(Utf8Path::new(path), limit + 1).map_err(|error| {
+        let message = match error.kind() {
+            std::io::ErrorKind::NotFound => "the program did not write `{OUTPUT_FILE}`".to_owned(),
+            _ => format!("cannot read `{{OUTPUT_FILE}}`: {error}"),
+        };
+        AttemptFault::new(FaultKind::Reply, with_stderr(message, stderr))
+    })?;
+    if output.len() as u64 > limit {
+        Err(AttemptFault::new(
+            FaultKind::Limit,
+            "more than 64 MiB of output",
+        ))
+    } else {
+        Ok(output)
+    }
+}
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,19 +465,19 @@ mod tests {
     #[test]
     fn a_list_is_run_directly_and_a_text_by_the_shell() {
         let cli: Cli = settings("provider: cli, command: [python3, \"{PROMPT}\", \"\"]");
-        let Command::Argv(argv) = &cli.command else {
+        let CliCommand::Argv(argv) = &cli.command else {
             panic!("{cli:?}")
         };
         let argv: Vec<_> = argv.iter().map(Template::raw).collect();
         assert_eq!(argv, ["python3", "{PROMPT}", ""]);
         let cli: Cli = settings("provider: cli, command: \"agent | tail -1\"");
-        assert!(matches!(&cli.command, Command::Shell(text) if text.raw() == "agent | tail -1"));
+        assert!(matches!(&cli.command, CliCommand::Shell(text) if text.raw() == "agent | tail -1"));
     }
 
     #[test]
     fn defaults_are_filled_in() {
         let cli: Cli = settings("provider: cli, command: x");
-        assert_eq!(cli.stdin, Setting::Given(Stdin::Prompt));
+        assert_eq!(cli.stdin, Setting::Given(StdinMode::Prompt));
         assert_eq!(cli.format, None);
         assert_eq!(cli.ok_exit_codes, [Setting::Given(0)]);
     }
@@ -242,8 +488,8 @@ mod tests {
             "provider: cli, command: x, stdin: messages, format: stream-json, \
              ok_exit_codes: [0, \"${{ CODE }}\"], env: {A: b}",
         );
-        assert_eq!(cli.stdin, Setting::Given(Stdin::Messages));
-        assert_eq!(cli.format, Some(Setting::Given(Format::StreamJson)));
+        assert_eq!(cli.stdin, Setting::Given(StdinMode::Messages));
+        assert_eq!(cli.format, Some(Setting::Given(OutputFormat::StreamJson)));
         assert!(matches!(cli.ok_exit_codes[1], Setting::Reference(_)));
         assert_eq!(cli.env[0].1.0.raw(), "b");
     }

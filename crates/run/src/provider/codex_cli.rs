@@ -5,12 +5,12 @@ use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
-use crate::setting::ConnectContext;
+use crate::agent::environment::Environment;
+use crate::agent::event_agent::{EventAgent, ExitStatusRule, executable};
+use crate::format;
+use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret};
 
 use super::{Provider, ProviderSettings};
-use crate::setting::FilesMode;
-use crate::setting::Secret;
-use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "codex-cli",
@@ -71,8 +71,37 @@ impl ProviderSettings for CodexCli {
         self.model.as_ref()
     }
 
-    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        crate::agent::codex_cli::connect(self, connect)
+    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let model = context.optional(self.model.as_ref())?;
+        Ok(Box::new(EventAgent {
+            executable: executable(self.executable.as_ref(), EXECUTABLE, context)?,
+            args: self.arguments(model.as_deref(), context)?,
+            cwd: context.directory(self.cwd.as_ref())?,
+            env: Environment::of(&[], &self.env, context)?,
+            without: &[],
+            files: context.files_mode()?,
+            model,
+            read: format::codex::read,
+            exit: ExitStatusRule::Counts,
+        }))
+    }
+}
+
+impl CodexCli {
+    /// The last one says that the prompt comes on standard input.
+    fn arguments(
+        &self,
+        model: Option<&str>,
+        context: &ConnectContext<'_>,
+    ) -> Result<Vec<String>, Diagnostic> {
+        let fixed = ["exec", "--json", "--skip-git-repo-check"];
+        let mut args: Vec<String> = fixed.map(str::to_owned).into();
+        if let Some(model) = model {
+            args.extend(["-m".to_owned(), model.to_owned()]);
+        }
+        args.extend(context.texts(&self.args)?);
+        args.push("-".to_owned());
+        Ok(args)
     }
 }
 

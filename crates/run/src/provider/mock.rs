@@ -1,19 +1,20 @@
-//! `mock`: answers that stand in the targets file.
+//! `mock`: answers written in the targets file.
 
-use evalrig_core::assertion::{INVALID_REGEX, pattern_fault};
-use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::model::{Number, Value};
+use std::time::Duration;
+
+use evalrig_core::assertion::{INVALID_REGEX, Searcher, pattern_fault};
+use evalrig_core::diagnostic::{Diagnostic, Level};
+use evalrig_core::model::{
+    Block, Call, FaultKind, JsonStyle, Message, Number, Role, Tokens, ToolCall, Transcript, Value,
+};
 use evalrig_core::reader::Template;
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::Agent;
-use crate::setting::ConnectContext;
+use crate::agent::{Agent, AttemptFault, Pending, Quote, Request, text};
+use crate::setting::{ConnectContext, Faulty, FilesMode, Options, Read, Setting};
 
 use super::{Provider, ProviderSettings};
-use crate::setting::FilesMode;
-use crate::setting::Setting;
-use crate::setting::{Faulty, Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "mock",
@@ -123,23 +124,23 @@ static TOKENS: &[Field] = &[
 /// At least one; the first whose pattern fits answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mock {
-    pub responses: Vec<Response>,
+    pub responses: Vec<MockResponse>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Response {
+pub struct MockResponse {
     /// `None` fits everything.
     pub pattern: Option<Template>,
-    pub answer: Answer,
+    pub answer: MockAnswer,
     pub tool_calls: Vec<MockCall>,
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<MockTokens>,
     pub cost_usd: Option<Setting<Number>>,
     pub duration_ms: Option<Setting<u64>>,
     pub delay_ms: Option<Setting<u64>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum MockAnswer {
     /// Never empty. The n-th call gets the n-th, and the last repeats.
     Texts(Vec<Template>),
     /// Only tools were called.
@@ -157,15 +158,18 @@ pub struct MockCall {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tokens {
+pub struct MockTokens {
     pub input: Setting<u64>,
     pub output: Setting<u64>,
     pub cached: Option<Setting<u64>>,
 }
 
 impl ProviderSettings for Mock {
-    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        crate::agent::mock::connect(self, connect)
+    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let responses = self.responses.iter().map(|one| prepare(one, context));
+        Ok(Box::new(MockAgent {
+            responses: responses.collect::<Result<_, _>>()?,
+        }))
     }
 }
 
@@ -180,9 +184,9 @@ fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
             let help = "make the first the last entry of `responses`";
             return Err(options.conflict(&first, &second, help));
         }
-        (Some(only), None) => vec![Response {
+        (Some(only), None) => vec![MockResponse {
             pattern: None,
-            answer: Answer::Texts(read_texts(options, only.value)?),
+            answer: MockAnswer::Texts(read_texts(options, only.value)?),
             tool_calls: Vec::new(),
             tokens: None,
             cost_usd: None,
@@ -201,7 +205,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     Ok(Box::new(Mock { responses }))
 }
 
-fn read_response(options: &mut Options<'_, '_, '_>) -> Read<Response> {
+fn read_response(options: &mut Options<'_, '_, '_>) -> Read<MockResponse> {
     let pattern = read_pattern(options);
     let answer = read_answer(options);
     let tool_calls = options.list("tool_calls", TOOL_CALL, read_call);
@@ -209,7 +213,7 @@ fn read_response(options: &mut Options<'_, '_, '_>) -> Read<Response> {
     let cost_usd = options.amount("cost_usd");
     let duration_ms = options.integer("duration_ms", 0, u64::MAX);
     let delay_ms = options.integer("delay_ms", 0, u64::MAX);
-    Ok(Response {
+    Ok(MockResponse {
         pattern: pattern?,
         answer: answer?,
         tool_calls: tool_calls?,
@@ -220,15 +224,15 @@ fn read_response(options: &mut Options<'_, '_, '_>) -> Read<Response> {
     })
 }
 
-fn read_answer(options: &mut Options<'_, '_, '_>) -> Read<Answer> {
+fn read_answer(options: &mut Options<'_, '_, '_>) -> Read<MockAnswer> {
     match (options.get("response"), options.get("error")) {
         (Some(first), Some(second)) => {
             let help = "an attempt that fails has no answer: keep one of them";
             Err(options.conflict(&first, &second, help))
         }
-        (Some(response), None) => read_texts(options, response.value).map(Answer::Texts),
-        (None, Some(error)) => options.text_of("error", error.value).map(Answer::Error),
-        (None, None) if options.has("tool_calls") => Ok(Answer::Nothing),
+        (Some(response), None) => read_texts(options, response.value).map(MockAnswer::Texts),
+        (None, Some(error)) => options.text_of("error", error.value).map(MockAnswer::Error),
+        (None, None) if options.has("tool_calls") => Ok(MockAnswer::Nothing),
         (None, None) => {
             let message = "an item of `responses` needs `response`, `tool_calls` or `error`";
             let span = options.fields.head();
@@ -264,11 +268,11 @@ fn read_call(options: &mut Options<'_, '_, '_>) -> Read<MockCall> {
     })
 }
 
-fn read_tokens(options: &mut Options<'_, '_, '_>) -> Read<Tokens> {
+fn read_tokens(options: &mut Options<'_, '_, '_>) -> Read<MockTokens> {
     let input = required_count(options, "input");
     let output = required_count(options, "output");
     let cached = options.integer("cached", 0, u64::MAX);
-    Ok(Tokens {
+    Ok(MockTokens {
         input: input?,
         output: output?,
         cached: cached?,
@@ -297,18 +301,227 @@ fn read_pattern(options: &mut Options<'_, '_, '_>) -> Read<Option<Template>> {
     }
 }
 
+/// A response whose variables are known.
+#[derive(Debug)]
+struct PreparedResponse {
+    /// `None` fits everything.
+    pattern: Option<Searcher>,
+    answer: PreparedAnswer,
+    calls: Vec<Call>,
+    tokens: Option<Tokens>,
+    cost_usd: Option<f64>,
+    duration_ms: u64,
+    delay: Duration,
+}
+
+#[derive(Debug)]
+enum PreparedAnswer {
+    /// Never empty.
+    Texts(Vec<String>),
+    Nothing,
+    Error(String),
+}
+
+#[derive(Debug)]
+struct MockAgent {
+    responses: Vec<PreparedResponse>,
+}
+
+fn prepare(
+    response: &MockResponse,
+    context: &ConnectContext<'_>,
+) -> Result<PreparedResponse, Diagnostic> {
+    let delay = match &response.delay_ms {
+        Some(setting) => context.integer(setting, 0, u64::MAX)?,
+        None => 0,
+    };
+    Ok(PreparedResponse {
+        pattern: pattern(response, context)?,
+        answer: match &response.answer {
+            MockAnswer::Texts(texts) => PreparedAnswer::Texts(context.texts(texts)?),
+            MockAnswer::Nothing => PreparedAnswer::Nothing,
+            MockAnswer::Error(text) => PreparedAnswer::Error(context.text(text)?),
+        },
+        calls: calls(&response.tool_calls, context)?,
+        tokens: tokens(response, context)?,
+        cost_usd: match &response.cost_usd {
+            Some(setting) => Some(context.amount(setting)?),
+            None => None,
+        },
+        duration_ms: match &response.duration_ms {
+            Some(setting) => context.integer(setting, 0, u64::MAX)?,
+            None => delay,
+        },
+        delay: Duration::from_millis(delay),
+    })
+}
+
+fn pattern(
+    response: &MockResponse,
+    context: &ConnectContext<'_>,
+) -> Result<Option<Searcher>, Diagnostic> {
+    let Some(template) = &response.pattern else {
+        return Ok(None);
+    };
+    let text = context.text(template)?;
+    match Searcher::new(&text) {
+        Ok(searcher) => Ok(Some(searcher)),
+        Err(reason) => {
+            let message = format!("the pattern does not compile: {reason}");
+            let fault = Diagnostic::new(&INVALID_REGEX, template.span(), message);
+            Err(fault.level(Level::BlocksRun))
+        }
+    }
+}
+
+fn tokens(
+    response: &MockResponse,
+    context: &ConnectContext<'_>,
+) -> Result<Option<Tokens>, Diagnostic> {
+    let Some(tokens) = &response.tokens else {
+        return Ok(None);
+    };
+    Ok(Some(Tokens {
+        input: context.integer(&tokens.input, 0, u64::MAX)?,
+        output: context.integer(&tokens.output, 0, u64::MAX)?,
+        cached: match &tokens.cached {
+            Some(setting) => context.integer(setting, 0, u64::MAX)?,
+            None => 0,
+        },
+    }))
+}
+
+fn calls(written: &[MockCall], context: &ConnectContext<'_>) -> Result<Vec<Call>, Diagnostic> {
+    let numbered = written.iter().enumerate();
+    let calls = numbered.map(|(at, call)| {
+        Ok(Call {
+            id: format!("call_{}", at + 1),
+            tool: context.text(&call.tool)?,
+            args: match &call.args {
+                Some(args) => context.value(args)?,
+                None => Value::Map(Default::default()),
+            },
+            output: match &call.output {
+                Some(output) => Some(context.value(output)?),
+                None => None,
+            },
+            duration_ms: match &call.duration_ms {
+                Some(setting) => Some(context.integer(setting, 0, u64::MAX)?),
+                None => None,
+            },
+        })
+    });
+    calls.collect()
+}
+
+impl Agent for MockAgent {
+    fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
+        Box::pin(self.respond(request))
+    }
+
+    /// A mock that does not say what it costs costs nothing.
+    fn quote(&self) -> Quote {
+        let costs = self.responses.iter().map(|one| one.cost_usd.unwrap_or(0.0));
+        Quote::Call {
+            low: costs.clone().fold(f64::INFINITY, f64::min),
+            high: costs.fold(0.0, f64::max),
+        }
+    }
+}
+
+impl MockAgent {
+    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
+        let response = self.choose(request)?;
+        if !response.delay.is_zero() {
+            let wait = tokio::time::timeout(request.timeout, tokio::time::sleep(response.delay));
+            if wait.await.is_err() {
+                let seconds = request.timeout.as_secs();
+                let message = format!("no answer after {seconds} s");
+                return Err(AttemptFault::new(FaultKind::Timeout, message));
+            }
+        }
+        let text = match &response.answer {
+            PreparedAnswer::Error(text) => return Err(AttemptFault::new(FaultKind::Reply, text)),
+            PreparedAnswer::Nothing => None,
+            PreparedAnswer::Texts(texts) => {
+                let at = request.call.min(texts.len() - 1);
+                Some(texts[at].as_str())
+            }
+        };
+        let mut transcript = Transcript::of_messages(messages(&response.calls, text));
+        transcript.calls = Some(response.calls.clone());
+        transcript.tokens = response.tokens;
+        transcript.cost_usd = response.cost_usd;
+        transcript.duration_ms = Some(response.duration_ms);
+        Ok(transcript)
+    }
+
+    /// The first response whose pattern fits what is asked.
+    fn choose(&self, request: &Request<'_>) -> Result<&PreparedResponse, AttemptFault> {
+        let said = text::asked_text(request)?;
+        for response in &self.responses {
+            let Some(pattern) = &response.pattern else {
+                return Ok(response);
+            };
+            if pattern.finds(&said)? {
+                return Ok(response);
+            }
+        }
+        let message = "no pattern of the mock target fits the prompt";
+        Err(AttemptFault::new(FaultKind::NoMatch, message))
+    }
+}
+
+/// The calls, what they gave back, then the answer.
+fn messages(calls: &[Call], text: Option<&str>) -> Vec<Message> {
+    let mut messages = Vec::with_capacity(calls.len() + 2);
+    if !calls.is_empty() {
+        let mut asking = Message::new(Role::Assistant, Vec::new());
+        asking.tool_calls = calls.iter().map(tool_call).collect();
+        messages.push(asking);
+        messages.extend(calls.iter().map(tool_result));
+    }
+    if let Some(text) = text {
+        messages.push(Message::new(
+            Role::Assistant,
+            vec![Block::Text(text.to_owned())],
+        ));
+    }
+    messages
+}
+
+fn tool_call(call: &Call) -> ToolCall {
+    ToolCall {
+        id: call.id.clone(),
+        name: call.tool.clone(),
+        arguments: call.args.to_json(JsonStyle::Compact),
+    }
+}
+
+fn tool_result(call: &Call) -> Message {
+    let text = match &call.output {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_json(JsonStyle::Compact),
+    };
+    let mut message = Message::new(Role::Tool, vec![Block::Text(text)]);
+    message.tool_call_id = Some(call.id.clone());
+    message.name = Some(call.tool.clone());
+    message
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::target::testing::{self, faults, settings};
 
-    fn responses(list: &str) -> Vec<Response> {
+    fn responses(list: &str) -> Vec<MockResponse> {
         settings::<Mock>(&format!("provider: mock, responses: {list}")).responses
     }
 
-    fn texts(answer: &Answer) -> Vec<&str> {
+    fn texts(answer: &MockAnswer) -> Vec<&str> {
         match answer {
-            Answer::Texts(texts) => texts.iter().map(Template::raw).collect(),
+            MockAnswer::Texts(texts) => texts.iter().map(Template::raw).collect(),
             _ => Vec::new(),
         }
     }
@@ -344,8 +557,8 @@ mod tests {
     #[test]
     fn errors_and_calls_alone_are_answers() {
         let read = responses("[{error: down}, {tool_calls: [{tool: T}]}, {response: \"\"}]");
-        assert!(matches!(read[0].answer, Answer::Error(_)));
-        assert_eq!(read[1].answer, Answer::Nothing);
+        assert!(matches!(read[0].answer, MockAnswer::Error(_)));
+        assert_eq!(read[1].answer, MockAnswer::Nothing);
         assert_eq!(texts(&read[2].answer), [""]);
     }
 

@@ -1,16 +1,17 @@
-//! `openai`: every service that speaks chat completions.
+//! `openai`: every service with a chat completions API.
 
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::reader::Template;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
-use crate::setting::ConnectContext;
+use crate::agent::chat::ChatCompletions;
+use crate::agent::http::ApiKey;
+use crate::agent::price::PriceSource;
+use crate::agent::service::{ApiKeyHeader, HttpAgent, apply_api_key, base_url, endpoint, unusable};
+use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret};
 
 use super::{Provider, ProviderSettings};
-use crate::setting::FilesMode;
-use crate::setting::Secret;
-use crate::setting::{Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "openai",
@@ -86,8 +87,29 @@ impl ProviderSettings for OpenAi {
         Some(&self.model)
     }
 
-    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        crate::agent::openai::connect(self, connect)
+    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let written = self.base_url.as_ref();
+        let base = base_url(written, BASE_URL, context)?;
+        let mut endpoint = endpoint(&base, &["chat", "completions"], written, context)?;
+        let header = ApiKeyHeader {
+            name: "authorization",
+            prefix: "Bearer ",
+            is_required: written.is_none(),
+        };
+        apply_api_key(&mut endpoint, header, self.api_key.as_ref(), context)?;
+        for (name, value) in &self.headers {
+            let sent = endpoint.secret_header(name, "", &ApiKey::new(&context.text(&value.0)?));
+            sent.map_err(|reason| unusable(value.0.span(), format!("header `{name}` {reason}")))?;
+        }
+        let model = context.text(&self.model)?;
+        let prices = PriceSource::at(&base);
+        Ok(Box::new(HttpAgent::new(
+            ChatCompletions,
+            endpoint,
+            model,
+            prices,
+            context,
+        )?))
     }
 }
 

@@ -1,21 +1,25 @@
 //! `replay`: answers of an earlier run.
 
-pub(crate) mod results_file;
+mod results_file;
 mod store;
 
-use evalrig_core::diagnostic::Diagnostic;
+use camino::Utf8Path;
+use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::reader::{Template, wrong_type};
+use evalrig_core::source::EntryKind;
 use evalrig_core::syntax::fields::INVALID_OPTION;
 use evalrig_core::syntax::fields::{Field, Shape, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
 use crate::agent::Agent;
-use crate::setting::ConnectContext;
+use crate::record::ReadError;
+use crate::runlog::{Finder, Store};
+use crate::setting::{ConnectContext, Faulty, FilesMode, Options, Read, Setting};
+
+use results_file::RowAgent;
+use store::StoreAgent;
 
 use super::{Provider, ProviderSettings};
-use crate::setting::FilesMode;
-use crate::setting::Setting;
-use crate::setting::{Faulty, Options, Read};
 
 pub static PROVIDER: Provider = Provider {
     name: "replay",
@@ -75,20 +79,63 @@ static FIELDS: &[Field] = &[
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay {
     pub from: Template,
-    pub run: Setting<Run>,
+    pub run: Setting<RunChoice>,
     pub source_target: Option<Template>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Run {
+pub enum RunChoice {
     Latest,
     /// From 1.
     Number(u64),
 }
 
 impl ProviderSettings for Replay {
-    fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        results_file::connect(self, connect)
+    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let path = context.path(&self.from)?;
+        match context.files.kind(&path) {
+            Some(EntryKind::File) => {
+                let name = &context.name.value;
+                let source_target = context.optional(self.source_target.as_ref())?;
+                let agent = RowAgent::open(path, name, source_target);
+                Ok(Box::new(
+                    agent.map_err(|error| self.unusable(error.to_string()))?,
+                ))
+            }
+            Some(EntryKind::Directory) if self.source_target.is_some() => {
+                let message = "`source_target` has no effect on a `.co/evals` directory";
+                Err(self.unusable(message.to_owned()).help("remove it"))
+            }
+            Some(EntryKind::Directory) => Ok(Box::new(StoreAgent {
+                finder: Finder::new(Store::open(path)),
+                run: context.setting(&self.run, "`latest` or run number", run_named)?,
+            })),
+            Some(EntryKind::Other) => Err(self.unusable(format!("`{path}` is not a file"))),
+            None => Err(self.unusable(format!("there is no results file `{path}`"))),
+        }
+    }
+}
+
+impl Replay {
+    fn unusable(&self, message: String) -> Diagnostic {
+        let diagnostic = Diagnostic::new(&INVALID_OPTION, self.from.span(), message);
+        diagnostic.level(Level::BlocksRun)
+    }
+}
+
+/// An agent that gives what one target answered, for grading again.
+pub(crate) fn replay_target(results: &Utf8Path, target: &str) -> Result<Box<dyn Agent>, ReadError> {
+    let agent = RowAgent::open(results.to_owned(), target, Some(target.to_owned()))?;
+    Ok(Box::new(agent))
+}
+
+fn run_named(text: &str) -> Option<RunChoice> {
+    match text {
+        LATEST => Some(RunChoice::Latest),
+        number => {
+            let number = number.parse().ok().filter(|run| *run > 0);
+            number.map(RunChoice::Number)
+        }
     }
 }
 
@@ -96,7 +143,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     let from = options.required_path("from");
     let run = match options.get("run") {
         Some(entry) => read_run(options, entry.value),
-        None => Ok(Setting::Given(Run::Latest)),
+        None => Ok(Setting::Given(RunChoice::Latest)),
     };
     let source_target = options.optional_text("source_target");
     Ok(Box::new(Replay {
@@ -106,13 +153,13 @@ fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     }))
 }
 
-fn read_run<'t>(options: &mut Options<'_, '_, 't>, node: Node<'t>) -> Read<Setting<Run>> {
+fn read_run<'t>(options: &mut Options<'_, '_, 't>, node: Node<'t>) -> Read<Setting<RunChoice>> {
     const WANTS: &str = "`latest` or the number of a run";
     match node.scalar() {
-        Some(Scalar::Str(LATEST)) => Ok(Setting::Given(Run::Latest)),
+        Some(Scalar::Str(LATEST)) => Ok(Setting::Given(RunChoice::Latest)),
         Some(Scalar::Int(_) | Scalar::Float(_)) => {
             let number = options.integer_of("run", node, 1, u64::MAX)?;
-            Ok(number.map(Run::Number))
+            Ok(number.map(RunChoice::Number))
         }
         Some(Scalar::Str(text)) => match options.text_of("run", node)? {
             template if template.has_references() => Ok(Setting::Reference(template)),
@@ -139,9 +186,9 @@ mod tests {
     #[test]
     fn a_run_is_the_latest_or_a_number() {
         let run = |text: &str| settings::<Replay>(&format!("provider: replay, from: x{text}")).run;
-        assert_eq!(run(""), Setting::Given(Run::Latest));
-        assert_eq!(run(", run: latest"), Setting::Given(Run::Latest));
-        assert_eq!(run(", run: 7"), Setting::Given(Run::Number(7)));
+        assert_eq!(run(""), Setting::Given(RunChoice::Latest));
+        assert_eq!(run(", run: latest"), Setting::Given(RunChoice::Latest));
+        assert_eq!(run(", run: 7"), Setting::Given(RunChoice::Number(7)));
         assert!(matches!(
             run(", run: \"${{ RUN }}\""),
             Setting::Reference(_)

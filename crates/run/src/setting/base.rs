@@ -8,12 +8,12 @@ pub(crate) const FOLDERS: &[&str] = &[".evalrig", ".agentv"];
 
 /// Where the paths of one targets file start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Base {
+pub struct PathBase {
     directory: Utf8PathBuf,
     root: Utf8PathBuf,
 }
 
-impl Base {
+impl PathBase {
     /// `root` is the repository root.
     pub fn of(targets_file: &Utf8Path, root: &Utf8Path) -> Self {
         let own = targets_file.parent().unwrap_or(root);
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn paths_start_at_the_parent_of_the_folder_or_beside_the_file() {
-        let base = |path: &str| Base::of(path.into(), "/p".into()).directory;
+        let base = |path: &str| PathBase::of(path.into(), "/p".into()).directory;
         assert_eq!(base("/p/e/.evalrig/targets.yaml"), "/p/e");
         assert_eq!(base("/p/e/.agentv/ci.yaml"), "/p/e");
         assert_eq!(base("/p/e/targets.yaml"), "/p/e");
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_leading_slash_is_the_root_where_that_exists_and_else_the_system() {
         let files = MemoryFiles::new().with("/p/tools/agent", "");
-        let base = Base::of("/p/e/.evalrig/targets.yaml".into(), "/p".into());
+        let base = PathBase::of("/p/e/.evalrig/targets.yaml".into(), "/p".into());
         assert_eq!(base.locate(&files, "/tools/agent"), "/p/tools/agent");
         assert_eq!(base.locate(&files, "/usr/bin/agent"), "/usr/bin/agent");
         assert_eq!(base.locate(&files, "file://run/agent"), "/p/e/run/agent");

@@ -9,7 +9,7 @@ use evalrig_core::reader::{Reference, Template};
 use evalrig_core::source::{Files, Spanned};
 use evalrig_core::syntax::fields::INVALID_OPTION;
 
-use super::{Base, Common, FilesMode, Setting};
+use super::{Common, FilesMode, PathBase, Setting};
 
 /// What a provider needs to become an agent.
 pub struct ConnectContext<'a> {
@@ -21,7 +21,7 @@ pub struct ConnectContext<'a> {
     /// Variables that may hold the key of a target without `api_key`; the first that is set counts.
     pub key_variables: &'static [&'static str],
     /// Where relative paths of the targets file start.
-    pub base: &'a Base,
+    pub base: &'a PathBase,
     pub files: &'a dyn Files,
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }

@@ -8,8 +8,8 @@ mod options;
 mod secret;
 mod value;
 
-pub use base::Base;
 pub(crate) use base::FOLDERS;
+pub use base::PathBase;
 pub use connect::ConnectContext;
 pub(crate) use every_target::read_common;
 pub use every_target::{COMMON as TARGET_FIELDS, Common, FilesMode, PRICE, Price};

@@ -115,7 +115,7 @@ impl<'t> Options<'_, '_, 't> {
         Ok(text)
     }
 
-    /// A path in its written form; [`super::Base::locate`] says where it leads.
+    /// A path in its written form; [`super::PathBase::locate`] says where it leads.
     pub fn path(&mut self, name: &str) -> Read<Option<Template>> {
         let Some(path) = self.text(name)? else {
             return Ok(None);

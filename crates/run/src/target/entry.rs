@@ -10,7 +10,7 @@ use evalrig_core::syntax::{Node, Scalar};
 use crate::agent::Agent;
 use crate::provider::{Provider, ProviderSettings, provider_named};
 use crate::setting::{
-    Base, Common, ConnectContext, Faulty, FilesMode, Options, Read, Setting, TARGET_FIELDS,
+    Common, ConnectContext, Faulty, FilesMode, Options, PathBase, Read, Setting, TARGET_FIELDS,
     entries_of, read_common,
 };
 
@@ -89,7 +89,7 @@ impl Target {
     /// What connecting this target needs. `base` is that of its targets file.
     pub fn context<'a>(
         &'a self,
-        base: &'a Base,
+        base: &'a PathBase,
         files: &'a dyn Files,
         variable: &'a dyn Fn(&str) -> Option<String>,
     ) -> ConnectContext<'a> {

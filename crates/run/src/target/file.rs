@@ -13,7 +13,7 @@ use evalrig_core::source::{Sources, Span};
 use evalrig_core::syntax::fields::{Bound, Field, Shape};
 use evalrig_core::syntax::{Node, parse_yaml, read_source};
 
-use crate::setting::Base;
+use crate::setting::PathBase;
 
 use super::alias;
 use super::entry::{Meaning, Named, Target, read_entry, unset};
@@ -78,7 +78,7 @@ pub static ROOT: &[Field] = &[
 #[derive(Debug)]
 pub struct Targets {
     path: Utf8PathBuf,
-    base: Base,
+    base: PathBase,
     judge_target: Option<Template>,
     references: Vec<Reference>,
     pub(super) list: Vec<Named>,
@@ -104,7 +104,7 @@ impl Targets {
     }
 
     /// Where relative paths of the file start.
-    pub fn base(&self) -> &Base {
+    pub fn base(&self) -> &PathBase {
         &self.base
     }
 
@@ -216,7 +216,7 @@ pub fn read_targets(
 ) -> Option<Targets> {
     let source = read_source(world.files, sources, out, path)?;
     let tree = parse_yaml(source, sources.get(source).shared_text(), out)?;
-    let base = Base::of(path, root);
+    let base = PathBase::of(path, root);
     let limits = Limits {
         allow_outside_root: true,
         env_files: EnvFiles::None,

@@ -11,34 +11,26 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{FaultKind, Tokens, Transcript};
-use evalrig_core::source::EntryKind;
-use evalrig_core::syntax::fields::INVALID_OPTION;
 
-use super::{Replay, Run};
+use crate::agent::{Agent, AttemptFault, Pending, Purpose, Request};
 use crate::record::read::{Extent, read_slim, scan_file};
 use crate::record::transcript_json::read_output_messages;
 use crate::record::{ReadError, Row};
-use crate::runlog::{Finder, Store};
-
-use super::store::StoreAgent;
-use crate::agent::{Agent, Failure, Pending, Purpose, Request};
-use crate::setting::ConnectContext;
 
 /// Where the row of a case lies. Answers stay on disk until they are asked for.
 #[derive(Debug)]
-struct Recorded {
+struct RowLocation {
     suite: String,
     target: String,
     extent: Extent,
 }
 
 /// By test, the rows of each trial, in the order of the file.
-type Index = HashMap<String, HashMap<u32, Vec<Recorded>>>;
+type Index = HashMap<String, HashMap<u32, Vec<RowLocation>>>;
 
 #[derive(Debug)]
-struct ReplayAgent {
+pub(super) struct RowAgent {
     /// The target's own name.
     name: String,
     source_target: Option<String>,
@@ -48,93 +40,38 @@ struct ReplayAgent {
     index: Index,
 }
 
-#[allow(clippy::result_large_err, reason = "the signature of every provider")]
-pub(crate) fn connect(
-    replay: &Replay,
-    connect: &ConnectContext<'_>,
-) -> Result<Box<dyn Agent>, Diagnostic> {
-    let path = connect.path(&replay.from)?;
-    let refuse = |message: String| {
-        let fault = Diagnostic::new(&INVALID_OPTION, replay.from.span(), message);
-        fault.level(Level::BlocksRun)
-    };
-    match connect.files.kind(&path) {
-        Some(EntryKind::File) => {}
-        Some(EntryKind::Directory) => {
-            if replay.source_target.is_some() {
-                let message = "`source_target` says nothing of a `.co/evals` directory";
-                return Err(refuse(message.to_owned()).help("leave it out"));
-            }
-            return Ok(Box::new(StoreAgent {
-                finder: Finder::new(Store::open(path)),
-                run: connect.setting(&replay.run, "`latest` or number of a run", run_named)?,
-            }));
-        }
-        Some(EntryKind::Other) => return Err(refuse(format!("`{path}` is no regular file"))),
-        None => return Err(refuse(format!("there is no results file `{path}`"))),
-    }
-    let (file, index) = open(&path).map_err(|error| refuse(error.to_string()))?;
-    Ok(Box::new(ReplayAgent {
-        name: connect.name.value.clone(),
-        source_target: connect.optional(replay.source_target.as_ref())?,
-        path,
-        file: Mutex::new(file),
-        index,
-    }))
-}
-
-fn run_named(text: &str) -> Option<Run> {
-    match text {
-        "latest" => Some(Run::Latest),
-        number => number.parse().ok().filter(|run| *run > 0).map(Run::Number),
-    }
-}
-
-/// An agent that gives what one target answered, for grading again.
-pub(crate) fn of_target(path: &Utf8Path, target: &str) -> Result<Box<dyn Agent>, ReadError> {
-    let (file, index) = open(path)?;
-    Ok(Box::new(ReplayAgent {
-        name: target.to_owned(),
-        source_target: Some(target.to_owned()),
-        path: path.to_owned(),
-        file: Mutex::new(file),
-        index,
-    }))
-}
-
-fn open(path: &Utf8Path) -> Result<(File, Index), ReadError> {
-    let fail = |error| ReadError::io(path, error);
-    let file = File::open(path).map_err(fail)?;
-    let mut index = Index::new();
-    let reading = file.try_clone().map_err(fail)?;
-    scan_file(path, reading, read_slim, |extent, (key, _)| {
-        let trials = index.entry(key.test).or_default();
-        let recorded = Recorded {
-            suite: key.suite,
-            target: key.target,
-            extent,
-        };
-        trials.entry(key.trial).or_default().push(recorded);
-    })?;
-    Ok((file, index))
-}
-
-impl Agent for ReplayAgent {
+impl Agent for RowAgent {
     fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
         Box::pin(std::future::ready(self.replay(request)))
     }
 
     /// Looking a row up is not answering.
-    fn lasted(&self, _: std::time::Instant) -> Option<u64> {
+    fn elapsed_ms(&self, _: std::time::Instant) -> Option<u64> {
         None
     }
 }
 
-impl ReplayAgent {
-    fn replay(&self, request: &Request<'_>) -> Result<Transcript, Failure> {
+impl RowAgent {
+    /// `name` is that of the replaying target.
+    pub(super) fn open(
+        path: Utf8PathBuf,
+        name: &str,
+        source_target: Option<String>,
+    ) -> Result<Self, ReadError> {
+        let (file, index) = index_rows(&path)?;
+        Ok(Self {
+            name: name.to_owned(),
+            source_target,
+            path,
+            file: Mutex::new(file),
+            index,
+        })
+    }
+
+    fn replay(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         if request.purpose == Purpose::Judge {
             let message = "a replay target cannot judge: calls of judges are not recorded";
-            return Err(Failure::new(FaultKind::NoMatch, message));
+            return Err(AttemptFault::new(FaultKind::NoMatch, message));
         }
         let recorded = self.find(request);
         let recorded = recorded.ok_or_else(|| self.no_match(request))?;
@@ -143,7 +80,7 @@ impl ReplayAgent {
 
     /// A row of the same suite goes first: one file may hold several, with ids of their own. A
     /// suite that has been renamed still finds its rows.
-    fn find(&self, request: &Request<'_>) -> Option<&Recorded> {
+    fn find(&self, request: &Request<'_>) -> Option<&RowLocation> {
         let rows = self.index.get(request.test_id)?.get(&request.trial)?;
         let own = rows.iter().filter(|row| row.suite == request.suite);
         self.choose(own).or_else(|| self.choose(rows.iter()))
@@ -151,8 +88,8 @@ impl ReplayAgent {
 
     fn choose<'r>(
         &self,
-        rows: impl DoubleEndedIterator<Item = &'r Recorded> + Clone,
-    ) -> Option<&'r Recorded> {
+        rows: impl DoubleEndedIterator<Item = &'r RowLocation> + Clone,
+    ) -> Option<&'r RowLocation> {
         let of = |target: &str| rows.clone().rev().find(|row| row.target == target);
         match &self.source_target {
             Some(target) => of(target),
@@ -160,16 +97,16 @@ impl ReplayAgent {
         }
     }
 
-    fn no_match(&self, request: &Request<'_>) -> Failure {
+    fn no_match(&self, request: &Request<'_>) -> AttemptFault {
         let (path, test, trial) = (&self.path, request.test_id, request.trial);
         let mut message = format!("`{path}` has no row of test `{test}`, trial {trial}");
         if let Some(target) = &self.source_target {
             message += &format!(", target `{target}`");
         }
-        Failure::new(FaultKind::NoMatch, message)
+        AttemptFault::new(FaultKind::NoMatch, message)
     }
 
-    fn row(&self, extent: Extent) -> Result<Row, Failure> {
+    fn row(&self, extent: Extent) -> Result<Row, AttemptFault> {
         let length = usize::try_from(extent.length).unwrap_or(usize::MAX);
         let mut line = vec![0; length];
         let read = {
@@ -179,21 +116,38 @@ impl ReplayAgent {
         };
         let path = &self.path;
         read.map_err(|error| {
-            Failure::new(FaultKind::Io, format!("`{path}` cannot be read: {error}"))
+            AttemptFault::new(FaultKind::Io, format!("`{path}` cannot be read: {error}"))
         })?;
         serde_json::from_slice(&line).map_err(|error| {
             let message = format!("{path}:{}: not a row: {error}", extent.line);
-            Failure::new(FaultKind::Reply, message)
+            AttemptFault::new(FaultKind::Reply, message)
         })
     }
 }
 
-fn transcript(row: Row) -> Result<Transcript, Failure> {
+fn index_rows(path: &Utf8Path) -> Result<(File, Index), ReadError> {
+    let fail = |error| ReadError::io(path, error);
+    let file = File::open(path).map_err(fail)?;
+    let mut index = Index::new();
+    let reading = file.try_clone().map_err(fail)?;
+    scan_file(path, reading, read_slim, |extent, (key, _)| {
+        let trials = index.entry(key.test).or_default();
+        let recorded = RowLocation {
+            suite: key.suite,
+            target: key.target,
+            extent,
+        };
+        trials.entry(key.trial).or_default().push(recorded);
+    })?;
+    Ok((file, index))
+}
+
+fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
     let mut transcript = match (row.output_messages, &row.candidate_answer) {
         (Some(values), _) => {
             let Some((messages, calls)) = read_output_messages(&values) else {
                 let message = "the `outputMessages` of the recorded row are no messages";
-                return Err(Failure::new(FaultKind::Reply, message));
+                return Err(AttemptFault::new(FaultKind::Reply, message));
             };
             let mut transcript = Transcript::of_messages(messages);
             // A row that counts no calls comes from a target that does not report them.
@@ -207,7 +161,7 @@ fn transcript(row: Row) -> Result<Transcript, Failure> {
                 Some(error) => format!("the recorded case has no answer: {}", error.message),
                 None => "the recorded case has no answer".to_owned(),
             };
-            return Err(Failure::new(FaultKind::NoMatch, message));
+            return Err(AttemptFault::new(FaultKind::NoMatch, message));
         }
     };
     if let Some(answer) = row.candidate_answer {
@@ -223,7 +177,7 @@ fn transcript(row: Row) -> Result<Transcript, Failure> {
 mod tests {
     use std::time::Duration;
 
-    use evalrig_core::diagnostic::Diagnostics;
+    use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
     use evalrig_core::model::{Block, Call, Message, Role, ToolCall, Value};
     use evalrig_core::reader::World;
     use evalrig_core::source::{MemoryFiles, Sources, Variables};
@@ -231,7 +185,7 @@ mod tests {
     use crate::disk::Disk;
     use crate::record::testing::row;
     use crate::record::transcript_json::output_messages;
-    use crate::setting::Base;
+    use crate::setting::PathBase;
     use crate::target::read_targets;
 
     use super::*;
@@ -250,7 +204,7 @@ mod tests {
         let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
         let targets = read_targets(world, &mut sources, &mut out, path, "/p".into()).unwrap();
         let target = targets.get("again").unwrap();
-        let base = Base::of(path, "/p".into());
+        let base = PathBase::of(path, "/p".into());
         target.connect(&target.context(&base, &Disk, &|_| None))
     }
 
@@ -259,7 +213,7 @@ mod tests {
         test: &str,
         trial: u32,
         purpose: Purpose,
-    ) -> Result<Transcript, Failure> {
+    ) -> Result<Transcript, AttemptFault> {
         let request = Request {
             purpose,
             suite: "demo",
@@ -281,7 +235,7 @@ mod tests {
         runtime.block_on(agent.answer(&request))
     }
 
-    fn answer(agent: &dyn Agent, test: &str, trial: u32) -> Result<Transcript, Failure> {
+    fn answer(agent: &dyn Agent, test: &str, trial: u32) -> Result<Transcript, AttemptFault> {
         ask(agent, test, trial, Purpose::Case)
     }
 
@@ -406,7 +360,7 @@ mod tests {
         let folder = Utf8Path::from_path(folder.path()).unwrap();
         assert!(agent(folder, "").is_ok());
         let message = agent(folder, ", source_target: x").unwrap_err().message;
-        let wanted = "`source_target` says nothing of a `.co/evals` directory";
+        let wanted = "`source_target` has no effect on a `.co/evals` directory";
         assert_eq!(message, wanted);
         let message = agent(&folder.join("none.jsonl"), "").unwrap_err().message;
         assert!(message.starts_with("there is no results file"), "{message}");

@@ -6,16 +6,16 @@
 
 use evalrig_core::model::{FaultKind, JsonStyle, Tokens, Transcript, Value};
 
-use super::Run;
+use super::RunChoice;
 use crate::runlog::{Finder, Record, RunFile, StoreError, input_sequence};
 
-use crate::agent::{Agent, Failure, Pending, Purpose, Request};
+use crate::agent::{Agent, AttemptFault, Pending, Purpose, Request};
 use crate::format;
 
 #[derive(Debug)]
 pub(super) struct StoreAgent {
     pub(super) finder: Finder,
-    pub(super) run: Run,
+    pub(super) run: RunChoice,
 }
 
 impl Agent for StoreAgent {
@@ -24,21 +24,21 @@ impl Agent for StoreAgent {
     }
 
     /// Looking a run up is not answering.
-    fn lasted(&self, _: std::time::Instant) -> Option<u64> {
+    fn elapsed_ms(&self, _: std::time::Instant) -> Option<u64> {
         None
     }
 }
 
 impl StoreAgent {
-    fn replay(&self, request: &Request<'_>) -> Result<Transcript, Failure> {
+    fn replay(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         if request.purpose == Purpose::Judge {
             let message = "a replay target cannot judge: calls of judges are not recorded";
-            return Err(Failure::new(FaultKind::NoMatch, message));
+            return Err(AttemptFault::new(FaultKind::NoMatch, message));
         }
         let record = self.record(request)?;
         let run = match self.run {
-            Run::Number(number) => number,
-            Run::Latest => {
+            RunChoice::Number(number) => number,
+            RunChoice::Latest => {
                 let last = record.summary.turns.last();
                 let newest = last.and_then(|turn| turn.now.run());
                 newest.unwrap_or_else(|| record.summary.highest_run())
@@ -52,27 +52,27 @@ impl StoreAgent {
         transcript(&record, run, file)
     }
 
-    fn record(&self, request: &Request<'_>) -> Result<Record, Failure> {
+    fn record(&self, request: &Request<'_>) -> Result<Record, AttemptFault> {
         let asked = input_sequence(request.messages);
         let found = self.finder.find(&asked).map_err(failure)?;
         found.ok_or_else(|| {
             let (directory, test) = (self.finder.store().directory(), request.test_id);
             let message = format!("`{directory}` has no record of what test `{test}` says");
-            Failure::new(FaultKind::NoMatch, message)
+            AttemptFault::new(FaultKind::NoMatch, message)
         })
     }
 }
 
-fn failure(error: StoreError) -> Failure {
+fn failure(error: StoreError) -> AttemptFault {
     let kind = match &error {
         StoreError::NoRun { .. } | StoreError::NoRecord { .. } => FaultKind::NoMatch,
         StoreError::Corrupt { .. } => FaultKind::Reply,
         _ => FaultKind::Io,
     };
-    Failure::new(kind, error.to_string())
+    AttemptFault::new(kind, error.to_string())
 }
 
-fn transcript(record: &Record, run: u64, file: RunFile) -> Result<Transcript, Failure> {
+fn transcript(record: &Record, run: u64, file: RunFile) -> Result<Transcript, AttemptFault> {
     let received = file.received(record.summary.turns.len());
     let received = Value::List(received.to_vec());
     let json = received.to_json(JsonStyle::Compact);
@@ -118,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    fn ask(agent: &StoreAgent, text: &str, purpose: Purpose) -> Result<Transcript, Failure> {
+    fn ask(agent: &StoreAgent, text: &str, purpose: Purpose) -> Result<Transcript, AttemptFault> {
         let messages = [Message::new(Role::System, Vec::new()), Message::user(text)];
         agent.replay(&Request {
             purpose,
@@ -163,17 +163,17 @@ mod tests {
             finder: Finder::new(store.clone()),
             run,
         };
-        let latest = ask(&agent(Run::Latest), "Hi", Purpose::Case).unwrap();
+        let latest = ask(&agent(RunChoice::Latest), "Hi", Purpose::Case).unwrap();
         assert_eq!(latest.answer, "from the summary");
-        let first = ask(&agent(Run::Number(1)), "Hi", Purpose::Case).unwrap();
+        let first = ask(&agent(RunChoice::Number(1)), "Hi", Purpose::Case).unwrap();
         assert_eq!((first.answer.as_str(), first.messages.len()), ("Hello", 3));
         assert_eq!(first.calls.unwrap()[0].tool, "wave");
         assert_eq!(first.tokens.unwrap().total(), 12);
         assert_eq!((first.cost_usd, first.duration_ms), (Some(0.5), None));
         for result in [
-            ask(&agent(Run::Latest), "Other", Purpose::Case),
-            ask(&agent(Run::Number(9)), "Hi", Purpose::Case),
-            ask(&agent(Run::Latest), "Hi", Purpose::Judge),
+            ask(&agent(RunChoice::Latest), "Other", Purpose::Case),
+            ask(&agent(RunChoice::Number(9)), "Hi", Purpose::Case),
+            ask(&agent(RunChoice::Latest), "Hi", Purpose::Judge),
         ] {
             assert_eq!(result.unwrap_err().fault.kind, FaultKind::NoMatch);
         }

@@ -8,37 +8,53 @@ use evalrig_core::reader::Template;
 use crate::setting::FilesMode;
 
 use super::environment::Environment;
-use super::process::{Job, OUTPUT_LIMIT, TARGET_GRACE, describe, run, with_stderr};
-use super::request::{Failure, Request};
+use super::process::{OUTPUT_LIMIT, ProcessSpec, TARGET_GRACE, describe, run, with_stderr};
+use super::request::{AttemptFault, Request};
 use super::{Agent, Pending, text};
-use crate::format::Broken;
 use crate::setting::ConnectContext;
+
+/// A stream of events that brings no transcript.
+#[derive(Debug)]
+pub(crate) enum StreamFault {
+    /// It ends with an error, by its own account.
+    Reported(AttemptFault),
+    /// It breaks off, or is something else.
+    Unfinished(AttemptFault),
+}
+
+impl From<StreamFault> for AttemptFault {
+    fn from(stream: StreamFault) -> Self {
+        match stream {
+            StreamFault::Reported(failure) | StreamFault::Unfinished(failure) => failure,
+        }
+    }
+}
 
 /// Whether an exit status counts when the events say that all went well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExitStatus {
+pub(crate) enum ExitStatusRule {
     Counts,
     Ignored,
 }
 
 /// Runs a program with the prompt on its standard input and reads its events.
 #[derive(Debug)]
-pub(super) struct EventAgent {
-    pub(super) executable: String,
-    pub(super) args: Vec<String>,
-    pub(super) cwd: Utf8PathBuf,
-    pub(super) env: Environment,
+pub(crate) struct EventAgent {
+    pub(crate) executable: String,
+    pub(crate) args: Vec<String>,
+    pub(crate) cwd: Utf8PathBuf,
+    pub(crate) env: Environment,
     /// Variables that are not inherited.
-    pub(super) without: &'static [&'static str],
-    pub(super) files: FilesMode,
+    pub(crate) without: &'static [&'static str],
+    pub(crate) files: FilesMode,
     /// As configured; what the events say goes before.
-    pub(super) model: Option<String>,
-    pub(super) read: fn(&[u8]) -> Result<Transcript, Broken>,
-    pub(super) exit: ExitStatus,
+    pub(crate) model: Option<String>,
+    pub(crate) read: fn(&[u8]) -> Result<Transcript, StreamFault>,
+    pub(crate) exit: ExitStatusRule,
 }
 
 /// A name is looked up by the system, a path starts where all paths of the file do.
-pub(super) fn executable(
+pub(crate) fn executable(
     written: Option<&Template>,
     default: &str,
     connect: &ConnectContext<'_>,
@@ -59,15 +75,15 @@ impl Agent for EventAgent {
         Box::pin(self.respond(request))
     }
 
-    fn works_in(&self) -> Option<&Utf8Path> {
+    fn working_dir(&self) -> Option<&Utf8Path> {
         Some(&self.cwd)
     }
 }
 
 impl EventAgent {
-    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, Failure> {
+    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         let prompt = text::prompt(request, self.files)?;
-        let job = Job {
+        let job = ProcessSpec {
             program: &self.executable,
             args: &self.args,
             cwd: &self.cwd,
@@ -81,16 +97,16 @@ impl EventAgent {
         let ended = run(&job).await?;
         let bad_exit = describe(ended.status).map(|how| {
             let message = with_stderr(how, &ended.stderr);
-            Failure::new(FaultKind::Exit, message)
+            AttemptFault::new(FaultKind::Exit, message)
         });
         let mut transcript = match (self.read)(&ended.stdout) {
             Ok(transcript) => match bad_exit {
-                Some(failure) if self.exit == ExitStatus::Counts => return Err(failure),
+                Some(failure) if self.exit == ExitStatusRule::Counts => return Err(failure),
                 _ => transcript,
             },
             // Its own account says more than the status.
-            Err(Broken::Failed(failure)) => return Err(failure),
-            Err(Broken::Unfinished(failure)) => return Err(bad_exit.unwrap_or(failure)),
+            Err(StreamFault::Reported(failure)) => return Err(failure),
+            Err(StreamFault::Unfinished(failure)) => return Err(bad_exit.unwrap_or(failure)),
         };
         if transcript.model.is_none() {
             transcript.model.clone_from(&self.model);
