@@ -17,6 +17,7 @@ mod suite;
 mod test;
 mod transcript;
 mod value;
+mod word;
 
 pub use assertion::{Assertion, Check, CommonOptions, NamedAssertion, TestView, Trigger};
 pub(crate) use base64::{from_base64, to_base64};
@@ -39,3 +40,6 @@ pub use test::{Skip, Test};
 pub use transcript::{Call, Tokens, Transcript, answer_of};
 pub(crate) use value::write_json_string;
 pub use value::{JsonStyle, Map, Value};
+pub use word::Words;
+
+pub use crate::words;

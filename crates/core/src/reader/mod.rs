@@ -4,6 +4,7 @@
 mod dotenv;
 pub(crate) mod interpolate;
 mod judge_template;
+mod options;
 mod path;
 mod prompt;
 mod reader;
@@ -13,6 +14,7 @@ mod typed;
 mod vars;
 
 pub use dotenv::EnvFiles;
+pub use options::{Options, ReadResult, Reported, all_read, read_mapping};
 pub(crate) use path::without_dots;
 pub use path::{FileUse, Resolved, is_prompt_path};
 pub use reader::{Limits, Reader, TargetNames, World};

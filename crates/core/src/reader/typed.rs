@@ -312,15 +312,21 @@ pub(crate) fn type_of(node: Node<'_>) -> &'static str {
     }
 }
 
+/// A name in a message. One that begins with `an item of ` means the items of a list.
+pub(super) fn quoted_name(name: &str) -> String {
+    match name.strip_prefix("an item of ") {
+        Some(list) => format!("an item of `{list}`"),
+        None => format!("`{name}`"),
+    }
+}
+
 /// A value of another type than `name` takes. `wants` says which; a name that begins with
-/// `an item of ` stands for the items of a list.
+/// `an item of ` means the items of a list.
 pub fn wrong_type(name: &str, node: Node<'_>, wants: &str) -> Diagnostic {
-    let message = if name.starts_with("an item of ") {
-        let list = name.trim_start_matches("an item of ");
-        format!("an item of `{list}` is {wants}, found {}", type_of(node))
-    } else {
-        format!("`{name}` takes {wants}, found {}", type_of(node))
-    };
+    let is_item = name.starts_with("an item of ");
+    let verb = if is_item { "is" } else { "takes" };
+    let (name, found) = (quoted_name(name), type_of(node));
+    let message = format!("{name} {verb} {wants}, found {found}");
     Diagnostic::new(&WRONG_TYPE, short_span(node), message)
 }
 
