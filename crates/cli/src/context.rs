@@ -12,7 +12,7 @@ use evalrig_run::report;
 
 use crate::args::{Global, Loading, When};
 use crate::exit::Exit;
-use crate::render::Look;
+use evalrig_run::text::OutputStyle;
 
 #[derive(Debug)]
 pub struct Context {
@@ -118,36 +118,15 @@ impl Context {
     }
 
     /// Whether standard output gets colours, and how wide it is.
-    pub fn look(&self) -> Look {
+    pub fn look(&self) -> OutputStyle {
         let stdout = io::stdout();
         self.look_of(AutoStream::choice(&stdout), stdout.is_terminal())
     }
 
     /// The same for standard error.
-    pub fn error_look(&self) -> Look {
+    pub fn error_look(&self) -> OutputStyle {
         let stderr = io::stderr();
         self.look_of(AutoStream::choice(&stderr), stderr.is_terminal())
-    }
-
-    /// How reports look on standard output.
-    pub fn report_look(&self) -> report::Look {
-        let Look { color, width } = self.look();
-        let speaks_unicode = |name: &str| {
-            let value = std::env::var(name).unwrap_or_default().to_uppercase();
-            value.contains("UTF-8") || value.contains("UTF8")
-        };
-        report::Look {
-            color,
-            width,
-            // Where nothing is said about the language, as in most CI systems, Unicode is safe.
-            unicode: match ["LC_ALL", "LC_CTYPE", "LANG"]
-                .iter()
-                .find(|n| std::env::var_os(n).is_some_and(|v| !v.is_empty()))
-            {
-                Some(name) => speaks_unicode(name) || !io::stdout().is_terminal(),
-                None => true,
-            },
-        }
     }
 
     pub fn detail(&self) -> report::Detail {
@@ -164,18 +143,31 @@ impl Context {
         near.unwrap_or(path).to_owned()
     }
 
-    fn look_of(&self, choice: ColorChoice, is_terminal: bool) -> Look {
+    fn look_of(&self, choice: ColorChoice, is_terminal: bool) -> OutputStyle {
         let color = match self.global.color {
             When::Always => true,
             When::Never => false,
             When::Auto => choice != ColorChoice::Never,
         };
         let width = is_terminal.then(terminal_size::terminal_size).flatten();
-        Look {
+        OutputStyle {
             color,
             width: width.map(|(width, _)| usize::from(width.0)),
+            unicode: !is_terminal || locale_is_utf8(),
         }
     }
+}
+
+/// Without a locale, as in most CI systems, Unicode is safe.
+fn locale_is_utf8() -> bool {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.is_empty());
+    set.is_none_or(|value| {
+        let value = value.to_uppercase();
+        value.contains("UTF-8") || value.contains("UTF8")
+    })
 }
 
 /// One line on standard error.

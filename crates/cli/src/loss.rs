@@ -14,7 +14,7 @@ use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{SourceId, Sources, Span};
 use serde::Serialize;
 
-use crate::render::visible;
+use evalrig_run::text;
 
 /// The losses of one suite and what they point into.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Losses<'_> {
         if !self.secrets.is_empty() {
             text = self.secrets.redact(&text);
         }
-        match visible::paragraph(&text) {
+        match text::paragraph(&text) {
             Cow::Borrowed(_) => text,
             Cow::Owned(changed) => changed,
         }
@@ -100,12 +100,6 @@ impl Losses<'_> {
     }
 }
 
-/// Relative to where the user stands, with `/`.
-pub fn shown(path: &Utf8Path, working_directory: &Utf8Path) -> String {
-    let shown = path.strip_prefix(working_directory);
-    shown.unwrap_or(path).as_str().replace('\\', "/")
-}
-
 /// What a loss says, whichever test it is of.
 struct Content<'l>(&'l Loss);
 
@@ -150,7 +144,7 @@ impl<'a> Files<'a> {
             Some((source, name)) if *source == span.source => (name.clone(), line),
             _ => {
                 let path = self.sources.get(span.source).path();
-                let name: Rc<str> = shown(path, self.working_directory).into();
+                let name: Rc<str> = text::shown_path(path, self.working_directory).into();
                 self.last = Some((span.source, name.clone()));
                 (name, line)
             }

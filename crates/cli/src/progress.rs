@@ -11,7 +11,7 @@ use evalrig_run::event::Event;
 use evalrig_run::record::Row;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::render::visible;
+use evalrig_run::text;
 
 /// Running cases that have a line of their own.
 const LINES: usize = 8;
@@ -150,12 +150,12 @@ impl Bars {
             Event::Warning(text) => {
                 let _ = self
                     .all
-                    .println(format!("warning: {}", visible::line(text)));
+                    .println(format!("warning: {}", text::single_line(text)));
             }
             Event::Stopping(reason) => {
                 let _ = self
                     .all
-                    .println(format!("stopping: {}", visible::line(reason)));
+                    .println(format!("stopping: {}", text::single_line(reason)));
             }
         }
     }
@@ -172,7 +172,7 @@ impl Bars {
         if let Ok(style) = ProgressStyle::with_template("  {spinner:.cyan} {msg} {elapsed:.dim}") {
             line.set_style(style);
         }
-        line.set_message(visible::line(label));
+        line.set_message(text::single_line(label));
         line.enable_steady_tick(Duration::from_millis(200));
         line
     }
@@ -184,7 +184,7 @@ impl Bars {
         }) = self.running.get(&case)
         {
             let told = format!("{label}: trying again in {seconds:.0} s: {reason}");
-            line.set_message(visible::line(&told));
+            line.set_message(text::single_line(&told));
         }
     }
 
@@ -251,5 +251,5 @@ impl Lines {
 }
 
 fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", visible::line(text));
+    let _ = writeln!(io::stderr(), "{}", text::single_line(text));
 }

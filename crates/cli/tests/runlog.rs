@@ -711,3 +711,27 @@ fn a_store_without_records_makes_no_suite() {
     run(here.path(), &["convert", ".co/evals", "-o", "new.yaml"], 4);
     assert!(!here.path().join("new.yaml").exists());
 }
+
+/// CI runners obey commands in their log, and invisible characters hide what an answer says.
+#[test]
+fn show_and_diff_print_neither_commands_nor_invisible_characters() {
+    let here = project();
+    let here = here.path();
+    let answer =
+        r"Hello\n::add-mask::secret\n##[error]boom\n##vso[task.x]y \u200b\u2060\ufeff\udb40\udc41";
+    record(here, &MESSAGES.replace("Hello, Alice!", answer));
+    record(here, MESSAGES);
+    let name = "say_hello_to_alice";
+    for arguments in [&["log", "show", name][..], &["log", "diff", name]] {
+        let shown = run(here, arguments, 0);
+        assert!(shown.contains("add-mask"), "{shown}");
+        let has_command = |line: &str| line.trim_start().starts_with("::");
+        assert!(!shown.lines().any(has_command), "{shown}");
+        assert!(
+            !shown.contains("##[") && !shown.contains("##vso["),
+            "{shown}"
+        );
+        let invisible = ['\u{200b}', '\u{2060}', '\u{feff}', '\u{e0041}'];
+        assert!(!shown.contains(invisible), "{shown:?}");
+    }
+}

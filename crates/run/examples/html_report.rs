@@ -15,9 +15,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::{Case, Options, compare};
 use evalrig_core::model::Outcome;
 use evalrig_run::record::{Borderline, ReadError, Row, Rows};
-use evalrig_run::report::{
-    Compared, Detail, Look, PastRuns, RunEnd, Setting, SuiteText, report_named,
-};
+use evalrig_run::report::{Compared, Detail, PastRuns, RunEnd, Setting, SuiteText, report_named};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut paths = std::env::args().skip(1).map(Utf8PathBuf::from);
@@ -35,7 +33,7 @@ fn write(
 ) -> Result<(), Box<dyn Error>> {
     let rows = read(results)?;
     let setting = Setting {
-        look: Look::default(),
+        style: evalrig_run::text::OutputStyle::default(),
         detail: Detail::Normal,
         text: SuiteText::new(suite_line),
         borderline: Borderline::Fails,

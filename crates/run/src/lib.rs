@@ -15,6 +15,7 @@ pub mod report;
 pub mod runlog;
 pub mod setting;
 pub mod target;
+pub mod text;
 
 use evalrig_core::diagnostic::Code;
 

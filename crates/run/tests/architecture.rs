@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Every room and what it may use, in the order in which data passes through.
 const ROOMS: &[(&str, &[&str])] = &[
+    ("text", &[]),
     ("disk", &[]),
     ("json", &[]),
     ("setting", &[]),
@@ -33,7 +34,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["disk", "setting", "target", "agent", "execute", "record"],
     ),
     // Only what was kept: any stored run can be shown again.
-    ("report", &["record"]),
+    ("report", &["record", "text"]),
 ];
 
 /// Without tests.

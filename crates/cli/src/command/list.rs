@@ -41,9 +41,7 @@ pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
 }
 
 fn shown(context: &Context, path: &Utf8Path) -> String {
-    path.strip_prefix(&context.working_directory)
-        .unwrap_or(path)
-        .to_string()
+    evalrig_run::text::shown_path(path, &context.working_directory)
 }
 
 fn line_of(sources: &Sources, test: &Test) -> u32 {

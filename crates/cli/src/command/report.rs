@@ -26,7 +26,7 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, Exit> {
     let rows = Rows::open(&path).map_err(|error| unreadable(&error))?;
     let rule = rule(args.pass_trials, args.allow_borderline);
     let setting = Setting {
-        look: context.report_look(),
+        style: context.look(),
         detail: context.detail(),
         text: suite_text(context, vec![root.clone()]),
         borderline: rule.borderline,

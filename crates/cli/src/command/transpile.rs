@@ -16,9 +16,11 @@ use evalrig_run::disk::Disk;
 
 use crate::args::{AudienceName, EvalsFormat, LayoutName, NoSkillName, Transpile};
 use crate::command::suite::{Read, read, show};
+use evalrig_run::text;
+
 use crate::context::{Context, complain, print};
 use crate::exit::Exit;
-use crate::loss::{Losses, shown};
+use crate::loss::Losses;
 use crate::place::{self, Foreign, Placement, State};
 
 pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
@@ -213,7 +215,7 @@ fn check(context: &Context, placement: &Placement<'_>, states: &[State]) -> Resu
             State::Missing => "is missing",
             State::Differs => "differs",
         };
-        let path = shown(&placement.path(file), &context.working_directory);
+        let path = text::shown_path(&placement.path(file), &context.working_directory);
         print(&format!("{path} {problem}\n"))?;
         exit = Exit::No;
     }
@@ -236,7 +238,7 @@ fn write(context: &Context, placement: &Placement<'_>, states: &[State]) -> Resu
             State::Equal => "unchanged",
             State::Missing | State::Differs => "wrote",
         };
-        let path = shown(&placement.path(file), &context.working_directory);
+        let path = text::shown_path(&placement.path(file), &context.working_directory);
         print(&format!("{word} {path}\n"))?;
     }
     Ok(Exit::Well)

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Findings, Render, summary, visible};
+use evalrig_run::text;
+
+use super::{Findings, Render, summary};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Concise;
@@ -14,12 +16,12 @@ impl Render for Concise {
             writeln!(
                 out,
                 "{}:{}:{}: {}[{}]: {}",
-                visible::line(&findings.path_of(diagnostic.span)),
+                text::single_line(&findings.path_of(diagnostic.span)),
                 position.line,
                 position.column,
                 diagnostic.level.severity().word(),
                 diagnostic.code.name,
-                visible::line(&findings.redact(&diagnostic.message)),
+                text::single_line(&findings.redact(&diagnostic.message)),
             )?;
         }
         if let Some(dropped) = summary::dropped(findings) {

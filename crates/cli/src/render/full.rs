@@ -10,9 +10,10 @@ use anstyle::Style;
 use evalrig_core::diagnostic::{Diagnostic, Severity};
 use evalrig_core::source::{Source, SourceId, Span};
 
-use super::visible::MARK;
 use super::window::{Cluster, Spot, Window, cluster};
-use super::{Findings, Render, summary, visible};
+use super::{Findings, Render, summary};
+use evalrig_run::text::numbers::counted_noun;
+use evalrig_run::text::{self, INTERNAL_MARK};
 
 /// What files and continuous integration get.
 const WIDTH: usize = 140;
@@ -47,19 +48,19 @@ impl Render for Full {
 
 impl Full {
     fn verdict(self, findings: &Findings) -> String {
-        let errors = summary::count(findings.errors, "error");
-        let warnings = summary::count(findings.warnings, "warning");
+        let errors = counted_noun(findings.errors, "error");
+        let warnings = counted_noun(findings.warnings, "warning");
         // A suite that could not be read has no number of tests.
         let extent = match findings.tests {
-            0 => format!("in {}", summary::count(findings.files, "file")),
+            0 => format!("in {}", counted_noun(findings.files, "file")),
             _ => summary::extent(findings),
         };
         match (findings.errors, findings.warnings) {
             (0, 0) => format!(
                 "{}: {}, {}",
                 self.paint(DEFAULT_NOTE_STYLE, "all good"),
-                summary::count(findings.files, "file"),
-                summary::count(findings.tests, "test"),
+                counted_noun(findings.files, "file"),
+                counted_noun(findings.tests, "test"),
             ),
             (0, _) => {
                 let word = self.paint(DEFAULT_WARNING_STYLE, "warning");
@@ -125,7 +126,7 @@ impl<'a> Canvas<'a> {
             places.push(self.place(source, &cluster));
         }
         if diagnostic.related.len() > RELATED {
-            let more = summary::count(diagnostic.related.len() - RELATED, "more place");
+            let more = counted_noun(diagnostic.related.len() - RELATED, "more place");
             group = group.element(Level::NOTE.message(format!("and {more}")));
         }
         // One help says what to write; a fix that has none speaks for itself.
@@ -159,7 +160,7 @@ impl<'a> Canvas<'a> {
 
     fn spot(&self, span: Span, label: Option<&str>) -> Spot {
         let label = label.filter(|label| !label.trim().is_empty());
-        let label = label.map(|label| visible::line(&self.findings.redact(label)));
+        let label = label.map(|label| text::single_line(&self.findings.redact(label)));
         Spot::new(self.source(span.source), span, label, self.width)
     }
 
@@ -183,7 +184,7 @@ impl<'a> Canvas<'a> {
         let context = window.context.into_iter();
         Snippet::source(window.text)
             .line_start(window.first_line)
-            .path(format!("{MARK}{index}{MARK}"))
+            .path(format!("{INTERNAL_MARK}{index}{INTERNAL_MARK}"))
             .annotations(marks)
             .annotations(context.map(|line| AnnotationKind::Visible.span(line)))
     }
@@ -195,7 +196,12 @@ impl<'a> Canvas<'a> {
         };
         let path = self.findings.path_of(Span::new(id, 0, 0));
         let place = spot.place;
-        format!("{}:{}:{}", visible::line(&path), place.line, place.column)
+        format!(
+            "{}:{}:{}",
+            text::single_line(&path),
+            place.line,
+            place.column
+        )
     }
 
     fn source(&self, id: SourceId) -> &'a Source {
@@ -203,7 +209,7 @@ impl<'a> Canvas<'a> {
     }
 
     fn paragraph(&self, text: &str) -> String {
-        visible::paragraph(&self.findings.redact(text)).into_owned()
+        text::paragraph(&self.findings.redact(text)).into_owned()
     }
 }
 
@@ -232,7 +238,7 @@ fn masked(findings: &Findings) -> HashMap<SourceId, String> {
 fn fill_in(drawn: &str, places: &[String]) -> String {
     let mut out = String::with_capacity(drawn.len() + 80);
     let mut places = places.iter();
-    for (turn, part) in drawn.split(MARK).enumerate() {
+    for (turn, part) in drawn.split(INTERNAL_MARK).enumerate() {
         match turn {
             0 => out.push_str(part),
             _ if turn % 2 == 1 => out.extend(places.next().map(String::as_str)),
@@ -241,7 +247,9 @@ fn fill_in(drawn: &str, places: &[String]) -> String {
     }
     // Blank lines of a source would leave spaces at the end.
     let lines = out.split('\n').map(|line| line.trim_end_matches(' '));
-    lines.collect::<Vec<_>>().join("\n")
+    let out = lines.collect::<Vec<_>>().join("\n");
+    // Only now, because spans point into the source as it is.
+    text::defuse_commands(out)
 }
 
 #[cfg(test)]
@@ -561,7 +569,7 @@ warning[broken]: a ***
             let fault = fault.related(span(), "one").related(span(), "two");
             fixture.report(fault);
             let shown = fixture.show(&PLAIN);
-            assert!(!shown.contains(MARK) && !shown.contains('\u{1b}'));
+            assert!(!shown.contains(INTERNAL_MARK) && !shown.contains('\u{1b}'));
         }
     }
 }

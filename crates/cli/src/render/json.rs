@@ -7,7 +7,9 @@ use evalrig_core::diagnostic::{Diagnostic, Edit, Fix};
 use evalrig_core::source::Span;
 use serde::Serialize;
 
-use super::{Findings, Render, visible};
+use evalrig_run::text;
+
+use super::{Findings, Render};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Json;
@@ -88,7 +90,7 @@ impl Render for Json {
                 .collect(),
         };
         let text = serde_json::to_string_pretty(&document)?;
-        writeln!(out, "{}", visible::json(&text))
+        writeln!(out, "{}", text::json(&text))
     }
 }
 

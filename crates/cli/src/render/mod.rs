@@ -9,7 +9,6 @@ mod json;
 pub mod patch;
 mod sarif;
 mod summary;
-pub mod visible;
 mod window;
 
 use std::borrow::Cow;
@@ -19,6 +18,7 @@ use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Fix};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{Sources, Span};
+use evalrig_run::text::{self, OutputStyle};
 
 pub use concise::Concise;
 pub use full::Full;
@@ -47,15 +47,7 @@ pub trait Render {
     fn render(&self, findings: &Findings, out: &mut dyn io::Write) -> io::Result<()>;
 }
 
-/// How the place looks on which a report is shown; formats for machines do not care.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Look {
-    pub color: bool,
-    /// In columns; `None` when it is not a terminal.
-    pub width: Option<usize>,
-}
-
-pub type Make = fn(Look) -> Box<dyn Render>;
+pub type Make = fn(OutputStyle) -> Box<dyn Render>;
 
 /// Every format by its name, the default first.
 pub const FORMATS: &[(&str, Make)] = &[
@@ -76,7 +68,7 @@ pub fn format_names() -> Vec<&'static str> {
     FORMATS.iter().map(|(name, _)| *name).collect()
 }
 
-pub fn format_named(name: &str, look: Look) -> Option<Box<dyn Render>> {
+pub fn format_named(name: &str, look: OutputStyle) -> Option<Box<dyn Render>> {
     let (_, make) = FORMATS.iter().find(|(known, _)| *known == name)?;
     Some(make(look))
 }
@@ -104,13 +96,8 @@ impl Findings<'_> {
     /// The file of a span as it is shown: relative when it lies below the working directory.
     fn path_of(&self, span: Span) -> String {
         let path = self.sources.get(span.source).path();
-        let shown = path.strip_prefix(self.working_directory).unwrap_or(path);
-        let shown = if cfg!(windows) {
-            Cow::Owned(shown.as_str().replace('\\', "/"))
-        } else {
-            Cow::Borrowed(shown.as_str())
-        };
-        self.redact(&shown).into_owned()
+        self.redact(&text::shown_path(path, self.working_directory))
+            .into_owned()
     }
 
     /// The message, and the help on a line of its own: for formats that have one text only.
@@ -119,7 +106,7 @@ impl Findings<'_> {
             Some(help) => format!("{}\nhelp: {help}", diagnostic.message),
             None => diagnostic.message.clone(),
         };
-        visible::paragraph(&self.redact(&text)).into_owned()
+        text::paragraph(&self.redact(&text)).into_owned()
     }
 
     /// A fix that would write a blotted-out secret into the file must not be offered.
@@ -141,9 +128,12 @@ mod tests {
     #[test]
     fn every_format_is_found_by_its_name() {
         for (name, _) in FORMATS {
-            assert!(format_named(name, Look::default()).is_some(), "{name}");
+            assert!(
+                format_named(name, OutputStyle::default()).is_some(),
+                "{name}"
+            );
         }
-        assert!(format_named("xml", Look::default()).is_none());
+        assert!(format_named("xml", OutputStyle::default()).is_none());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Effects, Style};
 use similar::{ChangeTag, TextDiff};
 
-use super::visible;
+use evalrig_run::text;
 
 const HEADER: Style = Style::new().effects(Effects::BOLD);
 const HUNK: Style = AnsiColor::Cyan.on_default();
@@ -19,7 +19,7 @@ pub fn unified(path_shown: &str, before: &str, after: &str, color: bool) -> Stri
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let diff = TextDiff::configure().diff_slices(&old, &new);
-    let path = visible::line(path_shown);
+    let path = text::single_line(path_shown);
     let path = path.trim_start_matches('/');
 
     let mut out = String::new();
@@ -49,7 +49,7 @@ pub fn unified(path_shown: &str, before: &str, after: &str, color: bool) -> Stri
 fn shown(line: &str) -> String {
     let body = line.strip_suffix('\n').unwrap_or(line);
     let body = body.strip_suffix('\r').unwrap_or(body);
-    visible::paragraph(body).into_owned() + &line[body.len()..]
+    text::paragraph(body).into_owned() + &line[body.len()..]
 }
 
 /// Colours end before the line does, so that pagers which cut lines stay sane.

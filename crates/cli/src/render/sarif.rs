@@ -5,135 +5,18 @@ use std::io::{self, Write};
 
 use evalrig_core::diagnostic::{Code, Diagnostic, Fix};
 use evalrig_core::source::Span;
-use evalrig_run::report::sarif::uri;
-use serde::Serialize;
+use evalrig_run::report::sarif_log::{
+    SarifArtifactChange, SarifArtifactLocation, SarifConfiguration, SarifFix, SarifLocation,
+    SarifLog, SarifPhysicalLocation, SarifRegion, SarifReplacement, SarifResult, SarifRule,
+    SarifText, uri,
+};
 
-use super::{Findings, Render, visible};
+use evalrig_run::text;
+
+use super::{Findings, Render};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Sarif;
-
-#[derive(Serialize)]
-struct Log {
-    #[serde(rename = "$schema")]
-    schema: &'static str,
-    version: &'static str,
-    runs: [Run; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Run {
-    tool: Tool,
-    column_kind: &'static str,
-    results: Vec<Outcome>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    properties: Option<Properties>,
-}
-
-#[derive(Serialize)]
-struct Properties {
-    dropped: usize,
-}
-
-#[derive(Serialize)]
-struct Tool {
-    driver: Driver,
-}
-
-#[derive(Serialize)]
-struct Driver {
-    name: &'static str,
-    version: &'static str,
-    rules: Vec<Rule>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Rule {
-    id: &'static str,
-    short_description: Text,
-    default_configuration: Configuration,
-    help: Text,
-}
-
-#[derive(Serialize)]
-struct Configuration {
-    level: &'static str,
-}
-
-#[derive(Serialize)]
-struct Text {
-    text: String,
-}
-
-/// A `result`, which is another word in Rust.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Outcome {
-    rule_id: &'static str,
-    rule_index: usize,
-    level: &'static str,
-    message: Text,
-    locations: [Location; 1],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    related_locations: Vec<Location>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    fixes: Vec<Repair>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Location {
-    /// Locations of one list must differ; two related places may be the same, their ids are not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<usize>,
-    physical_location: PhysicalLocation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<Text>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PhysicalLocation {
-    artifact_location: ArtifactLocation,
-    region: Region,
-}
-
-#[derive(Serialize)]
-struct ArtifactLocation {
-    uri: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Region {
-    start_line: u32,
-    start_column: u32,
-    end_line: u32,
-    end_column: u32,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Repair {
-    description: Text,
-    artifact_changes: Vec<ArtifactChange>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ArtifactChange {
-    artifact_location: ArtifactLocation,
-    replacements: Vec<Replacement>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Replacement {
-    deleted_region: Region,
-    inserted_content: Text,
-}
 
 impl Render for Sarif {
     fn render(&self, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
@@ -142,46 +25,29 @@ impl Render for Sarif {
             .diagnostics
             .iter()
             .map(|diagnostic| result(findings, diagnostic, &mut rules))
-            .collect();
-        let log = Log {
-            schema: "https://json.schemastore.org/sarif-2.1.0.json",
-            version: "2.1.0",
-            runs: [Run {
-                tool: Tool {
-                    driver: Driver {
-                        name: "evalrig",
-                        version: env!("CARGO_PKG_VERSION"),
-                        rules: rules.list,
-                    },
-                },
-                column_kind: "unicodeCodePoints",
-                results,
-                properties: (findings.dropped > 0).then_some(Properties {
-                    dropped: findings.dropped,
-                }),
-            }],
-        };
+            .collect::<Vec<_>>();
+        let log = SarifLog::new(&rules.list, &results, findings.dropped as u64);
         let text = serde_json::to_string_pretty(&log)?;
-        writeln!(out, "{}", visible::json(&text))
+        writeln!(out, "{}", text::json(&text))
     }
 }
 
 /// The codes that occur, in the order of their first diagnostic.
 #[derive(Default)]
 struct Rules {
-    list: Vec<Rule>,
+    list: Vec<SarifRule>,
     index: HashMap<&'static str, usize>,
 }
 
 impl Rules {
     fn index_of(&mut self, code: &'static Code) -> usize {
         *self.index.entry(code.name).or_insert_with(|| {
-            self.list.push(Rule {
-                id: code.name,
+            self.list.push(SarifRule {
+                id: code.name.into(),
                 short_description: text(first_sentence(code)),
-                default_configuration: Configuration {
+                default_configuration: Some(SarifConfiguration {
                     level: code.level.severity().word(),
-                },
+                }),
                 help: text(format!("evalrig explain {}", code.name)),
             });
             self.list.len() - 1
@@ -189,8 +55,8 @@ impl Rules {
     }
 }
 
-fn text(text: impl Into<String>) -> Text {
-    Text { text: text.into() }
+fn text(text: impl Into<String>) -> SarifText {
+    SarifText::new(text)
 }
 
 fn first_sentence(code: &Code) -> String {
@@ -198,26 +64,26 @@ fn first_sentence(code: &Code) -> String {
     let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
     match what.find(". ") {
         Some(end) => what[..=end].to_owned(),
-        // The standard asks for a text even where nobody wrote one yet.
+        // SARIF requires a text even for a code without a doc.
         None if what.is_empty() => code.name.to_owned(),
         None => what,
     }
 }
 
-fn result(findings: &Findings, diagnostic: &Diagnostic, rules: &mut Rules) -> Outcome {
+fn result(findings: &Findings, diagnostic: &Diagnostic, rules: &mut Rules) -> SarifResult {
     let related = diagnostic.related.iter().enumerate();
-    Outcome {
-        rule_id: diagnostic.code.name,
+    SarifResult {
+        rule_id: diagnostic.code.name.into(),
         rule_index: rules.index_of(diagnostic.code),
         level: diagnostic.level.severity().word(),
         message: text(findings.message_with_help(diagnostic)),
-        locations: [Location {
+        locations: [SarifLocation {
             id: None,
             physical_location: physical(findings, diagnostic.span),
             message: None,
         }],
         related_locations: related
-            .map(|(index, related)| Location {
+            .map(|(index, related)| SarifLocation {
                 id: Some(index + 1),
                 physical_location: physical(findings, related.span),
                 message: Some(text(findings.redact(&related.message))),
@@ -229,53 +95,58 @@ fn result(findings: &Findings, diagnostic: &Diagnostic, rules: &mut Rules) -> Ou
             .map(|fix| repair(findings, fix))
             .into_iter()
             .collect(),
+        occurrence_count: None,
+        partial_fingerprints: None,
+        properties: None,
     }
 }
 
-fn physical(findings: &Findings, span: Span) -> PhysicalLocation {
-    PhysicalLocation {
+fn physical(findings: &Findings, span: Span) -> SarifPhysicalLocation {
+    SarifPhysicalLocation {
         artifact_location: artifact(findings, span),
         region: region(findings, span),
     }
 }
 
-fn artifact(findings: &Findings, span: Span) -> ArtifactLocation {
-    ArtifactLocation {
+fn artifact(findings: &Findings, span: Span) -> SarifArtifactLocation {
+    SarifArtifactLocation {
         uri: uri(&findings.path_of(span)),
+        uri_base_id: None,
     }
 }
 
-fn region(findings: &Findings, span: Span) -> Region {
+fn region(findings: &Findings, span: Span) -> SarifRegion {
     let start = findings.sources.position(span);
     let end = findings.sources.end_position(span);
-    Region {
+    SarifRegion {
         start_line: start.line,
-        start_column: start.column,
-        end_line: end.line,
-        end_column: end.column,
+        start_column: Some(start.column),
+        end_line: Some(end.line),
+        end_column: Some(end.column),
     }
 }
 
 /// All edits in one file are one change.
-fn repair(findings: &Findings, fix: &Fix) -> Repair {
-    let mut changes: Vec<ArtifactChange> = Vec::new();
+fn repair(findings: &Findings, fix: &Fix) -> SarifFix {
+    let mut changes: Vec<SarifArtifactChange> = Vec::new();
     for edit in &fix.edits {
         let artifact_location = artifact(findings, edit.span);
-        let replacement = Replacement {
+        let replacement = SarifReplacement {
             deleted_region: region(findings, edit.span),
             inserted_content: text(&edit.text),
         };
-        let same =
-            |change: &&mut ArtifactChange| change.artifact_location.uri == artifact_location.uri;
+        let same = |change: &&mut SarifArtifactChange| {
+            change.artifact_location.uri == artifact_location.uri
+        };
         match changes.iter_mut().find(same) {
             Some(change) => change.replacements.push(replacement),
-            None => changes.push(ArtifactChange {
+            None => changes.push(SarifArtifactChange {
                 artifact_location,
                 replacements: vec![replacement],
             }),
         }
     }
-    Repair {
+    SarifFix {
         description: text(findings.redact(&fix.title)),
         artifact_changes: changes,
     }
@@ -388,11 +259,5 @@ mod tests {
         let region = &result["locations"][0]["physicalLocation"]["region"];
         assert_eq!(region["startColumn"], 5);
         assert_eq!(region["endColumn"], 6);
-    }
-
-    #[test]
-    fn addresses_are_encoded() {
-        assert_eq!(uri("my evals/ä:1.yaml"), "my%20evals/%C3%A4%3A1.yaml");
-        assert_eq!(uri("/etc/x#y"), "file:///etc/x%23y");
     }
 }

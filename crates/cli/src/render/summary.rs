@@ -1,20 +1,15 @@
 //! The words of the last lines: how much was found, in how much.
 
-use super::Findings;
+use evalrig_run::text::numbers::counted_noun;
 
-pub fn count(number: usize, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
-    }
-}
+use super::Findings;
 
 /// `in 2 files (14 tests)`
 pub fn extent(findings: &Findings) -> String {
     format!(
         "in {} ({})",
-        count(findings.files, "file"),
-        count(findings.tests, "test")
+        counted_noun(findings.files, "file"),
+        counted_noun(findings.tests, "test")
     )
 }
 
@@ -22,8 +17,8 @@ pub fn extent(findings: &Findings) -> String {
 pub fn totals(findings: &Findings) -> String {
     format!(
         "{}, {} {}",
-        count(findings.errors, "error"),
-        count(findings.warnings, "warning"),
+        counted_noun(findings.errors, "error"),
+        counted_noun(findings.warnings, "warning"),
         extent(findings)
     )
 }
@@ -42,17 +37,5 @@ pub fn fixable(findings: &Findings) -> Option<String> {
     match fixes.count() {
         0 => None,
         n => Some(format!("{n} fixable with `evalrig validate --fix`")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_is_singular_and_none_is_plural() {
-        assert_eq!(count(0, "error"), "0 errors");
-        assert_eq!(count(1, "error"), "1 error");
-        assert_eq!(count(2, "error"), "2 errors");
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use evalrig_core::source::{Position, Source, Span};
 
-use super::visible;
+use evalrig_run::text;
 
 /// A marked text of more lines is marked on its first line only.
 const TALLEST_SPOT: u32 = 8;
@@ -218,7 +218,7 @@ impl Window {
         }
         Self {
             first_line: (first + source.first_line() - 1) as usize,
-            text: visible::source(window),
+            text: text::source(window),
             marks,
             context: alone.then_some(0..0),
         }

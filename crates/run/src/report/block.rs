@@ -6,10 +6,14 @@ use std::io::{self, Write};
 use evalrig_core::model::Outcome;
 use evalrig_core::stats::Interval;
 
-use super::paint::{Paint, Tone, outcome_phrase};
 use super::sample::Sample;
 use super::tally::{Counts, Tally};
-use super::{RunEnd, phrase, totals, visible, wrap};
+use super::{RunEnd, totals};
+use crate::text::{
+    self, numbers,
+    paint::{Paint, Tone, outcome_phrase},
+    wrap,
+};
 
 const BAR: usize = 50;
 const LABEL: usize = 9;
@@ -37,7 +41,7 @@ impl Block<'_> {
         let cost = totals::cost(tally).map(|text| format!("{text}{besides}"));
         self.fact("cost", cost, out)?;
         let note = end.price_note.as_deref();
-        self.fact("", note.map(|note| visible::line(note, 300)), out)?;
+        self.fact("", note.map(|note| text::line(note, 300)), out)?;
         self.fact("judges", totals::judges(tally), out)?;
         self.table("suites", &tally.suites, &tally.suite_samples, out)?;
         self.table("targets", &tally.targets, &tally.target_samples, out)?;
@@ -90,7 +94,7 @@ impl Block<'_> {
             let n @ 1.. = counts.of(outcome) else {
                 continue;
             };
-            let text = format!("{} {}", phrase::count(n), outcome_phrase(outcome));
+            let text = format!("{} {}", numbers::count(n), outcome_phrase(outcome));
             let width = text.len() + 5;
             if used > 0 && used + width > self.paint.columns() {
                 writeln!(out, "{}", line.trim_end())?;
@@ -117,7 +121,7 @@ impl Block<'_> {
         }
         let names: Vec<_> = rows
             .keys()
-            .map(|name| self.paint.cut(&visible::line(name, 80), 30))
+            .map(|name| self.paint.cut(&text::line(name, 80), 30))
             .collect();
         let shown = names.iter().take(LISTED);
         let widest = shown.map(|name| wrap::width(name)).max().unwrap_or(0);
@@ -136,7 +140,7 @@ impl Block<'_> {
         let left_out = rows.len().saturating_sub(LISTED) as u64;
         match left_out {
             0 => Ok(()),
-            n => self.fact("", Some(format!("and {} more", phrase::count(n))), out),
+            n => self.fact("", Some(format!("and {} more", numbers::count(n))), out),
         }
     }
 
@@ -174,11 +178,11 @@ fn row_text(counts: &Counts, interval: Option<Interval>) -> String {
     let mut parts = Vec::new();
     if counts.judged() > 0 {
         let passed = counts.of(Outcome::Passed);
-        parts.push(phrase::share(passed, counts.judged(), interval));
+        parts.push(numbers::share(passed, counts.judged(), interval));
     }
     for outcome in [Outcome::Errored, Outcome::Skipped] {
         if let n @ 1.. = counts.of(outcome) {
-            parts.push(format!("{} {}", phrase::count(n), outcome_phrase(outcome)));
+            parts.push(format!("{} {}", numbers::count(n), outcome_phrase(outcome)));
         }
     }
     parts.join(", ")

@@ -2,8 +2,8 @@
 
 use super::finding::Label;
 use super::groups::Group;
-use super::phrase;
 use super::tally::Tally;
+use crate::text::numbers;
 
 /// Which parts of a label tell cases apart.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ impl Breadth {
         } else {
             ""
         };
-        let count = phrase::count(group.others);
+        let count = numbers::count(group.others);
         Some(format!(
             "the same in {count} more: {}{more}",
             names.join(", ")

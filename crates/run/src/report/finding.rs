@@ -4,8 +4,8 @@
 use evalrig_core::model::Outcome;
 use serde_json::Value;
 
-use super::visible::{self, Excerpt};
 use crate::record::{EvaluatorResult, GradeOutcome, Row, RowError, SourcePlace};
+use crate::text::{self, Excerpt, numbers};
 
 const NAME: usize = 120;
 const SENTENCE: usize = 400;
@@ -27,7 +27,7 @@ pub struct Place {
 impl Place {
     fn of(source: &SourcePlace) -> Self {
         Self {
-            file: visible::line(&source.file, SENTENCE),
+            file: text::line(&source.file, SENTENCE),
             line: source.line,
         }
     }
@@ -51,9 +51,9 @@ impl Label {
     pub fn of(row: &Row) -> Self {
         Self {
             place: Place::of(&row.source),
-            suite: visible::line(&row.dataset, NAME),
-            test: visible::line(&row.eval_id, NAME),
-            target: visible::line(&row.target, NAME),
+            suite: text::line(&row.dataset, NAME),
+            test: text::line(&row.eval_id, NAME),
+            target: text::line(&row.target, NAME),
             trial: row.trial,
         }
     }
@@ -69,9 +69,9 @@ pub struct Trouble {
 impl Trouble {
     pub fn of(error: &RowError) -> Self {
         Self {
-            stage: visible::line(&error.stage, NAME),
-            kind: visible::line(&error.kind, NAME),
-            message: visible::line(&joined(&error.message), SENTENCE),
+            stage: text::line(&error.stage, NAME),
+            kind: text::line(&error.kind, NAME),
+            message: text::line(&joined(&error.message), SENTENCE),
         }
     }
 
@@ -93,7 +93,7 @@ impl Sentences {
         for sentence in all {
             found.total += 1;
             if found.shown.len() < SENTENCES {
-                found.shown.push(visible::line(sentence, SENTENCE));
+                found.shown.push(text::line(sentence, SENTENCE));
             }
         }
         found
@@ -141,7 +141,7 @@ impl Check {
     /// What happened, without the name: `scored 0.50, weight 2, gate missed (needs 0.80)`.
     pub fn sentence(&self) -> String {
         let mut text = match &self.state {
-            State::Scored(score) => format!("scored {}", super::phrase::score(*score)),
+            State::Scored(score) => format!("scored {}", numbers::score(*score)),
             State::Skipped => "skipped".to_owned(),
             State::Errored(Some(trouble)) => format!("could not be measured: {}", trouble.text()),
             State::Errored(None) => "could not be measured".to_owned(),
@@ -153,10 +153,7 @@ impl Check {
         }
         match &self.gate {
             Some(Gate::Missed(Some(needs))) => {
-                text.push_str(&format!(
-                    ", gate missed (needs {})",
-                    super::phrase::score(*needs)
-                ));
+                text.push_str(&format!(", gate missed (needs {})", numbers::score(*needs)));
             }
             Some(Gate::Missed(None)) => text.push_str(", gate missed (must pass)"),
             Some(Gate::Unchecked) => text.push_str(", gate not checked"),
@@ -216,7 +213,7 @@ impl Finding {
             },
             checks: checks.list,
             checks_left_out: checks.left_out,
-            answer: answer.map(|text| visible::excerpt(text, ANSWER_LINES, ANSWER_LINE)),
+            answer: answer.map(|text| text::excerpt(text, ANSWER_LINES, ANSWER_LINE)),
         }
     }
 
@@ -282,7 +279,7 @@ impl Checks {
     fn gather(&mut self, results: &[EvaluatorResult], outer: &str, depth: usize) {
         for result in results {
             let members = result.evaluator_results.as_deref().unwrap_or_default();
-            let own = visible::line(&result.name, NAME);
+            let own = text::line(&result.name, NAME);
             let name = match outer {
                 "" => own,
                 outer => format!("{outer} › {own}"),
@@ -316,12 +313,11 @@ fn check(result: &EvaluatorResult, members: &[EvaluatorResult], name: String) ->
     };
     let reasoning = result.reasoning.as_deref().map(str::trim);
     Check {
-        type_name: (result.type_name != result.name)
-            .then(|| visible::line(&result.type_name, NAME)),
+        type_name: (result.type_name != result.name).then(|| text::line(&result.type_name, NAME)),
         aggregator: result
             .aggregator
             .as_deref()
-            .map(|text| visible::line(text, NAME)),
+            .map(|text| text::line(text, NAME)),
         state: match (result.outcome, result.score) {
             (GradeOutcome::Graded, Some(score)) => State::Scored(score),
             (GradeOutcome::Errored, _) => State::Errored(result.error.as_ref().map(Trouble::of)),
@@ -333,7 +329,7 @@ fn check(result: &EvaluatorResult, members: &[EvaluatorResult], name: String) ->
         misses: Sentences::of(result.misses.iter().filter(of_a_member)),
         reasoning: reasoning
             .filter(|text| !text.is_empty())
-            .map(|text| visible::line(&joined(text), REASONING)),
+            .map(|text| text::line(&joined(text), REASONING)),
         place: result.source.as_ref().map(Place::of),
         name,
     }

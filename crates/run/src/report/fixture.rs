@@ -5,11 +5,12 @@ use evalrig_core::compare::{Case, Options, compare};
 use evalrig_core::model::{Outcome, Verdict};
 use serde_json::{Number, Value, json};
 
-use super::{Compared, Detail, Look, ReportKind, RunEnd, Setting, SuiteText};
+use super::{Compared, Detail, ReportKind, RunEnd, Setting, SuiteText};
 use crate::record::{
     Borderline, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION,
     SourcePlace, TokenCounts, Trace,
 };
+use crate::text::OutputStyle;
 
 const FILE: &str = "evals/support/EVAL.yaml";
 
@@ -49,11 +50,11 @@ pub struct Shown {
 }
 
 impl Shown {
-    pub fn of(report: &'static ReportKind, look: Look) -> Self {
+    pub fn of(report: &'static ReportKind, look: OutputStyle) -> Self {
         Self {
             report,
             setting: Setting {
-                look,
+                style: look,
                 detail: Detail::Normal,
                 text: SuiteText::new(suite_line),
                 borderline: Borderline::Fails,
@@ -98,11 +99,11 @@ impl Shown {
     }
 }
 
-pub fn looks() -> Vec<Look> {
+pub fn looks() -> Vec<OutputStyle> {
     let mut looks = Vec::new();
     for color in [false, true] {
         for unicode in [false, true] {
-            looks.push(Look {
+            looks.push(OutputStyle {
                 color,
                 width: Some(80),
                 unicode,

@@ -5,10 +5,14 @@ use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
 
+use super::SuiteText;
 use super::breadth::Breadth;
 use super::finding::{Check, Finding, Place, Sentences, State};
-use super::paint::{Paint, Tone, outcome_phrase};
-use super::{SuiteText, phrase, visible, wrap};
+use crate::text::{
+    self, numbers,
+    paint::{Paint, Tone, outcome_phrase},
+    wrap,
+};
 
 /// Of an answer, after wrapping.
 const ANSWER_ROWS: usize = 8;
@@ -61,7 +65,7 @@ impl Frame<'_> {
             self.check(check, &mut sheet, out)?;
         }
         if finding.checks_left_out > 0 {
-            let more = phrase::counted(finding.checks_left_out as u64, "assertion", "assertions");
+            let more = numbers::counted(finding.checks_left_out as u64, "assertion", "assertions");
             sheet.faint(&format!("{more} more lost points"), out)?;
         }
         self.answer(finding, &sheet, out)?;
@@ -210,7 +214,7 @@ impl Frame<'_> {
             (false, _) => {
                 format!(
                     "answer, {used} of {} lines",
-                    phrase::count(answer.total as u64)
+                    numbers::count(answer.total as u64)
                 )
             }
         };
@@ -224,7 +228,7 @@ impl Frame<'_> {
 
     fn author_line(&self, place: &Place) -> Option<String> {
         let line = self.text.line(&place.file, place.line)?;
-        let shown = visible::excerpt(&line, 1, AUTHOR_LINE).lines.pop()?;
+        let shown = text::excerpt(&line, 1, AUTHOR_LINE).lines.pop()?;
         Some(self.paint.text(&shown).into_owned())
     }
 }
@@ -239,10 +243,10 @@ fn facts(finding: &Finding) -> Vec<String> {
     facts.extend(
         finding
             .score
-            .map(|score| format!("score {}", phrase::score(score))),
+            .map(|score| format!("score {}", numbers::score(score))),
     );
-    facts.extend(finding.cost_usd.map(phrase::money));
-    facts.extend(finding.duration_ms.map(phrase::duration));
+    facts.extend(finding.cost_usd.map(numbers::money));
+    facts.extend(finding.duration_ms.map(numbers::duration));
     if finding.attempts > 1 {
         facts.push(format!("{} attempts", finding.attempts));
     }

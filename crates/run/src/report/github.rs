@@ -9,8 +9,9 @@ use super::breadth::Breadth;
 use super::finding::{Check, Finding, Place, State};
 use super::groups::{Group, Groups};
 use super::tally::Tally;
-use super::{Report, ReportKind, RunEnd, comparison, phrase, totals, visible};
+use super::{Report, ReportKind, RunEnd, comparison, totals};
 use crate::record::Row;
+use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
     name: "github",
@@ -126,7 +127,7 @@ fn beside(end: &RunEnd, compared: &Compared) -> String {
         lines.push(format!(
             "{} {}: {} -> {}",
             test.change.word(),
-            visible::line(&names.case(test), 120),
+            text::line(&names.case(test), 120),
             comparison::passes(test.base),
             comparison::passes(test.candidate)
         ));
@@ -169,7 +170,7 @@ fn of_finding(finding: &Finding, breadth: Breadth) -> Vec<Annotation> {
         Some(score) => format!(
             "{name} {}, score {}",
             finding.outcome.word(),
-            phrase::score(score)
+            numbers::score(score)
         ),
         None => format!("{name} {}", finding.outcome.word()),
     };
@@ -224,13 +225,13 @@ pub fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Look;
     use super::super::comparison::testing;
     use super::super::fixture::{self, Shown};
     use super::*;
+    use crate::text::OutputStyle;
 
     fn shown() -> Shown {
-        Shown::of(&REPORT, Look::default())
+        Shown::of(&REPORT, OutputStyle::default())
     }
 
     #[test]

@@ -19,8 +19,9 @@ use sha2::{Digest, Sha256};
 
 use self::shelf::{Kept, Shelf};
 use self::summary::Summary;
-use super::{Report, ReportKind, RunEnd, Setting, SuiteText, visible};
+use super::{Report, ReportKind, RunEnd, Setting, SuiteText};
 use crate::record::Row;
+use crate::text;
 
 pub static REPORT: ReportKind = ReportKind {
     name: "html",
@@ -137,7 +138,7 @@ fn without_returns(text: &str) -> String {
 /// JSON in which nothing can end or open an element, whatever the strings in it say. The signs can
 /// stand in strings only, so the meaning stays.
 fn inert(json: &str) -> String {
-    let json = visible::json(json);
+    let json = text::json(json);
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
@@ -177,12 +178,13 @@ fn write_block(out: &mut dyn Write, id: &str, json: &str) -> io::Result<()> {
 mod tests {
     use evalrig_core::model::Outcome;
 
+    use super::super::Report as _;
     use super::super::fixture::{self, HOSTILE, Shown};
-    use super::super::{Look, Report as _};
     use super::*;
+    use crate::text::OutputStyle;
 
     fn shown() -> Shown {
-        Shown::of(&REPORT, Look::default())
+        Shown::of(&REPORT, OutputStyle::default())
     }
 
     fn block(page: &str, id: &str) -> Value {
@@ -325,7 +327,7 @@ mod tests {
     #[test]
     fn rows_are_not_written_before_the_end() {
         let mut report = Html::new(&Setting {
-            look: Look::default(),
+            style: OutputStyle::default(),
             detail: super::super::Detail::Normal,
             text: SuiteText::unknown(),
             borderline: crate::record::Borderline::Fails,

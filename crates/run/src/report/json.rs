@@ -7,8 +7,9 @@ use evalrig_core::stats::Interval;
 use serde_json::{Value, json};
 
 use super::tally::Tally;
-use super::{Report, ReportKind, RunEnd, Setting, comparison, jsonl, visible};
+use super::{Report, ReportKind, RunEnd, Setting, comparison, jsonl};
 use crate::record::{Row, SCHEMA_VERSION};
+use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
     name: "json",
@@ -64,7 +65,12 @@ impl Json {
     /// At 95 %, of the numbers in the summary, whose keys the format has fixed. Null from 200 tests
     /// on.
     fn intervals(&self) -> Value {
-        let pair = |interval: Interval| json!([rounded(interval.low), rounded(interval.high)]);
+        let pair = |interval: Interval| {
+            json!([
+                numbers::rounded(interval.low),
+                numbers::rounded(interval.high)
+            ])
+        };
         json!({
             "passRate": self.tally.sample.rate().map(pair),
             "averageScore": self.tally.sample.average().map(pair),
@@ -73,22 +79,18 @@ impl Json {
 }
 
 fn text(value: &Value) -> String {
-    visible::json(&value.to_string()).into_owned()
-}
-
-fn rounded(number: f64) -> f64 {
-    (number * 1e6).round() / 1e6
+    text::json(&value.to_string()).into_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Look;
     use super::super::comparison::testing;
     use super::super::fixture::{self, Shown};
     use super::*;
+    use crate::text::OutputStyle;
 
     fn shown() -> Shown {
-        Shown::of(&REPORT, Look::default())
+        Shown::of(&REPORT, OutputStyle::default())
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Report, ReportKind, RunEnd, visible};
+use super::{Report, ReportKind, RunEnd};
 use crate::record::Row;
+use crate::text;
 
 pub static REPORT: ReportKind = ReportKind {
     name: "jsonl",
@@ -29,20 +30,20 @@ impl Report for Jsonl {
 /// runner.
 pub(super) fn write_row(row: &Row, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_json::to_string(row)?;
-    out.write_all(visible::json(&text).as_bytes())
+    out.write_all(text::json(&text).as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Look;
     use super::super::fixture::{self, Shown};
     use super::*;
+    use crate::text::OutputStyle;
 
     #[test]
     fn rows_come_back_as_they_were() {
         let mut rows = fixture::rows();
         rows.extend(fixture::hostile_rows());
-        let text = Shown::of(&REPORT, Look::default()).rows(&rows);
+        let text = Shown::of(&REPORT, OutputStyle::default()).rows(&rows);
         let read: Vec<Row> = text
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
@@ -52,6 +53,8 @@ mod tests {
 
     #[test]
     fn snapshot() {
-        insta::assert_snapshot!(Shown::of(&REPORT, Look::default()).rows(&fixture::rows()[1..3]));
+        insta::assert_snapshot!(
+            Shown::of(&REPORT, OutputStyle::default()).rows(&fixture::rows()[1..3])
+        );
     }
 }

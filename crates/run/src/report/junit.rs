@@ -9,8 +9,9 @@ use evalrig_core::model::Outcome;
 
 use super::finding::Finding;
 use super::tally::Counts;
-use super::{Report, ReportKind, RunEnd, Setting, phrase, visible, xml};
+use super::{Report, ReportKind, RunEnd, Setting, xml};
 use crate::record::{Borderline, Row};
+use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
     name: "junit",
@@ -165,7 +166,7 @@ fn push_case(row: &Row, telling: Telling, out: &mut String) {
         _ if telling == Telling::Nothing => {}
         Outcome::Skipped => {
             let why = row.error.as_ref().map_or("", |error| &error.message);
-            let why = visible::line(why, 400);
+            let why = text::line(why, 400);
             let _ = writeln!(
                 out,
                 r#"      <skipped message="{}"/>"#,
@@ -234,7 +235,7 @@ fn push_reasons(row: &Row, telling: Telling, out: &mut String) {
 fn reasons(finding: &Finding) -> String {
     let mut text = String::new();
     if let Some(score) = finding.score {
-        let _ = writeln!(text, "score {}", phrase::score(score));
+        let _ = writeln!(text, "score {}", numbers::score(score));
     }
     if let Some(trouble) = finding.untold_trouble() {
         let _ = writeln!(text, "could not be measured: {}", trouble.text());
@@ -284,12 +285,12 @@ fn beginning(answer: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Look;
     use super::super::fixture::{self, Shown};
     use super::*;
+    use crate::text::OutputStyle;
 
     fn shown() -> Shown {
-        Shown::of(&REPORT, Look::default())
+        Shown::of(&REPORT, OutputStyle::default())
     }
 
     /// Names of the elements in the order in which they open, if the text is well-formed.
@@ -342,7 +343,7 @@ mod tests {
             fixture::row("b", Outcome::Failed, Some(0.1)),
         ];
         let shown = |borderline| {
-            Shown::of(&REPORT, Look::default())
+            Shown::of(&REPORT, OutputStyle::default())
                 .borderline(borderline)
                 .rows(&rows)
         };

@@ -4,26 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::record::Borderline;
-
-/// What the place can show; reports for machines do not care.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
-    pub color: bool,
-    /// In columns; `None` when it is not a terminal.
-    pub width: Option<usize>,
-    /// Without it only ASCII is written.
-    pub unicode: bool,
-}
-
-impl Default for Look {
-    fn default() -> Self {
-        Self {
-            color: false,
-            width: None,
-            unicode: true,
-        }
-    }
-}
+use crate::text::OutputStyle;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
@@ -86,7 +67,7 @@ impl fmt::Debug for SuiteText {
 /// What every report is made with.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    pub look: Look,
+    pub style: OutputStyle,
     pub detail: Detail,
     pub text: SuiteText,
     /// What the exit code makes of it, for reports from which others make one of their own.

@@ -9,11 +9,10 @@ use evalrig_core::model::Outcome;
 use super::breadth::Breadth;
 use super::finding::{Finding, Sentences};
 use super::groups::Groups;
-use super::paint::outcome_phrase;
 use super::tally::Tally;
-use super::visible::Excerpt;
-use super::{Report, ReportKind, RunEnd, comparison, phrase, totals, visible};
+use super::{Report, ReportKind, RunEnd, comparison, totals};
 use crate::record::Row;
+use crate::text::{self, Excerpt, numbers, paint::outcome_phrase};
 
 pub static REPORT: ReportKind = ReportKind {
     name: "markdown",
@@ -163,10 +162,10 @@ fn push_table(entries: &[Entry], left_out: u64, breadth: Breadth, text: &mut Str
             hidden += 1 + entry.hidden;
             continue;
         }
-        let score = finding.score.map_or("–".to_owned(), phrase::score);
+        let score = finding.score.map_or("–".to_owned(), numbers::score);
         let more = match entry.hidden {
             0 => String::new(),
-            n => format!(" and {} more", phrase::count(n)),
+            n => format!(" and {} more", numbers::count(n)),
         };
         let _ = writeln!(
             text,
@@ -179,7 +178,7 @@ fn push_table(entries: &[Entry], left_out: u64, breadth: Breadth, text: &mut Str
         );
     }
     if hidden > 0 {
-        let _ = writeln!(text, "\n{} more did not pass.", phrase::count(hidden));
+        let _ = writeln!(text, "\n{} more did not pass.", numbers::count(hidden));
     }
 }
 
@@ -195,7 +194,7 @@ fn push_details(entries: &[Entry], breadth: Breadth, longest: usize, text: &mut 
         }
     }
     if left_out > 0 {
-        let cases = phrase::counted(left_out, "case is", "cases are");
+        let cases = numbers::counted(left_out, "case is", "cases are");
         let _ = writeln!(
             text,
             "\nDetails of {cases} left out, a comment has no room for more."
@@ -275,7 +274,7 @@ fn fence(lines: &[String]) -> String {
 
 /// Names and sentences of others. GitHub looks for mentions, issues and emoji outside of `code` only.
 fn code(text: &str, limit: usize) -> String {
-    format!("<code>{}</code>", escaped(&visible::line(text, limit)))
+    format!("<code>{}</code>", escaped(&text::line(text, limit)))
 }
 
 /// Everything that Markdown or HTML could take for more than text.
@@ -299,13 +298,13 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Look;
     use super::super::comparison::testing;
     use super::super::fixture::{self, Shown};
     use super::*;
+    use crate::text::OutputStyle;
 
     fn shown() -> Shown {
-        Shown::of(&REPORT, Look::default())
+        Shown::of(&REPORT, OutputStyle::default())
     }
 
     #[test]

@@ -19,15 +19,12 @@ pub mod jsonl;
 pub mod junit;
 mod look;
 pub mod markdown;
-mod paint;
-mod phrase;
 mod sample;
 pub mod sarif;
+pub mod sarif_log;
 mod tally;
 pub mod terminal;
 mod totals;
-mod visible;
-mod wrap;
 mod xml;
 
 use std::fmt;
@@ -37,7 +34,7 @@ use crate::record::Row;
 
 pub use background::{Compared, PastRuns};
 pub use end::{RunEnd, Stopped};
-pub use look::{Detail, Look, Setting, SuiteText};
+pub use look::{Detail, Setting, SuiteText};
 
 /// Hears every row once, in any order, and then the end. What it writes is complete after
 /// [`Report::finish`].
@@ -80,6 +77,7 @@ mod tests {
     use super::comparison::testing;
     use super::fixture::{self, Shown};
     use super::*;
+    use crate::text::{self, OutputStyle};
 
     #[test]
     fn every_file_is_a_module_and_every_report_is_in_the_list() {
@@ -139,7 +137,7 @@ mod tests {
                     .rows(&rows);
                 assert!(!text.contains("##["), "{}: {text}", report.name);
                 assert!(!text.contains("##vso["), "{}: {text}", report.name);
-                let harmful = |c: char| visible::is_harmful(c) && !matches!(c, '\n' | '\u{1b}');
+                let harmful = |c: char| text::is_harmful(c) && !matches!(c, '\n' | '\u{1b}');
                 assert!(!text.contains(harmful), "{}: {text}", report.name);
                 assert!(look.color || !text.contains('\u{1b}'), "{}", report.name);
                 let commands = text.lines().filter(|line| line.trim().starts_with("::"));
@@ -155,7 +153,7 @@ mod tests {
     fn huge_answers_stay_out_of_reports_for_people() {
         let rows = [fixture::huge_row()];
         for name in ["terminal", "junit", "markdown", "github"] {
-            let text = Shown::of(report_named(name).unwrap(), Look::default()).rows(&rows);
+            let text = Shown::of(report_named(name).unwrap(), OutputStyle::default()).rows(&rows);
             assert!(text.len() < 20_000, "{name}: {}", text.len());
         }
     }
@@ -163,7 +161,7 @@ mod tests {
     #[test]
     fn a_run_without_rows_is_shown_too() {
         for report in REPORTS {
-            let text = Shown::of(report, Look::default()).rows(&[]);
+            let text = Shown::of(report, OutputStyle::default()).rows(&[]);
             assert!(
                 report.name == "jsonl" || !text.is_empty(),
                 "{}",

@@ -6,12 +6,16 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::finding::{Check, Finding, Gate, Place, State, Trouble};
-use super::{Report, ReportKind, RunEnd, phrase, visible};
+use super::sarif_log::{
+    REPOSITORY_ROOT, SarifArtifactLocation, SarifCaseProperties, SarifFingerprints, SarifLocation,
+    SarifLog, SarifPhysicalLocation, SarifRegion, SarifResult, SarifRule, SarifText, uri,
+};
+use super::{Report, ReportKind, RunEnd};
 use crate::record::Row;
+use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
     name: "sarif",
@@ -26,131 +30,14 @@ const CASE: &str = "case";
 /// Above it an assertion that lost points is not what failed its case. The usual threshold of
 /// spec 8.1: rows do not tell that of their suite.
 const PASS: f64 = 0.8;
-const ROOT: &str = "SRCROOT";
 
 #[derive(Debug, Default)]
 pub struct Sarif {
     rules: Rules,
-    results: Vec<Hit>,
+    results: Vec<SarifResult>,
     /// By fingerprint: trials that miss the same thing are one result.
     known: HashMap<String, usize>,
     dropped: u64,
-}
-
-#[derive(Serialize)]
-struct Log<'a> {
-    #[serde(rename = "$schema")]
-    schema: &'static str,
-    version: &'static str,
-    runs: [Run<'a>; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Run<'a> {
-    tool: Tool<'a>,
-    column_kind: &'static str,
-    original_uri_base_ids: HashMap<&'static str, Base>,
-    results: &'a [Hit],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    properties: Option<Dropped>,
-}
-
-#[derive(Serialize)]
-struct Base {
-    description: Text,
-}
-
-#[derive(Serialize)]
-struct Dropped {
-    dropped: u64,
-}
-
-#[derive(Serialize)]
-struct Tool<'a> {
-    driver: Driver<'a>,
-}
-
-#[derive(Serialize)]
-struct Driver<'a> {
-    name: &'static str,
-    version: &'static str,
-    rules: &'a [Rule],
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Rule {
-    id: String,
-    short_description: Text,
-    help: Text,
-}
-
-#[derive(Debug, Serialize)]
-struct Text {
-    text: String,
-}
-
-/// A `result`, which is another word in Rust.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Hit {
-    rule_id: String,
-    rule_index: usize,
-    level: &'static str,
-    message: Text,
-    locations: [Location; 1],
-    occurrence_count: u64,
-    partial_fingerprints: Fingerprints,
-    properties: Properties,
-}
-
-#[derive(Debug, Serialize)]
-struct Fingerprints {
-    #[serde(rename = "evalrig/v1")]
-    evalrig: String,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Properties {
-    suite: String,
-    test: String,
-    target: String,
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f64>,
-    /// Of spec 11.1: what could not be measured, and why.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stage: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Location {
-    physical_location: PhysicalLocation,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PhysicalLocation {
-    artifact_location: ArtifactLocation,
-    region: Region,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ArtifactLocation {
-    uri: String,
-    uri_base_id: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Region {
-    start_line: u32,
 }
 
 impl Report for Sarif {
@@ -178,28 +65,10 @@ impl Report for Sarif {
     }
 
     fn finish(&mut self, _: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
-        let description = text("the root of the repository");
-        let log = Log {
-            schema: "https://json.schemastore.org/sarif-2.1.0.json",
-            version: "2.1.0",
-            runs: [Run {
-                tool: Tool {
-                    driver: Driver {
-                        name: "evalrig",
-                        version: env!("CARGO_PKG_VERSION"),
-                        rules: &self.rules.list,
-                    },
-                },
-                column_kind: "unicodeCodePoints",
-                original_uri_base_ids: HashMap::from([(ROOT, Base { description })]),
-                results: &self.results,
-                properties: (self.dropped > 0).then_some(Dropped {
-                    dropped: self.dropped,
-                }),
-            }],
-        };
+        let log = SarifLog::new(&self.rules.list, &self.results, self.dropped);
+        let log = log.with_repository_root();
         let text = serde_json::to_string(&log)?;
-        writeln!(out, "{}", visible::json(&text))
+        writeln!(out, "{}", text::json(&text))
     }
 }
 
@@ -210,7 +79,9 @@ impl Sarif {
         let message = message(finding, check);
         let key = fingerprint(finding, check, &message);
         if let Some(at) = self.known.get(&key) {
-            self.results[*at].occurrence_count += 1;
+            if let Some(count) = &mut self.results[*at].occurrence_count {
+                *count += 1;
+            }
             return;
         }
         if self.results.len() == KEPT {
@@ -228,15 +99,17 @@ impl Sarif {
             None => finding.score,
         };
         self.known.insert(key.clone(), self.results.len());
-        self.results.push(Hit {
-            rule_id: rule.to_owned(),
+        self.results.push(SarifResult {
+            rule_id: rule.to_owned().into(),
             rule_index: self.rules.index_of(rule),
             level,
             message: text(message),
             locations: [location(place_of(finding, check))],
-            occurrence_count: 1,
-            partial_fingerprints: Fingerprints { evalrig: key },
-            properties: Properties {
+            related_locations: Vec::new(),
+            fixes: Vec::new(),
+            occurrence_count: Some(1),
+            partial_fingerprints: Some(SarifFingerprints { evalrig: key }),
+            properties: Some(SarifCaseProperties {
                 suite: finding.label.suite.clone(),
                 test: finding.label.test.clone(),
                 target: finding.label.target.clone(),
@@ -244,7 +117,7 @@ impl Sarif {
                 score,
                 stage: trouble.map(|trouble| trouble.stage.clone()),
                 kind: trouble.map(|trouble| trouble.kind.clone()),
-            },
+            }),
         });
     }
 }
@@ -252,7 +125,7 @@ impl Sarif {
 /// The types that occur, in the order of their first result.
 #[derive(Debug, Default)]
 struct Rules {
-    list: Vec<Rule>,
+    list: Vec<SarifRule>,
 }
 
 impl Rules {
@@ -260,15 +133,17 @@ impl Rules {
         let known = self.list.iter().position(|rule| rule.id == id);
         known.unwrap_or_else(|| {
             self.list.push(match id {
-                CASE => Rule {
-                    id: id.to_owned(),
+                CASE => SarifRule {
+                    id: id.to_owned().into(),
+                    default_configuration: None,
                     short_description: text("A case did not pass or could not be measured"),
                     help: text("evalrig run --failed"),
                 },
-                id => Rule {
-                    id: id.to_owned(),
+                id => SarifRule {
+                    id: id.to_owned().into(),
+                    default_configuration: None,
                     short_description: text(format!("An assertion of type `{id}` was not met")),
-                    help: text(format!("evalrig explain {}", phrase::quoted(id))),
+                    help: text(format!("evalrig explain {}", text::shell_word(id))),
                 },
             });
             self.list.len() - 1
@@ -337,7 +212,7 @@ fn message(finding: &Finding, check: Option<&Check>) -> String {
 }
 
 fn scored(finding: &Finding) -> String {
-    let score = finding.score.map(phrase::score);
+    let score = finding.score.map(numbers::score);
     score.map_or_else(String::new, |score| format!(", score {score}"))
 }
 
@@ -375,64 +250,44 @@ fn fingerprint(finding: &Finding, check: Option<&Check>, message: &str) -> Strin
     out
 }
 
-fn location(place: &Place) -> Location {
-    Location {
-        physical_location: PhysicalLocation {
-            artifact_location: ArtifactLocation {
+fn location(place: &Place) -> SarifLocation {
+    SarifLocation {
+        id: None,
+        message: None,
+        physical_location: SarifPhysicalLocation {
+            artifact_location: SarifArtifactLocation {
                 uri: uri(&place.file),
-                uri_base_id: ROOT,
+                uri_base_id: Some(REPOSITORY_ROOT),
             },
-            region: Region {
+            region: SarifRegion {
                 start_line: place.line.max(1),
+                ..SarifRegion::default()
             },
         },
     }
 }
 
-fn text(text: impl Into<String>) -> Text {
-    Text { text: text.into() }
-}
-
-/// A relative reference for relative paths, a `file:` address for absolute ones.
-pub fn uri(path: &str) -> String {
-    let absolute = camino::Utf8Path::new(path).is_absolute();
-    let mut out = match absolute {
-        true if path.starts_with('/') => "file://".to_owned(),
-        true => "file:///".to_owned(),
-        false => String::new(),
-    };
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                out.push(char::from(byte));
-            }
-            // The colon of a drive; in a relative path it would look like a scheme.
-            b':' if absolute => out.push(':'),
-            other => {
-                let _ = write!(out, "%{other:02X}");
-            }
-        }
-    }
-    out
+fn text(text: impl Into<String>) -> SarifText {
+    SarifText::new(text)
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::Look;
     use super::super::fixture::{self, Shown};
     use super::*;
+    use crate::text::OutputStyle;
 
     fn results(rows: &[Row]) -> Vec<Value> {
-        let text = Shown::of(&REPORT, Look::default()).rows(rows);
+        let text = Shown::of(&REPORT, OutputStyle::default()).rows(rows);
         let log: Value = serde_json::from_str(&text).unwrap();
         log["runs"][0]["results"].as_array().unwrap().clone()
     }
 
     #[test]
     fn snapshot() {
-        let text = Shown::of(&REPORT, Look::default()).rows(&fixture::rows());
+        let text = Shown::of(&REPORT, OutputStyle::default()).rows(&fixture::rows());
         let log: Value = serde_json::from_str(&text).unwrap();
         let run = &log["runs"][0];
         let shown = json!({"rules": run["tool"]["driver"]["rules"], "results": run["results"]});
@@ -441,7 +296,7 @@ mod tests {
 
     #[test]
     fn every_result_names_its_rule_and_a_place_below_the_root() {
-        let text = Shown::of(&REPORT, Look::default()).rows(&fixture::rows());
+        let text = Shown::of(&REPORT, OutputStyle::default()).rows(&fixture::rows());
         let log: Value = serde_json::from_str(&text).unwrap();
         let run = &log["runs"][0];
         assert!(run["originalUriBaseIds"]["SRCROOT"].is_object());
@@ -505,7 +360,7 @@ mod tests {
         let rows: Vec<Row> = (0..KEPT + 7)
             .map(|n| fixture::missing(&format!("t{n}"), "m"))
             .collect();
-        let text = Shown::of(&REPORT, Look::default()).rows(&rows);
+        let text = Shown::of(&REPORT, OutputStyle::default()).rows(&rows);
         let log: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(log["runs"][0]["properties"]["dropped"], 7);
     }

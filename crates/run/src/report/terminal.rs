@@ -10,12 +10,14 @@ use super::breadth::Breadth;
 use super::finding::{Finding, Label};
 use super::frame::Frame;
 use super::groups::{Group, Groups};
-use super::paint::{Paint, Tone, outcome_phrase};
 use super::tally::Tally;
-use super::{
-    Detail, Report, ReportKind, RunEnd, Setting, SuiteText, comparison, phrase, totals, wrap,
-};
+use super::{Detail, Report, ReportKind, RunEnd, Setting, SuiteText, comparison, totals};
 use crate::record::Row;
+use crate::text::{
+    self, numbers,
+    paint::{Paint, Tone, outcome_phrase},
+    wrap,
+};
 
 pub static REPORT: ReportKind = ReportKind {
     name: "terminal",
@@ -38,7 +40,7 @@ pub struct Terminal {
 impl Terminal {
     pub fn new(setting: &Setting) -> Self {
         Self {
-            paint: Paint::new(setting.look),
+            paint: Paint::new(setting.style),
             detail: setting.detail,
             text: setting.text.clone(),
             tally: Tally::default(),
@@ -56,11 +58,11 @@ impl Terminal {
         }
         facts.extend(
             row.score
-                .map(|score| format!("score {}", phrase::score(score))),
+                .map(|score| format!("score {}", numbers::score(score))),
         );
-        facts.extend(row.duration_ms.map(phrase::duration));
+        facts.extend(row.duration_ms.map(numbers::duration));
         if let Some(error) = &row.error {
-            facts.push(super::visible::line(&error.message, 200));
+            facts.push(text::line(&error.message, 200));
         }
         let facts = facts.join(&format!(" {} ", paint.signs().dot));
         let sign = paint.tone(Tone::of(row.outcome), paint.sign(row.outcome));
@@ -87,7 +89,7 @@ impl Terminal {
             }
             let rest: u64 = all.iter().skip(DRAWN).map(|group| group.size()).sum();
             if let n @ 1.. = rest + self.groups.left_out().of(outcome) {
-                let more = phrase::count(n);
+                let more = numbers::count(n);
                 let phrase = outcome_phrase(outcome);
                 let text = format!("and {more} more {phrase}; the results file has them all");
                 let text = self.paint.tone(Tone::Faint, &text);
@@ -130,7 +132,7 @@ impl Terminal {
         }
         let label = &group.shown[0].label;
         let test = format!("{}#{}", self.text.path(&label.place.file), label.test);
-        let show = format!("evalrig show {}", phrase::quoted(&test));
+        let show = format!("evalrig show {}", text::shell_word(&test));
         next.push((show, "see the test as it was loaded"));
         next
     }
@@ -183,7 +185,7 @@ impl Terminal {
     fn run_log(&self) -> Option<String> {
         let record = self.text.path(self.tally.record.as_deref()?);
         let (store, _) = record.rsplit_once(['/', '\\'])?;
-        let runs = phrase::counted(self.tally.logged, "run", "runs");
+        let runs = numbers::counted(self.tally.logged, "run", "runs");
         Some(format!("{runs} in {}", totals::path_text(store)))
     }
 }
@@ -240,8 +242,8 @@ impl Report for Terminal {
 mod tests {
     use super::super::comparison::testing;
     use super::super::fixture::{self, Shown};
-    use super::super::{Look, wrap};
     use super::*;
+    use crate::text::OutputStyle;
 
     /// Twenty tests that got worse, or stayed as they were.
     fn gated(now: u32, exit_code: u8) -> RunEnd {
@@ -264,17 +266,22 @@ mod tests {
             is_gated: false,
             ..gated(3, 0)
         };
-        insta::assert_snapshot!("baseline", shown(Look::default()).end(end).rows(&passed()));
+        insta::assert_snapshot!(
+            "baseline",
+            shown(OutputStyle::default()).end(end).rows(&passed())
+        );
     }
 
     #[test]
     fn the_gate_has_the_last_word() {
         insta::assert_snapshot!(
             "gate",
-            shown(Look::default()).end(gated(3, 1)).rows(&passed())
+            shown(OutputStyle::default())
+                .end(gated(3, 1))
+                .rows(&passed())
         );
         let failed = [fixture::missing("a", "m")];
-        let text = shown(Look::default()).end(gated(5, 0)).rows(&failed);
+        let text = shown(OutputStyle::default()).end(gated(5, 0)).rows(&failed);
         let (_, last) = text.split_once("\n✗ 0 of 1 passed").unwrap();
         assert!(
             last.contains("\n✓ gate: equivalent to the baseline;"),
@@ -286,25 +293,25 @@ mod tests {
     #[test]
     fn quiet_is_silent_only_when_the_gate_is_well_too() {
         let quiet = |end: RunEnd| {
-            let shown = shown(Look::default()).detail(Detail::Quiet);
+            let shown = shown(OutputStyle::default()).detail(Detail::Quiet);
             shown.end(end).rows(&passed())
         };
         assert_eq!(quiet(gated(5, 0)), "");
         assert!(quiet(gated(3, 1)).starts_with("✗ gate: worse than the baseline"));
     }
 
-    fn shown(look: Look) -> Shown {
+    fn shown(look: OutputStyle) -> Shown {
         Shown::of(&REPORT, look)
     }
 
     #[test]
     fn a_run_with_everything_in_it() {
-        insta::assert_snapshot!(shown(Look::default()).rows(&fixture::rows()));
+        insta::assert_snapshot!(shown(OutputStyle::default()).rows(&fixture::rows()));
     }
 
     #[test]
     fn a_narrow_place_in_ascii() {
-        let look = Look {
+        let look = OutputStyle {
             color: false,
             width: Some(60),
             unicode: false,
@@ -320,14 +327,16 @@ mod tests {
             fixture::row("a", Outcome::Passed, Some(1.0)),
             fixture::row("b", Outcome::Passed, Some(0.9)),
         ];
-        insta::assert_snapshot!(shown(Look::default()).rows(&rows));
+        insta::assert_snapshot!(shown(OutputStyle::default()).rows(&rows));
     }
 
     #[test]
     fn quiet_leaves_out_totals_and_verbose_lists_what_passed() {
         let rows = fixture::rows();
-        let normal = shown(Look::default()).rows(&rows);
-        let quiet = shown(Look::default()).detail(Detail::Quiet).rows(&rows);
+        let normal = shown(OutputStyle::default()).rows(&rows);
+        let quiet = shown(OutputStyle::default())
+            .detail(Detail::Quiet)
+            .rows(&rows);
         assert!(quiet.contains("╭─ evals/support/EVAL.yaml:24") && !quiet.contains("results  "));
         assert_eq!(normal.lines().last(), quiet.lines().last());
         let passed: Vec<Row> = rows
@@ -335,9 +344,13 @@ mod tests {
             .filter(|row| row.outcome == Outcome::Passed)
             .cloned()
             .collect();
-        let silent = shown(Look::default()).detail(Detail::Quiet).rows(&passed);
+        let silent = shown(OutputStyle::default())
+            .detail(Detail::Quiet)
+            .rows(&passed);
         assert_eq!(silent, "");
-        let verbose = shown(Look::default()).detail(Detail::Verbose).rows(&rows);
+        let verbose = shown(OutputStyle::default())
+            .detail(Detail::Verbose)
+            .rows(&rows);
         assert!(verbose.contains("╭─ evals/support/EVAL.yaml:24"));
         assert!(verbose.contains(".summary.json") && !normal.contains(".summary.json"));
         assert!(verbose.starts_with("✓ greets-politely"), "{verbose}");
@@ -346,10 +359,10 @@ mod tests {
 
     #[test]
     fn colours_change_nothing_else() {
-        let plain = shown(Look::default()).rows(&fixture::rows());
-        let coloured = Look {
+        let plain = shown(OutputStyle::default()).rows(&fixture::rows());
+        let coloured = OutputStyle {
             color: true,
-            ..Look::default()
+            ..OutputStyle::default()
         };
         let mut text = shown(coloured).rows(&fixture::rows());
         assert!(text.contains('\u{1b}'));
@@ -371,7 +384,7 @@ mod tests {
         rows.extend(fixture::hostile_rows());
         for width in [60, 80, 100, 140] {
             for unicode in [true, false] {
-                let look = Look {
+                let look = OutputStyle {
                     color: false,
                     width: Some(width),
                     unicode,
@@ -394,11 +407,11 @@ mod tests {
     #[test]
     fn the_order_of_rows_makes_no_difference() {
         let mut rows = fixture::rows();
-        let text = shown(Look::default()).rows(&rows);
+        let text = shown(OutputStyle::default()).rows(&rows);
         rows.reverse();
-        assert_eq!(shown(Look::default()).rows(&rows), text);
+        assert_eq!(shown(OutputStyle::default()).rows(&rows), text);
         rows.rotate_left(5);
-        assert_eq!(shown(Look::default()).rows(&rows), text);
+        assert_eq!(shown(OutputStyle::default()).rows(&rows), text);
     }
 
     #[test]
@@ -410,7 +423,7 @@ mod tests {
                 row
             })
             .collect();
-        let text = shown(Look::default()).rows(&rows);
+        let text = shown(OutputStyle::default()).rows(&rows);
         assert_eq!(text.matches("connection refused").count(), 1);
         assert!(
             text.contains("the same in 499 more: t001, t002, t003, t004, …"),
@@ -421,7 +434,7 @@ mod tests {
 
     #[test]
     fn the_suite_may_be_gone() {
-        let text = shown(Look::default())
+        let text = shown(OutputStyle::default())
             .without_suite()
             .rows(&fixture::rows());
         assert!(text.contains("evals/support/EVAL.yaml:31"), "{text}");

@@ -3,9 +3,9 @@
 use evalrig_core::model::Outcome;
 use evalrig_core::stats::mean_between;
 
-use super::paint::outcome_phrase;
+use super::RunEnd;
 use super::tally::{Counts, Sum, Tally};
-use super::{RunEnd, phrase};
+use crate::text::{self, numbers, paint::outcome_phrase};
 
 /// What the whole run came to, in one line, and how it is to be taken.
 pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
@@ -20,15 +20,15 @@ pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
     } else if passed == counts.judged() && counts.of(Outcome::Errored) == 0 {
         let all = match passed {
             1 => format!("1 {one} passed"),
-            n => format!("all {} {many} passed", phrase::count(n)),
+            n => format!("all {} {many} passed", numbers::count(n)),
         };
         parts.push(match tally.sample.rate() {
-            Some(interval) => format!("{all} {}", phrase::sureness(passed, passed, interval)),
+            Some(interval) => format!("{all} {}", numbers::sureness(passed, passed, interval)),
             None => all,
         });
     } else {
         let interval = tally.sample.rate();
-        parts.push(phrase::share(passed, counts.judged(), interval));
+        parts.push(numbers::share(passed, counts.judged(), interval));
     }
     for outcome in [
         Outcome::Failed,
@@ -37,12 +37,12 @@ pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
         Outcome::Skipped,
     ] {
         if let n @ 1.. = counts.of(outcome) {
-            parts.push(format!("{} {}", phrase::count(n), outcome_phrase(outcome)));
+            parts.push(format!("{} {}", numbers::count(n), outcome_phrase(outcome)));
         }
     }
     let mut took = String::new();
     if let Some(ms) = end.duration_ms {
-        took = format!(" · {}", phrase::duration(ms));
+        took = format!(" · {}", numbers::duration(ms));
     }
     let mut text = format!("{}{took}", parts.join(", "));
     if let Some(stopped) = end.stopped {
@@ -58,8 +58,8 @@ pub fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &RunEnd) -> Str
         Some(planned) => format!(
             "{} after {} of {}",
             stopped.sentence(),
-            phrase::count(total),
-            phrase::counted(planned, tally.nouns().0, tally.nouns().1)
+            numbers::count(total),
+            numbers::counted(planned, tally.nouns().0, tally.nouns().1)
         ),
         None => stopped.sentence().to_owned(),
     }
@@ -80,11 +80,11 @@ fn verdict(counts: &Counts, end: &RunEnd) -> Outcome {
 
 /// `0.87 on average over 22 cases, between 0.74 and 0.94`.
 pub fn average(tally: &Tally) -> Option<String> {
-    let average = phrase::average(tally.average_score()?);
+    let average = numbers::average(tally.average_score()?);
     let (one, many) = tally.nouns();
     let text = match tally.scores.reported {
         1 => format!("{average}, from 1 {one}"),
-        n => format!("{average} on average over {} {many}", phrase::count(n)),
+        n => format!("{average} on average over {} {many}", numbers::count(n)),
     };
     Some(match tally.sample.average() {
         Some(interval) => format!("{text}, {}", mean_between(interval)),
@@ -96,7 +96,7 @@ pub fn tokens(tally: &Tally) -> Option<String> {
     if tally.input.reported + tally.input.unreported == 0 {
         return None;
     }
-    let known = |sum: &Sum| phrase::count(sum.known as u64);
+    let known = |sum: &Sum| numbers::count(sum.known as u64);
     let mut text = format!("{} in, {} out", known(&tally.input), known(&tally.output));
     if tally.cached.known > 0.0 {
         text.push_str(&format!(" ({} from cache)", known(&tally.cached)));
@@ -110,7 +110,7 @@ pub fn cost(tally: &Tally) -> Option<String> {
     }
     Some(with_gaps(
         &tally.cost,
-        phrase::money(tally.cost.known),
+        numbers::money(tally.cost.known),
         tally.nouns().1,
     ))
 }
@@ -123,8 +123,8 @@ fn with_gaps(sum: &Sum, text: String, many: &str) -> String {
         (0, _) => "unknown".to_owned(),
         (_, gaps) => format!(
             "unknown, at least {text}: {} of {} {many} did not report it",
-            phrase::count(gaps),
-            phrase::count(all)
+            numbers::count(gaps),
+            numbers::count(all)
         ),
     }
 }
@@ -134,17 +134,17 @@ pub fn judges(tally: &Tally) -> Option<String> {
     if judges.calls == 0 {
         return None;
     }
-    let mut text = phrase::counted(judges.calls, "call", "calls");
+    let mut text = numbers::counted(judges.calls, "call", "calls");
     match (judges.input.whole(), judges.output.whole()) {
         (Some(input), Some(output)) => text.push_str(&format!(
             ", {} tokens in, {} out",
-            phrase::count(input as u64),
-            phrase::count(output as u64)
+            numbers::count(input as u64),
+            numbers::count(output as u64)
         )),
         _ => text.push_str(", tokens unknown"),
     }
     text.push_str(&match judges.cost.whole() {
-        Some(cost) => format!(", {}", phrase::money(cost)),
+        Some(cost) => format!(", {}", numbers::money(cost)),
         None => ", cost unknown".to_owned(),
     });
     Some(text)
@@ -168,8 +168,8 @@ pub fn exit(tally: &Tally, end: &RunEnd) -> Option<String> {
 
 /// A path is there to be copied; it stays as it is unless that would do harm.
 pub fn path_text(path: &str) -> String {
-    if path.contains(super::visible::is_harmful) {
-        super::visible::line(path, 4_096)
+    if path.contains(text::is_harmful) {
+        text::line(path, 4_096)
     } else {
         path.to_owned()
     }

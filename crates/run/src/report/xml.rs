@@ -1,6 +1,6 @@
 //! Text for XML 1.0. What XML can carry keeps its meaning; what it cannot becomes visible.
 
-use super::visible;
+use crate::text;
 
 /// For element content and for attributes in double quotes.
 pub fn escape(text: &str) -> String {
@@ -20,8 +20,8 @@ pub fn escape(text: &str) -> String {
             ':' if is_start => push_reference(&mut out, c),
             '#' if before == '#' => push_reference(&mut out, c),
             '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
-            c if c < ' ' => out.push(visible::picture(c)),
-            c if visible::is_harmful(c) => push_reference(&mut out, c),
+            c if c < ' ' => out.push(text::control_picture(c)),
+            c if text::is_harmful(c) => push_reference(&mut out, c),
             c => out.push(c),
         }
         is_start = c == '\n' || (is_start && c.is_whitespace());

@@ -2,6 +2,7 @@
 
 use evalrig_core::compare::SelfTest;
 use evalrig_run::report::comparison;
+use evalrig_run::text::numbers::rounded;
 use serde_json::{Value, json};
 
 use super::Shown;
@@ -27,11 +28,6 @@ pub fn selftest(name: &str, found: &SelfTest) -> String {
         "smallestDrop": found.smallest_drop.map(rounded),
     });
     pretty(&value)
-}
-
-/// To 6 decimals, as scores are (spec 8).
-fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
 }
 
 fn pretty(value: &Value) -> String {

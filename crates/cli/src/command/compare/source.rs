@@ -19,7 +19,7 @@ pub fn read(context: &Context, argument: &str) -> Result<(String, Vec<Case>), Ex
 }
 
 pub fn shown(context: &Context, path: &Utf8Path) -> String {
-    context.shown(path).as_str().replace('\\', "/")
+    evalrig_run::text::shown_path(path, &context.working_directory)
 }
 
 pub fn cases(path: &Utf8Path) -> Result<Vec<Case>, Exit> {

@@ -2,19 +2,19 @@
 
 use std::fmt::Write as _;
 
-use anstyle::{AnsiColor, Style};
 use evalrig_core::compare::{Change, Comparison, SelfTest, TestChange, Verdict};
 use evalrig_run::report::{Detail, comparison as words};
 
 use super::{Shown, phrase};
-use crate::render::{Look, visible};
+use evalrig_run::text::paint::{Paint, Tone};
+use evalrig_run::text::{self, OutputStyle};
 
-pub fn comparison(shown: &Shown, detail: Detail, look: Look) -> String {
+pub fn comparison(shown: &Shown, detail: Detail, look: OutputStyle) -> String {
     let comparison = shown.comparison;
     let mut out = String::new();
     if detail != Detail::Quiet {
-        let _ = writeln!(out, "base       {}", visible::line(&shown.base));
-        let _ = writeln!(out, "candidate  {}\n", visible::line(&shown.candidate));
+        let _ = writeln!(out, "base       {}", text::single_line(&shown.base));
+        let _ = writeln!(out, "candidate  {}\n", text::single_line(&shown.candidate));
         out += &list(comparison, detail, look);
         let _ = writeln!(out, "{}", words::counts(comparison));
     }
@@ -32,7 +32,7 @@ pub fn comparison(shown: &Shown, detail: Detail, look: Look) -> String {
 }
 
 /// Everything that is not as it was; with `--verbose` the rest too.
-fn list(comparison: &Comparison, detail: Detail, look: Look) -> String {
+fn list(comparison: &Comparison, detail: Detail, look: OutputStyle) -> String {
     let is_shown = |test: &&TestChange| {
         test.change != Change::Unchanged || test.is_certain || detail == Detail::Verbose
     };
@@ -41,7 +41,7 @@ fn list(comparison: &Comparison, detail: Detail, look: Look) -> String {
         return String::new();
     }
     let names = words::Names::among(comparison);
-    let name = |test: &TestChange| visible::line(&names.case(test));
+    let name = |test: &TestChange| text::single_line(&names.case(test));
     let width = shown.iter().map(|test| name(test).chars().count()).max();
     let width = width.unwrap_or(0).min(60);
     let mut out = String::new();
@@ -77,35 +77,32 @@ pub fn selftest(name: &str, found: &SelfTest) -> String {
     let trials = if half == 1.0 { "trial" } else { "trials" };
     format!(
         "{}: {} {tests}, split {} times into halves of {half} {trials} each\n{alarms}\n{drop}\n",
-        visible::line(name),
+        text::single_line(name),
         found.tests,
         found.splits,
     )
 }
 
-fn tone(verdict: Verdict) -> Option<AnsiColor> {
+fn tone(verdict: Verdict) -> Option<Tone> {
     match verdict {
-        Verdict::Better | Verdict::Equivalent => Some(AnsiColor::Green),
-        Verdict::Worse => Some(AnsiColor::Red),
-        Verdict::Inconclusive => Some(AnsiColor::Yellow),
+        Verdict::Better | Verdict::Equivalent => Some(Tone::Good),
+        Verdict::Worse => Some(Tone::Bad),
+        Verdict::Inconclusive => Some(Tone::Middling),
     }
 }
 
-fn change_tone(change: Change) -> Option<AnsiColor> {
+fn change_tone(change: Change) -> Option<Tone> {
     match change {
-        Change::Regressed => Some(AnsiColor::Red),
-        Change::Errored => Some(AnsiColor::Magenta),
-        Change::Fixed => Some(AnsiColor::Green),
+        Change::Regressed => Some(Tone::Bad),
+        Change::Errored => Some(Tone::Odd),
+        Change::Fixed => Some(Tone::Good),
         _ => None,
     }
 }
 
-fn painted(text: &str, tone: Option<AnsiColor>, look: Look) -> String {
+fn painted(text: &str, tone: Option<Tone>, look: OutputStyle) -> String {
     match tone {
-        Some(tone) if look.color => {
-            let style = Style::new().bold().fg_color(Some(tone.into()));
-            format!("{style}{text}{style:#}")
-        }
-        _ => text.to_owned(),
+        Some(tone) => Paint::new(look).tone(tone, text),
+        None => text.to_owned(),
     }
 }

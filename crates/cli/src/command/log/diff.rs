@@ -1,13 +1,13 @@
 //! `log diff`: what changed between two runs of a record.
 
-use anstyle::{AnsiColor, Style};
 use evalrig_core::model::{Map, Number, Value};
 use evalrig_run::runlog::{Comparison, TurnChange};
 use similar::{ChangeTag, TextDiff};
 
 use crate::context::print;
 use crate::exit::Exit;
-use crate::render::visible;
+use evalrig_run::text::paint::{Paint, Tone};
+use evalrig_run::text::{self, OutputStyle};
 
 use super::args::Diff;
 use super::{Desk, brief, json, refuse};
@@ -17,7 +17,7 @@ pub(super) fn run(desk: &Desk<'_>, args: &Diff) -> Result<Exit, Exit> {
     if desk.is_json() {
         print(&as_json(&found))?
     } else {
-        print(&as_text(&found, desk.context.look().color))?
+        print(&as_text(&found, desk.context.look()))?
     }
     Ok(match (found.has_regressed(), found.has_errored()) {
         (true, _) => Exit::No,
@@ -76,22 +76,22 @@ fn float(number: Option<f64>) -> Value {
     number.map_or(Value::Null, Value::Number)
 }
 
-fn as_text(found: &Comparison, color: bool) -> String {
-    let paint = Paint(color);
+fn as_text(found: &Comparison, style: OutputStyle) -> String {
+    let paint = &Paint::new(style);
     let [before, now] = found.runs;
-    let name = visible::line(&found.name);
+    let name = text::single_line(&found.name);
     let mut text = format!("{name}: run {before} → run {now}\n");
     for (at, turn) in found.turns.iter().enumerate() {
-        let input = visible::line(&brief(&turn.input, 72));
+        let input = text::single_line(&brief(&turn.input, 72));
         text += &format!("\nturn {}: {input}\n", at + 1);
-        text += &shown_output(turn, &paint);
+        text += &shown_output(turn, paint);
         for call in &turn.tools_removed {
-            text += &format!("  tools       {}\n", paint.gone(&format!("- {call}")));
+            text += &format!("  tools       {}\n", gone(paint, &format!("- {call}")));
         }
         for call in &turn.tools_added {
-            text += &format!("  tools       {}\n", paint.added(&format!("+ {call}")));
+            text += &format!("  tools       {}\n", added(paint, &format!("+ {call}")));
         }
-        text += &shown_evaluation(turn, &paint);
+        text += &shown_evaluation(turn, paint);
         text += &shown_numbers(turn);
     }
     text
@@ -109,9 +109,9 @@ fn shown_output(turn: &TurnChange, paint: &Paint) -> String {
     for change in diff.iter_all_changes() {
         let line = change.value().trim_end_matches(['\n', '\r']);
         text += &match change.tag() {
-            ChangeTag::Delete => format!("    {}\n", paint.gone(&format!("- {line}"))),
-            ChangeTag::Insert => format!("    {}\n", paint.added(&format!("+ {line}"))),
-            ChangeTag::Equal => format!("      {}\n", visible::line(line)),
+            ChangeTag::Delete => format!("    {}\n", gone(paint, &format!("- {line}"))),
+            ChangeTag::Insert => format!("    {}\n", added(paint, &format!("+ {line}"))),
+            ChangeTag::Equal => format!("      {}\n", text::single_line(line)),
         };
     }
     text
@@ -122,7 +122,7 @@ fn shown_evaluation(turn: &TurnChange, paint: &Paint) -> String {
         if text.is_empty() {
             "not graded".to_owned()
         } else {
-            visible::line(text)
+            text::single_line(text)
         }
     };
     let [before, now] = &turn.evaluations;
@@ -132,8 +132,8 @@ fn shown_evaluation(turn: &TurnChange, paint: &Paint) -> String {
         format!("{} → {}", named(before), named(now))
     };
     let mark = match (turn.has_regressed(), turn.has_errored()) {
-        (true, _) => paint.gone("  (regressed)"),
-        (false, true) => paint.gone("  (could not be measured)"),
+        (true, _) => gone(paint, "  (regressed)"),
+        (false, true) => gone(paint, "  (could not be measured)"),
         (false, false) => String::new(),
     };
     format!("  evaluation  {change}{mark}\n")
@@ -203,25 +203,10 @@ impl Unit {
     }
 }
 
-/// Colours, where the terminal has them.
-struct Paint(bool);
+fn gone(paint: &Paint, line: &str) -> String {
+    paint.tone(Tone::Bad, &text::single_line(line))
+}
 
-impl Paint {
-    fn gone(&self, text: &str) -> String {
-        self.with(AnsiColor::Red.on_default(), text)
-    }
-
-    fn added(&self, text: &str) -> String {
-        self.with(AnsiColor::Green.on_default(), text)
-    }
-
-    /// What agents said must not steer the terminal.
-    fn with(&self, style: Style, text: &str) -> String {
-        let text = visible::line(text);
-        if self.0 {
-            format!("{style}{text}{style:#}")
-        } else {
-            text
-        }
-    }
+fn added(paint: &Paint, line: &str) -> String {
+    paint.tone(Tone::Good, &text::single_line(line))
 }

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::context::{complain, print};
 use crate::exit::Exit;
 
-use super::{Desk, brief, counted, json, refuse, runs, tell};
+use super::{Desk, brief, counted_noun, json, refuse, runs, tell};
 
 pub(super) fn run(desk: &Desk<'_>) -> Result<Exit, Exit> {
     desk.check()?;
@@ -76,7 +76,7 @@ fn as_text(desk: &Desk<'_>, records: &[Record]) -> Result<String, Exit> {
         text += line.trim_end();
         text.push('\n');
     }
-    let total = counted(records.len(), "record");
+    let total = counted_noun(records.len(), "record");
     text += &format!("{total} in {}\n", desk.shown(desk.store.directory()));
     Ok(text)
 }

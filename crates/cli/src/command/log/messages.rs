@@ -4,7 +4,7 @@ use evalrig_core::model::{JsonStyle, Value};
 
 use crate::context::print;
 use crate::exit::Exit;
-use crate::render::visible;
+use evalrig_run::text;
 
 use super::args::Messages;
 use super::{Desk, refuse};
@@ -17,7 +17,7 @@ pub(super) fn run(desk: &Desk<'_>, args: &Messages) -> Result<Exit, Exit> {
         None => desk.store.run_count(&record).map_err(refuse)?,
     };
     let messages = desk.store.messages(&record.name, run).map_err(refuse)?;
-    print(&visible::json(&array(&messages)))?;
+    print(&text::json(&array(&messages)))?;
     Ok(Exit::Well)
 }
 

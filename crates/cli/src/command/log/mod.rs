@@ -19,7 +19,8 @@ use evalrig_run::runlog::{Record, Store, StoreError};
 use crate::args::TextOrJson;
 use crate::context::{Context, complain, print};
 use crate::exit::Exit;
-use crate::render::visible;
+use evalrig_run::text;
+use evalrig_run::text::numbers::counted_noun;
 
 use args::{Log, LogCommand};
 
@@ -70,8 +71,7 @@ impl Desk<'_> {
     }
 
     fn shown(&self, path: &Utf8Path) -> String {
-        let shown = self.context.shown(path);
-        shown.as_str().replace('\\', "/")
+        text::shown_path(path, &self.context.working_directory)
     }
 
     /// A store that is not there is no empty store: somebody looks in the wrong place.
@@ -93,26 +93,18 @@ fn refuse(error: StoreError) -> Exit {
 
 fn json(value: impl Into<Value>) -> String {
     let text = value.into().to_json(JsonStyle::Pretty) + "\n";
-    visible::json(&text).into_owned()
+    text::json(&text).into_owned()
 }
 
 /// For people: what agents said must not steer their terminal.
 fn tell(text: &str) -> Result<(), Exit> {
-    print(&visible::paragraph(text))
+    print(&text::paragraph(text))
 }
 
 fn runs(desk: &Desk<'_>, record: &Record) -> u64 {
     // A directory that cannot be listed only hides numbers that the summary may have too.
     let counted = desk.store.run_count(record);
     counted.unwrap_or_else(|_| record.summary.highest_run())
-}
-
-/// `1 run`, `2 runs`.
-fn counted(count: usize, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    }
 }
 
 /// One line of at most so many characters.

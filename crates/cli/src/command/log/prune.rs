@@ -7,7 +7,7 @@ use crate::context::print;
 use crate::exit::Exit;
 
 use super::args::Prune;
-use super::{Desk, counted, json, refuse, tell};
+use super::{Desk, counted_noun, json, refuse, tell};
 
 pub(super) fn run(desk: &Desk<'_>, args: &Prune) -> Result<Exit, Exit> {
     desk.check()?;
@@ -77,8 +77,8 @@ fn as_text(desk: &Desk<'_>, pruned: &Pruned, doing: Doing) -> String {
     }
     text += &format!(
         "{verb} {} and {}\n",
-        counted(pruned.files.len(), "file"),
-        counted(pruned.records.len(), "record"),
+        counted_noun(pruned.files.len(), "file"),
+        counted_noun(pruned.records.len(), "record"),
     );
     text
 }

@@ -7,7 +7,7 @@ use crate::context::print;
 use crate::exit::Exit;
 
 use super::args::Named;
-use super::{Desk, brief, counted, json, refuse, runs, tell};
+use super::{Desk, brief, counted_noun, json, refuse, runs, tell};
 
 /// Answers of older runs are shown in one line of at most so many characters.
 const BRIEF: usize = 72;
@@ -42,7 +42,7 @@ fn as_text(desk: &Desk<'_>, record: &Record) -> String {
     let mut text = format!(
         "{} ({}, {})\n",
         record.name,
-        counted(usize::try_from(runs).unwrap_or(usize::MAX), "run"),
+        counted_noun(usize::try_from(runs).unwrap_or(usize::MAX), "run"),
         desk.shown(&record.file),
     );
     for (label, value) in [

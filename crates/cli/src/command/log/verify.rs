@@ -7,7 +7,7 @@ use crate::context::print;
 use crate::exit::Exit;
 
 use super::args::Verify;
-use super::{Desk, counted, json, refuse, tell};
+use super::{Desk, counted_noun, json, refuse, tell};
 
 pub(super) fn run(desk: &Desk<'_>, args: &Verify) -> Result<Exit, Exit> {
     desk.check()?;
@@ -62,13 +62,13 @@ fn as_text(desk: &Desk<'_>, found: &Verified) -> String {
     }
     let counts = format!(
         "{}, {}",
-        counted(found.records, "record"),
-        counted(found.runs, "run file"),
+        counted_noun(found.records, "record"),
+        counted_noun(found.runs, "run file"),
     );
     let is_repairable = |remedy| remedy == Remedy::Possible;
     let verdict = match found.problems.len() {
         0 => "all is well".to_owned(),
-        count => counted(count, "problem"),
+        count => counted_noun(count, "problem"),
     };
     text += &format!("{counts}: {verdict}\n");
     if found.problems.iter().any(|one| is_repairable(one.remedy)) {

@@ -43,7 +43,7 @@ pub(in super::super) fn open_reports(
 ) -> Result<Reports, Exit> {
     let roots: Vec<_> = suites.iter().map(|suite| suite.root.clone()).collect();
     let setting = Setting {
-        look: context.report_look(),
+        style: context.look(),
         detail: context.detail(),
         text: suite_text(context, roots),
         borderline: rule.borderline,

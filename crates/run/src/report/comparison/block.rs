@@ -6,9 +6,13 @@ use evalrig_core::compare::{Change, TestChange};
 
 use super::super::background::Compared;
 use super::super::block::Block;
-use super::super::paint::{Paint, Tone};
-use super::super::{RunEnd, totals, visible, wrap};
+use super::super::{RunEnd, totals};
 use super::{Names, phrase, telling};
+use crate::text::{
+    self,
+    paint::{Paint, Tone},
+    wrap,
+};
 
 /// Tests that are named; `compare` has them all.
 const NAMED: usize = 5;
@@ -38,7 +42,7 @@ pub fn draw(block: &Block, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> 
     let called = Names::among(comparison);
     let names: Vec<String> = shown
         .iter()
-        .map(|test| visible::line(&called.case(test), 200))
+        .map(|test| text::line(&called.case(test), 200))
         .map(|name| block.paint.cut(&name, NAME.min(block.paint.columns() / 3)))
         .collect();
     let widest = names.iter().map(|name| wrap::width(name)).max();

@@ -3,6 +3,8 @@
 use evalrig_core::compare::{Comparison, Side, TestChange};
 use serde_json::{Value, json};
 
+use crate::text::numbers::rounded;
+
 pub fn json(base: &str, candidate: &str, comparison: &Comparison) -> Value {
     let judged = comparison.suite.map(|suite| suite.judged);
     let mut shown = json!({
@@ -56,11 +58,4 @@ fn side(side: Option<Side>) -> Value {
         "passes": side.passes,
         "score": side.score.map(rounded),
     })
-}
-
-/// To 6 decimals, as scores are (spec 8).
-fn rounded(value: f64) -> f64 {
-    let value = (value * 1e6).round() / 1e6;
-    // No minus before nothing.
-    if value == 0.0 { 0.0 } else { value }
 }

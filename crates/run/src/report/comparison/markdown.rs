@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use evalrig_core::compare::{Change, Comparison, TestChange};
 
-use super::super::visible;
 use super::{Names, phrase};
+use crate::text;
 
 /// Of a name.
 const CELL: usize = 120;
@@ -48,9 +48,7 @@ pub fn table(comparison: &Comparison, most: usize) -> String {
 
 /// As code, in which nothing but backticks and bars means anything.
 pub fn cell(text: &str) -> String {
-    let text = visible::line(text, CELL)
-        .replace('`', "'")
-        .replace('|', "¦");
+    let text = text::line(text, CELL).replace('`', "'").replace('|', "¦");
     format!("`{text}`")
 }
 

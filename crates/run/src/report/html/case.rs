@@ -3,12 +3,13 @@
 use evalrig_core::model::Outcome;
 use serde_json::{Map, Value, json};
 
+use super::super::SuiteText;
 use super::super::finding::Finding;
-use super::super::{SuiteText, visible};
 use super::cut::{self, Room};
 use super::inert_value;
 use super::shelf::Kept;
 use crate::record::{EvaluatorResult, Row, RowError, SourcePlace};
+use crate::text;
 
 const NAME: usize = 300;
 const SENTENCE: usize = 2_000;
@@ -40,7 +41,7 @@ fn line(row: &Row) -> Value {
         .misses
         .iter()
         .take(FOUND)
-        .map(|miss| visible::line(miss, FOUND_SENTENCE))
+        .map(|miss| text::line(miss, FOUND_SENTENCE))
         .filter(|miss| Some(miss) != why.as_ref())
         .collect();
     let tokens = row.tokens.map(|tokens| tokens.total);

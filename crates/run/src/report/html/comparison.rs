@@ -3,8 +3,9 @@
 use evalrig_core::compare::{Change, Comparison, Side, TestChange};
 use serde_json::{Map, Value, json};
 
-use super::super::{Compared, phrase};
+use super::super::Compared;
 use super::{cut, inert_value, list, verdict};
+use crate::text::numbers;
 
 /// In bytes, beside that of the cases. What changed comes first, so what is left out did not.
 pub const BUDGET: usize = 5_000_000;
@@ -42,7 +43,7 @@ fn head(compared: &Compared, left_out: usize) -> Value {
 }
 
 fn note(left_out: usize) -> Option<String> {
-    let tests = phrase::counted(left_out as u64, "test", "tests");
+    let tests = numbers::counted(left_out as u64, "test", "tests");
     let text = format!("To stay small, this page leaves out {tests} of the comparison.");
     (left_out > 0).then_some(text)
 }

@@ -1,8 +1,7 @@
 //! Texts and values of agents and judges, cut to what a page can carry. What was cut says so.
 
+use crate::text::numbers;
 use serde_json::{Map, Value};
-
-use super::super::phrase;
 
 /// Of an answer, a message, an argument of a tool.
 pub const TEXT: usize = 20_000;
@@ -28,7 +27,7 @@ pub fn text(text: &str, limit: usize) -> String {
     format!(
         "{}… [{} more {noun} in the results file]",
         &text[..at],
-        phrase::count(more)
+        numbers::count(more)
     )
 }
 
@@ -97,7 +96,7 @@ impl Room {
 fn left_out(count: usize) -> String {
     format!(
         "… [{} more in the results file]",
-        phrase::count(count as u64)
+        numbers::count(count as u64)
     )
 }
 

@@ -3,8 +3,9 @@
 use evalrig_core::stats::rate_text;
 use serde_json::{Value, json};
 
-use super::super::{PastRuns, visible};
+use super::super::PastRuns;
 use super::rate::Rate;
+use crate::text;
 
 /// As many as can be told apart on a plot.
 const POINTS: usize = 60;
@@ -28,7 +29,7 @@ pub fn document(history: &[PastRuns]) -> Value {
 }
 
 fn point(runs: &PastRuns) -> Value {
-    let time = |time: &str| visible::line(time, TIME);
+    let time = |time: &str| text::line(time, TIME);
     json!({
         "first": time(&runs.first),
         "last": time(&runs.last),
@@ -39,7 +40,7 @@ fn point(runs: &PastRuns) -> Value {
 
 /// The ends of the course; what lies between is in the table below the plot.
 fn told(runs: &PastRuns) -> String {
-    format!("on {} {}", visible::line(&runs.first, TIME), text(runs))
+    format!("on {} {}", text::line(&runs.first, TIME), text(runs))
 }
 
 fn text(runs: &PastRuns) -> String {

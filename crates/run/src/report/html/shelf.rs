@@ -3,8 +3,8 @@
 
 use evalrig_core::model::Outcome;
 
-use super::super::phrase;
 use super::comparison;
+use crate::text::numbers;
 
 /// In bytes of the finished file. Browsers open such a page within a second or two.
 const BUDGET: usize = 50_000_000;
@@ -141,7 +141,7 @@ impl Shelf {
         ];
         let lost = notes.into_iter().filter(|(count, ..)| *count > 0);
         lost.map(|(count, what, one, many)| {
-            let cases = phrase::counted(count, one, many);
+            let cases = numbers::counted(count, one, many);
             format!("To stay small, this page leaves out {what} {cases}. The results file has all.")
         })
         .collect()

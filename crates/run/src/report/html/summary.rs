@@ -5,10 +5,11 @@ use evalrig_core::stats::mean_between;
 use serde_json::{Value, json};
 
 use super::super::tally::{Counts, Sum, Tally};
-use super::super::{RunEnd, phrase, totals, visible};
+use super::super::{RunEnd, totals};
 use super::rate::Rate;
 use super::{cut, history};
 use crate::record::Row;
+use crate::text::{self, numbers};
 
 const NAME: usize = 300;
 
@@ -25,7 +26,7 @@ impl Summary {
     pub fn add(&mut self, row: &Row) {
         self.tally.add(row);
         self.case_ms += row.duration_ms.unwrap_or(0);
-        let time = visible::line(&row.timestamp, 40);
+        let time = text::line(&row.timestamp, 40);
         match &mut self.span {
             None => self.span = Some((time.clone(), time)),
             Some((first, _)) if time < *first => *first = time,
@@ -80,7 +81,7 @@ impl Summary {
         let tally = &self.tally;
         let mut tiles = vec![rate_tile(tally)];
         tiles.push(match tally.average_score() {
-            Some(score) => tile("Average score", &phrase::average(score), &scored(tally)),
+            Some(score) => tile("Average score", &numbers::average(score), &scored(tally)),
             None => tile("Average score", "–", "nothing was scored"),
         });
         tiles.push(self.cost_tile(end));
@@ -102,18 +103,18 @@ impl Summary {
         sum_tile(
             "Cost",
             cost,
-            phrase::money(cost.known),
+            numbers::money(cost.known),
             note,
             self.tally.nouns().1,
         )
     }
 
     fn time_tile(&self, end: &RunEnd) -> Value {
-        let cases = phrase::duration(self.case_ms);
+        let cases = numbers::duration(self.case_ms);
         match end.duration_ms {
             Some(ms) => tile(
                 "Duration",
-                &phrase::duration(ms),
+                &numbers::duration(ms),
                 &format!("{} took {cases} in all", self.tally.nouns().1),
             ),
             None => tile("Time", &cases, "sum over cases; they may run side by side"),
@@ -133,7 +134,7 @@ fn tile(name: &str, value: &str, note: &str) -> Value {
 
 fn scored(tally: &Tally) -> String {
     let (one, many) = tally.nouns();
-    let count = phrase::counted(tally.scores.reported, one, many);
+    let count = numbers::counted(tally.scores.reported, one, many);
     match tally.sample.average() {
         Some(interval) => {
             let between = mean_between(interval);
@@ -144,12 +145,12 @@ fn scored(tally: &Tally) -> String {
 }
 
 fn tokens_tile(tally: &Tally) -> Value {
-    let known = |sum: &Sum| phrase::count(sum.known as u64);
+    let known = |sum: &Sum| numbers::count(sum.known as u64);
     let mut note = format!("{} in, {} out", known(&tally.input), known(&tally.output));
     if tally.cached.known > 0.0 {
         note.push_str(&format!("; {} from cache", known(&tally.cached)));
     }
-    let all = phrase::count((tally.input.known + tally.output.known) as u64);
+    let all = numbers::count((tally.input.known + tally.output.known) as u64);
     sum_tile("Tokens", &tally.input, all, note, tally.nouns().1)
 }
 
@@ -163,8 +164,8 @@ fn sum_tile(name: &str, sum: &Sum, value: String, note: String, many: &str) -> V
             "unknown",
             &format!(
                 "at least {value}; {} of {} {many} did not report it",
-                phrase::count(gaps),
-                phrase::count(reported + gaps)
+                numbers::count(gaps),
+                numbers::count(reported + gaps)
             ),
         ),
     }
@@ -179,7 +180,7 @@ fn rate_tile(tally: &Tally) -> Value {
     let Some(percent) = rate.percent() else {
         return tile("Pass rate", "–", "nothing got a verdict");
     };
-    let [passes, trials] = [rate.passes, rate.trials].map(phrase::count);
+    let [passes, trials] = [rate.passes, rate.trials].map(numbers::count);
     let mut note = format!("{passes} of {trials} {many} with a verdict");
     if let Some(between) = rate.doubt() {
         note.push_str(&format!("; 95 % interval {between}"));

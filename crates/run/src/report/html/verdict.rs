@@ -4,7 +4,8 @@ use evalrig_core::compare::{Comparison, Measure, SuiteChange, Verdict};
 use evalrig_core::stats::{Interval, SELF_EVIDENT, between, mean_between};
 use serde_json::{Value, json};
 
-use super::super::{comparison as words, phrase};
+use super::super::comparison as words;
+use crate::text::numbers;
 
 /// As it stands over everything else.
 pub fn title(comparison: &Comparison) -> &'static str {
@@ -36,7 +37,7 @@ pub fn sentences(comparison: &Comparison) -> Vec<String> {
         .filter(|test| test.is_open())
         .count() as u64;
     if errored > 0 {
-        let tests = phrase::counted(errored, "test", "tests");
+        let tests = numbers::counted(errored, "test", "tests");
         said.push(format!("Trials of {tests} could not be measured."));
     }
     said
@@ -78,9 +79,9 @@ fn open(suite: &SuiteChange, margin: &str) -> Vec<String> {
         "Neither a difference is shown, nor that it is smaller than the margin of {margin} points."
     )];
     if let Some(trials) = suite.judged.trials_needed {
-        let trials = phrase::counted(trials, "trial", "trials");
+        let trials = numbers::counted(trials, "trial", "trials");
         let cost = suite.cost_needed.filter(|cost| *cost > 0.0);
-        let cost = cost.map(|cost| format!(", for about {}", phrase::money(cost)));
+        let cost = cost.map(|cost| format!(", for about {}", numbers::money(cost)));
         said.push(format!(
             "About {trials} of each test in both runs would settle it{}.",
             cost.unwrap_or_default()
@@ -169,7 +170,7 @@ fn share(measure: Measure, level: f64) -> String {
     let is_mixed = (1e-9..=1.0 - 1e-9).contains(&level);
     let percent = (level * 100.0).round();
     match measure {
-        Measure::Score => phrase::average(level),
+        Measure::Score => numbers::average(level),
         Measure::Rate if is_mixed => format!("{} %", percent.clamp(1.0, 99.0)),
         Measure::Rate => format!("{percent} %"),
     }

@@ -1,23 +1,35 @@
-//! Text that agents and judges wrote, made harmless: nothing that steers a terminal, hides words,
-//! turns their order round or commands a CI runner leaves here raw. And it is bounded.
+//! The one sanitizer: every text that an agent, a judge or an author wrote passes through here before
+//! it reaches a terminal, a CI log or a page. Nothing that leaves here can move the cursor, hide or
+//! reorder characters, or give a command to a CI runner.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 pub const CUT: char = '…';
 
-/// Control characters, characters that change the writing direction, line separators that only
-/// some programs honour, and characters that cannot be seen at all.
+/// Marks a position in a drawing that is filled in later. Unicode reserves this character for use
+/// inside programs, and every sanitized text loses it.
+pub const INTERNAL_MARK: char = '\u{FDD0}';
+
+/// Control characters, bidirectional controls, line separators that only some programs honour, and
+/// characters without a visible form.
 pub fn is_harmful(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
-            '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2060}' | '\u{FEFF}'
+            '\u{061C}'
+                | '\u{200B}'
+                | '\u{200E}'
+                | '\u{200F}'
+                | '\u{2060}'
+                | '\u{FEFF}'
+                | INTERNAL_MARK
         )
         || matches!(c, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{E0000}'..='\u{E007F}')
 }
 
-pub fn picture(c: char) -> char {
+/// `␛` for U+001B; characters without a picture become U+FFFD.
+pub fn control_picture(c: char) -> char {
     match u32::from(c) {
         code @ 0..=0x1F => char::from_u32(0x2400 + code).unwrap_or('\u{FFFD}'),
         0x7F => '\u{2421}',
@@ -25,7 +37,56 @@ pub fn picture(c: char) -> char {
     }
 }
 
-/// One line of at most `limit` characters; white space is folded.
+/// Keeps line breaks, tabs and all spacing.
+pub fn paragraph(text: &str) -> Cow<'_, str> {
+    // Most texts are plain, and there can be many.
+    let is_plain = text
+        .bytes()
+        .all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t'));
+    if is_plain && !may_hold_command(text) {
+        return text.into();
+    }
+    let text = text.replace("\r\n", "\n");
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let shown = line.chars().map(|c| match c {
+            '\n' | '\t' => c,
+            c if is_harmful(c) => control_picture(c),
+            c => c,
+        });
+        out += &defuse_commands(shown.collect());
+    }
+    out.into()
+}
+
+/// Line breaks become spaces; all other spacing is kept.
+pub fn single_line(text: &str) -> String {
+    let out = paragraph(text);
+    if out.contains('\n') {
+        let joined: Vec<&str> = out.lines().map(str::trim).collect();
+        defuse_commands(joined.join(" "))
+    } else {
+        out.into_owned()
+    }
+}
+
+/// Lines of a source file. Each character is replaced by one of the same length in bytes, so that
+/// spans stay valid. ASCII is left as it is: `annotate-snippets` draws control characters itself.
+pub fn source(text: String) -> String {
+    if !text.chars().any(|c| is_harmful(c) && !c.is_ascii()) {
+        return text;
+    }
+    text.chars()
+        .map(|c| match c.len_utf8() {
+            2 if is_harmful(c) => '¿',
+            3 if is_harmful(c) => '\u{FFFD}',
+            4 if is_harmful(c) => '\u{1F6AB}',
+            _ => c,
+        })
+        .collect()
+}
+
+/// At most `limit` characters on one line; each run of white space becomes one space.
 pub fn line(text: &str, limit: usize) -> String {
     let mut out = String::new();
     let mut left = limit;
@@ -41,7 +102,7 @@ pub fn line(text: &str, limit: usize) -> String {
             out.push(' ');
         }
     }
-    defused(out)
+    defuse_commands(out)
 }
 
 /// The first lines of a text.
@@ -65,7 +126,7 @@ pub fn excerpt(text: &str, lines: usize, limit: usize) -> Excerpt {
         if push_visible(&mut out, line, limit) {
             out.push(CUT);
         }
-        defused(out)
+        defuse_commands(out)
     });
     Excerpt {
         lines: if text.is_empty() {
@@ -89,16 +150,20 @@ fn push_visible(out: &mut String, text: &str, limit: usize) -> bool {
         }
         match c {
             '\t' => out.push_str("    "),
-            c if is_harmful(c) => out.push(picture(c)),
+            c if is_harmful(c) => out.push(control_picture(c)),
             c => out.push(c),
         }
     }
     false
 }
 
-/// Runners of GitHub and Azure read `::command::` at the start of a printed line and `##[command]`,
-/// `##vso[command]` anywhere in it. Wide signs look alike and command nothing.
-fn defused(mut text: String) -> String {
+fn may_hold_command(text: &str) -> bool {
+    text.contains("##") || text.contains("::")
+}
+
+/// GitHub and Azure runners obey `::command::` at the start of a printed line, and `##[command]` and
+/// `##vso[command]` anywhere in it. Fullwidth characters look the same and are not obeyed.
+pub fn defuse_commands(mut text: String) -> String {
     if text.contains("##") {
         text = text.replace("##[", "#＃[").replace("##vso[", "#＃vso[");
     }
@@ -109,18 +174,19 @@ fn defused(mut text: String) -> String {
     text
 }
 
-/// JSON text without line breaks, in which harmful characters are written as escapes, and commands too. Both can stand
-/// in strings only, so the meaning stays.
+/// JSON text in which harmful characters and commands are written as escapes. Outside of strings JSON
+/// has neither, except for line breaks, so the value stays the same.
 pub fn json(text: &str) -> Cow<'_, str> {
-    // Control characters below the space are escaped already, and most rows are plain.
+    let needs_escape = |c: char| is_harmful(c) && c != '\n';
+    // Control characters below U+0020 are already escaped, and most rows are plain.
     let is_plain = text.is_ascii() && !text.contains('\u{7F}');
-    if (is_plain || !text.contains(is_harmful)) && !text.contains("##") {
+    if (is_plain || !text.contains(needs_escape)) && !text.contains("##") {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
     for c in text.chars() {
-        if is_harmful(c) || (c == '#' && before == '#') {
+        if needs_escape(c) || (c == '#' && before == '#') {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
                 let _ = write!(out, "\\u{unit:04x}");
@@ -133,7 +199,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// For places that show ASCII only.
+/// For terminals that show ASCII only.
 pub fn ascii(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -194,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_runners_are_defused() {
+    fn commands_of_runners_are_defuse_commands() {
         assert_eq!(line("::error::x ::y", 90), "：:error::x ::y");
         assert_eq!(excerpt("a\n  ::stop::", 9, 90).lines, ["a", "  ：:stop::"]);
         assert_eq!(
@@ -205,12 +271,49 @@ mod tests {
     }
 
     #[test]
-    fn json_means_the_same() {
+    fn json_keeps_its_value() {
         let text = "\u{9b}##[error]\u{202e}\u{E0001}";
         let written = serde_json::to_string(text).unwrap();
         let safe = json(&written);
         assert_eq!(safe, r#""\u009b#\u0023[error]\u202e\udb40\udc01""#);
         assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), text);
+    }
+
+    #[test]
+    fn a_paragraph_keeps_its_lines_and_loses_commands() {
+        assert_eq!(paragraph("a\u{1b}[31mb\r\nc\td"), "a␛[31mb\nc\td");
+        assert_eq!(paragraph("\u{9b}31m\u{202e}\u{7f}"), "\u{FFFD}31m\u{FFFD}␡");
+        assert_eq!(
+            paragraph("a::b\n  ::add-mask::x\n##[error]y\n"),
+            "a::b\n  ：:add-mask::x\n#＃[error]y\n"
+        );
+        assert_eq!(
+            paragraph("\u{200b}\u{2060}\u{feff}\u{e0041}"),
+            "\u{FFFD}".repeat(4)
+        );
+    }
+
+    #[test]
+    fn a_single_line_has_no_breaks_and_keeps_its_spacing() {
+        assert_eq!(
+            single_line("one\n  two\r\nthree\rfour"),
+            "one two three␍four"
+        );
+        assert_eq!(single_line("  a  b"), "  a  b");
+        assert_eq!(single_line("\n::error::x"), " ：:error::x");
+    }
+
+    #[test]
+    fn source_text_keeps_its_length() {
+        let text = "é\u{9b}\u{202e}\u{FDD0}\u{e0041}\u{1b}x".to_owned();
+        let shown = source(text.clone());
+        assert_eq!(shown, "é¿\u{FFFD}\u{FFFD}\u{1F6AB}\u{1b}x");
+        assert_eq!(shown.len(), text.len());
+    }
+
+    #[test]
+    fn line_breaks_between_json_values_stay() {
+        assert_eq!(json("{\n\"a\": \"\u{9b}\"}"), "{\n\"a\": \"\\u009b\"}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use anstyle::{AnsiColor, Style};
 use evalrig_core::model::Outcome;
 
-use super::{Look, visible, wrap};
+use super::{sanitize, wrap};
 
 /// Wider lines are hard to read, narrower ones impossible to lay out.
 const WIDEST: usize = 110;
@@ -96,30 +96,50 @@ static ASCII: Signs = Signs {
     cells: ["#", "~", "x", "!", "."],
 };
 
+/// What an output can show; formats for machines ignore it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputStyle {
+    pub color: bool,
+    /// In columns; `None` when the output is not a terminal.
+    pub width: Option<usize>,
+    /// Without it only ASCII is written.
+    pub unicode: bool,
+}
+
+impl Default for OutputStyle {
+    fn default() -> Self {
+        Self {
+            color: false,
+            width: None,
+            unicode: true,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 pub struct Paint {
-    look: Look,
+    style: OutputStyle,
 }
 
 impl Paint {
-    pub fn new(look: Look) -> Self {
-        Self { look }
+    pub fn new(style: OutputStyle) -> Self {
+        Self { style }
     }
 
     pub fn columns(&self) -> usize {
-        self.look.width.unwrap_or(USUAL).clamp(NARROWEST, WIDEST)
+        self.style.width.unwrap_or(USUAL).clamp(NARROWEST, WIDEST)
     }
 
     pub fn signs(&self) -> &'static Signs {
-        if self.look.unicode { &UNICODE } else { &ASCII }
+        if self.style.unicode { &UNICODE } else { &ASCII }
     }
 
     /// Before it is measured: spelling text out in ASCII changes its width.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.look.unicode {
+        if self.style.unicode {
             Cow::Borrowed(text)
         } else {
-            visible::ascii(text)
+            sanitize::ascii(text)
         }
     }
 
@@ -132,7 +152,7 @@ impl Paint {
     }
 
     pub fn tone(&self, tone: Tone, text: &str) -> String {
-        if !self.look.color || text.is_empty() {
+        if !self.style.color || text.is_empty() {
             return text.to_owned();
         }
         let style = tone.style();
@@ -140,7 +160,7 @@ impl Paint {
     }
 
     pub fn sign(&self, outcome: Outcome) -> &'static str {
-        match (outcome, self.look.unicode) {
+        match (outcome, self.style.unicode) {
             (Outcome::Passed, _) => self.signs().hit,
             (Outcome::Failed, _) => self.signs().miss,
             (Outcome::Borderline, true) => "≈",

@@ -79,14 +79,14 @@ pub fn sureness(part: u64, whole: u64, interval: Interval) -> String {
     format!("({} %, {})", percent(part, whole), between(interval))
 }
 
-/// A word for the shell.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./#:@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+/// `1 file`, `2 files`.
+pub fn counted_noun(number: usize, noun: &str) -> String {
+    counted(number as u64, noun, &format!("{noun}s"))
+}
+
+/// To 6 decimals, as scores are written (spec 8), without a negative zero.
+pub fn rounded(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6 + 0.0
 }
 
 #[cfg(test)]
@@ -143,11 +143,10 @@ mod tests {
             ["7", "1,000", "1,234,567"]
         );
         assert_eq!(counted(1, "case", "cases"), "1 case");
-    }
-
-    #[test]
-    fn words_for_the_shell() {
-        assert_eq!(quoted("a/EVAL.yaml#b-1"), "a/EVAL.yaml#b-1");
-        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(
+            [0, 1, 1_000].map(|count| counted_noun(count, "error")),
+            ["0 errors", "1 error", "1,000 errors"]
+        );
+        assert!(rounded(-1e-9).is_sign_positive());
     }
 }
