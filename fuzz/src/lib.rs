@@ -3,8 +3,8 @@
 
 use camino::Utf8Path;
 use evalrig_core::reader::{Limits, World};
-use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
-use evalrig_core::read::{Collect, Origin, Request, load};
+use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::read::{CollectTests, Findings, LoadRequest, load};
 use evalrig_core::source::{MemoryFiles, Sources, Span, Variables};
 use evalrig_core::syntax::Node;
 
@@ -37,21 +37,16 @@ pub fn repository() -> MemoryFiles {
 /// Loads a file of a repository and checks every place that is reported.
 pub fn check(files: &MemoryFiles, path: &str) -> Outcome {
     let environment = Variables::default().with("SECRET", "hidden-value");
-    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let limits = Limits::default();
-    let request = Request {
-        world: World {
-            files,
-            environment: &environment,
-            working_directory: Utf8Path::new("/p"),
-        },
-        limits: &limits,
-        path: Utf8Path::new(path),
-        origin: Origin::Named,
-        root: Utf8Path::new("/p"),
+    let root = Utf8Path::new("/p");
+    let world = World {
+        files,
+        environment: &environment,
+        working_directory: root,
     };
-    load(&request, &mut sources, &mut out, &mut Collect::default());
-    let diagnostics = out.into_vec();
+    let request = LoadRequest::new(world, &limits, Utf8Path::new(path), root);
+    let loaded = load(&request, Findings::new(), &mut CollectTests::default());
+    let (sources, diagnostics, _) = loaded.into_findings().into_parts();
     for one in &diagnostics {
         check_diagnostic(&sources, one);
     }

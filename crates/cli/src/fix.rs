@@ -38,10 +38,10 @@ pub fn show(context: &Context, repaired: &Repaired<'_, Check>) -> Result<Exit, E
             &String::from_utf8_lossy(bytes),
             context.look().color,
         );
-        print(&repaired.reading.secrets.redact(&diff))?;
+        print(&repaired.reading.findings.secrets().redact(&diff))?;
     }
     let is_unchanged = repaired.files.texts().len() == 0;
-    if is_unchanged && repaired.reading.out.errors() == 0 {
+    if is_unchanged && repaired.reading.findings.diagnostics().errors() == 0 {
         Ok(Exit::Well)
     } else {
         Ok(Exit::No)

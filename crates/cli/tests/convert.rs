@@ -259,7 +259,7 @@ fn complaint(file: &CorpusFile) -> Option<String> {
     let suite = before.suite.as_ref()?;
     let context = Context {
         files: &Disk,
-        sources: &before.sources,
+        sources: before.findings.sources(),
         root: &file.root,
     };
     let directory = skill_root(file);

@@ -85,10 +85,10 @@ fn fixes_leave_no_old_spelling_and_change_no_meaning() {
         let after = repaired(file);
         let mut complaints = Vec::new();
         if before.suite.is_some() {
-            let left = after.reading.out.iter();
+            let left = after.reading.findings.diagnostics().iter();
             let old = left.filter(|one| one.code.name == "deprecated-field");
             complaints.extend(old.map(|one| {
-                let place = after.reading.sources.position(one.span);
+                let place = after.reading.findings.sources().position(one.span);
                 format!("still there, line {}: {}", place.line, one.message)
             }));
             let meant = pretty(before.shown(file, &Disk));
@@ -182,7 +182,10 @@ fn reaches_elsewhere(file: &CorpusFile, read: &Read) -> bool {
     let tests = read.suite.iter().flat_map(|suite| &suite.tests);
     let mut assertions = tests.flat_map(|test| &test.assertions);
     assertions.any(|named| {
-        let source = read.sources.get(named.assertion.common.span.source);
+        let source = read
+            .findings
+            .sources()
+            .get(named.assertion.common.span.source);
         source.path().parent() != Some(file.directory())
     })
 }

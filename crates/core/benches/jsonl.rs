@@ -3,8 +3,7 @@
 use std::io::Cursor;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use evalrig_core::diagnostic::Diagnostics;
-use evalrig_core::read::{Forget, Origin, Request, load};
+use evalrig_core::read::{DiscardTests, Findings, LoadRequest, load};
 use evalrig_core::reader::{Limits, World};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_core::syntax::{JsonLines, Line};
@@ -38,22 +37,17 @@ fn jsonl(criterion: &mut Criterion) {
         .with("/p/d.yaml", "name: d\n");
     let environment = Variables::default();
     let limits = Limits::default();
-    let request = Request {
-        world: World {
-            files: &files,
-            environment: &environment,
-            working_directory: "/p".into(),
-        },
-        limits: &limits,
-        path: "/p/d.jsonl".into(),
-        origin: Origin::Named,
-        root: "/p".into(),
+    let world = World {
+        files: &files,
+        environment: &environment,
+        working_directory: "/p".into(),
     };
+    let request = LoadRequest::new(world, &limits, "/p/d.jsonl".into(), "/p".into());
     group.bench_function("validate", |bencher| {
         bencher.iter(|| {
-            let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-            let loaded = load(&request, &mut sources, &mut out, &mut Forget);
-            assert_eq!((loaded.tests, out.len()), (TESTS, 0));
+            let loaded = load(&request, Findings::new(), &mut DiscardTests);
+            let reported = loaded.findings().diagnostics().len();
+            assert_eq!((loaded.tests(), reported), (TESTS, 0));
         });
     });
     group.finish();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use evalrig_core::diagnostic::Diagnostics;
-use evalrig_core::read::{Forget, Origin, Request, load};
+use evalrig_core::read::{DiscardTests, Findings, LoadRequest, load};
 use evalrig_core::reader::{Limits, World};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_core::syntax::parse_yaml;
@@ -31,22 +31,17 @@ fn yaml(criterion: &mut Criterion) {
     let files = MemoryFiles::new().with("/p/EVAL.yaml", bytes);
     let environment = Variables::default();
     let limits = Limits::default();
-    let request = Request {
-        world: World {
-            files: &files,
-            environment: &environment,
-            working_directory: "/p".into(),
-        },
-        limits: &limits,
-        path: "/p/EVAL.yaml".into(),
-        origin: Origin::Named,
-        root: "/p".into(),
+    let world = World {
+        files: &files,
+        environment: &environment,
+        working_directory: "/p".into(),
     };
+    let request = LoadRequest::new(world, &limits, "/p/EVAL.yaml".into(), "/p".into());
     group.bench_function("validate", |bencher| {
         bencher.iter(|| {
-            let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-            let loaded = load(&request, &mut sources, &mut out, &mut Forget);
-            assert_eq!((loaded.tests, out.len()), (TESTS, 0));
+            let loaded = load(&request, Findings::new(), &mut DiscardTests);
+            let reported = loaded.findings().diagnostics().len();
+            assert_eq!((loaded.tests(), reported), (TESTS, 0));
         });
     });
     group.finish();

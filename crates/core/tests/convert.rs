@@ -2,10 +2,10 @@
 //! byte (spec 15).
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::diagnostic::{Diagnostics, Severity};
+use evalrig_core::diagnostic::Severity;
 use evalrig_core::export::{Context, TranspileOptions, converted_yaml, transpile};
 use evalrig_core::model::{Block, Expected, JsonStyle, Suite, Test, Value};
-use evalrig_core::read::{Origin, Request, load_suite};
+use evalrig_core::read::{CollectTests, Findings, LoadRequest};
 use evalrig_core::reader::{Limits, World};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
@@ -23,25 +23,23 @@ struct Loaded {
 }
 
 fn load(files: &MemoryFiles, path: &Utf8Path) -> Loaded {
-    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let environment = Variables::default().with("HOME", "replaced");
-    let request = Request {
-        world: World {
-            files,
-            environment: &environment,
-            working_directory: "/p".into(),
-        },
-        limits: &Limits::default(),
-        path,
-        origin: Origin::Named,
-        root: "/p".into(),
+    let world = World {
+        files,
+        environment: &environment,
+        working_directory: "/p".into(),
     };
-    let suite = load_suite(&request, &mut sources, &mut out).map(|(suite, _)| suite);
-    let errors = out
+    let limits = Limits::default();
+    let request = LoadRequest::new(world, &limits, path, "/p".into());
+    let mut tests = CollectTests::default();
+    let loaded = evalrig_core::read::load(&request, Findings::new(), &mut tests);
+    let header = loaded.header().cloned();
+    let (sources, found, _) = loaded.into_findings().into_parts();
+    let errors = found
         .iter()
         .filter(|one| one.level.severity() == Severity::Error);
     Loaded {
-        suite,
+        suite: header.map(|header| header.with_tests(tests.0)),
         errors: errors.map(|one| one.code.name).collect(),
         sources,
     }

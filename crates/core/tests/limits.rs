@@ -5,8 +5,8 @@ mod support;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::diagnostic::{Diagnostics, Level};
-use evalrig_core::read::{Origin, Request, duplicate_suite_name, load_suite};
+use evalrig_core::diagnostic::Level;
+use evalrig_core::read::{DiscardTests, Findings, LoadRequest, duplicate_suite_name, load};
 use evalrig_core::reader::{Limits, World};
 use evalrig_core::source::{Entry, EntryKind, Files, MemoryFiles, Sources, Variables};
 use support::{Project, Seen};
@@ -463,20 +463,15 @@ fn names_with_locked(locked: &str) -> Vec<&'static str> {
     };
     let environment = Variables::default();
     let limits = Limits::default();
-    let request = Request {
-        world: World {
-            files: &files,
-            environment: &environment,
-            working_directory: "/p".into(),
-        },
-        limits: &limits,
-        path: "/p/EVAL.yaml".into(),
-        origin: Origin::Named,
-        root: "/p".into(),
+    let world = World {
+        files: &files,
+        environment: &environment,
+        working_directory: "/p".into(),
     };
-    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-    let _ = load_suite(&request, &mut sources, &mut out);
-    out.iter().map(|found| found.code.name).collect()
+    let request = LoadRequest::new(world, &limits, "/p/EVAL.yaml".into(), "/p".into());
+    let loaded = load(&request, Findings::new(), &mut DiscardTests);
+    let diagnostics = loaded.findings().diagnostics().iter();
+    diagnostics.map(|found| found.code.name).collect()
 }
 
 #[test]

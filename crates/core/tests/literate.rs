@@ -40,13 +40,13 @@ const CHECKS: &[(&str, &str)] = &[
     ("interpolation.md", include_str!("check/interpolation.md")),
     ("messages.md", include_str!("check/messages.md")),
     ("noise.md", include_str!("check/noise.md")),
+    ("paths.md", include_str!("check/paths.md")),
+    ("rubrics.md", include_str!("check/rubrics.md")),
+    ("rulings.md", include_str!("check/rulings.md")),
     (
         "transpile_rules.md",
         include_str!("check/transpile_rules.md"),
     ),
-    ("paths.md", include_str!("check/paths.md")),
-    ("rubrics.md", include_str!("check/rubrics.md")),
-    ("rulings.md", include_str!("check/rulings.md")),
 ];
 
 /// What a line must report.

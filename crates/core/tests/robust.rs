@@ -4,10 +4,10 @@ mod support;
 
 use camino::Utf8PathBuf;
 use evalrig_core::codes::all_codes;
-use evalrig_core::diagnostic::{Diagnostics, Doc, DocFile, Level};
-use evalrig_core::read::{Collect, Origin, Request, load};
+use evalrig_core::diagnostic::{Doc, DocFile, Level};
+use evalrig_core::read::{CollectTests, Findings, LoadRequest, load};
 use evalrig_core::reader::{Limits, World};
-use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_core::source::{MemoryFiles, Variables};
 
 /// Every doc example; each "instead" is much the same.
 fn examples() -> Vec<(&'static str, Vec<DocFile>)> {
@@ -28,21 +28,17 @@ fn check(name: &str, files: &[DocFile], text: &str) {
     memory.insert(path.clone(), text.as_bytes().to_vec());
     let environment = Variables::default();
     let limits = Limits::default();
-    let request = Request {
-        world: World {
-            files: &memory,
-            environment: &environment,
-            working_directory: &root,
-        },
-        limits: &limits,
-        path: &path,
-        origin: Origin::Named,
-        root: &root,
+    let world = World {
+        files: &memory,
+        environment: &environment,
+        working_directory: &root,
     };
-    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-    let mut kept = Collect::default();
-    let loaded = load(&request, &mut sources, &mut out, &mut kept);
-    let found = out.into_vec();
+    let request = LoadRequest::new(world, &limits, &path, &root);
+    let mut kept = CollectTests::default();
+    let loaded = load(&request, Findings::new(), &mut kept);
+    let (has_header, tests) = (loaded.header().is_some(), loaded.tests());
+    let is_targets_file = loaded.is_targets_file();
+    let (sources, found, _) = loaded.into_findings().into_parts();
     let is_blocked = found.iter().any(|found| found.level == Level::Blocking);
     for found in &found {
         let source = sources.get(found.span.source).text();
@@ -62,15 +58,15 @@ fn check(name: &str, files: &[DocFile], text: &str) {
             assert!(!fix.edits.is_empty(), "{name}: a fix without edits\n{text}");
         }
     }
-    if loaded.header.is_none() {
+    if !has_header {
         assert!(
-            is_blocked || loaded.is_targets_file,
-            "{name}: no suite, and nobody says why\n{text}"
+            is_blocked || is_targets_file,
+            "{name}: no suite, and no diagnostic says why\n{text}"
         );
-    } else if kept.0.len() < loaded.tests {
+    } else if kept.0.len() < tests {
         assert!(
             is_blocked,
-            "{name}: a test is lost, and nobody says why\n{text}"
+            "{name}: a test is lost, and no diagnostic says why\n{text}"
         );
     } else if kept.0.is_empty() {
         assert!(is_blocked, "{name}: a suite without tests\n{text}");

@@ -33,7 +33,12 @@ const COLUMNS: [(Outcome, &str); 6] = [
 
 impl Outcome {
     pub fn of(read: &Read) -> Self {
-        let has = |fits: fn(Level) -> bool| read.out.iter().any(|one| fits(one.level));
+        let has = |fits: fn(Level) -> bool| {
+            read.findings
+                .diagnostics()
+                .iter()
+                .any(|one| fits(one.level))
+        };
         if has(|level| level == Level::Blocking) {
             return Self::Refused;
         }

@@ -4,7 +4,7 @@ use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostics, Level};
 use evalrig_core::export;
 use evalrig_core::model::{Suite, Value};
-use evalrig_core::read::{Origin, Request, load_suite};
+use evalrig_core::read::{CollectTests, Findings, LoadRequest, load};
 use evalrig_core::reader::{EnvFiles, Limits, TargetNames, World};
 use evalrig_core::repair::Reading;
 use evalrig_core::source::{Files, Sources, Variables};
@@ -15,19 +15,18 @@ use super::CorpusFile;
 /// What came of one file.
 #[derive(Debug)]
 pub struct Read {
-    pub out: Diagnostics,
-    pub sources: Sources,
-    /// `None` when the file is refused or is no suite.
+    pub findings: Findings,
+    /// `None` when the file is blocked or is not a suite.
     pub suite: Option<Suite>,
 }
 
 impl Reading for Read {
     fn diagnostics(&self) -> &Diagnostics {
-        &self.out
+        self.findings.diagnostics()
     }
 
     fn sources(&self) -> &Sources {
-        &self.sources
+        self.findings.sources()
     }
 }
 
@@ -45,22 +44,14 @@ pub fn read(file: &CorpusFile, path: &Utf8Path, files: &dyn Files) -> Read {
         env_files: EnvFiles::None,
         targets: target_names(file, world),
     };
-    let request = Request {
-        world,
-        limits: &limits,
-        path,
-        origin: Origin::Named,
-        root: &file.root,
-    };
-    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-    let loaded = load_suite(&request, &mut sources, &mut out);
-    let is_refused = out.iter().any(|one| one.level == Level::Blocking);
+    let request = LoadRequest::new(world, &limits, path, &file.root);
+    let mut tests = CollectTests::default();
+    let loaded = load(&request, Findings::new(), &mut tests);
+    let is_blocked = loaded.findings().is_blocked();
+    let header = loaded.header().filter(|_| !is_blocked).cloned();
     Read {
-        suite: loaded
-            .filter(|_| !is_refused)
-            .map(|(suite, _secrets)| suite),
-        out,
-        sources,
+        suite: header.map(|header| header.with_tests(tests.0)),
+        findings: loaded.into_findings(),
     }
 }
 
@@ -93,14 +84,18 @@ impl Read {
     fn context<'a>(&'a self, file: &'a CorpusFile, files: &'a dyn Files) -> export::Context<'a> {
         export::Context {
             files,
-            sources: &self.sources,
+            sources: self.findings.sources(),
             root: &file.root,
         }
     }
 
     /// Names of the diagnostics that fit, each as often as it was reported.
     pub fn names(&self, fits: impl Fn(Level) -> bool) -> Vec<&'static str> {
-        let fitting = self.out.iter().filter(|one| fits(one.level));
+        let fitting = self
+            .findings
+            .diagnostics()
+            .iter()
+            .filter(|one| fits(one.level));
         fitting.map(|one| one.code.name).collect()
     }
 }

@@ -8,13 +8,12 @@ use std::fs;
 use std::io::{self, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
+use evalrig_core::diagnostic::{Diagnostic, Severity};
 use evalrig_core::export;
 use evalrig_core::model::Suite;
-use evalrig_core::read::{Origin, Request, load_suite};
+use evalrig_core::read::{CollectTests, Findings as ReadFindings, LoadRequest, load};
 use evalrig_core::repair::Overlay;
-use evalrig_core::secrets::Secrets;
-use evalrig_core::source::{EntryKind, Files, Sources};
+use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::Disk;
 
 use crate::args::Convert;
@@ -35,7 +34,7 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, Exit> {
     let first = Reading::of(context, args, &source, &Disk);
     let Some(suite) = first.sound() else {
         first.show(context);
-        if first.blocking() == 0 {
+        if !first.findings.is_blocked() {
             complain(&format!("`{}` is no suite", args.file));
         }
         return Err(Exit::CouldNotStart);
@@ -45,7 +44,7 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, Exit> {
     let root = context.root(&args.loading, &place);
     let export = export::Context {
         files: &Disk,
-        sources: &first.sources,
+        sources: first.findings.sources(),
         root: &root,
     };
     let text = export::converted_yaml(suite, &export, directory);
@@ -92,43 +91,31 @@ fn source_path(context: &Context, file: &str) -> Result<Utf8PathBuf, String> {
 /// One file, read as a suite.
 struct Reading {
     suite: Option<Suite>,
-    sources: Sources,
-    out: Diagnostics,
-    secrets: Secrets,
+    findings: ReadFindings,
 }
 
 impl Reading {
     fn of(context: &Context, args: &Convert, path: &Utf8Path, files: &dyn Files) -> Self {
-        let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
         let limits = context.limits(&args.loading);
         let root = context.root(&args.loading, path);
-        let request = Request {
-            world: evalrig_core::reader::World {
-                files,
-                ..context.world()
-            },
-            limits: &limits,
-            path,
-            origin: Origin::Named,
-            root: &root,
+        let world = evalrig_core::reader::World {
+            files,
+            ..context.world()
         };
-        let (suite, secrets) = load_suite(&request, &mut sources, &mut out).unzip();
+        let request = LoadRequest::new(world, &limits, path, &root);
+        let mut tests = CollectTests::default();
+        let loaded = load(&request, ReadFindings::new(), &mut tests);
+        let header = loaded.header().cloned();
         Self {
-            suite,
-            sources,
-            out,
-            secrets: secrets.unwrap_or_default(),
+            suite: header.map(|header| header.with_tests(tests.0)),
+            findings: loaded.into_findings(),
         }
-    }
-
-    fn blocking(&self) -> usize {
-        let all = self.out.iter();
-        all.filter(|one| one.level == Level::Blocking).count()
     }
 
     /// The suite, unless something about it must be mended first.
     fn sound(&self) -> Option<&Suite> {
-        self.suite.as_ref().filter(|_| self.blocking() == 0)
+        let suite = self.suite.as_ref();
+        suite.filter(|_| !self.findings.is_blocked())
     }
 
     /// On standard error: the answer may go to standard output.
@@ -138,7 +125,8 @@ impl Reading {
             (_, true) => Severity::Note,
             _ => Severity::Warning,
         };
-        let all = self.out.iter();
+        let out = self.findings.diagnostics();
+        let all = out.iter();
         let mut diagnostics: Vec<Diagnostic> = all
             .filter(|one| one.level.severity() >= least)
             .cloned()
@@ -146,17 +134,17 @@ impl Reading {
         if diagnostics.is_empty() {
             return;
         }
-        render::sort(&mut diagnostics, &self.sources);
+        render::sort(&mut diagnostics, self.findings.sources());
         let findings = Findings {
-            sources: &self.sources,
+            sources: self.findings.sources(),
             diagnostics: &diagnostics,
-            errors: self.out.errors(),
-            warnings: self.out.warnings(),
-            dropped: self.out.dropped(),
+            errors: out.errors(),
+            warnings: out.warnings(),
+            dropped: out.dropped(),
             files: 1,
             tests: self.suite.as_ref().map_or(0, |suite| suite.tests.len()),
             working_directory: &context.working_directory,
-            secrets: &self.secrets,
+            secrets: self.findings.secrets(),
         };
         if let Some(format) = format_named("full", context.error_look()) {
             let _ = format.render(&findings, &mut io::stderr().lock());
@@ -166,7 +154,7 @@ impl Reading {
     /// How often each error was found.
     fn errors(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
-        let all = self.out.iter();
+        let all = self.findings.diagnostics().iter();
         for one in all.filter(|one| one.level.severity() == Severity::Error) {
             *counts.entry(one.code.name).or_default() += 1;
         }

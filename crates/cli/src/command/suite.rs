@@ -2,9 +2,11 @@
 
 use std::io;
 
-use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
+use evalrig_core::diagnostic::{Diagnostic, Severity};
 use evalrig_core::model::Suite;
-use evalrig_core::read::{self, Collect, Found, Header, Request, Sink};
+use evalrig_core::read::{
+    self, CollectTests, Findings as ReadFindings, Found, LoadError, LoadRequest, Sink,
+};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 
@@ -16,7 +18,8 @@ use crate::render::{self, Findings, format_named};
 /// What is known of a suite besides its tests.
 #[derive(Debug)]
 pub struct Read {
-    pub header: Header,
+    /// Without tests: those went to the sink.
+    pub suite: Suite,
     pub sources: Sources,
     pub secrets: Secrets,
     /// What was found besides; nothing in it blocks.
@@ -36,10 +39,13 @@ pub fn load(
     loading: &Loading,
     one: &Found,
 ) -> Result<Option<LoadedSuite>, Exit> {
-    let mut tests = Collect::default();
+    let mut tests = CollectTests::default();
     let read = read(context, loading, one, &mut tests)?;
     Ok(read.map(|read| LoadedSuite {
-        suite: read.header.with_tests(tests.0),
+        suite: Suite {
+            tests: tests.0,
+            ..read.suite
+        },
         sources: read.sources,
         secrets: read.secrets,
     }))
@@ -53,39 +59,34 @@ pub fn read(
     one: &Found,
     sink: &mut dyn Sink,
 ) -> Result<Option<Read>, Exit> {
-    let mut sources = Sources::new();
-    let mut out = Diagnostics::new();
     let limits = context.limits(loading);
     let root = context.root(loading, &one.path);
-    let request = Request {
-        world: context.world(),
-        limits: &limits,
-        path: &one.path,
-        origin: one.origin,
-        root: &root,
-    };
-    let loaded = read::load(&request, &mut sources, &mut out, sink);
-    let (blocking, rest): (Vec<Diagnostic>, Vec<Diagnostic>) = out
-        .into_vec()
-        .into_iter()
-        .partition(|one| one.level == Level::Blocking);
-    if !blocking.is_empty() {
-        show(context, &sources, blocking, &loaded.secrets);
-        return Err(Exit::CouldNotStart);
-    }
-    let Some(header) = loaded.header else {
-        // The caller passes the file over; only this says why.
-        if !rest.is_empty() && !context.global.quiet {
-            show(context, &sources, rest, &loaded.secrets);
+    let request = LoadRequest::new(context.world(), &limits, &one.path, &root).origin(one.origin);
+    match read::load(&request, ReadFindings::new(), sink).into_sound() {
+        Ok(sound) => {
+            let (suite, findings) = sound.into_parts();
+            let (sources, rest, secrets) = findings.into_parts();
+            Ok(Some(Read {
+                suite,
+                sources,
+                secrets,
+                rest,
+            }))
         }
-        return Ok(None);
-    };
-    Ok(Some(Read {
-        header,
-        sources,
-        secrets: loaded.secrets,
-        rest,
-    }))
+        Err(LoadError::Blocked(findings)) => {
+            let (sources, blocking, secrets) = findings.into_blocking();
+            show(context, &sources, blocking, &secrets);
+            Err(Exit::CouldNotStart)
+        }
+        Err(LoadError::NotASuite(findings)) => {
+            let (sources, rest, secrets) = findings.into_parts();
+            // The caller passes the file over; only this says why.
+            if !rest.is_empty() && !context.global.quiet {
+                show(context, &sources, rest, &secrets);
+            }
+            Ok(None)
+        }
+    }
 }
 
 /// Draws diagnostics on standard error.

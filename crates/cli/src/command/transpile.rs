@@ -10,7 +10,7 @@ use evalrig_core::export::{
     Transpiler,
 };
 use evalrig_core::model::Test;
-use evalrig_core::read::{Found, Origin, Sink, Surroundings};
+use evalrig_core::read::{Found, Origin, Sink, SuiteContext};
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::Disk;
 
@@ -46,7 +46,7 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
         return Err(Exit::CouldNotStart);
     };
     let done = stream.0.finish(&Ending {
-        metadata: &read.header.metadata,
+        metadata: &read.suite.metadata,
         sources: &read.sources,
         secrets: &read.secrets,
     });
@@ -80,12 +80,12 @@ struct Stream<'a>(Transpiler<'a>);
 
 impl Sink for Stream<'_> {
     /// What is lost is shown with its line.
-    fn keeps_tests(&self) -> bool {
+    fn needs_source_lines(&self) -> bool {
         true
     }
 
-    fn test(&mut self, test: Test, around: Surroundings<'_>) {
-        self.0.add(&test, around.metadata, around.sources);
+    fn test(&mut self, test: Test, context: SuiteContext<'_>) {
+        self.0.add(&test, context.metadata, context.sources);
     }
 }
 

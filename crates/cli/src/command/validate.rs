@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Severity};
-use evalrig_core::read::{self, Forget, Found, Request};
+use evalrig_core::diagnostic::{Diagnostics, Severity};
+use evalrig_core::read::{self, DiscardTests, Findings as ReadFindings, Found, LoadRequest};
 use evalrig_core::reader::{Limits, TargetNames};
 use evalrig_core::repair::{Reading, repair};
-use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
 use evalrig_run::disk::Disk;
 use evalrig_run::target::{find_targets_file, read_targets};
@@ -35,8 +34,9 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, Exit> {
         fix::write(&repaired.files)?;
         check = repaired.reading;
     }
-    let errors = check.out.errors();
-    if !(context.global.quiet && check.out.is_empty()) {
+    let out = check.findings.diagnostics();
+    let (errors, is_clean) = (out.errors(), out.is_empty());
+    if !(context.global.quiet && is_clean) {
         check.show(context, &args.format)?;
     }
     if fixed > 0 && !context.global.quiet {
@@ -49,20 +49,18 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, Exit> {
 /// Everything one pass over the files found.
 #[derive(Debug)]
 pub struct Check {
-    pub sources: Sources,
-    pub out: Diagnostics,
-    pub secrets: Secrets,
+    pub findings: ReadFindings,
     files: usize,
     tests: usize,
 }
 
 impl Reading for Check {
     fn diagnostics(&self) -> &Diagnostics {
-        &self.out
+        self.findings.diagnostics()
     }
 
     fn sources(&self) -> &Sources {
-        &self.sources
+        self.findings.sources()
     }
 }
 
@@ -79,13 +77,11 @@ impl Check {
         files: &dyn Files,
     ) -> Result<Self, Exit> {
         let mut check = Self {
-            sources: Sources::new(),
-            out: if args.strict {
-                Diagnostics::strict()
+            findings: if args.strict {
+                ReadFindings::strict()
             } else {
-                Diagnostics::new()
+                ReadFindings::new()
             },
-            secrets: Secrets::default(),
             files: 0,
             tests: 0,
         };
@@ -117,24 +113,23 @@ impl Check {
             targets: known,
             ..context.limits(&args.loading)
         };
-        let request = Request {
-            world,
-            limits: &limits,
-            path: &one.path,
-            origin: one.origin,
-            root: &root,
-        };
-        let loaded = read::load(&request, &mut self.sources, &mut self.out, &mut Forget);
-        self.secrets.absorb(loaded.secrets);
-        if loaded.is_targets_file {
+        let request = LoadRequest::new(world, &limits, &one.path, &root).origin(one.origin);
+        let findings = std::mem::take(&mut self.findings);
+        let loaded = read::load(&request, findings, &mut DiscardTests);
+        let is_targets_file = loaded.is_targets_file();
+        if !is_targets_file {
+            self.files += loaded.files();
+            self.tests += loaded.tests();
+        }
+        let header = loaded.header().cloned();
+        self.findings = loaded.into_findings();
+        if is_targets_file {
             targets.read(self, context, &one.path, &root, files);
             return;
         }
-        self.files += loaded.files;
-        self.tests += loaded.tests;
-        if let Some(header) = loaded.header {
+        if let Some(header) = header {
             match names.get(&header.name) {
-                Some(first) => self.out.report(read::duplicate_suite_name(
+                Some(first) => self.findings.report(read::duplicate_suite_name(
                     &header.name,
                     *first,
                     header.name_span,
@@ -147,15 +142,15 @@ impl Check {
     }
 
     fn show(self, context: &Context, format: &str) -> Result<(), Exit> {
-        let (errors, warnings, dropped) =
-            (self.out.errors(), self.out.warnings(), self.out.dropped());
-        let mut diagnostics: Vec<Diagnostic> = self.out.into_vec();
+        let out = self.findings.diagnostics();
+        let (errors, warnings, dropped) = (out.errors(), out.warnings(), out.dropped());
+        let (sources, mut diagnostics, secrets) = self.findings.into_parts();
         if !context.global.verbose {
             diagnostics.retain(|one| one.level.severity() > Severity::Note);
         }
-        render::sort(&mut diagnostics, &self.sources);
+        render::sort(&mut diagnostics, &sources);
         let findings = Findings {
-            sources: &self.sources,
+            sources: &sources,
             diagnostics: &diagnostics,
             errors,
             warnings,
@@ -163,7 +158,7 @@ impl Check {
             files: self.files,
             tests: self.tests,
             working_directory: &context.working_directory,
-            secrets: &self.secrets,
+            secrets: &secrets,
         };
         let mut out = BufWriter::new(io::stdout().lock());
         match format_named(format, context.look()) {
@@ -268,10 +263,11 @@ impl TargetFiles {
             files,
             ..context.world()
         };
-        let targets = read_targets(world, &mut check.sources, &mut check.out, file, root);
+        let (sources, out) = check.findings.parts_mut();
+        let targets = read_targets(world, sources, out, file, root);
         let names = match targets {
             Some(targets) => {
-                check.secrets.absorb(targets.secrets().clone());
+                check.findings.add_secrets(targets.secrets().clone());
                 targets.target_names()
             }
             // Its fault has been reported; every name would be a follow-up.

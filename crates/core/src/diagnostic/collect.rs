@@ -18,6 +18,7 @@ pub struct Diagnostics {
     kept: Vec<Diagnostic>,
     seen: HashSet<(&'static str, Span, u64)>,
     errors: usize,
+    blocking: usize,
     warnings: usize,
     dropped: usize,
     current_test: Option<u32>,
@@ -70,6 +71,7 @@ impl Diagnostics {
     }
 
     fn count(&mut self, level: Level) {
+        self.blocking += usize::from(level == Level::Blocking);
         match level.severity() {
             Severity::Error => self.errors += 1,
             Severity::Warning => self.warnings += 1,
@@ -102,6 +104,11 @@ impl Diagnostics {
         self.warnings
     }
 
+    /// At least one fault was blocking, kept or not.
+    pub fn is_blocked(&self) -> bool {
+        self.blocking > 0
+    }
+
     /// How many were counted but not kept.
     pub fn dropped(&self) -> usize {
         self.dropped
@@ -124,6 +131,7 @@ impl Diagnostics {
     /// the part comes after `tests_before` others.
     pub fn take_over(&mut self, part: Self, tests_before: u32, place: impl Fn(Span) -> Span) {
         let (kept_errors, kept_warnings) = part.kept_counts();
+        self.blocking += part.blocking - part.kept_blocking();
         for mut diagnostic in part.kept {
             diagnostic.move_spans(&place);
             diagnostic.test = diagnostic.test.map(|test| test + tests_before);
@@ -133,6 +141,11 @@ impl Diagnostics {
         self.errors += part.errors - kept_errors;
         self.warnings += part.warnings - kept_warnings;
         self.dropped += part.dropped;
+    }
+
+    fn kept_blocking(&self) -> usize {
+        let all = self.kept.iter();
+        all.filter(|one| one.level == Level::Blocking).count()
     }
 
     fn kept_counts(&self) -> (usize, usize) {
@@ -148,6 +161,7 @@ impl Diagnostics {
     /// Takes everything over from another collection, whose levels are already final.
     pub fn absorb(&mut self, other: Self) {
         self.errors += other.errors;
+        self.blocking += other.blocking;
         self.warnings += other.warnings;
         self.dropped += other.dropped;
         let room = KEPT.saturating_sub(self.kept.len());
@@ -211,5 +225,16 @@ mod tests {
             (out.iter().count(), out.dropped(), out.warnings()),
             (KEPT, 5, KEPT + 5)
         );
+    }
+
+    #[test]
+    fn a_blocking_fault_counts_even_if_it_is_not_kept() {
+        let mut out = Diagnostics::new();
+        for n in 0..KEPT {
+            out.report(Diagnostic::new(&CODE, span(1), n.to_string()));
+        }
+        assert!(!out.is_blocked());
+        out.report(Diagnostic::new(&CODE, span(1), "last").level(Level::Blocking));
+        assert!(out.is_blocked());
     }
 }

@@ -53,9 +53,9 @@ pub(crate) mod testing {
     //! Suites that live in memory, for the tests of this room.
 
     use super::*;
-    use crate::diagnostic::{Diagnostics, Level, Severity};
+    use crate::diagnostic::{Level, Severity};
     use crate::model::Suite;
-    use crate::read::{Origin, Request, load_suite};
+    use crate::read::{Findings, LoadRequest, load_suite};
     use crate::reader::{Limits, World};
     use crate::source::{MemoryFiles, Variables};
 
@@ -77,26 +77,21 @@ pub(crate) mod testing {
 
     /// The suite at `path`; the repository root is `/p`.
     pub(crate) fn load(files: MemoryFiles, path: &str) -> Loaded {
-        let mut sources = Sources::new();
-        let mut out = Diagnostics::new();
         let environment = Variables::default();
-        let request = Request {
-            world: World {
-                files: &files,
-                environment: &environment,
-                working_directory: "/p".into(),
-            },
-            limits: &Limits::default(),
-            path: path.into(),
-            origin: Origin::Named,
-            root: "/p".into(),
+        let world = World {
+            files: &files,
+            environment: &environment,
+            working_directory: "/p".into(),
         };
-        let loaded = load_suite(&request, &mut sources, &mut out);
+        let limits = Limits::default();
+        let request = LoadRequest::new(world, &limits, path.into(), "/p".into());
+        let loaded = load_suite(&request, Findings::new()).expect("the suite is sound");
+        let (suite, findings) = loaded.into_parts();
+        let (sources, out, _) = findings.into_parts();
         let is_fault = |level: Level| level.severity() == Severity::Error;
         // What cannot be transpiled can still be saved.
         let stops = |level: Level| is_fault(level) && level != Level::BlocksTranspile;
         assert!(!out.iter().any(|one| stops(one.level)), "{out:?}");
-        let (suite, _) = loaded.expect("the suite is read");
         Loaded {
             files,
             sources,

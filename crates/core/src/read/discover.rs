@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use crate::reader::without_dots;
 use crate::source::{EntryKind, Files};
 
-use super::load::Origin;
+use super::loaded::Origin;
 
 /// A file to load, and how it was come by.
 #[derive(Debug, Clone, PartialEq, Eq)]

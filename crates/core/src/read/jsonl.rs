@@ -24,7 +24,7 @@ impl Loader<'_, '_> {
         let files = self.reader.world.files;
         let read = files.open(path).and_then(|input| {
             let size = files.size(path).unwrap_or(0);
-            if !self.sink.keeps_tests() && is_large(size) {
+            if !self.sink.needs_source_lines() && is_large(size) {
                 return self.check_jsonl_parts(input, &inner, &shared);
             }
             let source = self.reader.sources.reserve(shared.clone());
@@ -66,7 +66,7 @@ impl Loader<'_, '_> {
             };
             let before = self.reader.out.kept();
             self.read_line(&lines, line, level, path);
-            if self.sink.keeps_tests() || self.reader.out.kept() > before {
+            if self.sink.needs_source_lines() || self.reader.out.kept() > before {
                 // Spans of a line carry a reserved id, which becomes the line's excerpt now.
                 let first = Position {
                     line: lines.number(),

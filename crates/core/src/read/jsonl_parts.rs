@@ -18,7 +18,8 @@ use crate::syntax::{JsonLines, LINE_LIMIT, json_value};
 
 use super::identity::{DUPLICATE_ID, IdPlace, LineId, Marker, duplicate_id};
 use super::level::Level;
-use super::load::{Forget, IdBook, Loader};
+use super::load::{IdBook, Loader};
+use super::sink::DiscardTests;
 use super::skills::{MetSkill, SkillLine, SkillPlace, Skills};
 
 /// Enough lines that handing them over costs nothing; in tests, a few.
@@ -187,7 +188,7 @@ struct Worker<'a> {
     root: camino::Utf8PathBuf,
     main_directory: camino::Utf8PathBuf,
     directory: camino::Utf8PathBuf,
-    origin: super::load::Origin,
+    origin: super::loaded::Origin,
     root_metadata: crate::model::Map,
     root_trials: Option<u32>,
     sources_before: u32,
@@ -228,7 +229,7 @@ impl<'a> Worker<'a> {
             self.main_directory.clone(),
         );
         reader.directory = self.directory.clone();
-        let mut forget = Forget;
+        let mut discard = DiscardTests;
         let mut loader = Loader {
             ids: IdBook::Part {
                 ids: Vec::new(),
@@ -237,7 +238,7 @@ impl<'a> Worker<'a> {
             skills: Skills::of_part(),
             root_metadata: self.root_metadata.clone(),
             root_trials: self.root_trials,
-            ..Loader::new(reader, &mut forget, self.origin)
+            ..Loader::new(reader, &mut discard, self.origin)
         };
         let source = loader.reader.sources.reserve(self.path.clone());
         // The lines are lent to the reader and come back with what was found in them.
@@ -317,10 +318,9 @@ impl Parts<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::diagnostic::Diagnostics;
-    use crate::read::{Collect, Forget, Origin, Request, Sink, load};
+    use crate::read::{CollectTests, DiscardTests, Findings, LoadRequest, Sink, load};
     use crate::reader::{Limits, World};
-    use crate::source::{MemoryFiles, Sources, Variables};
+    use crate::source::{MemoryFiles, Variables};
 
     /// Every diagnostic as a line of text, and the number of tests.
     fn found(files: &MemoryFiles, sink: &mut dyn Sink) -> (Vec<String>, usize, usize) {
@@ -331,16 +331,9 @@ mod tests {
             environment: &environment,
             working_directory: "/p".into(),
         };
-        let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-        let path = "/p/d.jsonl".into();
-        let request = Request {
-            world,
-            limits: &limits,
-            path,
-            origin: Origin::Named,
-            root: "/p".into(),
-        };
-        let loaded = load(&request, &mut sources, &mut out, sink);
+        let request = LoadRequest::new(world, &limits, "/p/d.jsonl".into(), "/p".into());
+        let loaded = load(&request, Findings::new(), sink);
+        let (sources, out) = (loaded.findings().sources(), loaded.findings().diagnostics());
         let mut lines: Vec<String> = out
             .iter()
             .map(|one| {
@@ -364,7 +357,7 @@ mod tests {
             })
             .collect();
         lines.sort();
-        (lines, loaded.tests, out.errors())
+        (lines, loaded.tests(), out.errors())
     }
 
     #[test]
@@ -393,13 +386,13 @@ mod tests {
         let files = MemoryFiles::new()
             .with("/p/d.jsonl", text)
             .with("/p/d.yaml", sidecar);
-        let by_line = found(&files, &mut Collect::default());
+        let by_line = found(&files, &mut CollectTests::default());
         assert!(by_line.0.len() > 40 && by_line.1 > 300, "{by_line:#?}");
         let collisions = by_line
             .0
             .iter()
             .filter(|line| line.contains("skill-name-collision"));
         assert_eq!(collisions.count(), 3, "{by_line:#?}");
-        assert_eq!(found(&files, &mut Forget), by_line);
+        assert_eq!(found(&files, &mut DiscardTests), by_line);
     }
 }

@@ -4,15 +4,16 @@ use std::collections::HashSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, declare_codes};
-use crate::model::{Execution, Map, Suite, Test, Verdicts};
-use crate::reader::{Limits, Reader, World};
-use crate::secrets::Secrets;
-use crate::source::{EntryKind, SourceId, Sources, Span};
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Map, Test};
+use crate::reader::Reader;
+use crate::source::{EntryKind, SourceId, Span};
 use crate::syntax::{Tree, parse_json, parse_yaml, read_source};
 
 use super::identity::{Ids, LineId, Marker};
 use super::level::Level;
+use super::loaded::{Header, Origin};
+use super::sink::{Sink, SuiteContext};
 use super::skills::Skills;
 use super::{evals_json, sidecar, suite};
 
@@ -52,113 +53,6 @@ Results are filed under the suite's name and would be mixed up.
 "#;
 }
 
-/// How the caller came to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// Written on the command line, or imported.
-    Named,
-    /// Found by walking a directory.
-    Found,
-}
-
-/// What to load, and what it may touch.
-#[derive(Debug, Clone, Copy)]
-pub struct Request<'w> {
-    pub world: World<'w>,
-    pub limits: &'w Limits,
-    /// Absolute.
-    pub path: &'w Utf8Path,
-    pub origin: Origin,
-    /// The repository root; see [`repository_root`].
-    pub root: &'w Utf8Path,
-}
-
-/// Everything of a suite but its tests.
-#[derive(Debug, Clone)]
-pub struct Header {
-    pub name: String,
-    /// Where the name was written, or the file it comes from.
-    pub name_span: Span,
-    pub version: String,
-    pub description: Option<String>,
-    pub metadata: Map,
-    pub execution: Execution,
-    pub verdicts: Verdicts,
-}
-
-impl Header {
-    pub fn with_tests(self, tests: Vec<Test>) -> Suite {
-        Suite {
-            name: self.name,
-            version: self.version,
-            description: self.description,
-            metadata: self.metadata,
-            execution: self.execution,
-            verdicts: self.verdicts,
-            tests,
-        }
-    }
-}
-
-/// What came of loading one file.
-#[derive(Debug)]
-pub struct Loaded {
-    /// `None` when the file is no suite or cannot be read; the reason has been reported, except
-    /// for a targets file.
-    pub header: Option<Header>,
-    /// The root has `targets`: it is a targets file, which somebody else reads.
-    pub is_targets_file: bool,
-    /// Values that must not be printed.
-    pub secrets: Secrets,
-    /// The file itself and everything it imports.
-    pub files: usize,
-    /// Tests that were read, faulty ones included.
-    pub tests: usize,
-}
-
-/// Takes tests as they are read.
-pub trait Sink {
-    /// Whether the tests are kept: then the lines they stand on are kept too.
-    fn keeps_tests(&self) -> bool;
-
-    fn test(&mut self, test: Test, around: Surroundings<'_>);
-}
-
-/// What a test stands in while it is handed on.
-#[derive(Debug, Clone, Copy)]
-pub struct Surroundings<'a> {
-    /// Of the suite itself.
-    pub metadata: &'a Map,
-    /// The text of a JSONL line is filled in after its test has been handed on.
-    pub sources: &'a Sources,
-}
-
-/// Forgets every test: for those who only ask what is wrong.
-#[derive(Debug, Default)]
-pub struct Forget;
-
-impl Sink for Forget {
-    fn keeps_tests(&self) -> bool {
-        false
-    }
-
-    fn test(&mut self, _: Test, _: Surroundings<'_>) {}
-}
-
-/// Keeps every test.
-#[derive(Debug, Default)]
-pub struct Collect(pub Vec<Test>);
-
-impl Sink for Collect {
-    fn keeps_tests(&self) -> bool {
-        true
-    }
-
-    fn test(&mut self, test: Test, _: Surroundings<'_>) {
-        self.0.push(test);
-    }
-}
-
 /// The nearest ancestor of a suite file that holds `.git`, else the file's directory; for
 /// evals.json the skill's, because its paths start there.
 pub fn repository_root(files: &dyn crate::source::Files, suite: &Utf8Path) -> Utf8PathBuf {
@@ -174,33 +68,6 @@ pub fn repository_root(files: &dyn crate::source::Files, suite: &Utf8Path) -> Ut
         .to_owned()
 }
 
-/// Reads a suite and hands its tests to the sink one by one.
-pub fn load(
-    request: &Request<'_>,
-    sources: &mut Sources,
-    out: &mut Diagnostics,
-    sink: &mut dyn Sink,
-) -> Loaded {
-    let directory = request.path.parent().unwrap_or(request.path).to_owned();
-    let reader = Reader::new(
-        request.world,
-        sources,
-        out,
-        request.limits,
-        request.root.to_owned(),
-        directory,
-    );
-    let mut loader = Loader::new(reader, sink, request.origin);
-    let header = loader.load_main(request.path);
-    Loaded {
-        header,
-        is_targets_file: loader.is_targets_file,
-        secrets: loader.reader.take_secrets(),
-        files: loader.imported.len(),
-        tests: loader.position as usize,
-    }
-}
-
 /// Two suites of one invocation have this name.
 pub fn duplicate_suite_name(name: &str, first: Span, second: Span) -> Diagnostic {
     Diagnostic::new(
@@ -210,18 +77,6 @@ pub fn duplicate_suite_name(name: &str, first: Span, second: Span) -> Diagnostic
     )
     .related(first, "this one")
     .help("give one of them another name")
-}
-
-/// As [`load`], with all tests kept.
-pub fn load_suite(
-    request: &Request<'_>,
-    sources: &mut Sources,
-    out: &mut Diagnostics,
-) -> Option<(Suite, Secrets)> {
-    let mut tests = Collect::default();
-    let loaded = load(request, sources, out, &mut tests);
-    let header = loaded.header?;
-    Some((header.with_tests(tests.0), loaded.secrets))
 }
 
 /// One load in progress.
@@ -270,7 +125,7 @@ impl<'w, 's> Loader<'w, 's> {
         }
     }
 
-    fn load_main(&mut self, path: &Utf8Path) -> Option<Header> {
+    pub(super) fn load_main(&mut self, path: &Utf8Path) -> Option<Header> {
         self.chain.push(path.to_owned());
         self.imported.insert(path.to_owned());
         match path.extension().map(str::to_ascii_lowercase).as_deref() {
@@ -287,11 +142,11 @@ impl<'w, 's> Loader<'w, 's> {
     }
 
     pub(super) fn hand_on(&mut self, test: Test) {
-        let around = Surroundings {
+        let context = SuiteContext {
             metadata: &self.root_metadata,
             sources: self.reader.sources,
         };
-        self.sink.test(test, around);
+        self.sink.test(test, context);
     }
 
     /// Reads and parses a YAML file; the tree belongs to the caller.

@@ -15,11 +15,13 @@ mod jsonl;
 mod jsonl_parts;
 mod level;
 mod load;
+mod loaded;
 mod message;
 mod metadata;
 mod name;
 mod old_place;
 mod sidecar;
+mod sink;
 mod skills;
 mod suite;
 mod test;
@@ -30,12 +32,13 @@ mod version;
 pub use block::BLOCK_FIELDS;
 pub use discover::{Discovery, Found, is_suite_name};
 pub use execution::EXECUTION_FIELDS;
-pub use load::{
-    Collect, Forget, Header, Loaded, Origin, Request, Sink, Surroundings, duplicate_suite_name,
-    load, load_suite, repository_root,
+pub use load::{duplicate_suite_name, repository_root};
+pub use loaded::{
+    Findings, Header, LoadError, LoadRequest, Loaded, Origin, SoundSuite, load, load_suite,
 };
 pub use message::MESSAGE_FIELDS;
 pub use metadata::METADATA_FIELDS;
+pub use sink::{CollectTests, DiscardTests, Sink, SuiteContext};
 pub use suite::ROOT_FIELDS;
 pub use test::TEST_FIELDS;
 pub use tool_call::TOOL_CALL_FIELDS;

@@ -10,7 +10,8 @@ use crate::syntax::Node;
 use crate::syntax::fields::Bound;
 
 use super::dialect;
-use super::load::{Header, Loader, Origin};
+use super::load::Loader;
+use super::loaded::{Header, Origin};
 use super::name::derived_name;
 use super::suite::{ROOT_FIELDS, read_header, tests_entry};
 

@@ -14,7 +14,8 @@ use crate::syntax::fields::{
 
 use super::execution::{MOST_TRIALS, read_execution, read_trials};
 use super::level::Level;
-use super::load::{Header, Loader};
+use super::load::Loader;
+use super::loaded::Header;
 use super::metadata::read_root_metadata;
 use super::name::read_name;
 use super::old_place::{move_to_execution, move_to_metadata, written_in};

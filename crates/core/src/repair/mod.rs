@@ -109,37 +109,30 @@ mod tests {
     use std::convert::Infallible;
 
     use super::*;
-    use crate::read::{Forget, Origin, Request, load};
+    use crate::read::{DiscardTests, Findings, LoadRequest, load};
     use crate::reader::{Limits, World};
     use crate::source::{MemoryFiles, Variables};
 
-    struct Once(Diagnostics, Sources);
-
-    impl Reading for Once {
+    impl Reading for Findings {
         fn diagnostics(&self) -> &Diagnostics {
-            &self.0
+            self.diagnostics()
         }
 
         fn sources(&self) -> &Sources {
-            &self.1
+            self.sources()
         }
     }
 
-    fn read(files: &dyn Files) -> Result<Once, Infallible> {
-        let mut once = Once(Diagnostics::new(), Sources::new());
-        let request = Request {
-            world: World {
-                files,
-                environment: &Variables::default(),
-                working_directory: "/p".into(),
-            },
-            limits: &Limits::default(),
-            path: "/p/EVAL.yaml".into(),
-            origin: Origin::Named,
-            root: "/p".into(),
+    fn read(files: &dyn Files) -> Result<Findings, Infallible> {
+        let world = World {
+            files,
+            environment: &Variables::default(),
+            working_directory: "/p".into(),
         };
-        load(&request, &mut once.1, &mut once.0, &mut Forget);
-        Ok(once)
+        let limits = Limits::default();
+        let request = LoadRequest::new(world, &limits, "/p/EVAL.yaml".into(), "/p".into());
+        let loaded = load(&request, Findings::new(), &mut DiscardTests);
+        Ok(loaded.into_findings())
     }
 
     fn repaired(text: &str) -> (String, usize) {

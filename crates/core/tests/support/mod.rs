@@ -8,9 +8,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Code, Diagnostic, Diagnostics, Level};
 use evalrig_core::export::{Loss, OutFile, TranspileOptions, transpile};
 use evalrig_core::model::{JsonStyle, Suite, Test, Value};
-use evalrig_core::read::{Origin, Request, load_suite, repository_root};
+use evalrig_core::read::{CollectTests, Findings, LoadRequest, Origin, load, repository_root};
 use evalrig_core::reader::{Limits, TargetNames, World};
-use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_core::syntax::parse_yaml;
 
@@ -105,10 +104,9 @@ impl Project {
     }
 
     pub fn load(&self) -> Outcome {
-        let mut sources = Sources::new();
-        let (loaded, out) = self.read(&self.memory(), &mut sources);
-        let seen = looked_up(&sources, &out.into_vec());
-        let suite = loaded.map(|(suite, _)| suite);
+        let (suite, findings) = self.read(&self.memory());
+        let (sources, diagnostics, _) = findings.into_parts();
+        let seen = looked_up(&sources, &diagnostics);
         Outcome { suite, seen }
     }
 
@@ -116,11 +114,11 @@ impl Project {
     #[track_caller]
     pub fn transpile(&self, change: impl FnOnce(&mut TranspileOptions<'_>)) -> Made {
         let memory = self.memory();
-        let mut sources = Sources::new();
-        let (loaded, out) = self.read(&memory, &mut sources);
-        let loading = looked_up(&sources, &out.into_vec());
-        let Some((suite, secrets)) = loaded else {
-            panic!("the file is no suite:\n{}", show(&loading));
+        let (suite, findings) = self.read(&memory);
+        let (sources, diagnostics, secrets) = findings.into_parts();
+        let loading = looked_up(&sources, &diagnostics);
+        let Some(suite) = suite else {
+            panic!("the file is not a suite:\n{}", show(&loading));
         };
         let path = Utf8Path::new(ROOT).join(&self.main);
         let mut options = TranspileOptions::new(path.parent().unwrap_or(&path), ROOT.into());
@@ -151,32 +149,27 @@ impl Project {
         memory
     }
 
-    fn read(
-        &self,
-        memory: &MemoryFiles,
-        sources: &mut Sources,
-    ) -> (Option<(Suite, Secrets)>, Diagnostics) {
+    /// The suite even if something blocks it, without its faulty tests.
+    fn read(&self, memory: &MemoryFiles) -> (Option<Suite>, Findings) {
         let root = Utf8PathBuf::from(ROOT);
         let path = root.join(&self.main);
         let repository = repository_root(memory, &path);
-        let request = Request {
-            world: World {
-                files: memory,
-                environment: &self.variables,
-                working_directory: &root,
-            },
-            limits: &self.limits,
-            path: &path,
-            origin: self.origin,
-            root: &repository,
+        let world = World {
+            files: memory,
+            environment: &self.variables,
+            working_directory: &root,
         };
-        let mut out = if self.strict {
-            Diagnostics::strict()
+        let request = LoadRequest::new(world, &self.limits, &path, &repository).origin(self.origin);
+        let findings = if self.strict {
+            Findings::strict()
         } else {
-            Diagnostics::new()
+            Findings::new()
         };
-        let loaded = load_suite(&request, sources, &mut out);
-        (loaded, out)
+        let mut tests = CollectTests::default();
+        let loaded = load(&request, findings, &mut tests);
+        let header = loaded.header().cloned();
+        let suite = header.map(|header| header.with_tests(tests.0));
+        (suite, loaded.into_findings())
     }
 }
 

@@ -2,11 +2,11 @@
 //! that it lacks; those it has are not touched.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::export::{LoggedTest, logged_suite, test_ids, with_logged_tests};
+use evalrig_core::read::Findings;
 use evalrig_core::repair::Overlay;
-use evalrig_core::secrets::Secrets;
-use evalrig_core::source::{EntryKind, Files, Sources, Span};
+use evalrig_core::source::{EntryKind, Files, Span};
 use evalrig_core::syntax::lone_tree;
 use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{IMPORT_NEEDS_CRITERIA, Record, RecordTest, Store};
@@ -218,7 +218,7 @@ impl Made {
 
 /// A test that expects nothing in words is no test yet: its author should hear of it.
 fn tell_missing_criteria(context: &Context, tests: &[(&Record, RecordTest)], known: &[String]) {
-    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+    let mut findings = Findings::new();
     for (record, test) in tests {
         // A suite that has the test already has its own words.
         if test.expected.is_some() || known.contains(&test.id) {
@@ -228,17 +228,18 @@ fn tell_missing_criteria(context: &Context, tests: &[(&Record, RecordTest)], kno
             continue;
         };
         let first_line = text.find('\n').unwrap_or(text.len());
-        let source = sources.add_file(record.file.clone(), text, 0);
+        let source = findings
+            .parts_mut()
+            .0
+            .add_file(record.file.clone(), text, 0);
         let span = Span::new(source, 0, u32::try_from(first_line).unwrap_or(0));
         let message = format!("nobody has said what is expected of record `{}`", test.id);
         let help = format!("evalrig log expect {} \"what a good answer does\"", test.id);
-        out.report(Diagnostic::new(&IMPORT_NEEDS_CRITERIA, span, message).help(help));
+        findings.report(Diagnostic::new(&IMPORT_NEEDS_CRITERIA, span, message).help(help));
     }
     let reading = Reading {
         suite: None,
-        sources,
-        out,
-        secrets: Secrets::default(),
+        findings,
     };
     reading.show(context);
 }

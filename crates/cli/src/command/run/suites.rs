@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
 use evalrig_core::model::Suite;
-use evalrig_core::read::{Found, Request, load_suite};
-use evalrig_core::reader::{Limits, Reader, TargetNames};
+use evalrig_core::read::{Findings as ReadFindings, Found, LoadError, LoadRequest, load_suite};
+use evalrig_core::reader::{Limits, TargetNames};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
 use evalrig_run::disk::Disk;
@@ -115,16 +115,17 @@ fn load_one(
     one: &Found,
     need: Need,
 ) -> Result<Option<Ready>, Exit> {
-    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+    let mut findings = ReadFindings::new();
     let root = context.root(loading, &one.path);
-    let directory = one.path.parent().unwrap_or(&one.path).to_owned();
+    let directory = one.path.parent().unwrap_or(&one.path);
     let file = match chosen {
         Some(file) => Some(file.to_owned()),
-        None => find_targets_file(&Disk, &directory, &root, &context.working_directory),
+        None => find_targets_file(&Disk, directory, &root, &context.working_directory),
     };
     let targets = file.as_deref().and_then(|file| {
         let is_foreign = chosen.is_none() && is_agentv(file);
-        read_file(context, &mut sources, &mut out, file, &root, is_foreign)
+        let (sources, out) = findings.parts_mut();
+        read_file(context, sources, out, file, &root, is_foreign)
     });
     let limits = Limits {
         targets: match (&targets, &file) {
@@ -134,46 +135,30 @@ fn load_one(
         },
         ..context.limits(loading)
     };
-    let request = Request {
-        world: context.world(),
-        limits: &limits,
-        path: &one.path,
-        origin: one.origin,
-        root: &root,
-    };
-    let loaded = load_suite(&request, &mut sources, &mut out);
-    let mut reader = Reader::new(
-        context.world(),
-        &mut sources,
-        &mut out,
-        &limits,
-        root.clone(),
-        directory,
-    );
-    let variables = reader.env_file_values();
-    let mut secrets = environment_secrets(&variables);
-    if let Some(targets) = &targets {
-        secrets.absorb(targets.secrets_with(&lookup(&variables)));
-    }
-    let suite = loaded.map(|(suite, own)| {
-        secrets.absorb(own);
-        suite
-    });
-    let (blocking, rest): (Vec<Diagnostic>, Vec<Diagnostic>) = out
-        .into_vec()
-        .into_iter()
-        .partition(|one| one.level == Level::Blocking);
-    if !blocking.is_empty() {
-        show(context, &sources, blocking, &secrets);
-        return Err(Exit::CouldNotStart);
-    }
-    let Some(suite) = suite else {
-        // The file is passed over; only this says why.
-        if !rest.is_empty() && !context.global.quiet {
-            show(context, &sources, rest, &secrets);
+    let request = LoadRequest::new(context.world(), &limits, &one.path, &root)
+        .origin(one.origin)
+        .with_env_values();
+    let sound = match load_suite(&request, findings) {
+        Ok(sound) => sound,
+        Err(LoadError::Blocked(mut findings)) => {
+            add_secrets(&mut findings, targets.as_ref());
+            let (sources, blocking, secrets) = findings.into_blocking();
+            show(context, &sources, blocking, &secrets);
+            return Err(Exit::CouldNotStart);
         }
-        return Ok(None);
+        Err(LoadError::NotASuite(mut findings)) => {
+            add_secrets(&mut findings, targets.as_ref());
+            let (sources, rest, secrets) = findings.into_parts();
+            // The file is passed over; only this says why.
+            if !rest.is_empty() && !context.global.quiet {
+                show(context, &sources, rest, &secrets);
+            }
+            return Ok(None);
+        }
     };
+    let (suite, mut findings) = sound.into_parts();
+    let variables = add_secrets(&mut findings, targets.as_ref());
+    let (sources, rest, secrets) = findings.into_parts();
     if file.is_none() && need == Need::Targets {
         let place = suite.tests.first().map(|test| test.span.at_start());
         refuse_without_targets(context, &sources, place, &secrets);
@@ -189,6 +174,17 @@ fn load_one(
         targets,
         variables,
     }))
+}
+
+/// Adds what the environment and the targets file must not show; gives the `.env` variables.
+fn add_secrets(findings: &mut ReadFindings, targets: Option<&Targets>) -> HashMap<String, String> {
+    let variables = findings.env_values().clone();
+    let mut secrets = environment_secrets(&variables);
+    if let Some(targets) = targets {
+        secrets.absorb(targets.secrets_with(&lookup(&variables)));
+    }
+    findings.add_secrets(secrets);
+    variables
 }
 
 fn is_agentv(file: &Utf8Path) -> bool {
