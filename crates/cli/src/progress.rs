@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use evalrig_core::model::Outcome;
 use evalrig_run::event::Event;
-use evalrig_run::record::Row;
+use evalrig_run::record::{Row, RunTotals};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use evalrig_run::text;
@@ -19,48 +19,19 @@ const LINES: usize = 8;
 /// How often a line is printed where there is no terminal.
 const EVERY: Duration = Duration::from_secs(10);
 
-#[derive(Debug, Default, Clone)]
-struct Counts {
-    passed: u64,
-    borderline: u64,
-    failed: u64,
-    errored: u64,
-    skipped: u64,
-    cost_usd: f64,
-}
-
-impl Counts {
-    fn count(&mut self, row: &Row) {
-        match row.outcome {
-            Outcome::Passed => self.passed += 1,
-            Outcome::Borderline => self.borderline += 1,
-            Outcome::Failed => self.failed += 1,
-            Outcome::Errored => self.errored += 1,
-            Outcome::Skipped => self.skipped += 1,
-        }
-        let judged = row.judge_usage.and_then(|usage| usage.cost_usd);
-        self.cost_usd += row.cost_usd.unwrap_or(0.0) + judged.unwrap_or(0.0);
+/// `12 passed, 1 failed, 0.0400 USD`, without what is zero.
+fn totals_text(totals: &RunTotals) -> String {
+    let mut parts: Vec<String> = Outcome::ALL
+        .iter()
+        .map(|outcome| (totals.counts.of(*outcome), outcome.word()))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let cost = totals.known_cost_usd();
+    if cost > 0.0 {
+        parts.push(format!("{cost:.4} USD"));
     }
-
-    /// Only what there is.
-    fn sentence(&self) -> String {
-        let words = [
-            (self.passed, "passed"),
-            (self.borderline, "borderline"),
-            (self.failed, "failed"),
-            (self.errored, "errored"),
-            (self.skipped, "skipped"),
-        ];
-        let mut parts: Vec<String> = words
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| format!("{count} {word}"))
-            .collect();
-        if self.cost_usd > 0.0 {
-            parts.push(format!("{:.4} USD", self.cost_usd));
-        }
-        parts.join(", ")
-    }
+    parts.join(", ")
 }
 
 /// Hears events from all workers.
@@ -110,7 +81,7 @@ impl Progress {
 struct Bars {
     all: MultiProgress,
     whole: ProgressBar,
-    counts: Counts,
+    totals: RunTotals,
     running: BTreeMap<usize, Running>,
 }
 
@@ -132,7 +103,7 @@ impl Bars {
         Self {
             all,
             whole,
-            counts: Counts::default(),
+            totals: RunTotals::default(),
             running: BTreeMap::new(),
         }
     }
@@ -204,8 +175,8 @@ impl Bars {
                 }
             }
         }
-        self.counts.count(row);
-        self.whole.set_message(self.counts.sentence());
+        self.totals.add(row);
+        self.whole.set_message(totals_text(&self.totals));
         self.whole.inc(1);
     }
 }
@@ -214,7 +185,7 @@ impl Bars {
 struct Lines {
     cases: usize,
     done: usize,
-    counts: Counts,
+    totals: RunTotals,
     last: Instant,
 }
 
@@ -223,7 +194,7 @@ impl Lines {
         Self {
             cases,
             done: 0,
-            counts: Counts::default(),
+            totals: RunTotals::default(),
             last: Instant::now(),
         }
     }
@@ -233,11 +204,11 @@ impl Lines {
             Event::Planned { finished, .. } => self.done += finished,
             Event::Finished { row, .. } => {
                 self.done += 1;
-                self.counts.count(row);
+                self.totals.add(row);
                 if self.last.elapsed() >= EVERY && self.done < self.cases {
                     self.last = Instant::now();
                     let (done, cases) = (self.done, self.cases);
-                    say(&format!("{done}/{cases}: {}", self.counts.sentence()));
+                    say(&format!("{done}/{cases}: {}", totals_text(&self.totals)));
                 }
             }
             Event::Retrying {

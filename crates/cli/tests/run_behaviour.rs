@@ -891,3 +891,39 @@ fn a_reader_that_goes_away_does_not_stop_a_run() {
     assert_eq!(project.rows_of("rows.jsonl").len(), 4);
     assert!(project.has("rows.summary.json"));
 }
+
+/// Cases that were never answered have no cost, on every surface alike (spec 11.3).
+#[test]
+fn run_and_report_agree_on_the_cost_of_a_run_with_an_errored_case() {
+    let project = Project::new(
+        "name: costs\ntests:\n  \
+         - {id: good, criteria: c, input: hi, assert: [{type: contains, value: hello}]}\n  \
+         - {id: broken, criteria: c, input: boom, assert: [{type: contains, value: hello}]}\n",
+        "targets: [{name: default, provider: mock, responses: [{pattern: hi, response: hello, \
+         tokens: {input: 10, output: 5}, cost_usd: 0.5}]}]\n",
+    );
+    let totals = |text: &str| {
+        let document: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        let summary = document
+            .get("costUsd")
+            .map_or(&document["summary"], |_| &document);
+        (
+            summary["costUsd"].clone(),
+            summary["tokens"]["total"].clone(),
+        )
+    };
+    let expected = (serde_json::json!(0.5), serde_json::json!(15));
+    let ran = project.run(&["--report", "json"]);
+    assert_eq!(totals(&ran.exits(3).out), expected, "{}", ran.out);
+    let files = project.all_files();
+    let mut summaries = files
+        .iter()
+        .filter(|(path, _)| path.to_string_lossy().ends_with(".summary.json"));
+    let summary = String::from_utf8(summaries.next().expect("a summary").1.clone()).expect("UTF-8");
+    assert_eq!(totals(&summary), expected, "{summary}");
+    let shown = project.evalrig(&["report", support::LATEST, "--report", "json"]);
+    assert_eq!(totals(&shown.exits(3).out), expected, "{}", shown.out);
+    let shown = project.evalrig(&["report", support::LATEST]);
+    assert!(shown.out.contains("$0.5000"), "{}", shown.out);
+    assert!(!shown.out.contains("at least"), "{}", shown.out);
+}

@@ -12,7 +12,7 @@ use evalrig_core::model::{Outcome, Transcript};
 use evalrig_core::secrets::Secrets;
 use evalrig_run::record::{
     End, Existing, Header, Interrupted, Latest, Place, PlannedSuite, ReadError, RecordError,
-    Recorder, Row, RowError, Rows, RunFacts, SummaryTally, fingerprint, read_finished,
+    Recorder, Row, RowError, Rows, RunFacts, SummaryBuilder, fingerprint, read_finished,
     read_unpassed, write_summary,
 };
 
@@ -561,7 +561,7 @@ fn latest_is_a_link_to_the_newest_results() {
 #[test]
 fn a_summary_is_written_beside_the_results() {
     let folder = Folder::new();
-    let mut tally = SummaryTally::new();
+    let mut tally = SummaryBuilder::new();
     tally.add(&row("a"));
     let facts = RunFacts {
         suite: "csv".to_owned(),

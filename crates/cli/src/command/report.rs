@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_run::record::{ExitTally, Rows, SummaryTally, read_finished};
+use evalrig_run::record::{ExitTally, Rows, SummaryBuilder, read_finished};
 use evalrig_run::report::{RunEnd, Setting};
 
 use crate::args::ReportRun;
@@ -34,7 +34,7 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, Exit> {
     let mut reports = Reports::open(context, &args.reports.list, &setting)?;
     let mut exit = ExitTally::new(rule);
     let mut past = Past::for_reports(&reports);
-    let mut suites: Vec<(String, SummaryTally)> = Vec::new();
+    let mut suites: Vec<(String, SummaryBuilder)> = Vec::new();
     for row in rows {
         let row = row.map_err(|error| unreadable(&error))?;
         reports.row(&row);
@@ -45,7 +45,7 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, Exit> {
         }
         let known = suites.iter().position(|(name, _)| *name == row.dataset);
         let at = known.unwrap_or_else(|| {
-            suites.push((row.dataset.clone(), SummaryTally::new()));
+            suites.push((row.dataset.clone(), SummaryBuilder::new()));
             suites.len() - 1
         });
         suites[at].1.add(&row);

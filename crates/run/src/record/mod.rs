@@ -13,6 +13,7 @@ mod summary;
 #[cfg(test)]
 pub(crate) mod testing;
 mod time;
+mod totals;
 pub mod transcript_json;
 mod writer;
 
@@ -27,7 +28,9 @@ pub use row::{
     SourcePlace, TokenCounts, Trace,
 };
 pub use summary::{
-    Counts, EvaluatorSummary, Miss, RunFacts, Summary, SummaryTally, TargetNames, write_summary,
+    CaseCounts, EvaluatorSummary, Miss, RunFacts, Summary, SummaryBuilder, TargetNames,
+    write_summary,
 };
 pub use time::{file_stamp, rfc3339};
+pub use totals::{JudgeTotals, OutcomeCounts, PartialSum, RunTotals};
 pub use writer::{End, Existing, Receipt, Recorder, Written};

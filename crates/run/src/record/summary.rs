@@ -4,9 +4,6 @@
 //! Where the format is silent:
 //! - `byEvaluator` has assertions as they stand in tests; members of composites are inside them.
 //!   Its `count` is that of grades with a score. Names are sorted.
-//! - Only cases that a target answered are addends of `tokens` and `costUsd`: a case that was
-//!   skipped or failed adds nothing, one whose target does not report makes the sum unknown.
-//! - A case without judge calls adds nothing to `judgeUsage`, which is null if no case had any.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -17,6 +14,7 @@ use serde::Serialize;
 
 use super::place::replace;
 use super::row::{EvaluatorResult, GradeOutcome, JudgeUsage, Row, SCHEMA_VERSION, TokenCounts};
+use super::totals::RunTotals;
 
 /// So many different misses are told apart; what comes later is counted only if it is known.
 const DISTINCT_MISSES: usize = 10_000;
@@ -31,7 +29,7 @@ pub struct Summary {
     /// End of the run, RFC 3339, UTC.
     pub timestamp: String,
     pub target: TargetNames,
-    pub summary: Counts,
+    pub summary: CaseCounts,
     pub by_evaluator: BTreeMap<String, EvaluatorSummary>,
     pub top_misses: Vec<Miss>,
     pub tokens: Option<TokenCounts>,
@@ -49,10 +47,10 @@ pub enum TargetNames {
     Several(Vec<String>),
 }
 
-/// Of cases.
+/// How many cases had each outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
+pub struct CaseCounts {
     pub total: u64,
     pub pass: u64,
     pub borderline: u64,
@@ -61,6 +59,22 @@ pub struct Counts {
     pub skipped: u64,
     pub pass_rate: Option<f64>,
     pub average_score: Option<f64>,
+}
+
+impl From<&RunTotals> for CaseCounts {
+    fn from(totals: &RunTotals) -> Self {
+        let counts = &totals.counts;
+        Self {
+            total: counts.total(),
+            pass: counts.of(Outcome::Passed),
+            borderline: counts.of(Outcome::Borderline),
+            fail: counts.of(Outcome::Failed),
+            errored: counts.of(Outcome::Errored),
+            skipped: counts.of(Outcome::Skipped),
+            pass_rate: counts.pass_rate().map(rounded),
+            average_score: totals.average_score().map(rounded),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -120,51 +134,23 @@ struct Grades {
     skipped: u64,
 }
 
-/// Hears of every case once.
-#[derive(Debug, Clone)]
-pub struct SummaryTally {
-    counts: Counts,
-    scores: Scores,
+/// Builds a summary row by row.
+#[derive(Debug, Clone, Default)]
+pub struct SummaryBuilder {
+    totals: RunTotals,
     targets: BTreeSet<String>,
     evaluators: BTreeMap<String, Grades>,
     misses: HashMap<String, u64>,
     misses_left_out: u64,
-    tokens: Option<TokenCounts>,
-    cost_usd: Option<f64>,
-    judge_usage: Option<JudgeUsage>,
 }
 
-impl Default for SummaryTally {
-    fn default() -> Self {
-        Self {
-            counts: Counts::default(),
-            scores: Scores::default(),
-            targets: BTreeSet::new(),
-            evaluators: BTreeMap::new(),
-            misses: HashMap::new(),
-            misses_left_out: 0,
-            tokens: Some(TokenCounts {
-                input: 0,
-                output: 0,
-                total: 0,
-                cached: 0,
-            }),
-            cost_usd: Some(0.0),
-            judge_usage: None,
-        }
-    }
-}
-
-impl SummaryTally {
+impl SummaryBuilder {
     pub fn new() -> Self {
         Self::default()
     }
 
     pub fn add(&mut self, row: &Row) {
-        self.count(row.outcome);
-        if let Some(score) = row.score {
-            self.scores.add(score);
-        }
+        self.totals.add(row);
         if !self.targets.contains(&row.target) {
             self.targets.insert(row.target.clone());
         }
@@ -174,7 +160,6 @@ impl SummaryTally {
         for miss in &row.misses {
             self.add_miss(miss);
         }
-        self.add_usage(row);
     }
 
     /// How many misses came too late to be told apart.
@@ -183,41 +168,20 @@ impl SummaryTally {
     }
 
     pub fn finish(&self, facts: RunFacts) -> Summary {
-        let verdicts = self.counts.pass + self.counts.borderline + self.counts.fail;
-        let pass_rate = self.counts.pass as f64 / verdicts as f64;
         Summary {
             schema_version: SCHEMA_VERSION,
             suite: facts.suite,
             timestamp: facts.timestamp,
             target: self.target_names(),
-            summary: Counts {
-                pass_rate: (verdicts > 0).then(|| rounded(pass_rate)),
-                average_score: self.scores.mean(),
-                ..self.counts
-            },
+            summary: CaseCounts::from(&self.totals),
             by_evaluator: self.by_evaluator(),
             top_misses: self.top_misses(),
-            tokens: self.tokens,
-            cost_usd: self.cost_usd.map(rounded_cost),
-            judge_usage: self.judge_usage.map(|usage| JudgeUsage {
-                cost_usd: usage.cost_usd.map(rounded_cost),
-                ..usage
-            }),
+            tokens: self.totals.tokens(),
+            cost_usd: self.totals.cost_usd(),
+            judge_usage: self.totals.judge_usage(),
             duration_ms: facts.duration_ms,
             exit_code: facts.exit_code,
         }
-    }
-
-    fn count(&mut self, outcome: Outcome) {
-        let counts = &mut self.counts;
-        counts.total += 1;
-        *match outcome {
-            Outcome::Passed => &mut counts.pass,
-            Outcome::Borderline => &mut counts.borderline,
-            Outcome::Failed => &mut counts.fail,
-            Outcome::Errored => &mut counts.errored,
-            Outcome::Skipped => &mut counts.skipped,
-        } += 1;
     }
 
     fn add_grade(&mut self, result: &EvaluatorResult) {
@@ -243,27 +207,6 @@ impl SummaryTally {
         } else {
             self.misses_left_out += 1;
         }
-    }
-
-    fn add_usage(&mut self, row: &Row) {
-        let was_answered =
-            row.candidate_answer.is_some() || row.tokens.is_some() || row.cost_usd.is_some();
-        if was_answered {
-            self.tokens = both(self.tokens, row.tokens, add_tokens);
-            self.cost_usd = both(self.cost_usd, row.cost_usd, |a, b| a + b);
-        }
-        let Some(used) = row.judge_usage else {
-            return;
-        };
-        self.judge_usage = Some(match self.judge_usage {
-            None => used,
-            Some(sum) => JudgeUsage {
-                calls: sum.calls.saturating_add(used.calls),
-                input: both(sum.input, used.input, u64::saturating_add),
-                output: both(sum.output, used.output, u64::saturating_add),
-                cost_usd: both(sum.cost_usd, used.cost_usd, |a, b| a + b),
-            },
-        });
     }
 
     fn target_names(&self) -> TargetNames {
@@ -309,32 +252,9 @@ pub fn write_summary(path: &Utf8Path, summary: &Summary) -> io::Result<()> {
     replace(path, &text)
 }
 
-/// Unknown if either is.
-fn both<T>(a: Option<T>, b: Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
-    Some(join(a?, b?))
-}
-
-fn add_tokens(a: TokenCounts, b: TokenCounts) -> TokenCounts {
-    TokenCounts {
-        input: a.input.saturating_add(b.input),
-        output: a.output.saturating_add(b.output),
-        total: a.total.saturating_add(b.total),
-        cached: a.cached.saturating_add(b.cached),
-    }
-}
-
 /// As all scores are written (spec 8).
 fn rounded(score: f64) -> f64 {
     (score * 1e6).round() / 1e6
-}
-
-/// Adding tenths leaves dust behind; a price per token has fewer than twelve decimals.
-fn rounded_cost(cost: f64) -> f64 {
-    if cost.abs() < 1e3 {
-        (cost * 1e12).round() / 1e12
-    } else {
-        (cost * 1e6).round() / 1e6
-    }
 }
 
 #[cfg(test)]
@@ -388,7 +308,7 @@ mod tests {
 
     #[test]
     fn the_example_of_the_format_is_what_its_rows_give() {
-        let mut tally = SummaryTally::new();
+        let mut tally = SummaryBuilder::new();
         for test in ["a", "b", "c"] {
             tally.add(&graded(test, Outcome::Passed, 1.0));
         }
@@ -403,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_sum_with_an_unknown_addend_is_unknown() {
-        let mut tally = SummaryTally::new();
+        let mut tally = SummaryBuilder::new();
         tally.add(&graded("a", Outcome::Passed, 1.0));
         let mut unknown = graded("b", Outcome::Passed, 1.0);
         unknown.tokens = None;
@@ -428,15 +348,15 @@ mod tests {
 
     #[test]
     fn without_rows_there_are_no_rates() {
-        let summary = SummaryTally::new().finish(facts());
-        assert_eq!(summary.summary, Counts::default());
+        let summary = SummaryBuilder::new().finish(facts());
+        assert_eq!(summary.summary, CaseCounts::default());
         assert_eq!(summary.target, TargetNames::Several(Vec::new()));
         assert_eq!((summary.judge_usage, summary.cost_usd), (None, Some(0.0)));
     }
 
     #[test]
     fn several_targets_are_a_list() {
-        let mut tally = SummaryTally::new();
+        let mut tally = SummaryBuilder::new();
         for target in ["b", "a", "b"] {
             let mut row = graded("t", Outcome::Passed, 1.0);
             row.target = target.to_owned();
@@ -448,7 +368,7 @@ mod tests {
 
     #[test]
     fn top_misses_go_by_count_then_text_and_do_not_grow_without_end() {
-        let mut tally = SummaryTally::new();
+        let mut tally = SummaryBuilder::new();
         let mut row = empty("a", Outcome::Failed);
         row.misses = ["z", "y", "x"].map(str::to_owned).to_vec();
         tally.add(&row);
@@ -472,7 +392,7 @@ mod tests {
         let mut skipped = errored.clone();
         skipped.outcome = GradeOutcome::Skipped;
         row.evaluator_results.extend([errored, skipped]);
-        let mut tally = SummaryTally::new();
+        let mut tally = SummaryBuilder::new();
         tally.add(&row);
         let grades = tally.finish(facts()).by_evaluator["contains"];
         assert_eq!((grades.count, grades.errored, grades.skipped), (1, 1, 1));

@@ -7,8 +7,9 @@ use evalrig_core::model::Outcome;
 use evalrig_core::stats::Interval;
 
 use super::sample::Sample;
-use super::tally::{Counts, Tally};
+use super::tally::Tally;
 use super::{RunEnd, totals};
+use crate::record::OutcomeCounts;
 use crate::text::{
     self, numbers,
     paint::{Paint, Tone, outcome_phrase},
@@ -27,13 +28,15 @@ pub struct Block<'a> {
 
 impl Block<'_> {
     pub fn numbers(&self, tally: &Tally, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
-        if tally.counts.total() > 1 && tally.counts.of(Outcome::Passed) < tally.counts.total() {
-            self.bar(&tally.counts, out)?;
+        if tally.totals.counts.total() > 1
+            && tally.totals.counts.of(Outcome::Passed) < tally.totals.counts.total()
+        {
+            self.bar(&tally.totals.counts, out)?;
             writeln!(out)?;
         }
         self.fact("score", totals::average(tally), out)?;
         self.fact("tokens", totals::tokens(tally), out)?;
-        let besides = if tally.judges.calls > 0 && tally.cost.reported > 0 {
+        let besides = if tally.totals.judges.calls > 0 && tally.totals.cost.reported > 0 {
             ", judges not included"
         } else {
             ""
@@ -79,7 +82,7 @@ impl Block<'_> {
         writeln!(out, "  {:LABEL$}{text}", "")
     }
 
-    fn bar(&self, counts: &Counts, out: &mut dyn Write) -> io::Result<()> {
+    fn bar(&self, counts: &OutcomeCounts, out: &mut dyn Write) -> io::Result<()> {
         let columns = BAR.min(self.paint.columns().saturating_sub(4));
         let cells = self.paint.signs().cells;
         let mut bar = String::new();
@@ -112,7 +115,7 @@ impl Block<'_> {
     fn table(
         &self,
         label: &str,
-        rows: &BTreeMap<String, Counts>,
+        rows: &BTreeMap<String, OutcomeCounts>,
         samples: &BTreeMap<String, Sample>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -174,7 +177,7 @@ impl Block<'_> {
     }
 }
 
-fn row_text(counts: &Counts, interval: Option<Interval>) -> String {
+fn row_text(counts: &OutcomeCounts, interval: Option<Interval>) -> String {
     let mut parts = Vec::new();
     if counts.judged() > 0 {
         let passed = counts.of(Outcome::Passed);
@@ -189,7 +192,7 @@ fn row_text(counts: &Counts, interval: Option<Interval>) -> String {
 }
 
 /// Shares of the bar; whatever happened at all has a cell.
-fn bar_widths(counts: &Counts, columns: usize) -> [usize; 5] {
+fn bar_widths(counts: &OutcomeCounts, columns: usize) -> [usize; 5] {
     let total = counts.total().max(1);
     let mut widths = [0; 5];
     for (width, outcome) in widths.iter_mut().zip(Outcome::ALL) {
@@ -213,10 +216,15 @@ mod tests {
 
     #[test]
     fn what_happened_once_in_a_hundred_thousand_has_a_cell() {
-        let mut counts = Counts::default();
+        let mut counts = OutcomeCounts::default();
         (0..100_000).for_each(|_| counts.add(Outcome::Passed));
         counts.add(Outcome::Failed);
         assert_eq!(bar_widths(&counts, 50), [49, 0, 1, 0, 0]);
-        assert_eq!(bar_widths(&Counts::default(), 50).iter().sum::<usize>(), 50);
+        assert_eq!(
+            bar_widths(&OutcomeCounts::default(), 50)
+                .iter()
+                .sum::<usize>(),
+            50
+        );
     }
 }

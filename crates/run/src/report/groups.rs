@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use evalrig_core::model::Outcome;
 
 use super::finding::{Finding, Label};
-use super::tally::Counts;
+use crate::record::OutcomeCounts;
 
 /// Of one outcome; causes beyond are counted only.
 const CAUSES: usize = 100;
@@ -28,8 +28,8 @@ pub struct Group {
 pub struct Groups {
     groups: Vec<Group>,
     by_cause: HashMap<String, usize>,
-    causes: Counts,
-    left_out: Counts,
+    causes: OutcomeCounts,
+    left_out: OutcomeCounts,
 }
 
 impl Groups {
@@ -62,7 +62,7 @@ impl Groups {
     }
 
     /// Cases with causes of their own that were too many to keep.
-    pub fn left_out(&self) -> &Counts {
+    pub fn left_out(&self) -> &OutcomeCounts {
         &self.left_out
     }
 }

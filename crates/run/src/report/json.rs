@@ -29,7 +29,7 @@ impl Json {
 
     /// What comes before the next row.
     fn opening(&self) -> String {
-        match self.tally.counts.total() {
+        match self.tally.totals.counts.total() {
             0 => format!("{{\"schemaVersion\":{SCHEMA_VERSION},\"results\":[\n"),
             _ => ",\n".to_owned(),
         }
@@ -44,7 +44,7 @@ impl Report for Json {
     }
 
     fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
-        let before = match self.tally.counts.total() {
+        let before = match self.tally.totals.counts.total() {
             0 => self.opening(),
             _ => "\n".to_owned(),
         };

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use evalrig_core::model::Outcome;
 
 use super::finding::Finding;
-use super::tally::Counts;
 use super::{Report, ReportKind, RunEnd, Setting, xml};
+use crate::record::OutcomeCounts;
 use crate::record::{Borderline, Row};
 use crate::text::{self, numbers};
 
@@ -52,7 +52,7 @@ impl Junit {
 
 #[derive(Debug, Default)]
 struct Suite {
-    counts: Counts,
+    counts: OutcomeCounts,
     ms: u64,
     cases: String,
 }
@@ -118,7 +118,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn add(&mut self, counts: &Counts, borderline: Borderline) {
+    fn add(&mut self, counts: &OutcomeCounts, borderline: Borderline) {
         self.tests += counts.total();
         self.failures += counts.of(Outcome::Failed);
         if borderline == Borderline::Fails {

@@ -139,7 +139,7 @@ impl Terminal {
 
     /// Nothing when all is well; what went wrong is never left out.
     fn finish_quietly(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
-        let counts = self.tally.counts;
+        let counts = self.tally.totals.counts;
         let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
         if fine < counts.total() || end.stopped.is_some() {
             self.drawn(out)?;
@@ -209,7 +209,7 @@ impl Report for Terminal {
         if self.detail == Detail::Quiet {
             return self.finish_quietly(end, out);
         }
-        let counts = self.tally.counts;
+        let counts = self.tally.totals.counts;
         let listed = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
         if self.detail == Detail::Verbose && listed > 0 {
             writeln!(out)?;

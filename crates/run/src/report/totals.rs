@@ -4,12 +4,13 @@ use evalrig_core::model::Outcome;
 use evalrig_core::stats::mean_between;
 
 use super::RunEnd;
-use super::tally::{Counts, Sum, Tally};
+use super::tally::Tally;
+use crate::record::{OutcomeCounts, PartialSum};
 use crate::text::{self, numbers, paint::outcome_phrase};
 
 /// What the whole run came to, in one line, and how it is to be taken.
 pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
-    let counts = &tally.counts;
+    let counts = &tally.totals.counts;
     let (one, many) = tally.nouns();
     let passed = counts.of(Outcome::Passed);
     let mut parts = Vec::new();
@@ -53,7 +54,7 @@ pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
 
 /// Why a run ended before its plan did, and how far it got.
 pub fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &RunEnd) -> String {
-    let total = tally.counts.total();
+    let total = tally.totals.counts.total();
     match end.planned.filter(|planned| *planned > total) {
         Some(planned) => format!(
             "{} after {} of {}",
@@ -66,7 +67,7 @@ pub fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &RunEnd) -> Str
 }
 
 /// The worst that happened.
-fn verdict(counts: &Counts, end: &RunEnd) -> Outcome {
+fn verdict(counts: &OutcomeCounts, end: &RunEnd) -> Outcome {
     let found = [Outcome::Failed, Outcome::Borderline, Outcome::Errored]
         .into_iter()
         .find(|outcome| counts.of(*outcome) > 0);
@@ -80,9 +81,9 @@ fn verdict(counts: &Counts, end: &RunEnd) -> Outcome {
 
 /// `0.87 on average over 22 cases, between 0.74 and 0.94`.
 pub fn average(tally: &Tally) -> Option<String> {
-    let average = numbers::average(tally.average_score()?);
+    let average = numbers::average(tally.totals.average_score()?);
     let (one, many) = tally.nouns();
-    let text = match tally.scores.reported {
+    let text = match tally.totals.scores.reported {
         1 => format!("{average}, from 1 {one}"),
         n => format!("{average} on average over {} {many}", numbers::count(n)),
     };
@@ -93,30 +94,34 @@ pub fn average(tally: &Tally) -> Option<String> {
 }
 
 pub fn tokens(tally: &Tally) -> Option<String> {
-    if tally.input.reported + tally.input.unreported == 0 {
+    if !tally.totals.input.has_addends() {
         return None;
     }
-    let known = |sum: &Sum| numbers::count(sum.known as u64);
-    let mut text = format!("{} in, {} out", known(&tally.input), known(&tally.output));
-    if tally.cached.known > 0.0 {
-        text.push_str(&format!(" ({} from cache)", known(&tally.cached)));
+    let known = |sum: &PartialSum| numbers::count(sum.known as u64);
+    let mut text = format!(
+        "{} in, {} out",
+        known(&tally.totals.input),
+        known(&tally.totals.output)
+    );
+    if tally.totals.cached.known > 0.0 {
+        text.push_str(&format!(" ({} from cache)", known(&tally.totals.cached)));
     }
-    Some(with_gaps(&tally.input, text, tally.nouns().1))
+    Some(with_gaps(&tally.totals.input, text, tally.nouns().1))
 }
 
 pub fn cost(tally: &Tally) -> Option<String> {
-    if tally.cost.reported + tally.cost.unreported == 0 {
+    if !tally.totals.cost.has_addends() {
         return None;
     }
     Some(with_gaps(
-        &tally.cost,
-        numbers::money(tally.cost.known),
+        &tally.totals.cost,
+        numbers::money(tally.totals.cost.known),
         tally.nouns().1,
     ))
 }
 
 /// A sum with gaps is a lower bound and says so.
-fn with_gaps(sum: &Sum, text: String, many: &str) -> String {
+fn with_gaps(sum: &PartialSum, text: String, many: &str) -> String {
     let all = sum.reported + sum.unreported;
     match (sum.reported, sum.unreported) {
         (_, 0) => text,
@@ -130,7 +135,7 @@ fn with_gaps(sum: &Sum, text: String, many: &str) -> String {
 }
 
 pub fn judges(tally: &Tally) -> Option<String> {
-    let judges = &tally.judges;
+    let judges = &tally.totals.judges;
     if judges.calls == 0 {
         return None;
     }
@@ -153,7 +158,7 @@ pub fn judges(tally: &Tally) -> Option<String> {
 /// The code, where the counts of cases would make one expect another: codes count tests, and
 /// options may let borderline or single trials through.
 pub fn exit(tally: &Tally, end: &RunEnd) -> Option<String> {
-    let expected = match verdict(&tally.counts, end) {
+    let expected = match verdict(&tally.totals.counts, end) {
         Outcome::Passed => 0,
         Outcome::Failed | Outcome::Borderline => 1,
         Outcome::Errored => 3,

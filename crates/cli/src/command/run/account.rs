@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use camino::Utf8PathBuf;
 use evalrig_run::execute::{Books, Ended, Limit, SuiteJob};
 use evalrig_run::record::{
-    Borderline, End, ExitRule, ExitTally, Row, RunFacts, SummaryTally, rfc3339, write_summary,
+    Borderline, End, ExitRule, ExitTally, Row, RunFacts, SummaryBuilder, rfc3339, write_summary,
 };
 use evalrig_run::report::{Compared, RunEnd, Setting, Stopped};
 
@@ -70,7 +70,7 @@ pub(in super::super) struct Account {
 #[derive(Debug)]
 struct Tally {
     suites: Vec<String>,
-    rows: SummaryTally,
+    rows: SummaryBuilder,
 }
 
 /// What is known at the end.
@@ -215,7 +215,7 @@ impl Tally {
     fn new() -> Self {
         Self {
             suites: Vec::new(),
-            rows: SummaryTally::new(),
+            rows: SummaryBuilder::new(),
         }
     }
 }

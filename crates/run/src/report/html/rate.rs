@@ -5,7 +5,7 @@ use evalrig_core::stats::{Interval, SELF_EVIDENT, between, percent, wilson};
 use serde_json::{Value, json};
 
 use super::super::sample::Sample;
-use super::super::tally::Counts;
+use crate::record::OutcomeCounts;
 
 const CONFIDENCE: f64 = 0.95;
 
@@ -28,7 +28,7 @@ impl Rate {
         }
     }
 
-    pub fn of(counts: &Counts, sample: Option<&Sample>) -> Self {
+    pub fn of(counts: &OutcomeCounts, sample: Option<&Sample>) -> Self {
         let plain = Self::plain(counts.of(Outcome::Passed), counts.judged());
         Self {
             sampled: sample.and_then(Sample::rate),

@@ -4,11 +4,12 @@ use evalrig_core::model::Outcome;
 use evalrig_core::stats::mean_between;
 use serde_json::{Value, json};
 
-use super::super::tally::{Counts, Sum, Tally};
+use super::super::tally::Tally;
 use super::super::{RunEnd, totals};
 use super::rate::Rate;
 use super::{cut, history};
 use crate::record::Row;
+use crate::record::{OutcomeCounts, PartialSum};
 use crate::text::{self, numbers};
 
 const NAME: usize = 300;
@@ -50,11 +51,11 @@ impl Summary {
             0 | 1 => ("suite", &tally.suites, &tally.suite_samples),
             _ => ("target", &tally.targets, &tally.target_samples),
         };
-        let group = |(name, counts): (&String, &Counts)| {
+        let group = |(name, counts): (&String, &OutcomeCounts)| {
             let rate = Rate::of(counts, samples.get(name));
             json!({"name": cut::text(name, NAME), "rate": rate.document()})
         };
-        let count = |outcome: &Outcome| (outcome.word(), tally.counts.of(*outcome));
+        let count = |outcome: &Outcome| (outcome.word(), tally.totals.counts.of(*outcome));
         let counts: Vec<(&str, u64)> = Outcome::ALL.iter().map(count).collect();
         let path = |path: &camino::Utf8PathBuf| cut::text(path.as_str(), NAME);
         json!({
@@ -80,7 +81,7 @@ impl Summary {
     fn tiles(&self, end: &RunEnd) -> Vec<Value> {
         let tally = &self.tally;
         let mut tiles = vec![rate_tile(tally)];
-        tiles.push(match tally.average_score() {
+        tiles.push(match tally.totals.average_score() {
             Some(score) => tile("Average score", &numbers::average(score), &scored(tally)),
             None => tile("Average score", "–", "nothing was scored"),
         });
@@ -95,7 +96,7 @@ impl Summary {
     }
 
     fn cost_tile(&self, end: &RunEnd) -> Value {
-        let cost = &self.tally.cost;
+        let cost = &self.tally.totals.cost;
         let note = match &end.price_note {
             Some(note) => cut::text(note, NAME),
             None => "of the targets, judges not included".to_owned(),
@@ -134,7 +135,7 @@ fn tile(name: &str, value: &str, note: &str) -> Value {
 
 fn scored(tally: &Tally) -> String {
     let (one, many) = tally.nouns();
-    let count = numbers::counted(tally.scores.reported, one, many);
+    let count = numbers::counted(tally.totals.scores.reported, one, many);
     match tally.sample.average() {
         Some(interval) => {
             let between = mean_between(interval);
@@ -145,17 +146,21 @@ fn scored(tally: &Tally) -> String {
 }
 
 fn tokens_tile(tally: &Tally) -> Value {
-    let known = |sum: &Sum| numbers::count(sum.known as u64);
-    let mut note = format!("{} in, {} out", known(&tally.input), known(&tally.output));
-    if tally.cached.known > 0.0 {
-        note.push_str(&format!("; {} from cache", known(&tally.cached)));
+    let known = |sum: &PartialSum| numbers::count(sum.known as u64);
+    let mut note = format!(
+        "{} in, {} out",
+        known(&tally.totals.input),
+        known(&tally.totals.output)
+    );
+    if tally.totals.cached.known > 0.0 {
+        note.push_str(&format!("; {} from cache", known(&tally.totals.cached)));
     }
-    let all = numbers::count((tally.input.known + tally.output.known) as u64);
-    sum_tile("Tokens", &tally.input, all, note, tally.nouns().1)
+    let all = numbers::count((tally.totals.input.known + tally.totals.output.known) as u64);
+    sum_tile("Tokens", &tally.totals.input, all, note, tally.nouns().1)
 }
 
 /// A sum with gaps is unknown; what is known of it is a lower bound.
-fn sum_tile(name: &str, sum: &Sum, value: String, note: String, many: &str) -> Value {
+fn sum_tile(name: &str, sum: &PartialSum, value: String, note: String, many: &str) -> Value {
     match (sum.reported, sum.unreported) {
         (0, _) => tile(name, "unknown", "no target reported it"),
         (_, 0) => tile(name, &value, &note),
@@ -172,7 +177,7 @@ fn sum_tile(name: &str, sum: &Sum, value: String, note: String, many: &str) -> V
 }
 
 fn rate(tally: &Tally) -> Rate {
-    Rate::of(&tally.counts, Some(&tally.sample))
+    Rate::of(&tally.totals.counts, Some(&tally.sample))
 }
 
 fn rate_tile(tally: &Tally) -> Value {
