@@ -1,7 +1,8 @@
-//! Work on the project itself: files that are generated, and suites that other people wrote.
+//! Work on the project itself: generated files, measurements, and a corpus of public suites.
 
 pub mod corpus;
 pub mod generate;
+pub mod house;
 
 use camino::Utf8Path;
 

@@ -4,16 +4,19 @@
 use std::env;
 use std::process::ExitCode;
 
+use camino::Utf8PathBuf;
 use xtask::corpus::{Corpus, Table};
 use xtask::generate::{self, Evalrig};
-use xtask::workspace;
+use xtask::{house, workspace};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  bless   write all generated files again
+  bless   regenerate all generated files
   check   fail when a generated file is out of date
-  corpus  read the corpus of public suites and print what came of it
+  corpus  read the corpus of public suites and print the results
+  house   print code lines, longest functions, repeated type names and module cycles;
+          `house DIRECTORY` measures another checkout
 ";
 
 fn main() -> ExitCode {
@@ -24,6 +27,7 @@ fn main() -> ExitCode {
             corpus();
             ExitCode::SUCCESS
         }
+        Some("house") => report(print_house()),
         _ => {
             eprint!("{USAGE}");
             ExitCode::from(2)
@@ -63,4 +67,12 @@ fn corpus() {
         Some(corpus) => print!("{}", Table::of(&corpus)),
         None => println!("{}", Corpus::ABSENT),
     }
+}
+
+fn print_house() -> Result<(), String> {
+    let root = env::args().nth(2).map(Utf8PathBuf::from);
+    let root = root.as_deref().unwrap_or(workspace());
+    let measured = house::measure(root).map_err(|error| error.to_string())?;
+    print!("{measured}");
+    Ok(())
 }
