@@ -233,32 +233,30 @@ fn end_of_block(tokens: &[Token<'_>], start: usize) -> usize {
     open.map_or(tokens.len(), |open| closing(tokens, open))
 }
 
+/// Spaces for the bytes that are not kept; line breaks stay.
 fn blank_unless(text: &str, keep: impl Fn(usize) -> bool) -> String {
-    let blanked = text.char_indices().map(|(at, c)| match c {
-        '\n' => "\n".to_owned(),
-        c if keep(at) => c.to_string(),
-        c => " ".repeat(c.len_utf8()),
+    let bytes = text.bytes().enumerate();
+    let kept = bytes.map(|(at, byte)| {
+        if byte == b'\n' || keep(at) {
+            byte
+        } else {
+            b' '
+        }
     });
-    blanked.collect()
+    String::from_utf8_lossy(&kept.collect::<Vec<u8>>()).into_owned()
 }
 
 /// Start and end of every item behind `#[cfg(test)]` or `#![cfg(test)]`, and the name of a module
 /// in another file.
 fn test_items(code: &str) -> Vec<(usize, usize, Option<String>)> {
     let tokens = tokens(code);
-    let texts = ["#", "[", "cfg", "(", "test", ")", "]"];
     let mut found = Vec::new();
     let mut at = 0;
-    while at + texts.len() < tokens.len() {
-        let is_mark = texts
-            .iter()
-            .zip(&tokens[at..])
-            .all(|(text, token)| *text == token.text);
-        if !is_mark {
+    while at + 3 < tokens.len() {
+        let Some(mut start) = end_of_test_mark(&tokens, at) else {
             at += 1;
             continue;
-        }
-        let mut start = at + texts.len();
+        };
         while tokens[start].text == "#" {
             start = closing(&tokens, start + 1) + 1;
         }
@@ -270,6 +268,26 @@ fn test_items(code: &str) -> Vec<(usize, usize, Option<String>)> {
         at = end + 1;
     }
     found
+}
+
+/// The token behind `#[cfg(test)]` or `#[cfg(all(test, …))]`, if that is at `at`.
+fn end_of_test_mark(tokens: &[Token<'_>], at: usize) -> Option<usize> {
+    let opening = ["#", "[", "cfg", "("];
+    let is_cfg = opening
+        .iter()
+        .zip(&tokens[at..])
+        .all(|(text, token)| *text == token.text);
+    if !is_cfg {
+        return None;
+    }
+    let end = closing(tokens, at + 1);
+    let condition: Vec<&str> = tokens[at + 4..end].iter().map(|token| token.text).collect();
+    let is_test = match condition.as_slice() {
+        ["test", ")"] => true,
+        ["all", "(", rest @ ..] => rest.contains(&"test") && !rest.contains(&"not"),
+        _ => false,
+    };
+    is_test.then_some(end + 1)
 }
 
 #[cfg(test)]
@@ -315,7 +333,9 @@ mod tests {
 
     #[test]
     fn a_module_behind_cfg_test_is_a_test() {
-        let file = file("#[cfg(test)]\nmod testing;\n#[cfg(test)]\nuse a::{b, c};\nfn f() {}\n");
+        let file = file(
+            "#[cfg(test)]\nmod testing;\n#[cfg(all(test, unix))]\nuse a::{b, c};\nfn f() {}\n",
+        );
         assert_eq!(file.test_modules(), ["room::file::testing"]);
         assert_eq!(file.count_lines().code, 1);
     }

@@ -5,6 +5,7 @@
 mod file;
 mod mask;
 mod rooms;
+pub mod rules;
 mod token;
 
 use std::collections::{BTreeMap, BTreeSet};
