@@ -1,9 +1,10 @@
 //! The shape of `show --format json`: keys and their order are a contract (spec 16.2).
 
-use crate::model::{Expected, Map, Message, NamedAssertion, Skip, Suite, Test, TestId, Value};
+use crate::model::{Map, Suite, Test, Value};
 use crate::source::Span;
 
 use super::Context;
+use super::fields::{FieldView, canonical_fields, filled};
 use super::hash::test_hash;
 
 const SCHEMA_VERSION: u32 = 1;
@@ -15,8 +16,12 @@ pub fn suite_value(suite: &Suite, context: &Context<'_>) -> Value {
     map.insert("name", suite.name.as_str());
     map.insert("version", suite.version.as_str());
     map.insert_some("description", suite.description.as_deref());
-    map.insert_some("metadata", filled(&suite.metadata));
-    map.insert_some("execution", settings(&suite.execution));
+    map.insert_some("metadata", filled(suite.metadata.clone()));
+    let execution = &suite.execution;
+    map.insert_some(
+        "execution",
+        (!execution.is_empty()).then(|| execution.to_value()),
+    );
     map.insert("verdicts", suite.verdicts.to_value());
     let tests: Vec<Value> = suite
         .tests
@@ -37,60 +42,15 @@ pub fn test_document(test: &Test, context: &Context<'_>) -> Value {
 
 /// One entry of `tests`.
 pub fn test_value(test: &Test, context: &Context<'_>) -> Value {
-    let messages: Vec<Value> = test.input.iter().map(Message::to_value).collect();
-    let assertions: Vec<Value> = test
-        .assertions
-        .iter()
-        .map(NamedAssertion::to_value)
-        .collect();
-    let mut map = Map::new();
-    map.insert("id", id_value(&test.id));
-    map.insert("position", test.position);
-    map.insert_some("criteria", test.criteria.as_deref());
-    map.insert_some("description", test.description.as_deref());
-    map.insert_some("conversationId", test.conversation_id.as_deref());
-    map.insert_some("note", test.note.as_deref());
-    map.insert_some("metadata", filled(&test.metadata));
-    map.insert("input", messages);
-    let expected = test.expected_output.as_ref().map(Expected::to_value);
-    map.insert_some("expectedOutput", expected);
-    map.insert("assertions", assertions);
-    map.insert_some("execution", settings(&test.execution));
-    map.insert("trials", test.trials);
-    map.insert_some("skip", test.skip.as_ref().map(skip_value));
+    let mut map = canonical_fields(test, &FieldView::Json);
     map.insert("testHash", test_hash(test, context.files));
     map.insert("source", source_value(test.span, context));
     map.into()
 }
 
-/// A number where the author wrote a plain one, so that a reader can tell `1` from `"1"`.
-pub(super) fn id_value(id: &TestId) -> Value {
-    match id.number() {
-        Some(number) => number.into(),
-        None => id.as_str().into(),
-    }
-}
-
-/// The reason, or `true` where there is none.
-pub(super) fn skip_value(skip: &Skip) -> Value {
-    match &skip.reason {
-        Some(reason) => reason.as_str().into(),
-        None => true.into(),
-    }
-}
-
-/// The map, unless it says nothing.
-fn filled(map: &Map) -> Option<Map> {
-    (!map.is_empty()).then(|| map.clone())
-}
-
-fn settings(execution: &crate::model::Execution) -> Option<Value> {
-    (!execution.is_empty()).then(|| execution.to_value())
-}
-
 fn source_value(span: Span, context: &Context<'_>) -> Value {
     let path = context.sources.get(span.source).path();
-    // A file outside the root, allowed by `--allow-outside-root`, has no name from there.
+    // A file outside the root, allowed by `--allow-outside-root`, keeps its absolute path.
     let shown = path.strip_prefix(context.root).unwrap_or(path);
     let mut map = Map::new();
     map.insert("file", shown.as_str());
@@ -135,7 +95,7 @@ tests:
     }
 
     #[test]
-    fn keys_stand_in_the_order_of_the_contract() {
+    fn keys_keep_the_order_of_the_contract() {
         let loaded = load(
             MemoryFiles::new().with("/p/evals/EVAL.yaml", SUITE),
             "/p/evals/EVAL.yaml",

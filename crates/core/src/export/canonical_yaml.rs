@@ -1,16 +1,15 @@
-//! A suite as an `EVAL.yaml` in the canonical dialect (spec 3). Loading it again gives the
-//! same suite: only places differ, and paths of files that lay beside an imported file.
+//! A suite as an `EVAL.yaml` in the canonical dialect (spec 3). Reading it gives the same suite;
+//! only source locations differ, and the paths of files beside an imported file.
 
 use camino::Utf8Path;
 
-use crate::assertion::assertion_from_criteria;
 use crate::model::{
     Block, Execution, Expected, Map, Message, NamedAssertion, Role, Suite, Test, Value, Verdicts,
 };
-use crate::syntax::{EmitStyle, LineBreaks, to_yaml};
+use crate::syntax::{EmitStyle, LineBreaks};
 
 use super::Context;
-use super::canonical_json::{id_value, skip_value};
+use super::fields::{FieldView, canonical_fields};
 use super::rebase::Rebase;
 
 pub(super) const STYLE: EmitStyle = EmitStyle {
@@ -18,19 +17,7 @@ pub(super) const STYLE: EmitStyle = EmitStyle {
     line_breaks: LineBreaks::Literal,
 };
 
-/// The text of a suite file that will lie in `directory`, which is absolute.
-pub fn suite_yaml(suite: &Suite, context: &Context<'_>, directory: &Utf8Path) -> String {
-    to_yaml(&suite_document(suite, context, directory), &STYLE)
-}
-
-/// One test with all it inherited, as a file that can be imported from `directory`.
-pub fn test_yaml(test: &Test, context: &Context<'_>, directory: &Utf8Path) -> String {
-    let rebase = Rebase::new(context, directory);
-    let map = test_map(test, &Map::new(), &Execution::default(), &rebase);
-    to_yaml(&literal_references(Value::Map(map)), &STYLE)
-}
-
-/// What [`suite_yaml`] writes, as data: for callers that have to change texts first.
+/// The suite as the data of a file in `directory`, which is absolute. Callers redact and emit it.
 pub fn suite_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path) -> Value {
     let rebase = Rebase::new(context, directory);
     let mut map = Map::new();
@@ -38,7 +25,7 @@ pub fn suite_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path
     map.insert("version", suite.version.as_str());
     map.insert_some("description", suite.description.as_deref());
     insert_filled(&mut map, "metadata", suite.metadata.clone());
-    let execution = settings(&suite.execution, &Execution::default());
+    let execution = own_settings(&suite.execution, &Execution::default());
     insert_filled(&mut map, "execution", execution);
     if suite.verdicts != Verdicts::default() {
         map.insert("verdicts", suite.verdicts.to_value());
@@ -54,29 +41,12 @@ pub fn suite_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path
 
 /// A test below a root that has this metadata and these settings.
 fn test_map(test: &Test, metadata: &Map, execution: &Execution, rebase: &Rebase<'_>) -> Map {
-    let mut map = Map::new();
-    map.insert("id", id_value(&test.id));
-    map.insert_some("description", test.description.as_deref());
-    map.insert_some("conversation_id", test.conversation_id.as_deref());
-    map.insert_some("criteria", test.criteria.as_deref());
-    map.insert_some("note", test.note.as_deref());
-    map.insert("input", input_value(&test.input, rebase));
-    let expected = test.expected_output.as_ref();
-    map.insert_some(
-        "expected_output",
-        expected.map(|e| expected_value(e, rebase)),
-    );
-    if !is_derived_from_criteria(test) && !test.assertions.is_empty() {
-        map.insert("assert", assert_list(&test.assertions, rebase));
-    }
-    let own = settings(&test.execution, execution);
-    insert_filled(&mut map, "execution", own);
-    if test.trials != 1 {
-        map.insert("trials", test.trials);
-    }
-    map.insert_some("skip", test.skip.as_ref().map(skip_value));
-    insert_filled(&mut map, "metadata", own_metadata(&test.metadata, metadata));
-    map
+    let view = FieldView::Suite {
+        metadata,
+        execution,
+        rebase,
+    };
+    canonical_fields(test, &view)
 }
 
 fn insert_filled(map: &mut Map, key: &str, value: Map) {
@@ -86,7 +56,7 @@ fn insert_filled(map: &mut Map, key: &str, value: Map) {
 }
 
 /// The settings that are not those of the level above.
-fn settings(execution: &Execution, above: &Execution) -> Map {
+pub(super) fn own_settings(execution: &Execution, above: &Execution) -> Map {
     let mut map = Map::new();
     if execution.target != above.target {
         map.insert_some("target", execution.target.as_deref());
@@ -98,7 +68,7 @@ fn settings(execution: &Execution, above: &Execution) -> Map {
 }
 
 /// What has to be laid over the root's metadata to get the test's; `tags` are joined by loading.
-fn own_metadata(merged: &Map, root: &Map) -> Map {
+pub(super) fn own_metadata(merged: &Map, root: &Map) -> Map {
     merged
         .iter()
         .filter(|(key, value)| root.get(key) != Some(value))
@@ -115,7 +85,7 @@ fn own_metadata(merged: &Map, root: &Map) -> Map {
 }
 
 /// A plain text where the input is nothing more; a blank one is only legal as a message.
-fn input_value(input: &[Message], rebase: &Rebase<'_>) -> Value {
+pub(super) fn input_value(input: &[Message], rebase: &Rebase<'_>) -> Value {
     if let [message] = input
         && let [Block::Text(text)] = message.content.as_slice()
         && !text.trim().is_empty()
@@ -126,7 +96,7 @@ fn input_value(input: &[Message], rebase: &Rebase<'_>) -> Value {
     message_list(input, rebase)
 }
 
-fn expected_value(expected: &Expected, rebase: &Rebase<'_>) -> Value {
+pub(super) fn expected_value(expected: &Expected, rebase: &Rebase<'_>) -> Value {
     match expected {
         Expected::Text(text) => text.as_str().into(),
         Expected::Structured(value) => value.clone(),
@@ -188,24 +158,7 @@ fn content_list(message: &Message, rebase: &Rebase<'_>) -> Vec<Value> {
         .collect()
 }
 
-/// Whether loading would make the same list of the criteria alone. Compared as shown, so that an
-/// author's own assertion that says no more is left out with equal right.
-fn is_derived_from_criteria(test: &Test) -> bool {
-    let ([only], Some(criteria)) = (test.assertions.as_slice(), &test.criteria) else {
-        return false;
-    };
-    if only.assertion.type_name != "rubrics" || only.name != "criteria" {
-        return false;
-    }
-    let derived = assertion_from_criteria(criteria.trim().to_owned(), test.span);
-    let derived = NamedAssertion {
-        name: only.name.clone(),
-        assertion: derived.into(),
-    };
-    derived.to_value() == only.to_value()
-}
-
-fn assert_list(list: &[NamedAssertion], rebase: &Rebase<'_>) -> Vec<Value> {
+pub(super) fn assert_list(list: &[NamedAssertion], rebase: &Rebase<'_>) -> Vec<Value> {
     list.iter()
         .map(|named| assertion_map(named, rebase).into())
         .collect()
@@ -298,10 +251,12 @@ mod tests {
     use crate::model::{Assertion, Check, CommonOptions, Fault, GradingContext, Step};
     use crate::model::{JsonStyle, Required, RubricItem, ScoreRange};
     use crate::source::MemoryFiles;
-    use crate::syntax::json_value;
+    use crate::syntax::{json_value, to_yaml};
 
     fn saved(loaded: &Loaded) -> String {
-        suite_yaml(&loaded.suite, &loaded.context(), "/p/evals".into())
+        let directory = "/p/evals".into();
+        let document = suite_document(&loaded.suite, &loaded.context(), directory);
+        to_yaml(&document, &STYLE)
     }
 
     /// The canonical JSON without the places.
@@ -510,7 +465,11 @@ tests:
     }
 
     fn assertion_yaml(loaded: &Loaded) -> String {
-        let text = test_yaml(&loaded.suite.tests[0], &loaded.context(), "/p/evals".into());
+        let context = loaded.context();
+        let rebase = Rebase::new(&context, "/p/evals".into());
+        let test = &loaded.suite.tests[0];
+        let map = test_map(test, &Map::new(), &Execution::default(), &rebase);
+        let text = to_yaml(&map.into(), &STYLE);
         let (_, assertion) = text.split_once("assert:\n").unwrap();
         assertion.to_owned()
     }

@@ -1,18 +1,15 @@
-//! `testHash`: a short name for what a test means (spec 11.1). Equal meaning, equal hash,
-//! however it is written.
+//! `testHash`: identifies what a test means (spec 11.1). Tests with the same meaning have the same
+//! hash, however they are written.
 //!
-//! Part of it: input, expected output, criteria, note and assertions, as compact JSON with sorted
-//! keys. Not part of it:
-//! - id, descriptions, metadata and target of the test, and how it is run (trials, timeout, skip,
-//!   conversation): the same question is asked and graded the same way.
-//! - Where an attached file lies. Its content is what the agent sees, so a digest stands for it;
-//!   the written path counts only while the file cannot be read.
+//! Hashed are the fields marked so in `fields`, as compact JSON with sorted keys. Not hashed:
+//! - The path of an attached file. The agent sees its content, so a digest of it is hashed; the
+//!   written path counts only while the file cannot be read.
 //! - Names of assertions: they are keys of results. Inside a composite names count, because its
-//!   aggregator refers to members by them.
-//! - The judge's `target`: who grades is a setting of the run.
-//! - The spelling of an assertion's weight and gate: `1` and `1.0` are one number. Other numbers
-//!   keep their spelling, for that is what agents, judges and scripts see.
-//! - What is in script files: they are code, with a history of their own.
+//!   aggregator refers to members by name.
+//! - The judge's `target`: which model grades is a setting of the run.
+//! - The spelling of an assertion's weight and gate: `1` and `1.0` are the same number. Other
+//!   numbers keep their spelling, which agents, judges and scripts see.
+//! - The content of script files: they are code with a history of their own.
 
 use std::io::BufRead;
 
@@ -24,32 +21,19 @@ use crate::model::{
 };
 use crate::source::Files;
 
+use super::fields::{FieldView, canonical_fields};
+
 /// Bytes of the digest that are kept: 16 hexadecimal digits.
 const KEPT: usize = 8;
 
 /// 16 hexadecimal digits that change when the meaning of the test does.
 pub fn test_hash(test: &Test, files: &dyn Files) -> String {
-    let text = meaning(test, files).sorted().to_json(JsonStyle::Compact);
+    let meaning = Value::from(canonical_fields(test, &FieldView::Hash(files)));
+    let text = meaning.sorted().to_json(JsonStyle::Compact);
     hex(&Sha256::digest(text.as_bytes())[..KEPT])
 }
 
-fn meaning(test: &Test, files: &dyn Files) -> Value {
-    let mut map = Map::new();
-    map.insert("input", messages(&test.input, files));
-    let expected = test.expected_output.as_ref();
-    map.insert_some("expectedOutput", expected.map(|e| expected_value(e, files)));
-    map.insert_some("criteria", test.criteria.as_deref());
-    map.insert_some("note", test.note.as_deref());
-    let assertions: Vec<Value> = test
-        .assertions
-        .iter()
-        .map(|named| assertion(named).into())
-        .collect();
-    map.insert("assertions", assertions);
-    map.into()
-}
-
-fn messages(list: &[Message], files: &dyn Files) -> Value {
+pub(super) fn messages(list: &[Message], files: &dyn Files) -> Value {
     Value::List(list.iter().map(|m| message(m, files)).collect())
 }
 
@@ -95,7 +79,7 @@ fn file_digest(path: &Utf8Path, files: &dyn Files) -> Option<String> {
 }
 
 /// Without the flattened text, which follows from the value.
-fn expected_value(expected: &Expected, files: &dyn Files) -> Value {
+pub(super) fn expected_value(expected: &Expected, files: &dyn Files) -> Value {
     match expected {
         Expected::Text(text) => one("text", text.as_str().into()),
         Expected::Structured(value) => one("structured", value.clone()),
@@ -109,7 +93,7 @@ fn one(kind: &str, value: Value) -> Value {
     map.into()
 }
 
-fn assertion(named: &NamedAssertion) -> Map {
+pub(super) fn assertion(named: &NamedAssertion) -> Map {
     let assertion = &named.assertion;
     let check = &assertion.check;
     let mut options = check.options();

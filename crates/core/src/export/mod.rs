@@ -3,6 +3,7 @@
 mod canonical_json;
 mod canonical_yaml;
 mod convert;
+mod fields;
 mod hash;
 mod rebase;
 mod records;
@@ -13,7 +14,7 @@ use camino::Utf8Path;
 use crate::source::{Files, Sources};
 
 pub use canonical_json::{suite_value, test_document, test_value};
-pub use canonical_yaml::{suite_document, suite_yaml, test_yaml};
+pub use canonical_yaml::suite_document;
 pub use convert::{converted_document, converted_yaml};
 pub use hash::test_hash;
 pub use records::{CRITERIA_PLACEHOLDER, LoggedTest, logged_suite, test_ids, with_logged_tests};

@@ -13,6 +13,7 @@ use crate::model::{
 use crate::reader::without_dots;
 use crate::source::{Sources, Span};
 
+use super::super::fields::lost_fields;
 use super::sentence::written_criteria;
 use super::{Criteria, Prompts, TranspileOptions};
 
@@ -37,7 +38,9 @@ impl Book<'_> {
     /// Everything that is lost. Criteria that are a copy are not.
     pub(super) fn note(&mut self, is_copy: bool, sources: &Sources) {
         self.messages();
-        self.settings();
+        for (kind, message) in lost_fields(self.test) {
+            self.of_test(kind, message);
+        }
         self.relative_paths(sources);
         if self.options.criteria == Criteria::Omitted
             && written_criteria(self.test).is_some()
@@ -88,29 +91,6 @@ impl Book<'_> {
                 let message = "of the expected messages only the last answer's text goes out";
                 self.of_test("expected-messages", message);
             }
-        }
-    }
-
-    fn settings(&mut self) {
-        let test = self.test;
-        if let Some(target) = &test.execution.target {
-            self.of_test("target", format!("target `{target}` is left out"));
-        }
-        if let Some(seconds) = test.execution.timeout_seconds {
-            let message = format!("the timeout of {seconds} seconds is left out");
-            self.of_test("timeout", message);
-        }
-        if test.note.is_some() {
-            self.of_test("note", "`note` is left out");
-        }
-        if test.conversation_id.is_some() {
-            self.of_test("conversation", "`conversation_id` is left out");
-        }
-        if test.trials != 1 {
-            self.of_test("trials", format!("`trials: {}` is left out", test.trials));
-        }
-        if test.skip.is_some() {
-            self.of_test("skip", "`skip` is left out: the entry will be run");
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::assertion::assertion_from_criteria;
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Assertion, JudgePrompt, Map, NamedAssertion, Test, Value};
+use crate::model::{Assertion, JudgePrompt, Map, Test, Value};
 
+use super::super::fields::is_derived_from_criteria;
 use super::entry::distinct;
 use super::{Criteria, Prompts, Transpiler};
 
@@ -105,19 +105,4 @@ pub(super) fn is_copy(test: &Test, expected: Option<&str>, suite: &Map) -> bool 
     expected.is_some()
         && test.criteria.as_deref() == expected
         && suite.get("source").and_then(Value::as_str) == Some("evals.json")
-}
-
-/// As an assertion of the author's own it would say no more.
-fn is_derived_from_criteria(test: &Test) -> bool {
-    let ([only], Some(criteria)) = (test.assertions.as_slice(), &test.criteria) else {
-        return false;
-    };
-    if only.assertion.type_name != "rubrics" || only.name != "criteria" {
-        return false;
-    }
-    let derived = NamedAssertion {
-        name: only.name.clone(),
-        assertion: assertion_from_criteria(criteria.trim().to_owned(), test.span).into(),
-    };
-    derived.to_value() == only.to_value()
 }
