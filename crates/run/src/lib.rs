@@ -2,6 +2,7 @@
 //! that.
 
 pub mod agent;
+mod clock;
 pub mod disk;
 pub mod event;
 pub mod execute;

@@ -8,6 +8,7 @@ use house::{Sources, rules};
 /// Rooms that may use only these rooms.
 const PROMISES: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("clock", &[]),
     ("disk", &[]),
     ("setting", &[]),
     // Reports need only the record, so any stored run can be shown again.
@@ -23,12 +24,8 @@ const PENDING: &[&str] = &[
     "type Kind",
     "type Line",
     "type Lines",
-    "type Names",
     "type Place",
-    "type Reading",
-    "type Report",
     "type Setting",
-    "type Stream",
     "type Summary",
     "type Trouble",
 ];

@@ -1,87 +1,134 @@
-//! `stream-json`: the events of Claude Code.
+//! Claude Code: the events of `--output-format stream-json` and the rows of its session files.
 
 use std::collections::HashMap;
 
-use evalrig_core::model::{Call, Map, Tokens, Transcript, Value};
+use evalrig_core::model::{Call, Map, Number, Tokens, Value};
+
+use crate::clock::unix_milliseconds;
 
 use super::conversation::Conversation;
+use super::events::{Ending, EventFormat, EventReader, EventSession, child, joined_text, text};
 use super::measure::{self, given};
-use super::timestamp::milliseconds;
-use crate::agent::StreamFault;
 
-use super::{event_lines, fault, json, shorten};
+pub(crate) static FORMAT: EventFormat = EventFormat {
+    name: "claude",
+    doc: "Claude Code: stream-json, or a session file",
+    event_types: &["assistant", "user", "system", "result"],
+    reader: || Box::new(ClaudeReader::default()),
+};
 
-/// Endings that are errors to Claude Code, while what was said can be graded.
+/// Endings that Claude Code calls errors, although what was said so far can be graded.
 const GRADED: &[&str] = &["error_max_turns", "error_max_budget_usd"];
 
-/// The model of messages that no model wrote.
+/// The model of messages that Claude Code made up itself.
 const SYNTHETIC: &str = "<synthetic>";
 
-pub(crate) fn read(output: &[u8]) -> Result<Transcript, StreamFault> {
-    let mut stream = Stream::default();
-    for line in event_lines(output) {
-        match json::parse(&line) {
-            Ok(Value::Map(event)) => stream.take(&event),
-            _ => {
-                stream.stray.get_or_insert_with(|| shorten(&line));
-            }
-        }
-    }
-    stream.transcript()
-}
-
 #[derive(Debug, Default)]
-struct Stream {
-    said: Conversation,
+struct ClaudeReader {
+    conversation: Conversation,
     /// Messages by their id: their blocks come one by one.
-    open: HashMap<String, usize>,
+    open_messages: HashMap<String, usize>,
     /// When calls were made.
-    made: HashMap<String, i64>,
+    call_times: HashMap<String, i64>,
+    /// By message: every block repeats the counts of its message. Only for sessions without a
+    /// `result`; in a stream, these counts are not final.
+    usage: HashMap<String, Tokens>,
+    session_cost: Option<f64>,
     model: Option<String>,
+    cwd: Option<String>,
     result: Option<Map>,
-    /// The first line that is no event.
-    stray: Option<String>,
 }
 
-impl Stream {
-    fn take(&mut self, event: &Map) {
-        let of_sub_agent = given(event, "parent_tool_use_id").is_some();
-        match event.get("type").and_then(Value::as_str) {
-            Some("result") => self.result = Some(event.clone()),
-            _ if of_sub_agent => {}
-            Some("system") => self.notice_model(event),
-            Some("assistant") => self.take_assistant(event),
-            Some("user") => self.take_results(event),
+impl EventReader for ClaudeReader {
+    fn read_event(&mut self, event: &Map) {
+        let kind = text(event, "type");
+        if kind == Some("result") {
+            self.result = Some(event.clone());
+            return;
+        }
+        let is_true = |key| event.get(key) == Some(&Value::Bool(true));
+        let is_of_sub_agent =
+            given(event, "parent_tool_use_id").is_some() || is_true("isSidechain");
+        // Text that Claude Code itself puts into the conversation, such as that of a skill.
+        let is_injected = is_true("isMeta") || is_true("isSynthetic");
+        if is_of_sub_agent || is_injected {
+            return;
+        }
+        if self.cwd.is_none() {
+            self.cwd = text(event, "cwd").map(str::to_owned);
+        }
+        match kind {
+            Some("system") => self.note_model(event),
+            Some("assistant") => self.read_assistant(event),
+            Some("user") => self.read_user(event),
+            Some("cost-state") => {
+                if let Some(Value::Number(cost)) = event.get("totalCostUSD") {
+                    self.session_cost = Some(Number::value(cost));
+                }
+            }
             _ => {}
         }
     }
 
-    fn notice_model(&mut self, holder: &Map) {
-        if let Some(Value::String(model)) = holder.get("model")
-            && self.model.is_none()
-        {
-            self.model = Some(model.clone());
+    fn finish(self: Box<Self>) -> EventSession {
+        let (ending, figures) = self.ending();
+        let mut conversation = self.conversation;
+        let result_text = self
+            .result
+            .as_ref()
+            .and_then(|result| text(result, "result"));
+        if let Some(result_text) = result_text.filter(|text| !text.trim().is_empty()) {
+            let is_new = match ending {
+                // The text of an error is not an answer, unless it is all there is.
+                Ending::Failed(_) => !conversation.has_assistant_message(),
+                _ => !conversation.answer().trim().ends_with(result_text.trim()),
+            };
+            if is_new {
+                conversation.say(result_text);
+            }
+        }
+        EventSession {
+            conversation,
+            ending,
+            tokens: figures.tokens,
+            cost_usd: figures.cost_usd,
+            duration_ms: figures.duration_ms,
+            model: self.model,
+            cwd: self.cwd,
+        }
+    }
+}
+
+impl ClaudeReader {
+    fn note_model(&mut self, holder: &Map) {
+        if self.model.is_none() {
+            self.model = text(holder, "model").map(str::to_owned);
         }
     }
 
-    fn take_assistant(&mut self, event: &Map) {
-        let Some(message) = event.get("message").and_then(Value::as_map) else {
+    fn read_assistant(&mut self, event: &Map) {
+        let Some(message) = child(event, "message") else {
             return;
         };
-        if message.get("model").and_then(Value::as_str) == Some(SYNTHETIC) {
+        if text(message, "model") == Some(SYNTHETIC) {
             return;
         }
-        self.notice_model(message);
-        let id = message.get("id").and_then(Value::as_str);
+        self.note_model(message);
+        let id = text(message, "id");
+        if let Some(usage) = child(message, "usage")
+            && let Ok(Some(tokens)) = tokens(usage, &USAGE)
+        {
+            self.usage.insert(id.unwrap_or_default().to_owned(), tokens);
+        }
         for block in content(message) {
-            match block.get("type").and_then(Value::as_str) {
+            match text(block, "type") {
                 Some("text") => {
-                    if let Some(text) = block.get("text").and_then(Value::as_str) {
+                    if let Some(said) = text(block, "text") {
                         let at = self.message(id);
-                        self.said.add_text(at, text);
+                        self.conversation.add_text(at, said);
                     }
                 }
-                Some("tool_use") => self.take_call(id, block, event),
+                Some("tool_use") => self.read_call(id, block, event),
                 _ => {}
             }
         }
@@ -90,27 +137,27 @@ impl Stream {
     /// The message with this id, opened when it is first seen.
     fn message(&mut self, id: Option<&str>) -> usize {
         match id {
-            None => self.said.open(),
-            Some(id) => match self.open.get(id) {
+            None => self.conversation.open(),
+            Some(id) => match self.open_messages.get(id) {
                 Some(at) => *at,
                 None => {
-                    let at = self.said.open();
-                    self.open.insert(id.to_owned(), at);
+                    let at = self.conversation.open();
+                    self.open_messages.insert(id.to_owned(), at);
                     at
                 }
             },
         }
     }
 
-    fn take_call(&mut self, message: Option<&str>, block: &Map, event: &Map) {
-        let text = |key| block.get(key).and_then(Value::as_str).unwrap_or_default();
-        let (id, tool) = (text("id"), text("name"));
-        let is_known = !id.is_empty() && self.said.call_mut(id).is_some();
+    fn read_call(&mut self, message: Option<&str>, block: &Map, event: &Map) {
+        let (id, tool) = (text(block, "id"), text(block, "name"));
+        let (id, tool) = (id.unwrap_or_default(), tool.unwrap_or_default());
+        let is_known = !id.is_empty() && self.conversation.call_mut(id).is_some();
         if tool.is_empty() || is_known {
             return;
         }
         if let Some(time) = time_of(event) {
-            self.made.insert(id.to_owned(), time);
+            self.call_times.insert(id.to_owned(), time);
         }
         let call = Call {
             id: id.to_owned(),
@@ -123,61 +170,63 @@ impl Stream {
             duration_ms: None,
         };
         let at = self.message(message);
-        self.said.add_call(at, call);
+        self.conversation.add_call(at, call);
     }
 
-    /// Texts of `user` events are what skills and reminders put there, and no turn of a user.
-    fn take_results(&mut self, event: &Map) {
-        let Some(message) = event.get("message").and_then(Value::as_map) else {
+    /// Results of tools, and what the user said.
+    fn read_user(&mut self, event: &Map) {
+        let Some(message) = child(event, "message") else {
             return;
         };
         for block in content(message) {
-            let id = block.get("tool_use_id").and_then(Value::as_str);
-            let (Some("tool_result"), Some(id)) = (block.get("type").and_then(Value::as_str), id)
-            else {
-                continue;
-            };
-            let output = result_of(block.get("content"));
-            self.said.add_result(id, output);
-            let took = self.made.get(id).zip(time_of(event));
-            let took = took.and_then(|(from, to)| u64::try_from(to - from).ok());
-            if let Some(call) = self.said.call_mut(id) {
-                call.duration_ms = took;
+            if let (Some("tool_result"), Some(id)) =
+                (text(block, "type"), text(block, "tool_use_id"))
+            {
+                self.read_result(id, block, event);
             }
         }
+        let said = joined_text(message.get("content"));
+        if !said.is_empty() {
+            self.conversation.ask(&said);
+        }
     }
 
-    fn transcript(self) -> Result<Transcript, StreamFault> {
+    fn read_result(&mut self, id: &str, block: &Map, event: &Map) {
+        let output = result_of(block.get("content"));
+        self.conversation.add_result(id, output);
+        let times = self.call_times.get(id).zip(time_of(event));
+        let took = times.and_then(|(from, to)| u64::try_from(to - from).ok());
+        if let Some(call) = self.conversation.call_mut(id) {
+            call.duration_ms = took;
+        }
+    }
+
+    fn ending(&self) -> (Ending, Figures) {
         let Some(result) = &self.result else {
-            return Err(self.unfinished());
+            let ending = Ending::Unfinished {
+                message: "the output has no `result` event",
+                complaint: None,
+            };
+            let used = self.usage.values().copied().reduce(Tokens::plus);
+            let figures = Figures {
+                tokens: used,
+                cost_usd: self.session_cost,
+                duration_ms: None,
+            };
+            return (ending, figures);
         };
-        let subtype = result.get("subtype").and_then(Value::as_str);
-        let is_graded = subtype.is_some_and(|subtype| GRADED.contains(&subtype));
-        if result.get("is_error") == Some(&Value::Bool(true)) && !is_graded {
-            return Err(StreamFault::Reported(fault(reason(result))));
-        }
-        let figures = Figures::of(result).map_err(|why| StreamFault::Reported(fault(why)))?;
-        let mut said = self.said;
-        if let Some(text) = result.get("result").and_then(Value::as_str)
-            && !text.trim().is_empty()
-            && !said.answer().trim().ends_with(text.trim())
-        {
-            said.say(text);
-        }
-        let mut transcript = said.transcript();
-        transcript.tokens = figures.tokens;
-        transcript.cost_usd = figures.cost_usd;
-        transcript.duration_ms = figures.duration_ms;
-        transcript.model = self.model;
-        Ok(transcript)
-    }
-
-    fn unfinished(&self) -> StreamFault {
-        let message = "the output has no `result` event";
-        StreamFault::Unfinished(match &self.stray {
-            Some(stray) => fault(format!("{message}: {stray}")),
-            None => fault(message),
-        })
+        let (figures, fault) = match Figures::of(result) {
+            Ok(figures) => (figures, None),
+            Err(reason) => (Figures::default(), Some(reason)),
+        };
+        let is_graded = text(result, "subtype").is_some_and(|subtype| GRADED.contains(&subtype));
+        let is_error = result.get("is_error") == Some(&Value::Bool(true));
+        let ending = match fault {
+            _ if is_error && !is_graded => Ending::Failed(error_reason(result)),
+            Some(reason) => Ending::Failed(reason),
+            None => Ending::Completed,
+        };
+        (ending, figures)
     }
 }
 
@@ -188,7 +237,7 @@ fn content(message: &Map) -> impl Iterator<Item = &Map> {
 }
 
 fn time_of(event: &Map) -> Option<i64> {
-    milliseconds(event.get("timestamp")?.as_str()?)
+    unix_milliseconds(text(event, "timestamp")?)
 }
 
 /// A text, or blocks of which the texts count; blocks of another kind are kept as they are.
@@ -210,7 +259,7 @@ fn result_of(content: Option<&Value>) -> Value {
 }
 
 /// Why a run that ended in an error did.
-fn reason(result: &Map) -> String {
+fn error_reason(result: &Map) -> String {
     let texts = |value: &Value| match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::List(items) if !items.is_empty() => {
@@ -231,8 +280,8 @@ fn reason(result: &Map) -> String {
     }
 }
 
-/// What the `result` event counts. The events before it hold only beginnings of counts.
-#[derive(Debug)]
+/// What the `result` event counts.
+#[derive(Debug, Default)]
 struct Figures {
     tokens: Option<Tokens>,
     cost_usd: Option<f64>,
@@ -270,17 +319,17 @@ fn all_tokens(result: &Map) -> Result<Option<Tokens>, String> {
     Ok(sum)
 }
 
-/// Names of fresh input, output, cache reads and cache writes.
-type Names = [&'static str; 4];
+/// Keys of fresh input, output, cache reads and cache writes.
+type UsageKeys = [&'static str; 4];
 
-const USAGE: Names = [
+const USAGE: UsageKeys = [
     "input_tokens",
     "output_tokens",
     "cache_read_input_tokens",
     "cache_creation_input_tokens",
 ];
 
-const MODEL_USAGE: Names = [
+const MODEL_USAGE: UsageKeys = [
     "inputTokens",
     "outputTokens",
     "cacheReadInputTokens",
@@ -288,8 +337,8 @@ const MODEL_USAGE: Names = [
 ];
 
 /// Input tokens include cache reads and writes (spec 9.3).
-fn tokens(usage: &Map, names: &Names) -> Result<Option<Tokens>, String> {
-    let [fresh, output, cached, written] = names;
+fn tokens(usage: &Map, keys: &UsageKeys) -> Result<Option<Tokens>, String> {
+    let [fresh, output, cached, written] = keys;
     let fresh = measure::count(usage, fresh)?;
     let output = measure::count(usage, output)?;
     let cached = measure::count(usage, cached)?.unwrap_or(0);
@@ -303,11 +352,15 @@ fn tokens(usage: &Map, names: &Names) -> Result<Option<Tokens>, String> {
 
 #[cfg(test)]
 mod tests {
-    use evalrig_core::model::Role;
+    use evalrig_core::model::{Role, Transcript};
 
-    use crate::agent::AttemptFault;
+    use crate::agent::{AttemptFault, StreamFault};
 
     use super::*;
+
+    fn read(output: &[u8]) -> Result<Transcript, StreamFault> {
+        FORMAT.read_transcript(output)
+    }
 
     const RESULT: &str = r#"{"total_cost_usd":0.25,"usage":{"input_tokens":100,"cache_read_input_tokens":20,"cache_creation_input_tokens":3,"output_tokens":9},"is_error":false,"subtype":"success","result":"All done.","type":"result","duration_ms":1500}"#;
 
@@ -378,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn sub_agents_skills_and_unknown_events_are_no_part_of_it() {
+    fn sub_agents_skills_and_unknown_events_are_left_out() {
         let sub = r#"{"type":"assistant","parent_tool_use_id":"t1","message":{"id":"s","content":[{"type":"tool_use","id":"t9","name":"Bash","input":{}}]}}"#;
         let skill = r#"{"type":"user","isSynthetic":true,"message":{"role":"user","content":[{"type":"text","text":"Base directory"}]}}"#;
         let synthetic = r#"{"type":"assistant","message":{"id":"z","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}"#;
@@ -475,5 +528,61 @@ mod tests {
         );
         let huge = RESULT.replace(":100,", ":18446744073709551615,");
         assert_eq!(good(&[&huge]).tokens.unwrap().input, u64::MAX);
+    }
+
+    #[test]
+    fn a_session_lists_questions_and_leaves_injected_text_out() {
+        let lines = [
+            r#"{"type":"user","cwd":"/p","message":{"role":"user","content":"Hi"}}"#,
+            r#"{"type":"user","isMeta":true,"message":{"content":"a skill"}}"#,
+            r#"{"type":"user","isSynthetic":true,"message":{"content":"a skill"}}"#,
+            r#"{"type":"assistant","isSidechain":true,"message":{"id":"s","content":[{"type":"text","text":"sub"}]}}"#,
+            r#"{"type":"assistant","message":{"id":"m","model":"m-1","content":[{"type":"text","text":"Hello"}],"usage":{"input_tokens":4,"output_tokens":2}}}"#,
+            r#"{"type":"cost-state","totalCostUSD":0.25}"#,
+        ];
+        let session = FORMAT.read_session(lines.join("\n").as_bytes());
+        let texts: Vec<_> = session
+            .messages()
+            .iter()
+            .filter_map(|one| one.text())
+            .collect();
+        assert_eq!(texts, ["Hi", "Hello"]);
+        assert_eq!(session.tokens.map(Tokens::total), Some(6));
+        assert_eq!(
+            (session.cost_usd, session.cwd.as_deref()),
+            (Some(0.25), Some("/p"))
+        );
+        let transcript = good(&[
+            lines[0],
+            lines[4],
+            RESULT.replace("All done.", "Hello").as_str(),
+        ]);
+        assert_eq!(
+            transcript.messages.len(),
+            1,
+            "the question is not part of the answer"
+        );
+    }
+
+    #[test]
+    fn an_image_in_a_result_is_not_text() {
+        let call = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Read","input":{}}]}}"#;
+        let image = r#"[{"type":"text","text":"a.png"},{"type":"image","source":{"data":"AAAA"}}]"#;
+        let read = good(&[call, &outcome("t", image, "05.0"), RESULT]);
+        assert_eq!(read.messages[1].text().as_deref(), Some("a.png"));
+        let output = read.calls.unwrap()[0].output.clone();
+        assert!(matches!(output, Some(Value::List(blocks)) if blocks.len() == 2));
+    }
+
+    #[test]
+    fn the_text_of_an_error_is_recorded_only_if_nothing_was_said() {
+        let error = r#"{"type":"result","is_error":true,"result":"API Error: 529"}"#;
+        let said = assistant("a", r#"{"type":"text","text":"So far."}"#, "05.0");
+        let answer = |lines: &[&str]| {
+            let session = FORMAT.read_session(lines.join("\n").as_bytes());
+            session.conversation.answer()
+        };
+        assert_eq!(answer(&[error]), "API Error: 529");
+        assert_eq!(answer(&[&said, error]), "So far.");
     }
 }

@@ -1,15 +1,29 @@
-//! Events of `codex exec --json`.
+//! Codex: the events of `codex exec --json` and the rows of its session files.
 
-use evalrig_core::model::{Call, Map, Tokens, Transcript, Value};
+use evalrig_core::model::{Call, Map, Tokens, Value};
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, arguments};
+use super::events::{Ending, EventFormat, EventReader, EventSession, child, joined_text, text};
 use super::measure::{self, given};
-use crate::agent::StreamFault;
 
-use super::{event_lines, fault, json, shorten};
+pub(crate) static FORMAT: EventFormat = EventFormat {
+    name: "codex",
+    doc: "Codex: `exec --json`, or a session file",
+    event_types: &[
+        "thread.started",
+        "turn.started",
+        "item.completed",
+        "turn.completed",
+        "turn.failed",
+        "session_meta",
+        "response_item",
+        "event_msg",
+    ],
+    reader: || Box::new(CodexReader::default()),
+};
 
-/// Items that are uses of tools, each with the keys that hold what came back. What else an item
-/// holds is what the tool was called with.
+/// Items that are tool calls, each with the keys that may hold its output. The other keys are its
+/// arguments.
 const TOOLS: &[(&str, &[&str])] = &[
     ("command_execution", &["aggregated_output"]),
     ("file_change", &[]),
@@ -17,111 +31,167 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("web_search", &["result", "results"]),
 ];
 
-/// Keys of an item that say how it went.
+/// Keys of an item that are neither output nor arguments.
 const STATE: &[&str] = &["id", "type", "status", "exit_code"];
 
-pub(crate) fn read(output: &[u8]) -> Result<Transcript, StreamFault> {
-    let mut stream = Stream::default();
-    for line in event_lines(output) {
-        match json::parse(&line) {
-            Ok(Value::Map(event)) => stream.take(&event),
-            _ => {
-                stream.stray.get_or_insert_with(|| shorten(&line));
-            }
-        }
-    }
-    stream.transcript()
-}
-
 #[derive(Debug, Default)]
-struct Stream {
-    said: Conversation,
+struct CodexReader {
+    conversation: Conversation,
     calls: usize,
-    /// Counts are those of the whole thread, so the last ones hold.
-    completed: Option<Option<Map>>,
+    is_completed: bool,
+    /// Counts of the whole thread, so that the last ones hold.
+    usage: Option<Map>,
+    duration_ms: Option<u64>,
+    model: Option<String>,
+    cwd: Option<String>,
     failed: Option<String>,
-    /// The last complaint. It may be passing, so it only explains a stream that breaks off.
     complaint: Option<String>,
-    /// The first line that is no event.
-    stray: Option<String>,
 }
 
-impl Stream {
-    fn take(&mut self, event: &Map) {
-        match event.get("type").and_then(Value::as_str) {
-            Some("item.completed") => {
-                if let Some(Value::Map(item)) = event.get("item") {
-                    self.take_item(item);
+impl EventReader for CodexReader {
+    fn read_event(&mut self, event: &Map) {
+        match (text(event, "type"), child(event, "payload")) {
+            (Some("item.completed"), _) => {
+                if let Some(item) = child(event, "item") {
+                    self.read_item(item);
                 }
             }
-            Some("turn.completed") => {
-                let usage = event.get("usage").and_then(Value::as_map);
-                self.completed = Some(usage.cloned());
+            (Some("turn.completed"), _) => {
+                self.usage = child(event, "usage").cloned();
+                self.is_completed = true;
             }
-            Some("turn.failed") => {
-                let error = event.get("error").and_then(Value::as_map);
-                let message = error.and_then(|error| error.get("message")?.as_str());
-                self.failed = Some(message.unwrap_or("no reason given").to_owned());
+            (Some("turn.failed"), _) => {
+                let reason = child(event, "error").and_then(|error| text(error, "message"));
+                self.failed = Some(reason.unwrap_or("no reason given").to_owned());
             }
-            Some("error") => {
-                let message = event.get("message").and_then(Value::as_str);
-                self.complaint = message.map(str::to_owned);
+            (Some("error"), _) => self.complaint = text(event, "message").map(str::to_owned),
+            (Some("session_meta" | "turn_context"), Some(payload)) => self.read_context(payload),
+            (Some("response_item"), Some(payload)) => self.read_response(payload),
+            (Some("event_msg"), Some(payload)) => self.read_event_message(payload),
+            _ => {}
+        }
+    }
+
+    fn finish(self: Box<Self>) -> EventSession {
+        let tokens = self.usage.as_ref().map_or(Ok(None), tokens);
+        let ending = match (&self.failed, &tokens) {
+            (Some(reason), _) => Ending::Failed(format!("the agent ended with an error: {reason}")),
+            (None, _) if !self.is_completed => Ending::Unfinished {
+                message: "the output has no `turn.completed` event",
+                complaint: self.complaint,
+            },
+            (None, Err(reason)) => Ending::Failed(reason.clone()),
+            (None, Ok(_)) => Ending::Completed,
+        };
+        EventSession {
+            conversation: self.conversation,
+            ending,
+            tokens: tokens.unwrap_or_default(),
+            cost_usd: None,
+            duration_ms: self.duration_ms,
+            model: self.model,
+            cwd: self.cwd,
+        }
+    }
+}
+
+impl CodexReader {
+    fn read_item(&mut self, item: &Map) {
+        let kind = text(item, "type").unwrap_or_default();
+        if kind == "agent_message" {
+            self.conversation
+                .say(text(item, "text").unwrap_or_default());
+            return;
+        }
+        let Some((_, outputs)) = TOOLS.iter().find(|(tool, _)| *tool == kind) else {
+            return;
+        };
+        let args = item
+            .iter()
+            .filter(|(key, _)| !STATE.contains(key) && !outputs.contains(key))
+            .map(|(key, value)| (key.to_owned(), value.clone()));
+        let id = self.add_call(text(item, "id"), kind, Value::Map(args.collect()));
+        if let Some(output) = outputs.iter().find_map(|key| given(item, key)) {
+            self.conversation.add_result(&id, output.clone());
+        }
+    }
+
+    /// A message of its own with one call; gives the id of the call.
+    fn add_call(&mut self, id: Option<&str>, tool: &str, args: Value) -> String {
+        self.calls += 1;
+        let id = id.map_or_else(|| format!("call_{}", self.calls), str::to_owned);
+        let call = Call {
+            id: id.clone(),
+            tool: tool.to_owned(),
+            args,
+            output: None,
+            duration_ms: None,
+        };
+        let message = self.conversation.open();
+        self.conversation.add_call(message, call);
+        id
+    }
+
+    fn read_context(&mut self, payload: &Map) {
+        if let Some(model) = text(payload, "model") {
+            self.model = Some(model.to_owned());
+        }
+        if self.cwd.is_none() {
+            self.cwd = text(payload, "cwd").map(str::to_owned);
+        }
+    }
+
+    /// A row of a session file.
+    fn read_response(&mut self, payload: &Map) {
+        let id = text(payload, "call_id");
+        let name = text(payload, "name").unwrap_or_default();
+        match text(payload, "type") {
+            Some("message") => {
+                let said = joined_text(payload.get("content"));
+                match text(payload, "role") {
+                    // Skip environment context injected by the client.
+                    Some("user") if said.trim_start().starts_with('<') => {}
+                    Some("user") => self.conversation.ask(&said),
+                    Some("assistant") => self.conversation.say(&said),
+                    _ => {}
+                }
+            }
+            Some("function_call") => {
+                self.add_call(id, name, arguments(payload.get("arguments")));
+            }
+            Some("custom_tool_call") => {
+                let mut args = Map::new();
+                args.insert_some("input", payload.get("input").cloned());
+                self.add_call(id, name, Value::Map(args));
+            }
+            Some("function_call_output" | "custom_tool_call_output") => {
+                let output = payload.get("output");
+                let output = match output.and_then(Value::as_map) {
+                    Some(map) => joined_text(map.get("content")),
+                    None => joined_text(output),
+                };
+                let id = id.unwrap_or_default();
+                self.conversation.add_result(id, Value::String(output));
             }
             _ => {}
         }
     }
 
-    fn take_item(&mut self, item: &Map) {
-        let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
-        if kind == "agent_message" {
-            let text = item.get("text").and_then(Value::as_str);
-            self.said.say(text.unwrap_or_default());
-        } else if let Some((tool, outputs)) = TOOLS.iter().find(|(tool, _)| *tool == kind) {
-            self.take_call(item, tool, outputs);
+    fn read_event_message(&mut self, payload: &Map) {
+        match text(payload, "type") {
+            Some("token_count") => {
+                let info = child(payload, "info");
+                if let Some(usage) = info.and_then(|info| child(info, "total_token_usage")) {
+                    self.usage = Some(usage.clone());
+                }
+            }
+            Some("task_complete") => {
+                if let Ok(Some(took)) = measure::milliseconds(payload, "duration_ms") {
+                    self.duration_ms = Some(took);
+                }
+            }
+            _ => {}
         }
-    }
-
-    fn take_call(&mut self, item: &Map, tool: &str, outputs: &[&str]) {
-        self.calls += 1;
-        let id = item.get("id").and_then(Value::as_str);
-        let id = id.map_or_else(|| format!("call_{}", self.calls), str::to_owned);
-        let args = item
-            .iter()
-            .filter(|(key, _)| !STATE.contains(key) && !outputs.contains(key))
-            .map(|(key, value)| (key.to_owned(), value.clone()));
-        let call = Call {
-            id: id.clone(),
-            tool: tool.to_owned(),
-            args: Value::Map(args.collect()),
-            output: None,
-            duration_ms: None,
-        };
-        let message = self.said.open();
-        self.said.add_call(message, call);
-        if let Some(output) = outputs.iter().find_map(|key| given(item, key)) {
-            self.said.add_result(&id, output.clone());
-        }
-    }
-
-    fn transcript(self) -> Result<Transcript, StreamFault> {
-        if let Some(reason) = &self.failed {
-            let message = format!("the agent ended with an error: {reason}");
-            return Err(StreamFault::Reported(fault(message)));
-        }
-        let Some(usage) = &self.completed else {
-            let message = "the output has no `turn.completed` event";
-            let said = self.complaint.or(self.stray);
-            let message = match said {
-                Some(said) => format!("{message}: {said}"),
-                None => message.to_owned(),
-            };
-            return Err(StreamFault::Unfinished(fault(message)));
-        };
-        let tokens = usage.as_ref().map_or(Ok(None), tokens);
-        let tokens = tokens.map_err(|why| StreamFault::Reported(fault(why)))?;
-        let mut transcript = self.said.transcript();
-        transcript.tokens = tokens;
-        Ok(transcript)
     }
 }
 
@@ -139,9 +209,15 @@ fn tokens(usage: &Map) -> Result<Option<Tokens>, String> {
 
 #[cfg(test)]
 mod tests {
-    use evalrig_core::model::JsonStyle;
+    use evalrig_core::model::{JsonStyle, Transcript};
+
+    use crate::agent::StreamFault;
 
     use super::*;
+
+    fn read(output: &[u8]) -> Result<Transcript, StreamFault> {
+        FORMAT.read_transcript(output)
+    }
 
     const END: &str = r#"{"type":"turn.completed","usage":{"input_tokens":50,"cached_input_tokens":20,"output_tokens":7,"reasoning_output_tokens":3}}"#;
 
@@ -206,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_turn_is_a_failure() {
+    fn a_failed_turn_is_a_fault() {
         let line = r#"{"type":"turn.failed","error":{"message":"status 401"}}"#;
         assert_eq!(
             failed(&[line, END]),

@@ -23,6 +23,20 @@ impl Conversation {
         self.messages.is_empty()
     }
 
+    pub(super) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    pub(super) fn has_assistant_message(&self) -> bool {
+        let mut roles = self.messages.iter().map(|message| message.role);
+        roles.any(|role| role == Role::Assistant)
+    }
+
+    /// Numbers of messages that were opened before do not hold any more.
+    pub(super) fn remove_messages_of(&mut self, role: Role) {
+        self.messages.retain(|message| message.role != role);
+    }
+
     pub(super) fn transcript(self) -> Transcript {
         let mut transcript = Transcript::of_messages(self.messages);
         transcript.calls = Some(self.calls);
@@ -54,6 +68,11 @@ impl Conversation {
     pub(super) fn say(&mut self, text: &str) {
         let message = self.open();
         self.add_text(message, text);
+    }
+
+    /// Adds what the user said.
+    pub(super) fn ask(&mut self, text: &str) {
+        self.messages.push(Message::user(text));
     }
 
     pub(super) fn say_unless_said(&mut self, text: &str) {
@@ -172,7 +191,7 @@ fn read_call(value: &Value, number: usize) -> Result<Call, String> {
 
 /// Arguments are an object, or the text of one. What a model wrote that is neither is kept as it
 /// is: it was called like that.
-fn arguments(written: Option<&Value>) -> Value {
+pub(super) fn arguments(written: Option<&Value>) -> Value {
     match written {
         None => Value::Map(Map::new()),
         Some(Value::String(text)) if text.trim().is_empty() => Value::Map(Map::new()),
@@ -230,8 +249,24 @@ fn output_of(message: &Message) -> Value {
     }
 }
 
+/// Images are left out: their data is not text.
 fn plain_text(output: &Value) -> String {
+    let is_image = |block: &Value| {
+        let kind = block.as_map().and_then(|block| block.get("type")?.as_str());
+        kind == Some("image")
+    };
     match output {
+        Value::List(blocks) if blocks.iter().any(is_image) => {
+            let rest = blocks.iter().filter(|block| !is_image(block));
+            let texts =
+                rest.map(
+                    |block| match block.as_map().and_then(|block| block.get("text")) {
+                        Some(Value::String(text)) => text.clone(),
+                        _ => block.to_json(JsonStyle::Compact),
+                    },
+                );
+            texts.collect::<Vec<_>>().join("\n")
+        }
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
         other => other.to_json(JsonStyle::Compact),

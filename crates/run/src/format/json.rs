@@ -2,18 +2,20 @@
 
 use std::borrow::Cow;
 
-use evalrig_core::model::{Map, Number, Value};
+use evalrig_core::model::Value;
 use evalrig_core::syntax::json_value;
+
+use crate::json::from_json;
 
 /// Key order and the spelling of numbers are kept. What our own parser refuses for the sake of
 /// authors is read all the same: of a key that stands twice the last counts, and half of a
 /// surrogate pair, which JavaScript writes where it cuts a text, becomes U+FFFD.
-pub(super) fn parse(text: &str) -> Result<Value, String> {
+pub(crate) fn parse(text: &str) -> Result<Value, String> {
     if let Some(value) = json_value(text) {
         return Ok(value);
     }
     match serde_json::from_str(&mend_surrogates(text)) {
-        Ok(value) => Ok(convert(value)),
+        Ok(value) => Ok(from_json(&value)),
         Err(error) => Err(reason(text.trim_end(), &error)),
     }
 }
@@ -24,24 +26,6 @@ fn reason(text: &str, error: &serde_json::Error) -> String {
     match full.split_once(" at line ") {
         Some((what, _)) if !text.contains('\n') => format!("{what} (column {})", error.column()),
         _ => full,
-    }
-}
-
-fn convert(value: serde_json::Value) -> Value {
-    match value {
-        serde_json::Value::Null => Value::Null,
-        serde_json::Value::Bool(value) => Value::Bool(value),
-        serde_json::Value::Number(number) => {
-            let text = number.to_string();
-            Number::parse(&text).map_or(Value::String(text), Value::Number)
-        }
-        serde_json::Value::String(text) => Value::String(text),
-        serde_json::Value::Array(items) => Value::List(items.into_iter().map(convert).collect()),
-        serde_json::Value::Object(map) => Value::Map(
-            map.into_iter()
-                .map(|(key, value)| (key, convert(value)))
-                .collect::<Map>(),
-        ),
     }
 }
 

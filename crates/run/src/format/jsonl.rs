@@ -6,28 +6,28 @@ use crate::agent::AttemptFault;
 
 use super::conversation::Conversation;
 use super::measure::given;
-use super::messages::Report;
+use super::messages::AnswerFields;
 use super::{fault, json, utf8};
 
 /// A line with `role` is a message, any other has the keys of `messages`. Every line must be good:
 /// a lost line could be the answer.
 pub(super) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
-    let mut report = Report::default();
+    let mut fields = AnswerFields::default();
     let mut said = Conversation::default();
     for (number, line) in (1..).zip(utf8(output)?.lines()) {
         if line.trim().is_empty() {
             continue;
         }
-        let added = add(line, &mut said, &mut report);
+        let added = add(line, &mut said, &mut fields);
         added.map_err(|why| fault(format!("line {number} of the output: {why}")))?;
     }
-    report.transcript(said).map_err(fault)
+    fields.transcript(said).map_err(fault)
 }
 
-fn add(line: &str, said: &mut Conversation, report: &mut Report) -> Result<(), String> {
+fn add(line: &str, said: &mut Conversation, fields: &mut AnswerFields) -> Result<(), String> {
     match json::parse(line)? {
         Value::Map(map) if given(&map, "role").is_some() => said.add_message(&Value::Map(map)),
-        Value::Map(map) => report.add(&map),
+        Value::Map(map) => fields.add(&map),
         other => Err(format!(
             "an object is needed, found {}",
             super::measure::kind(&other)

@@ -18,11 +18,11 @@ pub(crate) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
         return Err(fault("the output is empty"));
     }
     let value = json::parse(text).map_err(|why| fault(format!("the output is not JSON: {why}")))?;
-    let mut report = Report::default();
+    let mut fields = AnswerFields::default();
     let read = match &value {
-        Value::Map(map) => report.add(map),
+        Value::Map(map) => fields.add(map),
         list @ Value::List(_) => {
-            report.answer = Some(list.clone());
+            fields.answer = Some(list.clone());
             Ok(())
         }
         other => Err(format!(
@@ -30,7 +30,7 @@ pub(crate) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
             kind(other)
         )),
     };
-    let transcript = read.and_then(|()| report.transcript(Conversation::default()));
+    let transcript = read.and_then(|()| fields.transcript(Conversation::default()));
     transcript.map_err(fault)
 }
 
@@ -50,7 +50,7 @@ pub(super) fn is_likely(output: &[u8]) -> bool {
 
 /// The keys of an object; of objects one after the other, the last with a key counts.
 #[derive(Debug, Default)]
-pub(super) struct Report {
+pub(super) struct AnswerFields {
     answer: Option<Value>,
     error: Option<String>,
     tokens: Option<Tokens>,
@@ -59,7 +59,7 @@ pub(super) struct Report {
     model: Option<String>,
 }
 
-impl Report {
+impl AnswerFields {
     pub(super) fn add(&mut self, map: &Map) -> Result<(), String> {
         if let Some(answer) = ANSWERS.iter().find_map(|key| given(map, key)) {
             self.answer = Some(answer.clone());

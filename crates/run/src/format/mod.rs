@@ -4,18 +4,20 @@
 pub(crate) mod claude;
 pub(crate) mod codex;
 mod conversation;
-mod json;
+mod events;
+pub(crate) mod json;
 mod jsonl;
 mod measure;
 pub(crate) mod messages;
 mod text;
-mod timestamp;
 
 use std::borrow::Cow;
 
 use evalrig_core::model::{FaultKind, Transcript};
 
 use crate::agent::AttemptFault;
+
+pub use events::{EVENT_FORMATS, EventFormat};
 
 /// The `format` of a program that the author of a targets file wrote (spec 9.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub(crate) fn read(format: OutputFormat, output: &[u8]) -> Result<Transcript, At
         OutputFormat::Text => text::read(output),
         OutputFormat::Messages => messages::read(output),
         OutputFormat::Jsonl => jsonl::read(output),
-        OutputFormat::StreamJson => Ok(claude::read(output)?),
+        OutputFormat::StreamJson => Ok(claude::FORMAT.read_transcript(output)?),
     }
 }
 
@@ -106,7 +108,10 @@ mod tests {
             let _ = read(*format, output);
         }
         let _ = read_freely(output);
-        let _ = codex::read(output);
+        for format in EVENT_FORMATS {
+            let _ = format.read_transcript(output);
+            let _ = format.read_session(output);
+        }
     }
 
     #[test]

@@ -112,7 +112,7 @@ impl ProviderSettings for ClaudeCli {
             without: WITHOUT,
             files: context.files_mode()?,
             model,
-            read: format::claude::read,
+            read: |output| format::claude::FORMAT.read_transcript(output),
             exit: ExitStatusRule::Ignored,
         }))
     }

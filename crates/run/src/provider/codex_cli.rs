@@ -81,7 +81,7 @@ impl ProviderSettings for CodexCli {
             without: &[],
             files: context.files_mode()?,
             model,
-            read: format::codex::read,
+            read: |output| format::codex::FORMAT.read_transcript(output),
             exit: ExitStatusRule::Counts,
         }))
     }

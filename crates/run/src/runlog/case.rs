@@ -150,7 +150,7 @@ fn sent_message(message: &Message) -> Value {
 }
 
 /// Texts joined as in the answer, so that replaying gives the same answer.
-fn received_message(message: &Message) -> Value {
+pub(super) fn received_message(message: &Message) -> Value {
     let parts = message.content.iter().map(|block| match block {
         Block::Text(text) => text.clone(),
         Block::Json(value) => value.to_json(JsonStyle::Compact),

@@ -1,6 +1,8 @@
 //! What can be typed after `evalrig log`.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
+use evalrig_run::runlog::SessionFormat;
 
 use crate::args::{KEEPING, TextOrJson};
 
@@ -121,8 +123,8 @@ pub struct Record {
     #[arg(long, value_name = "TEXT")]
     pub input: Option<String>,
     /// Who wrote the session [default: by its look].
-    #[arg(long, value_name = "WRITER")]
-    pub from: Option<Writer>,
+    #[arg(long, value_name = "WRITER", value_parser = session_format())]
+    pub from: Option<SessionFormat>,
     /// The model, where the session does not name it.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
@@ -131,14 +133,11 @@ pub struct Record {
     pub expected: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Writer {
-    /// Chat messages: a JSON array, or an object with `messages`.
-    Messages,
-    /// Claude Code: stream-json, or a session file.
-    Claude,
-    /// Codex: `exec --json`, or a session file.
-    Codex,
+fn session_format() -> impl TypedValueParser<Value = SessionFormat> {
+    let values = SessionFormat::all().map(|one| PossibleValue::new(one.name()).help(one.doc()));
+    PossibleValuesParser::new(values).try_map(|name| {
+        SessionFormat::named(&name).ok_or_else(|| format!("unknown format `{name}`"))
+    })
 }
 
 #[derive(Debug, Args)]

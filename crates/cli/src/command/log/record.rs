@@ -16,7 +16,7 @@ use evalrig_run::runlog::{Recorded, Session, SessionFormat, local_time, read_ses
 use crate::context::{Context, complain, print};
 use crate::exit::Exit;
 
-use super::args::{Record, Writer};
+use super::args::Record;
 use super::{Desk, json, refuse};
 
 /// Sessions are long, but not endless.
@@ -55,11 +55,9 @@ fn read(args: &Record) -> Result<Session, String> {
         return Err("the session is larger than 256 MiB".to_owned());
     }
     let format = match args.from {
-        Some(Writer::Messages) => SessionFormat::Messages,
-        Some(Writer::Claude) => SessionFormat::Claude,
-        Some(Writer::Codex) => SessionFormat::Codex,
+        Some(format) => format,
         None => SessionFormat::guess(&bytes).ok_or(
-            "this is neither chat messages nor a session of Claude Code or Codex; `--from` names the writer",
+            "this is neither chat messages nor a session of a known agent; name its format with `--from`",
         )?,
     };
     let session = read_session(&bytes, format);

@@ -1,61 +1,63 @@
-//! What any agent printed or kept of a session → a run that can be recorded.
-//!
-//! One file per family of clients. Lines that nobody knows are passed over; a session without a
-//! message of the user needs to be told what was asked.
+//! Sessions that were not run by evalrig: what an agent printed or saved becomes a run that can be
+//! recorded. Agents' events are read by `format`, as during a run.
 
-mod claude;
-mod codex;
-
-use evalrig_core::model::{Map, Number, Value};
+use evalrig_core::model::{Map, Value};
 use evalrig_core::syntax::lenient_json_value;
 
-use crate::format;
+use crate::format::{self, EVENT_FORMATS, EventFormat};
 
+use super::case::received_message;
 use super::dialogue::Dialogue;
 use super::record::NewRun;
+use super::run_file::role_of;
 
-/// Who wrote it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a session is written.
+#[derive(Debug, Clone, Copy)]
 pub enum SessionFormat {
-    /// Chat messages: a JSON array, or an object with `messages` and what they took.
+    /// Chat messages: a JSON array, or an object with `messages` and their figures.
     Messages,
-    /// Claude Code: `--output-format stream-json`, or a file of `~/.claude/projects`.
-    Claude,
-    /// Codex: `codex exec --json`, or a file of `~/.codex/sessions`.
-    Codex,
+    /// The events or the session file of an agent.
+    Events(&'static EventFormat),
 }
 
 impl SessionFormat {
-    pub const ALL: &[Self] = &[Self::Messages, Self::Claude, Self::Codex];
+    pub fn all() -> impl Iterator<Item = Self> {
+        let events = EVENT_FORMATS.iter().map(|format| Self::Events(format));
+        std::iter::once(Self::Messages).chain(events)
+    }
 
-    /// By what the text looks like.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|format| format.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Events(format) => format.name,
+        }
+    }
+
+    pub fn doc(self) -> &'static str {
+        match self {
+            Self::Messages => "Chat messages: a JSON array, or an object with `messages`",
+            Self::Events(format) => format.doc,
+        }
+    }
+
+    /// The format that a session is most likely written in.
     pub fn guess(bytes: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(bytes);
-        if format::messages::read(bytes).is_ok() && !has_type(&text) {
+        let is_one_event = event_type(text.trim()).is_some();
+        if !is_one_event && format::messages::read(bytes).is_ok() {
             return Some(Self::Messages);
         }
-        let types = text.lines().filter_map(type_of);
-        for one in types {
-            match one.as_str() {
-                "thread.started" | "turn.started" | "item.completed" | "turn.completed"
-                | "turn.failed" | "session_meta" | "response_item" | "event_msg" => {
-                    return Some(Self::Codex);
-                }
-                "assistant" | "user" | "system" | "result" => return Some(Self::Claude),
-                _ => {}
-            }
-        }
-        None
+        let mut types = text.lines().filter_map(event_type);
+        types.find_map(|one| EventFormat::of_event_type(&one).map(Self::Events))
     }
 }
 
-/// Whether the whole text is one event.
-fn has_type(text: &str) -> bool {
-    type_of(text.trim()).is_some()
-}
-
-fn type_of(line: &str) -> Option<String> {
-    match lenient_json_value(line) {
+fn event_type(line: &str) -> Option<String> {
+    match format::json::parse(line) {
         Ok(Value::Map(map)) => Some(map.get("type")?.as_str()?.to_owned()),
         _ => None,
     }
@@ -74,21 +76,21 @@ pub struct Session {
 }
 
 impl Session {
-    /// Puts a question first, for clients that do not repeat it.
+    /// Puts a question first, for agents that do not repeat it.
     #[must_use]
     pub fn asked(mut self, prompt: &str) -> Self {
-        let system = |message: &Value| super::run_file::role_of(message) == Some("system");
-        let at = self.messages.iter().take_while(|one| system(one)).count();
+        let is_system = |message: &&Value| role_of(message) == Some("system");
+        let at = self.messages.iter().take_while(is_system).count();
         self.messages.insert(at, message("user", prompt.into()));
         self
     }
 
-    /// Whether anybody asked something.
+    /// Whether it contains a message of the user.
     pub fn has_question(&self) -> bool {
         !Dialogue::of(&self.messages).asked.is_empty()
     }
 
-    /// Model, directory and time are the caller's to complete.
+    /// The caller fills in what is unknown: model, directory and time.
     pub fn into_run(self) -> NewRun {
         let dialogue = Dialogue::of(&self.messages);
         NewRun {
@@ -106,17 +108,28 @@ impl Session {
     }
 }
 
-/// The reason is for people.
+/// Fails with the reason why the session cannot be read.
 pub fn read_session(bytes: &[u8], format: SessionFormat) -> Result<Session, String> {
     let session = match format {
         SessionFormat::Messages => read_messages(bytes)?,
-        SessionFormat::Claude => claude::read(&events(bytes)),
-        SessionFormat::Codex => codex::read(&events(bytes)),
+        SessionFormat::Events(format) => read_events(bytes, format),
     };
     if session.messages.is_empty() {
-        Err("it holds no messages".to_owned())
+        Err("it contains no messages".to_owned())
     } else {
         Ok(session)
+    }
+}
+
+fn read_events(bytes: &[u8], format: &EventFormat) -> Session {
+    let read = format.read_session(bytes);
+    Session {
+        messages: read.messages().iter().map(received_message).collect(),
+        model: read.model,
+        cwd: read.cwd,
+        tokens: read.tokens.map(|tokens| tokens.total()),
+        cost_usd: read.cost_usd,
+        duration_ms: read.duration_ms,
     }
 }
 
@@ -143,18 +156,6 @@ fn read_messages(bytes: &[u8]) -> Result<Session, String> {
     })
 }
 
-/// The lines that are objects.
-fn events(bytes: &[u8]) -> Vec<Map> {
-    let text = String::from_utf8_lossy(bytes);
-    let lines = text
-        .lines()
-        .filter_map(|line| match lenient_json_value(line) {
-            Ok(Value::Map(map)) => Some(map),
-            _ => None,
-        });
-    lines.collect()
-}
-
 fn message(role: &str, content: Value) -> Value {
     let mut map = Map::new();
     map.insert("role", role);
@@ -162,96 +163,36 @@ fn message(role: &str, content: Value) -> Value {
     map.into()
 }
 
-fn tool_message(id: &str, name: Option<&str>, content: String) -> Value {
-    let mut map = Map::new();
-    map.insert("role", "tool");
-    map.insert("tool_call_id", id);
-    map.insert_some("name", name);
-    map.insert("content", content);
-    map.into()
-}
-
-fn tool_call(id: &str, name: &str, arguments: String) -> Value {
-    let mut function = Map::new();
-    function.insert("name", name);
-    function.insert("arguments", arguments);
-    let mut map = Map::new();
-    map.insert("id", id);
-    map.insert("type", "function");
-    map.insert("function", function);
-    map.into()
-}
-
-fn text<'m>(map: &'m Map, key: &str) -> Option<&'m str> {
-    map.get(key).and_then(Value::as_str)
-}
-
-fn child<'m>(map: &'m Map, key: &str) -> Option<&'m Map> {
-    map.get(key).and_then(Value::as_map)
-}
-
-fn number<'m>(map: &'m Map, key: &str) -> Option<&'m Number> {
-    match map.get(key) {
-        Some(Value::Number(number)) => Some(number),
-        _ => None,
-    }
-}
-
-fn count(map: &Map, key: &str) -> Option<u64> {
-    number(map, key).and_then(Number::as_u64)
-}
-
-/// A text, or the texts of a list of blocks.
-fn plain_text(content: Option<&Value>) -> String {
-    match content {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::List(items)) => {
-            let texts = items.iter().filter_map(|item| match item {
-                Value::String(text) => Some(text.as_str()),
-                Value::Map(block) => text(block, "text"),
-                _ => None,
-            });
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        _ => String::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const CLAUDE: SessionFormat = SessionFormat::Events(&format::claude::FORMAT);
+    const CODEX: SessionFormat = SessionFormat::Events(&format::codex::FORMAT);
+
     #[test]
-    fn formats_are_told_apart() {
+    fn formats_are_recognized() {
         for (text, format) in [
-            (
-                r#"[{"role":"user","content":"Hi"}]"#,
-                Some(SessionFormat::Messages),
-            ),
+            (r#"[{"role":"user","content":"Hi"}]"#, Some("messages")),
             (
                 r#"{"messages":[{"role":"user","content":"Hi"}]}"#,
-                Some(SessionFormat::Messages),
+                Some("messages"),
             ),
             (
                 "{\"type\":\"system\",\"subtype\":\"init\"}\n{\"type\":\"result\"}",
-                Some(SessionFormat::Claude),
+                Some("claude"),
             ),
-            (
-                "{\"type\":\"mode\"}\n{\"type\":\"user\"}",
-                Some(SessionFormat::Claude),
-            ),
-            (
-                "{\"type\":\"thread.started\"}\n",
-                Some(SessionFormat::Codex),
-            ),
+            ("{\"type\":\"mode\"}\n{\"type\":\"user\"}", Some("claude")),
+            ("{\"type\":\"thread.started\"}\n", Some("codex")),
             (
                 "{\"type\":\"session_meta\",\"payload\":{}}\n",
-                Some(SessionFormat::Codex),
+                Some("codex"),
             ),
             ("hello", None),
             ("{\"a\":1}", None),
         ] {
-            assert_eq!(SessionFormat::guess(text.as_bytes()), format, "{text}");
+            let guessed = SessionFormat::guess(text.as_bytes());
+            assert_eq!(guessed.map(SessionFormat::name), format, "{text}");
         }
     }
 
@@ -277,17 +218,95 @@ mod tests {
         assert!(!session.has_question());
         let run = session.asked("Hi").into_run();
         assert_eq!(run.asked[0].text, "Hi");
-        assert_eq!(
-            super::super::run_file::role_of(&run.messages[1]),
-            Some("user")
-        );
+        assert_eq!(role_of(&run.messages[1]), Some("user"));
     }
 
     #[test]
-    fn nothing_is_no_session() {
+    fn an_empty_session_is_refused() {
         let error = read_session(b"[]", SessionFormat::Messages).unwrap_err();
-        assert_eq!(error, "it holds no messages");
+        assert_eq!(error, "it contains no messages");
         assert!(read_session(b"{", SessionFormat::Messages).is_err());
-        assert!(read_session(b"x", SessionFormat::Claude).is_err());
+        assert!(read_session(b"x", CLAUDE).is_err());
+    }
+
+    const STREAM: &str = r#"{"type":"system","subtype":"init","cwd":"/p","model":"claude-x"}
+{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"Let me see."}],"usage":{"input_tokens":5,"output_tokens":1}}}
+{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"path":"a.csv"}}],"usage":{"input_tokens":5,"output_tokens":9}}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"1,2"}]}]}}
+{"type":"assistant","parent_tool_use_id":"t1","message":{"id":"s","content":[{"type":"text","text":"sub"}]}}
+{"type":"assistant","message":{"id":"m2","content":[{"type":"text","text":"Two numbers."}]}}
+{"type":"result","subtype":"success","result":"Two numbers.","total_cost_usd":0.01,"duration_ms":900,"usage":{"input_tokens":10,"cache_read_input_tokens":3,"output_tokens":10}}
+"#;
+
+    #[test]
+    fn claude_events_become_a_session() {
+        let session = read_session(STREAM.as_bytes(), CLAUDE).unwrap();
+        assert!(!session.has_question());
+        let run = session.asked("How many numbers?").into_run();
+        assert_eq!(run.output, "Two numbers.");
+        assert_eq!(run.tools_called, ["Read(path='a.csv')"]);
+        assert_eq!((run.model.as_str(), run.cwd.as_str()), ("claude-x", "/p"));
+        assert_eq!((run.tokens, run.cost_usd), (Some(23), Some(0.01)));
+        assert_eq!((run.messages.len(), run.duration_ms), (4, Some(900)));
+    }
+
+    #[test]
+    fn a_claude_session_file_contains_the_question() {
+        let rows = r#"{"type":"user","cwd":"/p","message":{"role":"user","content":"Hi"}}
+{"type":"user","isMeta":true,"message":{"content":"a skill"}}
+{"type":"assistant","isSidechain":true,"message":{"id":"s","content":[{"type":"text","text":"sub"}]}}
+{"type":"assistant","message":{"id":"m","model":"claude-x","content":[{"type":"text","text":"Hello"}],"usage":{"input_tokens":4,"output_tokens":2}}}
+{"type":"cost-state","totalCostUSD":0.25}
+"#;
+        let run = read_session(rows.as_bytes(), CLAUDE).unwrap().into_run();
+        assert_eq!(
+            (run.asked[0].text.as_str(), run.output.as_str()),
+            ("Hi", "Hello")
+        );
+        assert_eq!((run.tokens, run.cost_usd), (Some(6), Some(0.25)));
+    }
+
+    #[test]
+    fn a_lone_result_is_the_answer() {
+        let rows = r#"{"type":"result","result":"Hello"}"#;
+        let run = read_session(rows.as_bytes(), CLAUDE).unwrap().into_run();
+        assert_eq!(run.output, "Hello");
+    }
+
+    #[test]
+    fn codex_events_become_a_session() {
+        let events = r#"{"type":"thread.started","thread_id":"x"}
+{"type":"item.completed","item":{"id":"item_0","type":"command_execution","command":"ls","aggregated_output":"a.csv\n","exit_code":0,"status":"completed"}}
+{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"One file."}}
+{"type":"turn.completed","usage":{"input_tokens":30,"cached_input_tokens":10,"output_tokens":5}}
+"#;
+        let session = read_session(events.as_bytes(), CODEX).unwrap();
+        let run = session.asked("What is here?").into_run();
+        assert_eq!((run.output.as_str(), run.tokens), ("One file.", Some(35)));
+        assert_eq!(run.tools_called, ["command_execution(command='ls')"]);
+        assert_eq!(run.messages.len(), 4);
+    }
+
+    #[test]
+    fn a_codex_session_file_contains_the_question() {
+        let rows = r#"{"type":"session_meta","payload":{"cwd":"/p"}}
+{"type":"turn_context","payload":{"model":"gpt-x"}}
+{"type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>x</environment_context>"}]}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]}}
+{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"cmd\":\"ls\"}","call_id":"c1"}}
+{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"a.csv"}}
+{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello"}]}}
+{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":7,"output_tokens":3}}}}
+{"type":"event_msg","payload":{"type":"task_complete","duration_ms":1200}}
+"#;
+        let run = read_session(rows.as_bytes(), CODEX).unwrap().into_run();
+        assert_eq!(
+            (run.asked[0].text.as_str(), run.output.as_str()),
+            ("Hi", "Hello")
+        );
+        assert_eq!(run.tools_called, ["shell(cmd='ls')"]);
+        assert_eq!((run.model.as_str(), run.cwd.as_str()), ("gpt-x", "/p"));
+        assert_eq!((run.tokens, run.duration_ms), (Some(10), Some(1200)));
     }
 }
