@@ -1,8 +1,9 @@
-//! Work on the project itself: generated files, measurements, and a corpus of public suites.
+//! Work on the project itself: generated files, links, measurements, and a corpus of public suites.
 
 pub mod corpus;
 pub mod generate;
 pub mod house;
+pub mod links;
 
 use camino::Utf8Path;
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use camino::Utf8PathBuf;
 use xtask::corpus::{Corpus, Table};
 use xtask::generate::{self, Evalrig};
+use xtask::links::Pages;
 use xtask::{house, workspace};
 
 const USAGE: &str = "\
@@ -14,6 +15,7 @@ usage: cargo xtask COMMAND
 
   bless   regenerate all generated files
   check   fail when a generated file is out of date
+  links   fail when a link in a Markdown page leads nowhere
   corpus  read the corpus of public suites and print the results
   house   print code lines, longest functions, repeated type names and module cycles;
           `house DIRECTORY` measures another checkout
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     match env::args().nth(1).as_deref() {
         Some("bless") => report(bless()),
         Some("check") => report(check()),
+        Some("links") => report(links()),
         Some("corpus") => {
             corpus();
             ExitCode::SUCCESS
@@ -60,6 +63,16 @@ fn check() -> Result<(), String> {
         return Ok(());
     }
     Err(generate::complaint(&stale))
+}
+
+fn links() -> Result<(), String> {
+    let pages = Pages::read(workspace()).map_err(|error| error.to_string())?;
+    let broken = pages.broken(workspace());
+    if broken.is_empty() {
+        println!("{} pages have no broken links", pages.len());
+        return Ok(());
+    }
+    Err(broken.join("\n"))
 }
 
 fn corpus() {
