@@ -1,5 +1,5 @@
 #!/bin/sh
-# An agent in few lines: looks the articles of a question up in prices.csv. It reads the question on
+# A small agent: looks up the articles of a question in prices.csv. It reads the question on
 # standard input and prints one JSON object per line.
 question=$(tr 'A-Z' 'a-z')
 
