@@ -181,10 +181,11 @@ impl Page {
                 self.links.push((number, link.to_owned()));
             }
         }
-        if let Some((_, link)) = line
+        let definition = line
             .strip_prefix('[')
-            .and_then(|rest| rest.split_once("]: "))
-        {
+            .and_then(|rest| rest.split_once(']'))
+            .and_then(|(_, rest)| rest.strip_prefix(": "));
+        if let Some(link) = definition {
             self.links.push((number, link.trim().to_owned()));
         }
     }
