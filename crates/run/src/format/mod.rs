@@ -14,24 +14,20 @@ mod text;
 use std::borrow::Cow;
 
 use evalrig_core::model::{FaultKind, Transcript};
+use evalrig_core::words;
 
 use crate::agent::AttemptFault;
 
 pub use events::{EVENT_FORMATS, EventFormat};
 
-/// The `format` of a program that the author of a targets file wrote (spec 9.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputFormat {
-    Text,
-    Messages,
-    Jsonl,
-    StreamJson,
-}
-
-impl OutputFormat {
-    pub(crate) const WORDS: &'static [&'static str] = &["text", "messages", "jsonl", "stream-json"];
-    pub(crate) const ALL: &'static [Self] =
-        &[Self::Text, Self::Messages, Self::Jsonl, Self::StreamJson];
+words! {
+    /// `format` of a target that runs a program (spec 9.3).
+    pub enum OutputFormat {
+        Text = "text",
+        Messages = "messages",
+        Jsonl = "jsonl",
+        StreamJson = "stream-json",
+    }
 }
 
 /// Reads an output in the format that its author named.
@@ -91,6 +87,8 @@ fn shorten(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use evalrig_core::model::Words as _;
+
     use super::*;
 
     const STREAM: &str = r#"{"type":"assistant","message":{"id":"a","content":[{"type":"tool_use","id":"t","name":"B","input":{"x":1.5}},{"type":"text","text":"é"}]},"timestamp":"2026-01-02T03:04:05.6Z"}

@@ -107,7 +107,7 @@ fn not_found(scope: TargetScope<'_>, name: &str, reason: NotFound) -> Trouble {
         NotFound::Unset(_) => Trouble::Fault(scope.targets.unset_on_the_way(name, scope.variable)),
         NotFound::Unknown(name) => Trouble::Complaint(format!("`{file}` has no target `{name}`")),
         NotFound::Endless => Trouble::Complaint(format!("`{name}` in `{file}` leads to no target")),
-        NotFound::Faulty => Trouble::Complaint(format!("target `{name}` in `{file}` is faulty")),
+        NotFound::Invalid => Trouble::Complaint(format!("target `{name}` in `{file}` is faulty")),
     }
 }
 

@@ -3,7 +3,7 @@
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::evidence::{EncodedImage, MessagePart};
 use evalrig_core::model::{Block, Call, Map, Message, Role, ToolCall, Value};
-use evalrig_core::reader::Template;
+use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_core::syntax::json_value;
 
@@ -13,7 +13,7 @@ use crate::agent::service::{
 };
 use crate::agent::text::parts;
 use crate::agent::{Agent, AttemptFault, Request};
-use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret};
+use crate::setting::{ConnectContext, FilesMode, Secret, SettingOptions as _};
 
 use super::{Provider, ProviderSettings};
 
@@ -98,10 +98,10 @@ impl ProviderSettings for Anthropic {
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
-    let base_url = options.optional_text("base_url");
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
+    let base_url = options.full_template("base_url");
     let api_key = options.api_key(KEY_VARIABLE);
-    let model = options.required_text("model");
+    let model = options.required_template("model");
     Ok(Box::new(Anthropic {
         base_url: base_url?,
         api_key: api_key?,

@@ -1,14 +1,14 @@
 //! `azure`: a deployment of Azure OpenAI.
 
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::reader::Template;
+use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
 use crate::agent::chat::ChatCompletions;
 use crate::agent::price::PriceSource;
 use crate::agent::service::{ApiKeyHeader, HttpAgent, apply_api_key, endpoint};
-use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret};
+use crate::setting::{ConnectContext, FilesMode, Secret, SettingOptions as _};
 
 use super::{Provider, ProviderSettings};
 
@@ -101,11 +101,11 @@ impl ProviderSettings for Azure {
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
-    let endpoint = options.required_text("endpoint");
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
+    let endpoint = options.required_template("endpoint");
     let api_key = options.api_key(KEY_VARIABLE);
-    let deployment = options.required_text("deployment");
-    let api_version = options.optional_text("api_version");
+    let deployment = options.required_template("deployment");
+    let api_version = options.full_template("api_version");
     Ok(Box::new(Azure {
         endpoint: endpoint?,
         api_key: api_key?,

@@ -1,14 +1,14 @@
 //! `claude-cli`: Claude Code, run as a program.
 
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::reader::Template;
+use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
 use crate::agent::environment::Environment;
 use crate::agent::event_agent::{EventAgent, ExitStatusRule, executable};
 use crate::format;
-use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret, Setting};
+use crate::setting::{ConnectContext, FilesMode, Secret, Setting, SettingOptions as _};
 
 use super::{Provider, ProviderSettings};
 
@@ -142,14 +142,14 @@ impl ClaudeCli {
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
-    let executable = options.optional_text("executable");
-    let model = options.optional_text("model");
-    let args = options.texts("args");
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
+    let executable = options.full_template("executable");
+    let model = options.full_template("model");
+    let args = options.templates("args");
     let cwd = options.path("cwd");
-    let env = options.named_texts("env");
-    let max_turns = options.integer("max_turns", 1, u64::MAX);
-    let bypass_permissions = options.boolean("bypass_permissions");
+    let env = options.secret_map("env");
+    let max_turns = options.integer_setting("max_turns", 1, u64::MAX);
+    let bypass_permissions = options.boolean_setting("bypass_permissions");
     Ok(Box::new(ClaudeCli {
         executable: executable?,
         model: model?,

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::model::{FaultKind, Transcript};
-use evalrig_core::reader::Template;
+use evalrig_core::model::{FaultKind, Transcript, Words as _};
+use evalrig_core::reader::{Options, ReadResult, Reported, Template};
 use evalrig_core::source::Files as _;
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
+use evalrig_core::words;
 
 use crate::agent::environment::Environment;
 use crate::agent::messages_json::messages_json;
@@ -23,7 +24,7 @@ use crate::agent::shell::script;
 use crate::agent::{Agent, AttemptFault, Pending, Request, Retry, text};
 use crate::disk::Disk;
 use crate::format::{self, OutputFormat};
-use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret, Setting};
+use crate::setting::{ConnectContext, FilesMode, Secret, Setting, SettingOptions as _};
 
 use super::{Provider, ProviderSettings};
 
@@ -120,16 +121,13 @@ pub enum CliCommand {
     Shell(Template),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StdinMode {
-    Prompt,
-    Messages,
-    None,
-}
-
-impl StdinMode {
-    pub(crate) const WORDS: &'static [&'static str] = &["prompt", "messages", "none"];
-    pub(crate) const ALL: &'static [Self] = &[Self::Prompt, Self::Messages, Self::None];
+words! {
+    /// What a program reads on standard input.
+    pub enum StdinMode {
+        Prompt = "prompt",
+        Messages = "messages",
+        None = "none",
+    }
 }
 
 impl ProviderSettings for Cli {
@@ -159,17 +157,9 @@ impl ProviderSettings for Cli {
             command,
             cwd: context.directory(self.cwd.as_ref())?,
             env: Environment::of(&[], &self.env, context)?,
-            stdin: context.choice(
-                &self.stdin,
-                "word of `stdin`",
-                StdinMode::WORDS,
-                StdinMode::ALL,
-            )?,
+            stdin: context.choice(&self.stdin, "word of `stdin`")?,
             format: match &self.format {
-                Some(format) => {
-                    let (words, formats) = (OutputFormat::WORDS, OutputFormat::ALL);
-                    Some(context.choice(format, "word of `format`", words, formats)?)
-                }
+                Some(format) => Some(context.choice(format, "word of `format`")?),
                 None => None,
             },
             ok_exit_codes: codes.collect::<Result<_, _>>()?,
@@ -178,12 +168,12 @@ impl ProviderSettings for Cli {
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
     let command = read_command(options);
     let cwd = options.path("cwd");
-    let env = options.named_texts("env");
-    let stdin = options.choice("stdin", StdinMode::WORDS, StdinMode::ALL);
-    let format = options.choice("format", OutputFormat::WORDS, OutputFormat::ALL);
+    let env = options.secret_map("env");
+    let stdin = options.choice_setting("stdin");
+    let format = options.choice_setting("format");
     let ok_exit_codes = read_exit_codes(options);
     Ok(Box::new(Cli {
         command: command?,
@@ -195,7 +185,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     }))
 }
 
-fn read_command(options: &mut Options<'_, '_, '_>) -> Read<CliCommand> {
+fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand> {
     let Some(entry) = options.get("command") else {
         return Err(missing_command(options));
     };
@@ -204,21 +194,21 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> Read<CliCommand> {
             Err(options.wrong_type("command", entry.value, "a list of strings, or a string"))
         } else {
             options
-                .full_text("command", entry.value)
-                .map(CliCommand::Shell)
+                .full_text_of("command", entry.value)
+                .map(|text| CliCommand::Shell(Template::new(text.value, text.span)))
         };
     }
     let Some(program) = entry.value.items().next() else {
         let help = "name the program, then its arguments";
         return Err(options.missing(entry.value.span(), "`command` is empty", help));
     };
-    let argv = options.texts("command")?;
-    options.full_text("an item of command", program)?;
+    let argv = options.templates("command")?;
+    options.full_text_of("an item of command", program)?;
     Ok(CliCommand::Argv(argv))
 }
 
 /// The old name has its own advice: nothing about it looks like a misspelling.
-fn missing_command(options: &mut Options<'_, '_, '_>) -> crate::setting::Faulty {
+fn missing_command(options: &mut Options<'_, '_, '_>) -> Reported {
     let old = options
         .fields
         .unknown()
@@ -226,12 +216,12 @@ fn missing_command(options: &mut Options<'_, '_, '_>) -> crate::setting::Faulty 
         .find(|key| key.scalar_text() == Some("command_template"));
     let (span, help) = match old {
         Some(key) => (key.span(), "rename `command_template` to `command`"),
-        None => (options.fields.head(), "add `command`"),
+        None => (options.head(), "add `command`"),
     };
     options.missing(span, "`cli` needs `command`", help)
 }
 
-fn read_exit_codes(options: &mut Options<'_, '_, '_>) -> Read<Vec<Setting<u64>>> {
+fn read_exit_codes(options: &mut Options<'_, '_, '_>) -> ReadResult<Vec<Setting<u64>>> {
     let Some(entry) = options.get("ok_exit_codes") else {
         return Ok(vec![Setting::Given(0)]);
     };
@@ -245,7 +235,7 @@ fn read_exit_codes(options: &mut Options<'_, '_, '_>) -> Read<Vec<Setting<u64>>>
     }
     let codes: Vec<_> = items
         .into_iter()
-        .map(|item| options.integer_of("ok_exit_codes", item, 0, 255))
+        .map(|item| options.integer_setting_of("ok_exit_codes", item, 0, 255))
         .collect();
     codes.into_iter().collect()
 }

@@ -1,14 +1,14 @@
 //! `codex-cli`: Codex, run as a program.
 
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::reader::Template;
+use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
 use crate::agent::environment::Environment;
 use crate::agent::event_agent::{EventAgent, ExitStatusRule, executable};
 use crate::format;
-use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret};
+use crate::setting::{ConnectContext, FilesMode, Secret, SettingOptions as _};
 
 use super::{Provider, ProviderSettings};
 
@@ -105,12 +105,12 @@ impl CodexCli {
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
-    let executable = options.optional_text("executable");
-    let model = options.optional_text("model");
-    let args = options.texts("args");
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
+    let executable = options.full_template("executable");
+    let model = options.full_template("model");
+    let args = options.templates("args");
     let cwd = options.path("cwd");
-    let env = options.named_texts("env");
+    let env = options.secret_map("env");
     Ok(Box::new(CodexCli {
         executable: executable?,
         model: model?,

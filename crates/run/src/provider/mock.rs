@@ -7,12 +7,12 @@ use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{
     Block, Call, FaultKind, JsonStyle, Message, Number, Role, Tokens, ToolCall, Transcript, Value,
 };
-use evalrig_core::reader::Template;
+use evalrig_core::reader::{Options, ReadResult, Reported, Template};
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::{Agent, AttemptFault, Pending, Quote, Request, text};
-use crate::setting::{ConnectContext, Faulty, FilesMode, Options, Read, Setting};
+use crate::setting::{ConnectContext, FilesMode, Setting, SettingOptions as _};
 
 use super::{Provider, ProviderSettings};
 
@@ -173,12 +173,12 @@ impl ProviderSettings for Mock {
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
     let responses = match (options.get("response"), options.get("responses")) {
         (None, None) => {
             let help = "add `response`, or `responses` with a pattern each";
             let message = "`mock` needs `response` or `responses`";
-            return Err(options.missing(options.fields.head(), message, help));
+            return Err(options.missing(options.head(), message, help));
         }
         (Some(first), Some(second)) => {
             let help = "make the first the last entry of `responses`";
@@ -194,7 +194,8 @@ fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
             delay_ms: None,
         }],
         (None, Some(list)) => {
-            let responses = options.list("responses", RESPONSE, read_response)?;
+            let responses = options.nested_list("responses", RESPONSE, read_response)?;
+            let responses = responses.unwrap_or_default();
             if responses.is_empty() {
                 let help = "add an entry such as `- {response: Hello}`";
                 return Err(options.missing(list.value.span(), "`responses` is empty", help));
@@ -205,18 +206,18 @@ fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     Ok(Box::new(Mock { responses }))
 }
 
-fn read_response(options: &mut Options<'_, '_, '_>) -> Read<MockResponse> {
+fn read_response(options: &mut Options<'_, '_, '_>) -> ReadResult<MockResponse> {
     let pattern = read_pattern(options);
     let answer = read_answer(options);
-    let tool_calls = options.list("tool_calls", TOOL_CALL, read_call);
+    let tool_calls = options.nested_list("tool_calls", TOOL_CALL, read_call);
     let tokens = options.nested("tokens", TOKENS, read_tokens);
-    let cost_usd = options.amount("cost_usd");
-    let duration_ms = options.integer("duration_ms", 0, u64::MAX);
-    let delay_ms = options.integer("delay_ms", 0, u64::MAX);
+    let cost_usd = options.amount_setting("cost_usd");
+    let duration_ms = options.integer_setting("duration_ms", 0, u64::MAX);
+    let delay_ms = options.integer_setting("delay_ms", 0, u64::MAX);
     Ok(MockResponse {
         pattern: pattern?,
         answer: answer?,
-        tool_calls: tool_calls?,
+        tool_calls: tool_calls?.unwrap_or_default(),
         tokens: tokens?,
         cost_usd: cost_usd?,
         duration_ms: duration_ms?,
@@ -224,38 +225,40 @@ fn read_response(options: &mut Options<'_, '_, '_>) -> Read<MockResponse> {
     })
 }
 
-fn read_answer(options: &mut Options<'_, '_, '_>) -> Read<MockAnswer> {
+fn read_answer(options: &mut Options<'_, '_, '_>) -> ReadResult<MockAnswer> {
     match (options.get("response"), options.get("error")) {
         (Some(first), Some(second)) => {
             let help = "an attempt that fails has no answer: keep one of them";
             Err(options.conflict(&first, &second, help))
         }
         (Some(response), None) => read_texts(options, response.value).map(MockAnswer::Texts),
-        (None, Some(error)) => options.text_of("error", error.value).map(MockAnswer::Error),
+        (None, Some(error)) => options
+            .template_of("error", error.value)
+            .map(MockAnswer::Error),
         (None, None) if options.has("tool_calls") => Ok(MockAnswer::Nothing),
         (None, None) => {
             let message = "an item of `responses` needs `response`, `tool_calls` or `error`";
-            let span = options.fields.head();
+            let span = options.head();
             Err(options.missing(span, message, "add `response`"))
         }
     }
 }
 
 /// One text, or a list of them.
-fn read_texts<'t>(options: &mut Options<'_, '_, 't>, node: Node<'t>) -> Read<Vec<Template>> {
+fn read_texts<'t>(options: &mut Options<'_, '_, 't>, node: Node<'t>) -> ReadResult<Vec<Template>> {
     if !node.is_sequence() {
-        return Ok(vec![options.text_of("response", node)?]);
+        return Ok(vec![options.template_of("response", node)?]);
     }
     if node.items().len() == 0 {
         let help = "give at least one answer";
         return Err(options.missing(node.span(), "`response` is empty", help));
     }
-    options.texts("response")
+    options.templates("response")
 }
 
-fn read_call(options: &mut Options<'_, '_, '_>) -> Read<MockCall> {
-    let tool = options.required_text("tool");
-    let duration_ms = options.integer("duration_ms", 0, u64::MAX);
+fn read_call(options: &mut Options<'_, '_, '_>) -> ReadResult<MockCall> {
+    let tool = options.required_template("tool");
+    let duration_ms = options.integer_setting("duration_ms", 0, u64::MAX);
     let args = options.get("args");
     let args = args.map(|entry| options.reader.value("args", entry.value));
     let output = options.get("output");
@@ -268,10 +271,10 @@ fn read_call(options: &mut Options<'_, '_, '_>) -> Read<MockCall> {
     })
 }
 
-fn read_tokens(options: &mut Options<'_, '_, '_>) -> Read<MockTokens> {
+fn read_tokens(options: &mut Options<'_, '_, '_>) -> ReadResult<MockTokens> {
     let input = required_count(options, "input");
     let output = required_count(options, "output");
-    let cached = options.integer("cached", 0, u64::MAX);
+    let cached = options.integer_setting("cached", 0, u64::MAX);
     Ok(MockTokens {
         input: input?,
         output: output?,
@@ -279,14 +282,14 @@ fn read_tokens(options: &mut Options<'_, '_, '_>) -> Read<MockTokens> {
     })
 }
 
-fn required_count(options: &mut Options<'_, '_, '_>, name: &str) -> Read<Setting<u64>> {
+fn required_count(options: &mut Options<'_, '_, '_>, name: &str) -> ReadResult<Setting<u64>> {
     options.require(name)?;
-    options.integer(name, 0, u64::MAX)?.ok_or(Faulty)
+    options.integer_setting(name, 0, u64::MAX)?.ok_or(Reported)
 }
 
 /// A pattern that comes from a variable is checked when it is used.
-fn read_pattern(options: &mut Options<'_, '_, '_>) -> Read<Option<Template>> {
-    let pattern = options.text("pattern")?;
+fn read_pattern(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<Template>> {
+    let pattern = options.template("pattern")?;
     let fault = pattern
         .as_ref()
         .and_then(Template::fixed)
@@ -294,8 +297,7 @@ fn read_pattern(options: &mut Options<'_, '_, '_>) -> Read<Option<Template>> {
     match (fault, &pattern) {
         (Some(reason), Some(pattern)) => {
             let message = format!("the pattern does not compile: {reason}");
-            options.report(Diagnostic::new(&INVALID_REGEX, pattern.span(), message));
-            Err(Faulty)
+            Err(options.report(Diagnostic::new(&INVALID_REGEX, pattern.span(), message)))
         }
         _ => Ok(pattern),
     }
@@ -595,7 +597,7 @@ mod tests {
             ),
             (
                 ", responses: [{response: x, tool_calls: [{args: {}}]}]",
-                "`tool_calls` needs `tool`",
+                "an item of `tool_calls` needs `tool`",
             ),
             (
                 ", responses: [{response: x, tokens: {input: 1}}]",

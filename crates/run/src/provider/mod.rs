@@ -14,11 +14,11 @@ use std::any::Any;
 use std::fmt;
 
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::reader::Template;
+use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::Field;
 
 use crate::agent::Agent;
-use crate::setting::{ConnectContext, FilesMode, Options, Read};
+use crate::setting::{ConnectContext, FilesMode};
 
 /// Every provider, in the order of spec 9.3.
 pub static PROVIDERS: &[&Provider] = &[
@@ -60,7 +60,7 @@ pub struct Provider {
     /// Markdown: what it does, then targets files that are read by a test.
     pub doc: &'static str,
     /// Fails when the options are wrong; then every reason has been reported.
-    pub read: fn(&mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>>,
+    pub read: fn(&mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>>,
 }
 
 impl fmt::Debug for Provider {

@@ -1,7 +1,7 @@
 //! `openai`: every service with a chat completions API.
 
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::reader::Template;
+use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
@@ -9,7 +9,7 @@ use crate::agent::chat::ChatCompletions;
 use crate::agent::http::ApiKey;
 use crate::agent::price::PriceSource;
 use crate::agent::service::{ApiKeyHeader, HttpAgent, apply_api_key, base_url, endpoint, unusable};
-use crate::setting::{ConnectContext, FilesMode, Options, Read, Secret};
+use crate::setting::{ConnectContext, FilesMode, Secret, SettingOptions as _};
 
 use super::{Provider, ProviderSettings};
 
@@ -113,11 +113,11 @@ impl ProviderSettings for OpenAi {
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
-    let base_url = options.optional_text("base_url");
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
+    let base_url = options.full_template("base_url");
     let api_key = options.api_key(KEY_VARIABLE);
-    let model = options.required_text("model");
-    let headers = options.named_texts("headers");
+    let model = options.required_template("model");
+    let headers = options.secret_map("headers");
     Ok(Box::new(OpenAi {
         base_url: base_url?,
         api_key: api_key?,

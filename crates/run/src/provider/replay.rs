@@ -5,7 +5,7 @@ mod store;
 
 use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Level};
-use evalrig_core::reader::{Template, wrong_type};
+use evalrig_core::reader::{Options, ReadResult, Template, wrong_type};
 use evalrig_core::source::EntryKind;
 use evalrig_core::syntax::fields::INVALID_OPTION;
 use evalrig_core::syntax::fields::{Field, Shape, shorten};
@@ -14,7 +14,7 @@ use evalrig_core::syntax::{Node, Scalar};
 use crate::agent::Agent;
 use crate::record::ReadError;
 use crate::runlog::{Finder, Store};
-use crate::setting::{ConnectContext, Faulty, FilesMode, Options, Read, Setting};
+use crate::setting::{ConnectContext, FilesMode, Setting, SettingOptions as _};
 
 use results_file::RowAgent;
 use store::StoreAgent;
@@ -139,13 +139,13 @@ fn run_named(text: &str) -> Option<RunChoice> {
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
     let from = options.required_path("from");
     let run = match options.get("run") {
         Some(entry) => read_run(options, entry.value),
         None => Ok(Setting::Given(RunChoice::Latest)),
     };
-    let source_target = options.optional_text("source_target");
+    let source_target = options.full_template("source_target");
     Ok(Box::new(Replay {
         from: from?,
         run: run?,
@@ -153,28 +153,27 @@ fn read(options: &mut Options<'_, '_, '_>) -> Read<Box<dyn ProviderSettings>> {
     }))
 }
 
-fn read_run<'t>(options: &mut Options<'_, '_, 't>, node: Node<'t>) -> Read<Setting<RunChoice>> {
+fn read_run<'t>(
+    options: &mut Options<'_, '_, 't>,
+    node: Node<'t>,
+) -> ReadResult<Setting<RunChoice>> {
     const WANTS: &str = "`latest` or the number of a run";
     match node.scalar() {
         Some(Scalar::Str(LATEST)) => Ok(Setting::Given(RunChoice::Latest)),
         Some(Scalar::Int(_) | Scalar::Float(_)) => {
-            let number = options.integer_of("run", node, 1, u64::MAX)?;
+            let number = options.integer_setting_of("run", node, 1, u64::MAX)?;
             Ok(number.map(RunChoice::Number))
         }
-        Some(Scalar::Str(text)) => match options.text_of("run", node)? {
+        Some(Scalar::Str(text)) => match options.template_of("run", node)? {
             template if template.has_references() => Ok(Setting::Reference(template)),
             _ => {
                 let message = format!("`run` cannot be `{}`", shorten(text));
                 let help = format!("it takes {WANTS}");
                 let diagnostic = Diagnostic::new(&INVALID_OPTION, node.span(), message);
-                options.report(diagnostic.help(help));
-                Err(Faulty)
+                Err(options.report(diagnostic.help(help)))
             }
         },
-        _ => {
-            options.report(wrong_type("run", node, WANTS));
-            Err(Faulty)
-        }
+        _ => Err(options.report(wrong_type("run", node, WANTS))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::{Diagnostic, Level};
-use evalrig_core::model::{Map, Number, Value};
+use evalrig_core::model::{Map, Number, Value, Words};
 use evalrig_core::reader::{Reference, Template};
 use evalrig_core::source::{Files, Spanned};
 use evalrig_core::syntax::fields::INVALID_OPTION;
@@ -112,22 +112,11 @@ impl ConnectContext<'_> {
 
     /// How attached files are shown.
     pub fn files_mode(&self) -> Result<FilesMode, Diagnostic> {
-        let (words, modes) = (FilesMode::WORDS, FilesMode::ALL);
-        self.choice(&self.attachments, "word of `files`", words, modes)
+        self.choice(&self.attachments, "word of `files`")
     }
 
-    /// One of a few words; `values` has one value per word, in the same order.
-    pub fn choice<T: Copy>(
-        &self,
-        setting: &Setting<T>,
-        wants: &str,
-        words: &[&str],
-        values: &[T],
-    ) -> Result<T, Diagnostic> {
-        self.setting(setting, wants, |text| {
-            let at = words.iter().position(|word| *word == text)?;
-            values.get(at).copied()
-        })
+    pub fn choice<T: Words>(&self, setting: &Setting<T>, wants: &str) -> Result<T, Diagnostic> {
+        self.setting(setting, wants, T::parse)
     }
 
     /// The value of the first key variable that is set and not blank.

@@ -1,10 +1,11 @@
 //! The options that every target takes (spec 9.1).
 
-use evalrig_core::model::{Map, Number};
-use evalrig_core::reader::Template;
+use evalrig_core::model::{Map, Number, Words as _};
+use evalrig_core::reader::{Options, ReadResult, Reported, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
+use evalrig_core::words;
 
-use super::options::{Options, Read};
+use super::options::SettingOptions as _;
 use super::value::Setting;
 
 const AMOUNT: Shape = Shape::Number {
@@ -84,17 +85,13 @@ pub static COMMON: &[Field] = &[
     ),
 ];
 
-/// How a prompt shows an attached file (spec 9.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FilesMode {
-    Inline,
-    Paths,
-    None,
-}
-
-impl FilesMode {
-    pub const WORDS: &'static [&'static str] = &["inline", "paths", "none"];
-    pub const ALL: &'static [Self] = &[Self::Inline, Self::Paths, Self::None];
+words! {
+    /// How a prompt shows an attached file (spec 9.4).
+    pub enum FilesMode {
+        Inline = "inline",
+        Paths = "paths",
+        None = "none",
+    }
 }
 
 /// USD per million tokens.
@@ -118,29 +115,29 @@ pub struct Common {
     pub files: Option<Setting<FilesMode>>,
 }
 
-pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> Read<Common> {
-    let judge_target = options.text("judge_target");
-    let timeout_seconds = options.integer("timeout_seconds", 1, 3600);
-    let retries = options.integer("retries", 0, 10);
-    let max_concurrency = options.integer("max_concurrency", 1, u64::MAX);
+pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Common> {
+    let judge_target = options.template("judge_target");
+    let timeout_seconds = options.integer_setting("timeout_seconds", 1, 3600);
+    let retries = options.integer_setting("retries", 0, 10);
+    let max_concurrency = options.integer_setting("max_concurrency", 1, u64::MAX);
     let config = options.map("config");
     let price = options.nested("price", PRICE, read_price);
-    let files = options.choice("files", FilesMode::WORDS, FilesMode::ALL);
+    let files = options.choice_setting("files");
     Ok(Common {
         judge_target: judge_target?,
         timeout_seconds: timeout_seconds?,
         retries: retries?,
         max_concurrency: max_concurrency?,
-        config: config?,
+        config: config?.unwrap_or_default(),
         price: price?,
         files: files?,
     })
 }
 
-fn read_price(options: &mut Options<'_, '_, '_>) -> Read<Price> {
+fn read_price(options: &mut Options<'_, '_, '_>) -> ReadResult<Price> {
     let input = required_amount(options, "input");
     let output = required_amount(options, "output");
-    let cached = options.amount("cached");
+    let cached = options.amount_setting("cached");
     Ok(Price {
         input: input?,
         output: output?,
@@ -149,9 +146,9 @@ fn read_price(options: &mut Options<'_, '_, '_>) -> Read<Price> {
 }
 
 /// A price that lacks one side would report a cost that is too low.
-fn required_amount(options: &mut Options<'_, '_, '_>, name: &str) -> Read<Setting<Number>> {
+fn required_amount(options: &mut Options<'_, '_, '_>, name: &str) -> ReadResult<Setting<Number>> {
     options.require(name)?;
-    options.amount(name)?.ok_or(super::options::Faulty)
+    options.amount_setting(name)?.ok_or(Reported)
 }
 
 #[cfg(test)]

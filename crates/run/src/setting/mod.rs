@@ -13,8 +13,8 @@ pub use base::PathBase;
 pub use connect::ConnectContext;
 pub(crate) use every_target::read_common;
 pub use every_target::{COMMON as TARGET_FIELDS, Common, FilesMode, PRICE, Price};
+pub use options::SettingOptions;
 pub(crate) use options::entries_of;
-pub use options::{Faulty, Options, Read};
 pub use secret::Secret;
 pub use value::Setting;
 

@@ -6,7 +6,7 @@ use evalrig_core::diagnostic::{Diagnostic, did_you_mean};
 use evalrig_core::reader::{Reader, Template, UNKNOWN_TARGET};
 use evalrig_core::syntax::fields::shorten;
 
-use super::entry::{Meaning, Named};
+use super::entry::{Definition, TargetEntry};
 use super::file::Targets;
 
 declare_codes! {
@@ -69,7 +69,7 @@ pub(super) fn check(reader: &mut Reader<'_>, targets: &Targets) {
         if let Some(judge) = &named.judge_target {
             check_name(reader, targets, "judge_target", judge);
         }
-        if let Meaning::Alias(alias) = &named.meaning {
+        if let Definition::Alias(alias) = &named.definition {
             check_name(reader, targets, "use_target", &alias.target);
             check_chain(reader, targets, at);
         }
@@ -120,14 +120,14 @@ fn check_chain(reader: &mut Reader<'_>, targets: &Targets, start: usize) {
 }
 
 fn next_of(targets: &Targets, at: usize) -> Option<usize> {
-    match &targets.list[at].meaning {
-        Meaning::Alias(alias) => targets.index.get(&alias.target.fixed()?).copied(),
+    match &targets.list[at].definition {
+        Definition::Alias(alias) => targets.index.get(&alias.target.fixed()?).copied(),
         _ => None,
     }
 }
 
-fn is_alias(named: &Named) -> bool {
-    matches!(named.meaning, Meaning::Alias(_))
+fn is_alias(named: &TargetEntry) -> bool {
+    matches!(named.definition, Definition::Alias(_))
 }
 
 fn cycle(targets: &Targets, way: &[usize]) -> Diagnostic {
@@ -156,9 +156,9 @@ fn too_long(targets: &Targets, way: &[usize]) -> Diagnostic {
 }
 
 /// Where an entry says what it stands for.
-fn written_at(named: &Named) -> evalrig_core::source::Span {
-    match &named.meaning {
-        Meaning::Alias(alias) => alias.target.span(),
+fn written_at(named: &TargetEntry) -> evalrig_core::source::Span {
+    match &named.definition {
+        Definition::Alias(alias) => alias.target.span(),
         _ => named.name.span,
     }
 }

@@ -2,7 +2,9 @@
 
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Level};
-use evalrig_core::reader::{Reader, Reference, Template, wrong_type};
+use evalrig_core::reader::{
+    Options, ReadResult, Reader, Reference, Reported, Template, wrong_type,
+};
 use evalrig_core::source::{Files, Span, Spanned};
 use evalrig_core::syntax::fields::{Bound, Field, UNKNOWN_FIELD, is_free, shorten};
 use evalrig_core::syntax::{Node, Scalar};
@@ -10,7 +12,7 @@ use evalrig_core::syntax::{Node, Scalar};
 use crate::agent::Agent;
 use crate::provider::{Provider, ProviderSettings, provider_named};
 use crate::setting::{
-    Common, ConnectContext, Faulty, FilesMode, Options, PathBase, Read, Setting, TARGET_FIELDS,
+    Common, ConnectContext, FilesMode, PathBase, Setting, SettingOptions as _, TARGET_FIELDS,
     entries_of, read_common,
 };
 
@@ -130,18 +132,18 @@ pub(super) fn unset(
 /// A name of the file. It is known also when what it stands for could not be read, so that one
 /// fault does not become many.
 #[derive(Debug)]
-pub(super) struct Named {
+pub(super) struct TargetEntry {
     pub(super) name: Spanned<String>,
-    pub(super) meaning: Meaning,
+    pub(super) definition: Definition,
     pub(super) judge_target: Option<Template>,
 }
 
 #[derive(Debug)]
-pub(super) enum Meaning {
+pub(super) enum Definition {
     Target(Box<Target>),
     Alias(Alias),
     /// Reported already.
-    Faulty,
+    Invalid,
 }
 
 /// `use_target`: another name for a target.
@@ -152,7 +154,7 @@ pub(super) struct Alias {
 }
 
 /// `None` when the entry has no name.
-pub(super) fn read_entry(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Named> {
+pub(super) fn read_entry(reader: &mut Reader<'_>, node: Node<'_>) -> Option<TargetEntry> {
     if !node.is_mapping() {
         reader.report(wrong_type("an item of targets", node, "a mapping"));
         return None;
@@ -172,10 +174,10 @@ pub(super) fn read_entry(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Name
         owner: provider.map_or("target", |provider| provider.name),
     };
     let name = read_name(&mut options);
-    let meaning = read_meaning(&mut options, name.as_ref().ok(), provider);
-    Some(Named {
+    let definition = read_definition(&mut options, name.as_ref().ok(), provider);
+    Some(TargetEntry {
         name: name.ok()?,
-        meaning,
+        definition,
         judge_target: text_at(&bound, "judge_target"),
     })
 }
@@ -194,11 +196,11 @@ fn provider_of(node: Node<'_>) -> Option<&'static Provider> {
     provider_named(node.get("provider")?.scalar_text()?)
 }
 
-fn read_name(options: &mut Options<'_, '_, '_>) -> Read<Spanned<String>> {
+fn read_name(options: &mut Options<'_, '_, '_>) -> ReadResult<Spanned<String>> {
     let (span, message) = match options.get("name") {
-        None => (options.fields.head(), "the target has no `name`"),
+        None => (options.head(), "the target has no `name`"),
         Some(entry) => {
-            let name = options.text_of("name", entry.value)?;
+            let name = options.template_of("name", entry.value)?;
             match name.fixed() {
                 None => (name.span(), "`name` cannot come from a variable"),
                 Some(text) if text.trim().is_empty() => (name.span(), "`name` is empty"),
@@ -207,39 +209,38 @@ fn read_name(options: &mut Options<'_, '_, '_>) -> Read<Spanned<String>> {
         }
     };
     let help = "give it a name of its own, such as `name: default`";
-    options.report(Diagnostic::new(&MISSING_TARGET_NAME, span, message).help(help));
-    Err(Faulty)
+    Err(options.report(Diagnostic::new(&MISSING_TARGET_NAME, span, message).help(help)))
 }
 
-fn read_meaning(
+fn read_definition(
     options: &mut Options<'_, '_, '_>,
     name: Option<&Spanned<String>>,
     provider: Option<&'static Provider>,
-) -> Meaning {
+) -> Definition {
     let read = match (options.has("use_target"), provider) {
-        (true, _) => read_alias(options).map(Meaning::Alias),
+        (true, _) => read_alias(options).map(Definition::Alias),
         (false, Some(provider)) => {
-            read_target(options, name, provider).map(|target| Meaning::Target(Box::new(target)))
+            read_target(options, name, provider).map(|target| Definition::Target(Box::new(target)))
         }
         (false, None) => {
             report_provider(options);
             // Its faults are worth knowing all the same.
             let _ = read_common(options);
-            Err(Faulty)
+            Err(Reported)
         }
     };
-    read.unwrap_or(Meaning::Faulty)
+    read.unwrap_or(Definition::Invalid)
 }
 
 fn read_target(
     options: &mut Options<'_, '_, '_>,
     name: Option<&Spanned<String>>,
     provider: &'static Provider,
-) -> Read<Target> {
+) -> ReadResult<Target> {
     let common = read_common(options);
     let settings = (provider.read)(options);
     Ok(Target {
-        name: name.cloned().ok_or(Faulty)?,
+        name: name.cloned().ok_or(Reported)?,
         provider,
         common: common?,
         settings: settings?,
@@ -247,8 +248,8 @@ fn read_target(
     })
 }
 
-fn read_alias(options: &mut Options<'_, '_, '_>) -> Read<Alias> {
-    let target = options.required_text("use_target");
+fn read_alias(options: &mut Options<'_, '_, '_>) -> ReadResult<Alias> {
+    let target = options.required_template("use_target");
     if let (Some(first), Some(second)) = (options.get("use_target"), options.get("provider")) {
         let help = "keep `use_target` where the name stands for another target";
         return Err(options.conflict(&first, &second, help));
@@ -281,11 +282,11 @@ fn report_provider(options: &mut Options<'_, '_, '_>) {
             None => "add `provider`, or `use_target` to stand for another target".to_owned(),
         };
         let message = "the target has no `provider`";
-        let span = options.fields.head();
+        let span = options.head();
         options.report(Diagnostic::new(&MISSING_PROVIDER, span, message).help(help));
         return;
     };
-    if let Ok(written) = options.text_of("provider", entry.value) {
+    if let Ok(written) = options.template_of("provider", entry.value) {
         options.report(if written.has_references() {
             provider_from_variable(written.span())
         } else {

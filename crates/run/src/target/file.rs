@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
 use evalrig_core::reader::{
-    EnvFiles, Limits, Reader, Reference, TargetNames, Template, Unset, World, wrong_type,
+    EnvFiles, Limits, Reader, TargetNames, Template, Unset, World, wrong_type,
 };
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{Sources, Span};
@@ -16,8 +16,8 @@ use evalrig_core::syntax::{Node, parse_yaml, read_source};
 use crate::setting::PathBase;
 
 use super::alias;
-use super::entry::{Meaning, Named, Target, read_entry, unset};
-use super::hidden::{Hidden, secrets_of};
+use super::entry::{Definition, Target, TargetEntry, read_entry, unset};
+use super::hidden::{FileSecrets, secrets_of};
 
 declare_codes! {
     MISSING_TARGETS = "missing-targets", Blocking, Target, r#"A targets file has no list `targets`, or nothing in it.
@@ -80,10 +80,9 @@ pub struct Targets {
     path: Utf8PathBuf,
     base: PathBase,
     judge_target: Option<Template>,
-    references: Vec<Reference>,
-    pub(super) list: Vec<Named>,
+    pub(super) list: Vec<TargetEntry>,
     pub(super) index: HashMap<String, usize>,
-    hidden: Hidden,
+    hidden: FileSecrets,
 }
 
 /// Why a name leads to no target.
@@ -95,7 +94,7 @@ pub enum NotFound {
     /// The names go in a circle, or over too many steps.
     Endless,
     /// The target is there but faulty, which has been reported.
-    Faulty,
+    Invalid,
 }
 
 impl Targets {
@@ -142,10 +141,10 @@ impl Targets {
                 Some(at) => *at,
                 None => return Err(NotFound::Unknown(name)),
             };
-            match &self.list[at].meaning {
-                Meaning::Target(target) => return Ok(target),
-                Meaning::Faulty => return Err(NotFound::Faulty),
-                Meaning::Alias(alias) => {
+            match &self.list[at].definition {
+                Definition::Target(target) => return Ok(target),
+                Definition::Invalid => return Err(NotFound::Invalid),
+                Definition::Alias(alias) => {
                     name = alias.target.fill(variable).map_err(NotFound::Unset)?;
                 }
             }
@@ -175,8 +174,8 @@ impl Targets {
     ) -> Vec<Diagnostic> {
         let mut name = name.to_owned();
         for _ in 0..=alias::STEPS {
-            let Some(Meaning::Alias(alias)) =
-                self.index.get(&name).map(|at| &self.list[*at].meaning)
+            let Some(Definition::Alias(alias)) =
+                self.index.get(&name).map(|at| &self.list[*at].definition)
             else {
                 break;
             };
@@ -186,11 +185,6 @@ impl Targets {
             }
         }
         Vec::new()
-    }
-
-    /// Variables that the root `judge_target` needs and that are not set.
-    pub fn unset_of_judge(&self, variable: &dyn Fn(&str) -> Option<String>) -> Vec<Diagnostic> {
-        unset(&self.references, variable)
     }
 
     /// What the file spells out and nobody may see.
@@ -229,7 +223,6 @@ pub fn read_targets(
         path: path.to_owned(),
         base,
         judge_target: None,
-        references: Vec::new(),
         list: Vec::new(),
         index: HashMap::new(),
         hidden: secrets_of(tree.root()),
@@ -253,7 +246,6 @@ fn read_root(reader: &mut Reader<'_>, node: Node<'_>, targets: &mut Targets) {
     if let Some(entry) = bound.get("judge_target") {
         let text = reader.spanned_text(&entry);
         targets.judge_target = text.map(|text| Template::new(text.value, text.span));
-        targets.references = reader.take_references();
     }
     match bound.get("targets") {
         None => {
@@ -309,7 +301,7 @@ fn missing_targets(span: Span, message: &str, help: String) -> Diagnostic {
     Diagnostic::new(&MISSING_TARGETS, span, message).help(help)
 }
 
-fn duplicate(named: &Named, first: Span) -> Diagnostic {
+fn duplicate(named: &TargetEntry, first: Span) -> Diagnostic {
     let message = format!("target `{}` is given twice", named.name.value);
     Diagnostic::new(&DUPLICATE_TARGET, named.name.span, message)
         .label("again here")

@@ -13,14 +13,14 @@ const SECRET_WORDS: &[&str] = &["token", "secret", "password", "authorization"];
 
 /// What a targets file says that must be shown as `***`.
 #[derive(Debug, Default)]
-pub(super) struct Hidden {
+pub(super) struct FileSecrets {
     /// What it spells out.
     pub(super) literal: Secrets,
     /// What comes from variables, whatever they are called.
     referring: Vec<Secret>,
 }
 
-impl Hidden {
+impl FileSecrets {
     /// Everything, with the values of variables.
     pub(super) fn with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
         let mut known = self.literal.clone();
@@ -45,8 +45,8 @@ impl Hidden {
 
 /// Also where the file is faulty: diagnostics draw its lines. Aliases are not descended into, so no
 /// file makes this long.
-pub(super) fn secrets_of(root: Node<'_>) -> Hidden {
-    let mut secrets = Hidden::default();
+pub(super) fn secrets_of(root: Node<'_>) -> FileSecrets {
+    let mut secrets = FileSecrets::default();
     let mut open = vec![root];
     while let Some(node) = open.pop() {
         if node.is_alias() {
@@ -61,7 +61,7 @@ pub(super) fn secrets_of(root: Node<'_>) -> Hidden {
     secrets
 }
 
-fn notice(secrets: &mut Hidden, key: &str, value: Node<'_>) {
+fn notice(secrets: &mut FileSecrets, key: &str, value: Node<'_>) {
     match key {
         "api_key" => add(secrets, value),
         "headers" => {
@@ -85,7 +85,7 @@ fn is_secret_name(key: &str) -> bool {
     SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
-fn add(secrets: &mut Hidden, value: Node<'_>) {
+fn add(secrets: &mut FileSecrets, value: Node<'_>) {
     let Some(text) = value.scalar_text() else {
         return;
     };
