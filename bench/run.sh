@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows what `evalrig run` costs beside its ideals and floors, all measured in this run.
+# Prints the cost of `evalrig run` next to its ideals and floors, all measured in this run.
 # Usage: bench/run.sh [--gate]     (--gate: exit 1 when a figure is over its limit)
 set -euo pipefail
 

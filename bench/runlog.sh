@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows what the `.co/evals` store costs: recording on a long history, listing many records.
+# Prints the cost of the `.co/evals` store: recording on a long history, listing many records.
 # Usage: bench/runlog.sh [--gate]     (--gate: exit 1 when a figure is over its limit)
 set -euo pipefail
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows what `evalrig validate` costs beside its baselines, all measured in this run.
+# Prints the cost of `evalrig validate` next to its baselines, all measured in this run.
 # Usage: bench/validate.sh [--gate]     (--gate: exit 1 when a figure is over its limit)
 set -euo pipefail
 

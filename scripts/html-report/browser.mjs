@@ -1,4 +1,4 @@
-// A real browser with a report in it, and the list of what is to be checked there.
+// A real browser with a report in it, and the list of checks.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -7,17 +7,17 @@ import { pathToFileURL } from "node:url";
 const [browserPath, where] = process.argv.slice(2);
 // Holds `support`, `hostile`, `many` and `trials`, each with `out.html` and `compared.html`.
 export const folder = where;
-// Installed beside the reports, not beside this file.
+// Installed next to the reports, not next to this file.
 const { chromium } = createRequire(join(folder, "package.json"))("playwright-core");
 
-// The last four keep the browser itself from asking anybody anything.
+// The last four keep the browser itself from using the network.
 const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--no-first-run",
   "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ];
 export const browser = await chromium.launch({ executablePath: browserPath, args: FLAGS });
 
-// A page that fails when anything goes wrong that a person would not see.
+// A page that also fails on errors that a person would not see.
 export async function open(name, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light", ...options });
   const page = await context.newPage();
@@ -55,20 +55,20 @@ export const title = (page) => page.locator("#case-title").textContent();
 // Elements that only an answer could have brought in; a script and a style are ours.
 export const elements = (page) => page.evaluate(() => document.querySelectorAll("img, svg[onload], base, script:not([type]), style").length);
 
-// However long a list is, the page holds only what can be seen of it.
+// However long a list is, the page holds only its visible part.
 export async function assertFew(page, row) {
   const rows = await page.locator(row).count();
   assert.ok(rows > 0 && rows < 80, `${rows} rows are in the page`);
 }
 
-// Machines differ, so times are told and not judged.
+// Machines differ, so times are printed and not checked.
 export async function timed(what, act) {
   const start = Date.now();
   await act();
   console.log(`     ${what}: ${Date.now() - start} ms`);
 }
 
-// The ratio of WCAG 2 between the text of an element and what lies behind it.
+// The WCAG 2 contrast ratio between the text of an element and its background.
 function contrast(element) {
   const parse = (color) => (color.match(/[\d.]+/g) || []).map(Number);
   const shine = ([r, g, b]) => {

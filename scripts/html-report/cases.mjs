@@ -1,4 +1,4 @@
-// What the page promises of its summary, its table of cases and the view of a case.
+// Checks of the summary, the table of cases and the view of a case.
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ test("it filters by outcome, target and text", async () => {
   assert.equal(await page.locator(ROW).count(), 0);
   await page.click("#cases-view .reset");
   assert.equal(await shown(page), "48 cases");
-  // A miss is found, not only what the table shows first.
+  // Search also finds misses, not only the visible columns.
   await page.fill(SEARCH, "output contains 'warranty'");
   assert.match(await cell(page, 0, 2), /refund-after-deadline/);
   await close(page);
@@ -80,7 +80,7 @@ test("a case opens by mouse and shows all of it", async () => {
     "How much is left on my gift card 7731?", "giftcards.balance", "Thank you for your message.",
     "gate", "weight 2", "llm-judge", "Output contains", "evals/support/EVAL.yaml:102", "type: contains-all",
   ]) assert.ok(text.includes(part), `the case does not show: ${part}`);
-  // The result stands with its call, and not a second time as a message.
+  // The result is shown with its call, and not a second time as a message.
   assert.equal(text.split('"balance": 23.5').length, 2);
   assert.ok((await page.locator(".check .check").count()) >= 2, "members of a composite are nested");
   await page.locator("details.call summary").click();

@@ -1,4 +1,4 @@
-// Opens reports in a real browser and checks what the page promises.
+// Opens reports in a real browser and checks them.
 // `check.mjs CHROMIUM FOLDER [IMAGES]`: FOLDER holds the reports, see browser.mjs; with IMAGES the
 // pictures of the docs are drawn too.
 import { browser, tests } from "./browser.mjs";

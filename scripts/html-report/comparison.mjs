@@ -1,4 +1,4 @@
-// What the page promises when a run is seen against a baseline and against its past.
+// Checks of a page with a baseline and a history.
 import assert from "node:assert/strict";
 import { assertContrast, assertFew, close, elements, isOpen, open, test, timed, title } from "./browser.mjs";
 
@@ -12,7 +12,7 @@ const column = (page, name) => page.locator("#tests-grid [role=columnheader]", {
 const chip = (page, word) => page.locator("#comparison .chip", { hasText: word });
 const countOf = async (page, word) => Number(await chip(page, word).locator("b").textContent());
 
-test("without a baseline there is no comparison and no course", async () => {
+test("without a baseline the page has no comparison and no history", async () => {
   const page = await open("support/out.html");
   assert.equal(await page.locator("#comparison").isVisible(), false);
   assert.equal(await page.locator("#compared, #tests-grid, .plot .point").count(), 0);
@@ -30,7 +30,7 @@ test("a baseline gives a verdict with its margin and its doubt", async () => {
   assert.match(await drawing.getAttribute("aria-label"), /^Difference in pass rate: −[\d.]+ points, 95 % interval −[\d.]+ to [+−][\d.]+, margin/);
   const place = (name) => drawing.locator(name).evaluateAll((list) => list.map((node) => node.getBBox().x + node.getBBox().width / 2));
   const [[low, high], [dot], [zero], [margin]] = await Promise.all([".cap", ".mark", ".zero", ".margin"].map(place));
-  assert.ok(low < dot && dot < high && dot < zero, "the drop lies left of nothing, within its interval");
+  assert.ok(low < dot && dot < high && dot < zero, "the drop is left of zero and within its interval");
   assert.ok(Math.abs(margin - zero) < 1, "the margin is the same on both sides");
   await close(page);
 });
@@ -227,12 +227,12 @@ test("a comparison in a narrow place has no sideways scrolling", async () => {
   const wide = await page.locator(".plot svg").first().evaluate((node) => node.clientWidth);
   await page.setViewportSize({ width: 390, height: 800 });
   await page.waitForFunction((before) => document.querySelector(".plot svg").clientWidth < before, wide);
-  // Drawn again and not only made smaller, so that the words keep their size.
+  // Redrawn instead of scaled, so that the text keeps its size.
   await page.waitForFunction(() => [...document.querySelectorAll(".plot svg")].every((node) => node.viewBox.baseVal.width === node.clientWidth));
   const overflow = await page.evaluate(() => [document.documentElement, ...document.querySelectorAll(".grid, figure")]
     .map((node) => node.scrollWidth - node.clientWidth).filter((more) => more > 1));
   assert.deepEqual(overflow, []);
-  // Rows have two lines there; the last one must still be reached.
+  // Rows have two lines there; the last one must still be reachable.
   await page.locator("#tests-grid").focus();
   await page.keyboard.press("End");
   const [row, grid] = await Promise.all([`${ROW}.active`, "#tests-grid"].map((place) => page.locator(place).boundingBox()));

@@ -1,4 +1,4 @@
-// The pictures of docs/report.md.
+// The pictures of docs/guides/html-report.md.
 import { join } from "node:path";
 import { close, open } from "./browser.mjs";
 

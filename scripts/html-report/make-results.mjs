@@ -1,6 +1,6 @@
 // Writes a suite and a results file to report on: `make-results.mjs KIND FOLDER`, where KIND is
-// `support` (a run as people have it), `hostile` (answers that try to act), `many` (10 000 cases) or
-// `trials` (few tests, often).
+// `support` (a realistic run), `hostile` (answers that contain markup and commands), `many` (10,000 cases) or
+// `trials` (few tests, many trials).
 // Earlier runs of the same tests go to `earlier/`; by name the last is the newest. The same call
 // writes the same bytes.
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ function row(id, target, checks, extra) {
   return made;
 }
 
-// ---- A run as people have it
+// ---- A realistic run
 
 const TESTS = [
   ["refund-within-14-days", "I bought the headphones last week and do not like them. Can I send them back?", ["14 days", "return label"]],
@@ -200,7 +200,7 @@ function support() {
   return { rows, earlier };
 }
 
-// ---- Answers that try to act
+// ---- Hostile answers
 
 const PAYLOADS = [
   "</script><script>window.owned = 1; alert(1)</script>",
@@ -225,7 +225,7 @@ function hostile() {
       ],
     });
   });
-  // Everything passed before, so every name stands among the tests that changed.
+  // Everything passed before, so every name is among the tests that changed.
   const passed = rows.map((one) => ({ ...one, timestamp: PAYLOADS[1], score: 1, verdict: "pass", outcome: "passed" }));
   return { rows, earlier: [['<img src=x onerror="window.owned = 1">.jsonl', passed]] };
 }
@@ -247,7 +247,7 @@ function many() {
   return { rows: manyRows(), earlier: [["earlier.jsonl", manyRows()]] };
 }
 
-// ---- Few tests, ten trials each: one has broken and one was mended, so the whole is open
+// ---- Few tests, ten trials each: one has broken and one was fixed, so the verdict is inconclusive
 
 function trialRows(failed) {
   return ["broken", "mended", "steady"].flatMap((id) => Array.from({ length: 10 }, (_, n) => {
