@@ -27,7 +27,7 @@ pub fn blocks(markdown: &str) -> Vec<Block> {
             blocks.push(Block {
                 language: language.to_owned(),
                 text: text.join("\n") + "\n",
-                file: file_named_in(above),
+                file: file_named_in(above).filter(|_| language != "console"),
             });
             above = "";
         } else if !line.is_empty() {
