@@ -4,7 +4,7 @@
 mod support;
 
 use evalrig_core::export::{
-    Audience, Criteria, Format, Layout, NoSkill, Prompts, TranspileOptions,
+    Audience, CriteriaMode, Format, Layout, NoSkill, PromptMode, TranspileOptions,
 };
 use serde_json::json;
 use support::{Made, Project, show};
@@ -141,7 +141,7 @@ fn the_first_worked_example_is_written_exactly() {
 
 #[test]
 fn without_criteria_the_file_is_the_sample_of_the_seed() {
-    let made = made_with(SEED, |options| options.criteria = Criteria::Omitted);
+    let made = made_with(SEED, |options| options.criteria = CriteriaMode::Omitted);
     assert_eq!(made.text("evals.json"), SAMPLE);
     assert_eq!(
         made.lost(),
@@ -687,7 +687,7 @@ tests:
     assert_eq!(plain.told_names(), ["prompt-path-as-text"]);
     let list = |made: &Made| made.json("_no-skill.json")["evals"][1]["assertions"].clone();
     assert_eq!(list(&plain), json!(["c", "NOT: tone.md", "NOT: Is brief"]));
-    let inlined = project.transpile(|options| options.prompts = Prompts::Inlined);
+    let inlined = project.transpile(|options| options.prompts = PromptMode::Inlined);
     assert!(inlined.told.is_empty());
     assert_eq!(
         list(&inlined),

@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::compare::{Case, Options, compare};
+use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
 use evalrig_core::model::Outcome;
 use evalrig_run::record::{Borderline, ReadError, Row, Rows};
 use evalrig_run::report::{Compared, Detail, PastRuns, RunEnd, Setting, SuiteText, report_named};
@@ -54,7 +54,7 @@ fn write(
         // The last one stays.
         end.compared = Some(Compared {
             base: path.to_string(),
-            comparison: compare(&cases(&base), &cases(&rows), &Options::default()),
+            comparison: compare(&cases(&base), &cases(&rows), &CompareOptions::default()),
         });
     }
     end.history.extend(past_runs(&rows));
@@ -73,8 +73,8 @@ fn suite_line(file: &str, line: u32) -> Option<String> {
     text.lines().nth(at).map(str::to_owned)
 }
 
-fn cases(rows: &[Row]) -> Vec<Case> {
-    rows.iter().map(Case::from).collect()
+fn cases(rows: &[Row]) -> Vec<ComparedCase> {
+    rows.iter().map(ComparedCase::from).collect()
 }
 
 /// `None` without rows.

@@ -3,7 +3,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::{
-    Case, Comparison, DEFAULT_MARGIN, Measure, Options, Scope, common, compare, seed_of,
+    CompareOptions, ComparedCase, Comparison, DEFAULT_MARGIN, Measure, Scope, common, compare,
+    seed_from_cases,
 };
 use evalrig_core::model::Outcome;
 use evalrig_run::execute::SuiteJob;
@@ -30,10 +31,10 @@ pub(super) struct OfSuite {
 pub(super) struct Baseline {
     /// As it is to be shown.
     name: String,
-    cases: Vec<Case>,
+    cases: Vec<ComparedCase>,
     /// What the run was asked to do, if that is known.
     scope: Option<Scope>,
-    options: Options,
+    options: CompareOptions,
     is_gated: bool,
     now: Gathered,
 }
@@ -60,7 +61,7 @@ impl Baseline {
             name: name_of(context, &files),
             cases,
             scope: None,
-            options: Options {
+            options: CompareOptions {
                 measure: measure(against.measure),
                 margin: against.margin,
                 seed: None,
@@ -85,7 +86,7 @@ impl Baseline {
         for suite in suites {
             for (key, hash) in suite.keys() {
                 scope.add(&key.suite, &key.test, &key.target);
-                planned.push(Case {
+                planned.push(ComparedCase {
                     suite: key.suite,
                     test: key.test,
                     target: key.target,
@@ -113,9 +114,9 @@ impl Baseline {
             Some(scope) => scope.keep(&self.cases),
             None => self.cases.clone(),
         };
-        let options = Options {
+        let options = CompareOptions {
             // As `compare` has it, which does not know what was left out on purpose.
-            seed: Some(seed_of(&self.cases, &now)),
+            seed: Some(seed_from_cases(&self.cases, &now)),
             ..self.options
         };
         Compared {

@@ -6,8 +6,8 @@ use std::io::{self, Write as _};
 use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Level, Severity};
 use evalrig_core::export::{
-    Audience, Criteria, Ending, Format, Layout, NoSkill, Prompts, TranspileOptions, Transpiled,
-    Transpiler,
+    Audience, CriteriaMode, Ending, Format, Layout, NoSkill, PromptMode, TranspileOptions,
+    Transpiled, Transpiler,
 };
 use evalrig_core::model::Test;
 use evalrig_core::read::{Found, Origin, Sink, SuiteContext};
@@ -103,7 +103,7 @@ fn options<'a>(
             EvalsFormat::Both => Format::Both,
         },
         audience: match args.audience {
-            AudienceName::Issue598 => Audience::Issue598,
+            AudienceName::Issue598 => Audience::AgentEvals,
             AudienceName::AgentSkills => Audience::AgentSkills,
             AudienceName::SkillCreator => Audience::SkillCreator,
         },
@@ -116,14 +116,14 @@ fn options<'a>(
             NoSkillName::Separate => NoSkill::Separate,
         },
         criteria: if args.no_criteria {
-            Criteria::Omitted
+            CriteriaMode::Omitted
         } else {
-            Criteria::Kept
+            CriteriaMode::Kept
         },
         prompts: if args.inline_prompts {
-            Prompts::Inlined
+            PromptMode::Inlined
         } else {
-            Prompts::AsWritten
+            PromptMode::AsWritten
         },
     }
 }

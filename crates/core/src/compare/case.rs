@@ -1,9 +1,10 @@
 //! One case of a run, as far as a comparison needs it.
 
 use crate::model::Outcome;
+use crate::stats::Fnv1a;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
+pub struct ComparedCase {
     pub suite: String,
     pub test: String,
     pub target: String,
@@ -16,7 +17,7 @@ pub struct Case {
     pub cost: Option<f64>,
 }
 
-impl Case {
+impl ComparedCase {
     /// Whether the case got a verdict.
     pub fn is_measured(&self) -> bool {
         matches!(
@@ -26,34 +27,21 @@ impl Case {
     }
 }
 
-/// A seed that belongs to two runs: it depends on what they hold and not on where they lie
-/// (FNV-1a over all cases, in order).
-pub fn seed_of(base: &[Case], candidate: &[Case]) -> u64 {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+/// A seed for comparing two runs. It depends on their cases, not on where they are stored.
+pub fn seed_from_cases(base: &[ComparedCase], candidate: &[ComparedCase]) -> u64 {
+    let mut hash = Fnv1a::default();
     for side in [base, candidate] {
         hash.add(&(side.len() as u64).to_le_bytes());
         for case in side {
             for text in [&case.suite, &case.test, &case.target, &case.hash] {
-                hash.add(text.as_bytes());
-                // No text holds this byte, so none can run into the next.
-                hash.add(&[0xff]);
+                hash.add_text(text);
             }
             hash.add(&case.trial.to_le_bytes());
             hash.add(case.outcome.word().as_bytes());
             hash.add(&case.score.unwrap_or(-1.0).to_bits().to_le_bytes());
         }
     }
-    hash.0
-}
-
-struct Fnv(u64);
-
-impl Fnv {
-    fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+    hash.finish()
 }
 
 #[cfg(test)]
@@ -61,8 +49,8 @@ pub(super) mod testing {
     use super::*;
 
     /// A case of the suite `s` and the target `t`.
-    pub fn case(test: &str, trial: u32, outcome: Outcome) -> Case {
-        Case {
+    pub fn case(test: &str, trial: u32, outcome: Outcome) -> ComparedCase {
+        ComparedCase {
             suite: "s".to_owned(),
             test: test.to_owned(),
             target: "t".to_owned(),
@@ -80,7 +68,7 @@ pub(super) mod testing {
     }
 
     /// So many trials of a test, the first of them passed.
-    pub fn trials(test: &str, count: u32, passes: u32) -> Vec<Case> {
+    pub fn trials(test: &str, count: u32, passes: u32) -> Vec<ComparedCase> {
         let outcome = |trial| {
             if trial <= passes {
                 Outcome::Passed
@@ -102,8 +90,8 @@ mod tests {
     #[test]
     fn the_seed_follows_the_cases() {
         let (a, b) = (trials("a", 3, 3), trials("a", 3, 2));
-        assert_eq!(seed_of(&a, &b), seed_of(&a, &b));
-        assert_ne!(seed_of(&a, &b), seed_of(&b, &a));
-        assert_ne!(seed_of(&a, &b), seed_of(&a, &a));
+        assert_eq!(seed_from_cases(&a, &b), seed_from_cases(&a, &b));
+        assert_ne!(seed_from_cases(&a, &b), seed_from_cases(&b, &a));
+        assert_ne!(seed_from_cases(&a, &b), seed_from_cases(&a, &a));
     }
 }

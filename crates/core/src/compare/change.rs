@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::case::Case;
+use super::case::ComparedCase;
 use super::pairing::Match;
 use crate::model::Outcome;
 
@@ -95,7 +95,7 @@ impl TestChange {
 }
 
 pub fn classify(found: &Match) -> TestChange {
-    let side = |cases: &[&Case]| (!cases.is_empty()).then(|| Side::of(cases));
+    let side = |cases: &[&ComparedCase]| (!cases.is_empty()).then(|| Side::of(cases));
     TestChange {
         suite: found.suite.to_owned(),
         test: found.test.to_owned(),
@@ -107,9 +107,10 @@ pub fn classify(found: &Match) -> TestChange {
     }
 }
 
-fn change_of(base: &[&Case], candidate: &[&Case]) -> Change {
+fn change_of(base: &[&ComparedCase], candidate: &[&ComparedCase]) -> Change {
     // A test that was skipped was not run.
-    let is_there = |cases: &[&Case]| cases.iter().any(|case| case.outcome != Outcome::Skipped);
+    let is_there =
+        |cases: &[&ComparedCase]| cases.iter().any(|case| case.outcome != Outcome::Skipped);
     match (is_there(base), is_there(candidate)) {
         (false, true) => return Change::Added,
         (true, false) => return Change::Removed,
@@ -117,7 +118,7 @@ fn change_of(base: &[&Case], candidate: &[&Case]) -> Change {
         (false, false) if base.is_empty() || candidate.is_empty() => return Change::Unchanged,
         _ => {}
     }
-    let hashes = |cases: &[&Case]| -> BTreeSet<String> {
+    let hashes = |cases: &[&ComparedCase]| -> BTreeSet<String> {
         cases.iter().map(|case| case.hash.clone()).collect()
     };
     if hashes(base) != hashes(candidate) {
@@ -138,7 +139,7 @@ mod tests {
     use super::super::pairing::pair;
     use super::*;
 
-    fn change(base: &[Case], candidate: &[Case]) -> Change {
+    fn change(base: &[ComparedCase], candidate: &[ComparedCase]) -> Change {
         let found = pair(base, candidate);
         assert_eq!(found.len(), 1);
         classify(&found[0]).change
@@ -171,8 +172,9 @@ mod tests {
     #[test]
     fn only_errors_of_the_candidate_leave_it_open() {
         let (well, torn) = (trials("a", 1, 1), vec![case("a", 1, Outcome::Errored)]);
-        let is_open =
-            |base: &[Case], candidate: &[Case]| classify(&pair(base, candidate)[0]).is_open();
+        let is_open = |base: &[ComparedCase], candidate: &[ComparedCase]| {
+            classify(&pair(base, candidate)[0]).is_open()
+        };
         assert!(is_open(&well, &torn));
         assert!(is_open(&[], &torn));
         assert!(!is_open(&torn, &well));

@@ -9,11 +9,13 @@ mod scope;
 mod selftest;
 mod verdict;
 
-pub use case::{Case, seed_of};
+pub use case::{ComparedCase, seed_from_cases};
 pub use change::{Change, Side, TestChange};
 pub use scope::Scope;
 pub use selftest::{SelfTest, selftest};
-pub use verdict::{DEFAULT_MARGIN, Level, LevelIntervals, Rule, SuiteChange, Verdict, judge};
+pub use verdict::{
+    ComparisonVerdict, DEFAULT_MARGIN, LevelIntervals, Levels, Rule, SuiteChange, judge,
+};
 
 use crate::stats::{Pair, holm, permute};
 
@@ -21,7 +23,7 @@ use crate::stats::{Pair, holm, permute};
 pub use crate::stats::Measure;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
+pub struct CompareOptions {
     pub measure: Measure,
     /// Differences below it do not matter.
     pub margin: f64,
@@ -29,7 +31,7 @@ pub struct Options {
     pub seed: Option<u64>,
 }
 
-impl Default for Options {
+impl Default for CompareOptions {
     fn default() -> Self {
         Self {
             measure: Measure::Rate,
@@ -77,8 +79,14 @@ impl Comparison {
 }
 
 /// Compares two runs. Of a case that stands twice on one side the last counts.
-pub fn compare(base: &[Case], candidate: &[Case], options: &Options) -> Comparison {
-    let seed = options.seed.unwrap_or_else(|| seed_of(base, candidate));
+pub fn compare(
+    base: &[ComparedCase],
+    candidate: &[ComparedCase],
+    options: &CompareOptions,
+) -> Comparison {
+    let seed = options
+        .seed
+        .unwrap_or_else(|| seed_from_cases(base, candidate));
     let matches = pairing::pair(base, candidate);
     let mut tests: Vec<TestChange> = matches.iter().map(change::classify).collect();
     mark_certain(&matches, &mut tests, seed);
@@ -111,7 +119,7 @@ pub fn compare(base: &[Case], candidate: &[Case], options: &Options) -> Comparis
 }
 
 /// How many tests would be compared, whatever the candidate comes to.
-pub fn common(base: &[Case], candidate: &[Case]) -> usize {
+pub fn common(base: &[ComparedCase], candidate: &[ComparedCase]) -> usize {
     let matches = pairing::pair(base, candidate);
     let is_common = |found: &&pairing::Match| {
         change::classify(found).change.is_compared() && found.pair(Measure::Rate).is_some()
@@ -141,7 +149,7 @@ mod tests {
     use super::*;
     use crate::model::Outcome;
 
-    fn suite(count: usize, each: u32, passes: u32) -> Vec<Case> {
+    fn suite(count: usize, each: u32, passes: u32) -> Vec<ComparedCase> {
         let test = |at| trials(&format!("t{at}"), each, passes);
         (0..count).flat_map(test).collect()
     }
@@ -154,13 +162,16 @@ mod tests {
             case.hash = "changed".to_owned();
         }
         let candidate = [suite(20, 5, 5), other, trials("new", 5, 0)].concat();
-        let found = compare(&base, &candidate, &Options::default());
+        let found = compare(&base, &candidate, &CompareOptions::default());
         let suite = found.suite.unwrap();
         assert_eq!((suite.tests, suite.judged.delta), (20, 0.0));
-        assert_eq!(suite.judged.verdict, Verdict::Equivalent);
+        assert_eq!(suite.judged.verdict, ComparisonVerdict::Equivalent);
         let counts = [Change::Added, Change::Removed, Change::ChangedTest];
         assert_eq!(counts.map(|change| found.count(change)), [1, 1, 1]);
-        assert_eq!(found, compare(&base, &candidate, &Options::default()));
+        assert_eq!(
+            found,
+            compare(&base, &candidate, &CompareOptions::default())
+        );
     }
 
     #[test]
@@ -178,7 +189,7 @@ mod tests {
     fn a_test_alone_can_be_beyond_chance() {
         let base = suite(6, 10, 10);
         let candidate = [suite(5, 10, 10), trials("t5", 10, 0)].concat();
-        let found = compare(&base, &candidate, &Options::default());
+        let found = compare(&base, &candidate, &CompareOptions::default());
         let certain: Vec<&str> = found
             .tests
             .iter()
@@ -186,14 +197,21 @@ mod tests {
             .map(|test| test.test.as_str())
             .collect();
         assert_eq!(certain, ["t5"]);
-        assert_eq!(found.suite.unwrap().judged.verdict, Verdict::Worse);
+        assert_eq!(
+            found.suite.unwrap().judged.verdict,
+            ComparisonVerdict::Worse
+        );
     }
 
     #[test]
     fn without_a_common_test_there_is_no_verdict() {
-        let found = compare(&trials("a", 1, 1), &trials("b", 1, 1), &Options::default());
+        let found = compare(
+            &trials("a", 1, 1),
+            &trials("b", 1, 1),
+            &CompareOptions::default(),
+        );
         assert_eq!((found.suite, found.tests.len()), (None, 2));
-        assert_eq!(compare(&[], &[], &Options::default()).suite, None);
+        assert_eq!(compare(&[], &[], &CompareOptions::default()).suite, None);
     }
 
     #[test]
@@ -201,14 +219,18 @@ mod tests {
         let base = suite(10, 3, 3);
         let mut candidate = base.clone();
         candidate[0] = case("t0", 1, Outcome::Errored);
-        let found = compare(&base, &candidate, &Options::default());
+        let found = compare(&base, &candidate, &CompareOptions::default());
         assert!(found.is_incomplete());
         assert_eq!(found.suite.unwrap().judged.delta, 0.0);
     }
 
     #[test]
     fn open_questions_have_a_price() {
-        let found = compare(&suite(20, 1, 1), &suite(20, 1, 1), &Options::default());
+        let found = compare(
+            &suite(20, 1, 1),
+            &suite(20, 1, 1),
+            &CompareOptions::default(),
+        );
         let suite = found.suite.unwrap();
         let trials = suite.judged.trials_needed.unwrap();
         let cost = suite.cost_needed.unwrap();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::case::Case;
+use super::case::ComparedCase;
 use super::change::Side;
 use crate::model::Outcome;
 use crate::stats::{Measure, Pair};
@@ -14,8 +14,8 @@ pub struct Match<'a> {
     pub suite: &'a str,
     pub test: &'a str,
     pub target: &'a str,
-    pub base: Vec<&'a Case>,
-    pub candidate: Vec<&'a Case>,
+    pub base: Vec<&'a ComparedCase>,
+    pub candidate: Vec<&'a ComparedCase>,
 }
 
 impl Match<'_> {
@@ -29,7 +29,7 @@ impl Match<'_> {
     }
 }
 
-fn values(cases: &[&Case], measure: Measure) -> Vec<f64> {
+fn values(cases: &[&ComparedCase], measure: Measure) -> Vec<f64> {
     let measured = cases.iter().filter(|case| case.is_measured());
     measured
         .filter_map(|case| match measure {
@@ -40,7 +40,7 @@ fn values(cases: &[&Case], measure: Measure) -> Vec<f64> {
 }
 
 impl Side {
-    pub fn of(cases: &[&Case]) -> Self {
+    pub fn of(cases: &[&ComparedCase]) -> Self {
         let measured = values(cases, Measure::Rate);
         let scores = values(cases, Measure::Score);
         let errors = cases.iter().filter(|case| case.outcome == Outcome::Errored);
@@ -55,13 +55,13 @@ impl Side {
 
 type Key<'a> = (Option<&'a str>, &'a str, Option<&'a str>);
 /// By trial.
-type Trials<'a> = BTreeMap<u32, &'a Case>;
+type Trials<'a> = BTreeMap<u32, &'a ComparedCase>;
 
 /// In the order of the candidate; tests that are only in the base come last.
-pub fn pair<'a>(base: &'a [Case], candidate: &'a [Case]) -> Vec<Match<'a>> {
+pub fn pair<'a>(base: &'a [ComparedCase], candidate: &'a [ComparedCase]) -> Vec<Match<'a>> {
     let names_suite = !is_single(base, candidate, |case| case.suite.as_str());
     let names_target = !is_single(base, candidate, |case| case.target.as_str());
-    let key = |case: &'a Case| -> Key<'a> {
+    let key = |case: &'a ComparedCase| -> Key<'a> {
         (
             names_suite.then_some(case.suite.as_str()),
             case.test.as_str(),
@@ -99,11 +99,12 @@ fn matched<'a>((base, candidate): (Trials<'a>, Trials<'a>)) -> Option<Match<'a>>
 
 /// Whether neither side has two different names.
 fn is_single<'a>(
-    base: &'a [Case],
-    candidate: &'a [Case],
-    name: impl Fn(&'a Case) -> &'a str,
+    base: &'a [ComparedCase],
+    candidate: &'a [ComparedCase],
+    name: impl Fn(&'a ComparedCase) -> &'a str,
 ) -> bool {
-    let is_one = |side: &'a [Case]| side.iter().map(&name).collect::<BTreeSet<_>>().len() <= 1;
+    let is_one =
+        |side: &'a [ComparedCase]| side.iter().map(&name).collect::<BTreeSet<_>>().len() <= 1;
     is_one(base) && is_one(candidate)
 }
 
@@ -114,7 +115,7 @@ pub fn cost_per_round(matches: &[&Match]) -> Option<f64> {
         .iter()
         .flat_map(|found| [&found.base, &found.candidate])
     {
-        let measured: Vec<&&Case> = side.iter().filter(|case| case.is_measured()).collect();
+        let measured: Vec<&&ComparedCase> = side.iter().filter(|case| case.is_measured()).collect();
         let costs: Option<Vec<f64>> = measured.iter().map(|case| case.cost).collect();
         let costs = costs?;
         if !costs.is_empty() {

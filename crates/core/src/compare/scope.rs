@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::case::Case;
+use super::case::ComparedCase;
 
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    suites: BTreeMap<String, Asked>,
+    suites: BTreeMap<String, SuiteScope>,
     targets: BTreeSet<String>,
 }
 
 /// Of one suite.
 #[derive(Debug, Clone, Default)]
-struct Asked {
+struct SuiteScope {
     tests: BTreeSet<String>,
     /// Whether tests of the suite were left out.
     is_part: bool,
@@ -35,8 +35,9 @@ impl Scope {
     /// The cases of an earlier run that this one could have: of its suites, of the tests that were
     /// asked for and of its targets. A test that is gone from a suite which was run as a whole
     /// stays, and so do targets when none of them is run any more: then two models are compared.
-    pub fn keep(&self, base: &[Case]) -> Vec<Case> {
-        let names = |of: fn(&Case) -> &str| -> BTreeSet<&str> { base.iter().map(of).collect() };
+    pub fn keep(&self, base: &[ComparedCase]) -> Vec<ComparedCase> {
+        let names =
+            |of: fn(&ComparedCase) -> &str| -> BTreeSet<&str> { base.iter().map(of).collect() };
         let suites = names(|case| &case.suite);
         // As in a comparison, a suite that is alone on both sides may have been renamed.
         let renamed = match (suites.len(), self.suites.first_key_value()) {
@@ -47,7 +48,7 @@ impl Scope {
         };
         let has_target = |target: &str| self.targets.contains(target);
         let has_any = names(|case| &case.target).into_iter().any(has_target);
-        let is_kept = |case: &&Case| {
+        let is_kept = |case: &&ComparedCase| {
             let asked = renamed.or_else(|| self.suites.get(&case.suite));
             asked.is_some_and(|asked| !asked.is_part || asked.tests.contains(&case.test))
                 && (!has_any || has_target(&case.target))
@@ -61,7 +62,7 @@ mod tests {
     use super::super::case::testing::trials;
     use super::*;
 
-    fn ids(cases: &[Case]) -> Vec<&str> {
+    fn ids(cases: &[ComparedCase]) -> Vec<&str> {
         cases.iter().map(|case| case.test.as_str()).collect()
     }
 

@@ -1,10 +1,10 @@
 //! The gate, tried on a run's own trials: how often it raises a false alarm, and how small a drop
 //! it would catch.
 
-use super::Options;
-use super::case::{Case, seed_of};
+use super::CompareOptions;
+use super::case::{ComparedCase, seed_from_cases};
 use super::pairing;
-use super::verdict::{Rule, Verdict, judge};
+use super::verdict::{ComparisonVerdict, Rule, judge};
 use crate::stats::{Interval, Measure, Pair, SplitMix64, wilson};
 
 const SPLITS: u64 = 1_000;
@@ -32,8 +32,8 @@ pub struct SelfTest {
 }
 
 /// `None` when no test has two trials.
-pub fn selftest(cases: &[Case], options: &Options) -> Option<SelfTest> {
-    let seed = options.seed.unwrap_or_else(|| seed_of(cases, &[]));
+pub fn selftest(cases: &[ComparedCase], options: &CompareOptions) -> Option<SelfTest> {
+    let seed = options.seed.unwrap_or_else(|| seed_from_cases(cases, &[]));
     let tests: Vec<Vec<f64>> = pairing::pair(cases, cases)
         .iter()
         .filter_map(|found| found.pair(options.measure))
@@ -68,7 +68,7 @@ struct Trial {
     tests: Vec<Vec<f64>>,
     /// For each drop that is tried.
     tries: u64,
-    options: Options,
+    options: CompareOptions,
     random: SplitMix64,
 }
 
@@ -148,7 +148,7 @@ impl Trial {
             margin: self.options.margin,
             seed: self.random.next_u64(),
         };
-        judge(pairs, &rule).is_some_and(|judged| judged.verdict == Verdict::Worse)
+        judge(pairs, &rule).is_some_and(|judged| judged.verdict == ComparisonVerdict::Worse)
     }
 }
 
@@ -165,23 +165,28 @@ mod tests {
 
     #[test]
     fn the_gate_is_tried_on_a_run() {
-        let cases: Vec<Case> = (0..12)
+        let cases: Vec<ComparedCase> = (0..12)
             .flat_map(|at| trials(&format!("t{at}"), 4, 4 - u32::from(at % 3 == 0)))
             .collect();
-        let found = selftest(&cases, &Options::default()).unwrap();
+        let found = selftest(&cases, &CompareOptions::default()).unwrap();
         assert_eq!((found.tests, found.half), (12, 2.0));
         assert!(found.alarms <= found.splits / 20, "{found:?}");
         let drop = found.smallest_drop.unwrap();
         assert!((0.05..0.5).contains(&drop), "{drop}");
-        assert_eq!(selftest(&cases, &Options::default()), Some(found));
+        assert_eq!(selftest(&cases, &CompareOptions::default()), Some(found));
     }
 
     #[test]
     fn single_trials_cannot_be_split() {
-        assert_eq!(selftest(&trials("a", 1, 1), &Options::default()), None);
+        assert_eq!(
+            selftest(&trials("a", 1, 1), &CompareOptions::default()),
+            None
+        );
         let never = trials("a", 4, 0);
         assert_eq!(
-            selftest(&never, &Options::default()).unwrap().smallest_drop,
+            selftest(&never, &CompareOptions::default())
+                .unwrap()
+                .smallest_drop,
             None
         );
     }

@@ -10,6 +10,7 @@ use crate::stats::{
     Interval, Measure, Pair, Passes, Settling, clustered_mean, clustered_rate, difference, permute,
     trials_to_settle, typical_trials,
 };
+use crate::words;
 
 /// Ten points of a hundred.
 pub const DEFAULT_MARGIN: f64 = 0.1;
@@ -19,22 +20,12 @@ pub const LEVEL: f64 = 0.05;
 const STRICTER: f64 = 5.0;
 const CONFIDENCE: f64 = 0.95;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    Better,
-    Worse,
-    Equivalent,
-    Inconclusive,
-}
-
-impl Verdict {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Better => "better",
-            Self::Worse => "worse",
-            Self::Equivalent => "equivalent",
-            Self::Inconclusive => "inconclusive",
-        }
+words! {
+    pub enum ComparisonVerdict {
+        Better = "better",
+        Worse = "worse",
+        Equivalent = "equivalent",
+        Inconclusive = "inconclusive",
     }
 }
 
@@ -48,7 +39,7 @@ pub struct Rule {
 
 /// Where one run stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Level {
+pub struct Levels {
     pub base: f64,
     pub candidate: f64,
 }
@@ -61,8 +52,8 @@ pub struct LevelIntervals {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judged {
-    pub levels: Level,
+pub struct SuiteJudgement {
+    pub levels: Levels,
     pub level_intervals: LevelIntervals,
     /// Mean gain of the tests.
     pub delta: f64,
@@ -72,7 +63,7 @@ pub struct Judged {
     pub p: f64,
     /// Whether all arrangements were counted.
     pub is_exact: bool,
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
     /// Trials per test and run so far.
     pub trials: f64,
     /// How many would settle it; only where nothing is settled.
@@ -81,7 +72,7 @@ pub struct Judged {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SuiteChange {
-    pub judged: Judged,
+    pub judged: SuiteJudgement,
     /// Tests that were compared.
     pub tests: usize,
     /// Of as many trials as are needed, in both runs; `None` if costs are unknown.
@@ -89,7 +80,7 @@ pub struct SuiteChange {
 }
 
 impl SuiteChange {
-    pub fn new(judged: Judged, tests: usize, cost_per_round: Option<f64>) -> Self {
+    pub fn new(judged: SuiteJudgement, tests: usize, cost_per_round: Option<f64>) -> Self {
         let needed = judged.trials_needed.zip(cost_per_round);
         Self {
             judged,
@@ -100,17 +91,17 @@ impl SuiteChange {
 }
 
 /// `None` without tests.
-pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<Judged> {
+pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteJudgement> {
     let (delta, interval) = difference(pairs, rule.measure, CONFIDENCE)?;
     let permuted = permute(pairs, rule.seed);
     let (drop, gain) = (permuted.down, permuted.up * STRICTER);
     let p = drop.min(gain).min(1.0);
     let is_within = -rule.margin <= interval.low && interval.high <= rule.margin;
     let verdict = match (is_within, p <= LEVEL) {
-        (true, _) => Verdict::Equivalent,
-        (_, true) if drop < gain => Verdict::Worse,
-        (_, true) => Verdict::Better,
-        _ => Verdict::Inconclusive,
+        (true, _) => ComparisonVerdict::Equivalent,
+        (_, true) if drop < gain => ComparisonVerdict::Worse,
+        (_, true) => ComparisonVerdict::Better,
+        _ => ComparisonVerdict::Inconclusive,
     };
     let trials = typical_trials(pairs);
     let settling = Settling {
@@ -119,8 +110,8 @@ pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<Judged> {
         margin: rule.margin,
         trials,
     };
-    let is_open = verdict == Verdict::Inconclusive;
-    Some(Judged {
+    let is_open = verdict == ComparisonVerdict::Inconclusive;
+    Some(SuiteJudgement {
         level_intervals: LevelIntervals {
             base: level_interval(pairs, |pair| &pair.base, rule.measure),
             candidate: level_interval(pairs, |pair| &pair.candidate, rule.measure),
@@ -137,11 +128,11 @@ pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<Judged> {
 }
 
 /// Each test counts the same.
-fn levels(pairs: &[Pair]) -> Level {
+fn levels(pairs: &[Pair]) -> Levels {
     let mean =
         |side: &dyn Fn(&Pair) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
     let of = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    Level {
+    Levels {
         base: mean(&|pair| of(&pair.base)),
         candidate: mean(&|pair| of(&pair.candidate)),
     }
@@ -207,11 +198,14 @@ mod tests {
     #[test]
     fn the_four_verdicts() {
         let verdict = |pairs: &[Pair]| judge(pairs, &RULE).unwrap().verdict;
-        assert_eq!(verdict(&pairs(20, 5, 5, 3)), Verdict::Worse);
-        assert_eq!(verdict(&pairs(20, 5, 3, 5)), Verdict::Better);
-        assert_eq!(verdict(&pairs(20, 5, 5, 5)), Verdict::Equivalent);
-        assert_eq!(verdict(&pairs(20, 1, 1, 1)), Verdict::Inconclusive);
-        assert_eq!(verdict(&pairs(3, 1, 1, 0)), Verdict::Inconclusive);
+        assert_eq!(verdict(&pairs(20, 5, 5, 3)), ComparisonVerdict::Worse);
+        assert_eq!(verdict(&pairs(20, 5, 3, 5)), ComparisonVerdict::Better);
+        assert_eq!(verdict(&pairs(20, 5, 5, 5)), ComparisonVerdict::Equivalent);
+        assert_eq!(
+            verdict(&pairs(20, 1, 1, 1)),
+            ComparisonVerdict::Inconclusive
+        );
+        assert_eq!(verdict(&pairs(3, 1, 1, 0)), ComparisonVerdict::Inconclusive);
         assert_eq!(judge(&[], &RULE), None);
     }
 
@@ -251,11 +245,14 @@ mod tests {
         many.extend(pairs(10, 10, 10, 4));
         let judged = judge(&many, &RULE).unwrap();
         assert!(judged.p < 0.001);
-        assert_eq!(judged.verdict, Verdict::Equivalent);
+        assert_eq!(judged.verdict, ComparisonVerdict::Equivalent);
         let strict = Rule {
             margin: 0.01,
             ..RULE
         };
-        assert_eq!(judge(&many, &strict).unwrap().verdict, Verdict::Worse);
+        assert_eq!(
+            judge(&many, &strict).unwrap().verdict,
+            ComparisonVerdict::Worse
+        );
     }
 }

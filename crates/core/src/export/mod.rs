@@ -19,8 +19,8 @@ pub use convert::{converted_document, converted_yaml};
 pub use hash::test_hash;
 pub use records::{CRITERIA_PLACEHOLDER, LoggedTest, logged_suite, test_ids, with_logged_tests};
 pub use transpile::{
-    Audience, Criteria, Ending, Format, Layout, Loss, NoSkill, OutFile, Prompts, TranspileOptions,
-    Transpiled, Transpiler, transpile,
+    Audience, CriteriaMode, Ending, Format, Layout, Loss, NoSkill, OutFile, PromptMode,
+    TranspileOptions, Transpiled, Transpiler, transpile,
 };
 
 /// The codes of this room, file by file: warnings, which `validate` does not report (spec

@@ -4,9 +4,8 @@
 mod select;
 mod shard;
 
-pub use crate::stats::SplitMix64;
-pub use select::{BadPattern, Filter, Selection};
-pub use shard::{BadShard, Shard};
+pub use select::{Filter, PatternError, Selection};
+pub use shard::{Shard, ShardError};
 
 use std::collections::HashMap;
 
@@ -14,7 +13,7 @@ use crate::model::Test;
 
 /// Test × target × trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Case {
+pub struct PlannedCase {
     /// Place of the test in its suite.
     pub test: usize,
     pub target: String,
@@ -23,7 +22,7 @@ pub struct Case {
 }
 
 /// Cases that run one after another, in this order. Never empty.
-pub type Chain = Vec<Case>;
+pub type Chain = Vec<PlannedCase>;
 
 /// Puts the selected tests into an order of work. `targets` names what a test runs against.
 pub fn plan(
@@ -38,7 +37,7 @@ pub fn plan(
         let test = &tests[*at];
         for target in targets(test) {
             for trial in 1..=trials.unwrap_or(test.trials) {
-                let case = Case {
+                let case = PlannedCase {
                     test: *at,
                     target: target.clone(),
                     trial,

@@ -17,15 +17,15 @@ pub struct Filter {
 
 /// The text is no pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadPattern(pub String);
+pub struct PatternError(pub String);
 
 impl Filter {
-    pub fn parse(text: &str) -> Result<Self, BadPattern> {
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
         let (pattern, excludes) = match text.strip_prefix('!') {
             Some(rest) => (rest, true),
             None => (text, false),
         };
-        let glob = Glob::new(pattern).map_err(|_| BadPattern(text.to_owned()))?;
+        let glob = Glob::new(pattern).map_err(|_| PatternError(text.to_owned()))?;
         Ok(Self {
             matcher: glob.compile_matcher(),
             excludes,

@@ -14,17 +14,17 @@ pub struct Shard {
 
 /// The text is no `I/N` with 1 ≤ I ≤ N.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadShard;
+pub struct ShardError;
 
 impl Shard {
-    pub fn parse(text: &str) -> Result<Self, BadShard> {
-        let (index, count) = text.split_once('/').ok_or(BadShard)?;
-        let number = |text: &str| text.parse::<usize>().map_err(|_| BadShard);
+    pub fn parse(text: &str) -> Result<Self, ShardError> {
+        let (index, count) = text.split_once('/').ok_or(ShardError)?;
+        let number = |text: &str| text.parse::<usize>().map_err(|_| ShardError);
         let (index, count) = (number(index)?, number(count)?);
         if 1 <= index && index <= count {
             Ok(Self { index, count })
         } else {
-            Err(BadShard)
+            Err(ShardError)
         }
     }
 
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn what_is_no_part_of_a_whole_is_refused() {
         for text in ["", "1", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3"] {
-            assert_eq!(Shard::parse(text), Err(BadShard), "{text}");
+            assert_eq!(Shard::parse(text), Err(ShardError), "{text}");
         }
         assert!(Shard::parse("3/3").is_ok());
     }

@@ -4,7 +4,7 @@ use crate::assertion::{AssertionKind, COMMON_FIELDS, KINDS, custom_fields};
 use crate::model::Value;
 
 use super::keyword::{any_of, list_of, map};
-use super::object::Object;
+use super::object::ObjectSchema;
 use super::shape::Writer;
 use super::variant::{Variant, choose, spellings};
 
@@ -76,20 +76,20 @@ fn entry(writer: Writer) -> Value {
         })
         .collect();
     let custom = writer.reference("assertion-custom");
-    let whole = Object::new(writer, &[COMMON_FIELDS])
+    let whole = ObjectSchema::new(writer, &[COMMON_FIELDS])
         .title("Assertion")
         .description("one check of what the agent did")
         .without(&others)
         .replace("type", name);
     choose("type", &variants, Some(custom))
         .into_iter()
-        .fold(whole, Object::rule)
+        .fold(whole, ObjectSchema::rule)
         .finish()
 }
 
 fn options(writer: Writer, kind: &'static AssertionKind) -> Value {
     let summary = kind.doc.split("\n\n").next().unwrap_or("").trim();
-    let mut object = Object::new(writer, &[kind.fields, COMMON_FIELDS])
+    let mut object = ObjectSchema::new(writer, &[kind.fields, COMMON_FIELDS])
         .title(kind.name)
         .without(&shared());
     if !summary.is_empty() {
@@ -108,7 +108,7 @@ fn options(writer: Writer, kind: &'static AssertionKind) -> Value {
 }
 
 fn custom(writer: Writer) -> Value {
-    Object::new(writer, &[custom_fields(), COMMON_FIELDS])
+    ObjectSchema::new(writer, &[custom_fields(), COMMON_FIELDS])
         .title("custom type")
         .description("a check of your own: a script; other keys are its settings")
         .without(&shared())

@@ -1,16 +1,17 @@
 //! A whole schema: the draft it is written for, its root and its definitions.
 
 use crate::model::{Map, Value};
+use crate::words;
 
 use super::keyword::map;
 
-/// The drafts differ in two words only; keywords that changed their meaning are not used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Draft {
-    /// 2020-12
-    D2020,
-    /// draft-07, which editors and older validators expect
-    D07,
+words! {
+    /// The drafts differ in two keywords only; keywords that changed their meaning are not used.
+    pub enum Draft {
+        D2020 = "2020-12",
+        /// Expected by editors and older validators.
+        D07 = "07",
+    }
 }
 
 impl Draft {

@@ -7,7 +7,7 @@ use super::document::{Document, Draft};
 use super::keyword::{
     any_of, first_of, list_of, map, matching, non_empty_list_of, not, not_blank, of_type, with,
 };
-use super::object::Object;
+use super::object::ObjectSchema;
 use super::shape::Writer;
 
 const LIST_KEYS: &[&str] = &["evals", "cases", "tests", "test_cases", "queries"];
@@ -86,7 +86,7 @@ pub fn evals_json(draft: Draft) -> Value {
 
 fn eval_list(writer: Writer) -> Value {
     let list = non_empty_list_of(writer.reference("eval"));
-    Object::new(writer, &[ROOT_FIELDS])
+    ObjectSchema::new(writer, &[ROOT_FIELDS])
         .rule(first_of(LIST_KEYS, &list, &not(of_type("array"))))
         .finish()
 }
@@ -111,7 +111,7 @@ fn eval_set(writer: Writer) -> Value {
 fn trigger_lists(writer: Writer) -> Value {
     let queries = list_of(not_blank());
     let filled = |key| with(key, non_empty_list_of(not_blank()));
-    Object::new(writer, &[TRIGGER_FIELDS])
+    ObjectSchema::new(writer, &[TRIGGER_FIELDS])
         .replace("should_trigger", queries.clone())
         .replace("should_not_trigger", queries)
         .rule(any_of(vec![
@@ -128,7 +128,7 @@ fn eval(writer: Writer) -> Value {
         "properties",
         map([("should_trigger", not(of_type("null")))]),
     )]);
-    Object::new(writer, &[ENTRY_FIELDS])
+    ObjectSchema::new(writer, &[ENTRY_FIELDS])
         .title("Evaluation")
         .replace("id", id)
         .rule(first_of(PROMPT_KEYS, &not_blank(), &of_type("null")))

@@ -5,7 +5,7 @@ use crate::read::{BLOCK_FIELDS, MESSAGE_FIELDS, TOOL_CALL_FIELDS};
 use crate::syntax::fields::Shape;
 
 use super::keyword::{any_of, list_of, map, of_type, present, when, with};
-use super::object::Object;
+use super::object::ObjectSchema;
 use super::shape::{Writer, choice};
 
 pub(super) fn definitions(writer: Writer) -> Vec<(String, Value)> {
@@ -40,7 +40,7 @@ fn message(writer: Writer) -> Value {
         ),
     ]);
     let answers_a_call = with("role", choice(&["tool"]));
-    Object::new(writer, &[MESSAGE_FIELDS])
+    ObjectSchema::new(writer, &[MESSAGE_FIELDS])
         .title("Message")
         .rule(any_of(vec![present("content"), only_calls]))
         .rule(when(answers_a_call, present("tool_call_id")))
@@ -61,14 +61,14 @@ fn block(writer: Writer) -> Value {
         .collect();
     let holds_text = with("type", choice(&texts));
     let text = map([("properties", map([("value", of_type("string"))]))]);
-    Object::new(writer, &[BLOCK_FIELDS])
+    ObjectSchema::new(writer, &[BLOCK_FIELDS])
         .title("Content block")
         .rule(when(holds_text, text))
         .finish()
 }
 
 fn tool_call(writer: Writer) -> Value {
-    Object::new(writer, &[TOOL_CALL_FIELDS])
+    ObjectSchema::new(writer, &[TOOL_CALL_FIELDS])
         .title("Tool call")
         .need(&["function", "tool"])
         .finish()

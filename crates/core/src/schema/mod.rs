@@ -17,8 +17,8 @@ mod variant;
 
 pub use document::{Document, Draft};
 pub use evals_json::evals_json;
-pub use object::Object;
+pub use object::ObjectSchema;
 pub use results::results;
-pub use shape::{References, Writer};
+pub use shape::{ReferenceMode, Writer};
 pub use suite::suite;
 pub use variant::{Variant, choose, spellings};

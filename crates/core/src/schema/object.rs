@@ -7,12 +7,12 @@ use crate::syntax::fields::Shape;
 
 use super::document::Draft;
 use super::keyword::{any_of, map, present};
-use super::shape::{Texts, Writer, or_null};
+use super::shape::{TextRule, Writer, or_null};
 
 /// A mapping with the fields of some tables; the first table that has a name decides on it, as
 /// when the file is read.
 #[derive(Debug, Clone)]
-pub struct Object {
+pub struct ObjectSchema {
     writer: Writer,
     fields: Vec<&'static Field>,
     hidden: Vec<&'static str>,
@@ -32,7 +32,7 @@ enum Spelling {
     Other,
 }
 
-impl Object {
+impl ObjectSchema {
     pub fn new(writer: Writer, tables: &[&'static [Field]]) -> Self {
         let mut fields: Vec<&'static Field> = Vec::new();
         for field in tables.iter().flat_map(|table| table.iter()) {
@@ -186,9 +186,9 @@ impl Object {
     fn property(&self, field: &'static Field, spelling: Spelling) -> Value {
         let is_needed = self.needs().contains(&vec![field.name]);
         let texts = if is_needed {
-            Texts::Filled
+            TextRule::Filled
         } else {
-            Texts::MayBeEmpty
+            TextRule::MayBeEmpty
         };
         let replaced = self.replaced.iter().find(|(name, _)| *name == field.name);
         let value = match replaced {
@@ -304,7 +304,7 @@ mod tests {
             Field::new("c", Shape::Text, "its own"),
         ];
         let writer = Writer::for_records(Draft::D07);
-        let text = Object::new(writer, &[FIRST, SECOND])
+        let text = ObjectSchema::new(writer, &[FIRST, SECOND])
             .finish()
             .to_json(JsonStyle::Compact);
         assert!(!text.contains("second"), "{text}");

@@ -5,7 +5,7 @@ use crate::syntax::fields::{Field, Shape};
 
 use super::document::{Document, Draft};
 use super::keyword::{any_of, list_of, matching, of_type};
-use super::object::Object;
+use super::object::ObjectSchema;
 use super::shape::Writer;
 
 const COUNT: Shape = Shape::Integer {
@@ -293,7 +293,7 @@ static MISS_FIELDS: &[Field] = &[
 /// One line of a results file; the summary is the definition `summary`.
 pub fn results(draft: Draft) -> Value {
     let writer = Writer::for_records(draft);
-    let row = Object::new(writer, &[ROW_FIELDS])
+    let row = ObjectSchema::new(writer, &[ROW_FIELDS])
         .replace("testHash", matching("^[0-9a-f]{16}$"))
         .always(ALWAYS)
         .finish();
@@ -305,13 +305,13 @@ pub fn results(draft: Draft) -> Value {
     )
     .define(
         "evaluator-result",
-        Object::new(writer, &[GRADE_FIELDS])
+        ObjectSchema::new(writer, &[GRADE_FIELDS])
             .title("Grade of one assertion")
             .finish(),
     )
     .define(
         "summary",
-        Object::new(writer, &[SUMMARY_FIELDS])
+        ObjectSchema::new(writer, &[SUMMARY_FIELDS])
             .title("Suite summary")
             .replace("target", targets)
             .finish(),

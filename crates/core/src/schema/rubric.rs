@@ -4,11 +4,11 @@ use crate::assertion::ITEM_FIELDS;
 use crate::model::Value;
 
 use super::keyword::{any_of, list_of, of_type};
-use super::object::Object;
+use super::object::ObjectSchema;
 use super::shape::Writer;
 
 pub(super) fn definitions(writer: Writer) -> Vec<(String, Value)> {
-    let item = Object::new(writer, &[ITEM_FIELDS])
+    let item = ObjectSchema::new(writer, &[ITEM_FIELDS])
         .title("Rubric item")
         .need(&["outcome", "description", "score_ranges"])
         .finish();

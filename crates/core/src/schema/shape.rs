@@ -5,7 +5,7 @@ use crate::syntax::fields::Shape;
 
 use super::document::Draft;
 use super::keyword::{any_of, anything, list_of, map, matching, non_empty_list_of, of_type};
-use super::object::Object;
+use super::object::ObjectSchema;
 
 /// A text that is nothing but one `${{ NAME }}`.
 const REFERENCE: &str = r"^\s*\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}\s*$";
@@ -14,14 +14,14 @@ const INTERPOLATED: &str = r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}";
 
 /// Whether `${{ NAME }}` is replaced in the file that is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum References {
+pub enum ReferenceMode {
     Replaced,
     PlainText,
 }
 
 /// Whether a required field may hold the empty text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Texts {
+pub(super) enum TextRule {
     MayBeEmpty,
     Filled,
 }
@@ -30,7 +30,7 @@ pub(super) enum Texts {
 #[derive(Debug, Clone, Copy)]
 pub struct Writer {
     pub draft: Draft,
-    pub references: References,
+    pub references: ReferenceMode,
 }
 
 impl Writer {
@@ -38,7 +38,7 @@ impl Writer {
     pub fn new(draft: Draft) -> Self {
         Self {
             draft,
-            references: References::Replaced,
+            references: ReferenceMode::Replaced,
         }
     }
 
@@ -46,7 +46,7 @@ impl Writer {
     pub fn for_records(draft: Draft) -> Self {
         Self {
             draft,
-            references: References::PlainText,
+            references: ReferenceMode::PlainText,
         }
     }
 
@@ -56,10 +56,10 @@ impl Writer {
     }
 
     pub fn shape(self, shape: &Shape) -> Value {
-        self.value(shape, Texts::MayBeEmpty)
+        self.value(shape, TextRule::MayBeEmpty)
     }
 
-    pub(super) fn value(self, shape: &Shape, texts: Texts) -> Value {
+    pub(super) fn value(self, shape: &Shape, texts: TextRule) -> Value {
         let mut alternatives = Vec::new();
         self.collect(shape, texts, &mut alternatives);
         one_of_them(alternatives)
@@ -68,16 +68,16 @@ impl Writer {
     /// A text that fits a rule, unless only the environment knows what it says.
     pub(super) fn text_that(self, rule: Value) -> Value {
         match self.references {
-            References::Replaced => any_of(vec![rule, matching(INTERPOLATED)]),
-            References::PlainText => rule,
+            ReferenceMode::Replaced => any_of(vec![rule, matching(INTERPOLATED)]),
+            ReferenceMode::PlainText => rule,
         }
     }
 
-    fn collect(self, shape: &Shape, texts: Texts, out: &mut Vec<Value>) {
+    fn collect(self, shape: &Shape, texts: TextRule, out: &mut Vec<Value>) {
         match shape {
             Shape::Any => add(out, anything()),
             Shape::Text => add(out, of_type("string")),
-            Shape::NonEmptyText => add(out, text_of_length(Texts::Filled)),
+            Shape::NonEmptyText => add(out, text_of_length(TextRule::Filled)),
             Shape::TextOrScalar => {
                 add(out, text_of_length(texts));
                 add(out, of_type("number"));
@@ -117,13 +117,13 @@ impl Writer {
                     self.collect(shape, texts, out);
                 }
             }
-            Shape::Fields(table) => add(out, Object::new(self, &[table]).finish()),
+            Shape::Fields(table) => add(out, ObjectSchema::new(self, &[table]).finish()),
             Shape::Ref(name) => add(out, self.reference(name)),
         }
     }
 
     fn add_reference(self, pattern: &str, out: &mut Vec<Value>) {
-        if self.references == References::Replaced {
+        if self.references == ReferenceMode::Replaced {
             add(out, matching(pattern));
         }
     }
@@ -171,10 +171,10 @@ pub(super) fn or_null(schema: Value) -> Value {
     keywords.into()
 }
 
-fn text_of_length(texts: Texts) -> Value {
+fn text_of_length(texts: TextRule) -> Value {
     match texts {
-        Texts::MayBeEmpty => of_type("string"),
-        Texts::Filled => map([("type", "string".into()), ("minLength", 1_u64.into())]),
+        TextRule::MayBeEmpty => of_type("string"),
+        TextRule::Filled => map([("type", "string".into()), ("minLength", 1_u64.into())]),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::read::{EXECUTION_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS};
 
 use super::document::{Document, Draft};
 use super::keyword::{any_of, map, matching, non_empty_list_of, not_blank, of_type, when, with};
-use super::object::Object;
+use super::object::ObjectSchema;
 use super::shape::Writer;
 use super::{assertion, message, rubric};
 
@@ -47,7 +47,7 @@ fn root(writer: Writer) -> Value {
         ]),
     ]);
     let description = map([("type", "string".into()), ("maxLength", 2048_u64.into())]);
-    Object::new(writer, &[ROOT_FIELDS])
+    ObjectSchema::new(writer, &[ROOT_FIELDS])
         .replace("name", writer.text_that(name))
         .replace("version", version)
         .replace("description", writer.text_that(description))
@@ -85,7 +85,7 @@ fn test(writer: Writer) -> Value {
             ("input_messages", string_or_null),
         ]),
     )]);
-    Object::new(writer, &[TEST_FIELDS])
+    ObjectSchema::new(writer, &[TEST_FIELDS])
         .title("Test")
         .description("one task for the agent, and what counts as success")
         .replace("id", id)
@@ -114,14 +114,14 @@ fn skip() -> Value {
 }
 
 fn execution(writer: Writer) -> Value {
-    Object::new(writer, &[EXECUTION_FIELDS])
+    ObjectSchema::new(writer, &[EXECUTION_FIELDS])
         .title("Execution")
         .description("how tests are run")
         .finish()
 }
 
 fn metadata(writer: Writer) -> Value {
-    Object::new(writer, &[METADATA_FIELDS])
+    ObjectSchema::new(writer, &[METADATA_FIELDS])
         .title("Metadata")
         .description("free data; the keys listed here are reserved")
         .finish()

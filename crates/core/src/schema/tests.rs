@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Value as Json, json};
 
 use super::object::all_keys;
-use super::{Document, Draft, Object, Variant, Writer, choose, evals_json, results, suite};
+use super::{Document, Draft, ObjectSchema, Variant, Writer, choose, evals_json, results, suite};
 use crate::assertion::{COMMON_FIELDS, KINDS};
 use crate::diagnostic::Diagnostics;
 use crate::model::{JsonStyle, Value};
@@ -394,17 +394,18 @@ fn a_targets_file_is_described_by_its_providers() {
     .required()];
     fn targets(draft: Draft) -> Value {
         let writer = Writer::new(draft);
-        let own = |fields| Object::new(writer, &[fields]).finish();
+        let own = |fields| ObjectSchema::new(writer, &[fields]).finish();
         let variants = [("mock", MOCK), ("http-chat", CHAT)].map(|(name, fields)| Variant {
             names: vec![name.to_owned()],
             schema: own(fields),
         });
-        let target = choose("provider", &variants, None)
-            .into_iter()
-            .fold(Object::new(writer, &[TARGET]).title("Target"), Object::rule);
+        let target = choose("provider", &variants, None).into_iter().fold(
+            ObjectSchema::new(writer, &[TARGET]).title("Target"),
+            ObjectSchema::rule,
+        );
         Document::new(draft, "targets.yaml", "Where cases are sent.")
             .define("target", target.finish())
-            .finish(&Object::new(writer, &[ROOT]).finish())
+            .finish(&ObjectSchema::new(writer, &[ROOT]).finish())
     }
     let good = "targets: [{name: a, provider: mock, response: x, max_retries: '${{ N }}'}]";
     check(targets, true, &[from_yaml(good)]);

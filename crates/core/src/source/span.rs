@@ -26,14 +26,6 @@ impl Span {
         }
     }
 
-    /// The empty span just behind this span's last byte.
-    pub fn at_end(self) -> Self {
-        Self {
-            start: self.end,
-            ..self
-        }
-    }
-
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }

@@ -1,15 +1,14 @@
-//! How much chance there is in a number. Pure and seeded: the same numbers and the same seed give
-//! the same answer on every machine.
+//! Intervals, permutation tests and corrections. Pure and seeded: the same numbers and the same
+//! seed give the same result on every machine.
 //!
-//! Trials of one test resemble each other, so tests are what is counted: intervals of means treat
-//! the tests as clusters, and comparisons are made within tests.
+//! Trials of one test are correlated, so tests are the unit of analysis: intervals of means treat
+//! tests as clusters, and comparisons are made within tests.
 
 mod clustered;
 mod difference;
 mod mean;
 mod multiple;
 mod paired;
-mod passk;
 mod power;
 mod random;
 mod rate;
@@ -18,13 +17,12 @@ mod special;
 pub use clustered::{Passes, clustered_rate};
 pub(crate) use difference::typical_trials;
 pub use difference::{Measure, difference};
-pub use mean::{bootstrap_bca, bootstrap_percentile, clustered_mean, mean_between};
-pub use multiple::{benjamini_hochberg, holm};
-pub use paired::{Permuted, mcnemar, permute};
-pub use passk::{pass_all_k, pass_at_k};
-pub use power::{Settling, trials_for_rates, trials_to_settle};
-pub use random::SplitMix64;
-pub use rate::{SELF_EVIDENT, between, jeffreys, percent, rate_text, wilson};
+pub use mean::{clustered_mean, mean_between};
+pub use multiple::holm;
+pub use paired::{Permuted, permute};
+pub use power::{Settling, trials_to_settle};
+pub use random::{Fnv1a, SplitMix64};
+pub use rate::{SELF_EVIDENT, between, percent, rate_text, wilson};
 
 /// From `low` to `high`, both included.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,8 +44,8 @@ impl Interval {
     }
 }
 
-/// One test in two runs: what its trials scored before and after. A pass counts 1, anything else
-/// 0, where rates are compared.
+/// The scores of one test's trials in two runs. Where rates are compared, a pass is 1 and anything
+/// else 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     pub base: Vec<f64>,
@@ -65,7 +63,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// With n − 1 below. 0 for fewer than two values.
+/// The sample variance, with n − 1. 0 for fewer than two values.
 pub(crate) fn variance(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;

@@ -21,9 +21,9 @@ const TIE: f64 = 1e-9;
 /// How often chance alone does what was seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Permuted {
-    /// Share of the arrangements with a gain as low as this or lower.
+    /// PassDistribution of the arrangements with a gain as low as this or lower.
     pub down: f64,
-    /// Share of the arrangements with a gain as high as this or higher.
+    /// PassDistribution of the arrangements with a gain as high as this or higher.
     pub up: f64,
     /// Whether all arrangements were counted; otherwise they were drawn.
     pub is_exact: bool,
@@ -71,7 +71,7 @@ fn arrangements(pairs: &[&Pair]) -> Option<u64> {
 }
 
 /// Passes of one test: how many the candidate may get, and with what chance each.
-struct Share {
+struct PassDistribution {
     /// What one pass of the candidate is worth.
     step: u64,
     least: u64,
@@ -80,7 +80,7 @@ struct Share {
 }
 
 /// The sum of the tests' hypergeometric distributions, on whole numbers.
-struct Lattice(Vec<Share>);
+struct Lattice(Vec<PassDistribution>);
 
 impl Lattice {
     /// `None` when the trial counts have no common measure that is worth it.
@@ -93,19 +93,24 @@ impl Lattice {
                 return None;
             }
         }
-        let mut shares: Vec<Share> = pairs.iter().map(|pair| Share::of(pair, unit)).collect();
-        let divisor = shares.iter().fold(0, |d, s| common_divisor(d, s.step));
-        for share in &mut shares {
-            share.step /= divisor;
+        let mut distributions: Vec<PassDistribution> = pairs
+            .iter()
+            .map(|pair| PassDistribution::of(pair, unit))
+            .collect();
+        let divisor = distributions
+            .iter()
+            .fold(0, |d, s| common_divisor(d, s.step));
+        for distribution in &mut distributions {
+            distribution.step /= divisor;
         }
-        let lattice = Self(shares);
+        let lattice = Self(distributions);
         let cells = lattice.cells();
         let widths: u64 = lattice.0.iter().map(|s| s.chances.len() as u64).sum();
         (cells <= CELLS && cells * widths <= STEPS).then_some(lattice)
     }
 
     fn cells(&self) -> u64 {
-        let spans = self.0.iter().map(Share::span);
+        let spans = self.0.iter().map(PassDistribution::span);
         spans.sum::<u64>() + 1
     }
 
@@ -114,19 +119,19 @@ impl Lattice {
         chances[0] = 1.0;
         let mut filled = 1;
         let mut seen = 0;
-        for share in &self.0 {
+        for distribution in &self.0 {
             let mut next = vec![0.0; chances.len()];
             for (at, chance) in chances[..filled].iter().enumerate() {
                 if *chance < NEGLIGIBLE {
                     continue;
                 }
-                for (more, own) in share.chances.iter().enumerate() {
-                    next[at + more * share.step as usize] += chance * own;
+                for (more, own) in distribution.chances.iter().enumerate() {
+                    next[at + more * distribution.step as usize] += chance * own;
                 }
             }
-            filled += share.span() as usize;
+            filled += distribution.span() as usize;
             chances = next;
-            seen += ((share.seen - share.least) * share.step) as usize;
+            seen += ((distribution.seen - distribution.least) * distribution.step) as usize;
         }
         Permuted {
             down: chances[..=seen].iter().sum::<f64>().min(1.0),
@@ -136,7 +141,7 @@ impl Lattice {
     }
 }
 
-impl Share {
+impl PassDistribution {
     fn of(pair: &Pair, unit: u64) -> Self {
         let passes = |side: &[f64]| side.iter().filter(|value| **value == 1.0).count() as u64;
         let (base, candidate) = (pair.base.len() as u64, pair.candidate.len() as u64);
@@ -270,17 +275,6 @@ fn drawn((values, size, total): &mut (Vec<f64>, usize, f64), random: &mut SplitM
     gain_of(base, *total, *size, values.len())
 }
 
-/// McNemar's exact test, two-sided: tests that passed only before, and only after.
-pub fn mcnemar(only_before: u64, only_after: u64) -> f64 {
-    let count = only_before + only_after;
-    let least = only_before.min(only_after);
-    let half = count as f64 * std::f64::consts::LN_2;
-    let tail: f64 = (0..=least)
-        .map(|k| (ln_choose(count, k) - half).exp())
-        .sum();
-    (2.0 * tail).min(1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,6 +288,17 @@ mod tests {
 
     fn close(found: f64, wanted: f64) {
         assert!((found - wanted).abs() < 1e-9, "{found} {wanted}");
+    }
+
+    /// McNemar's exact test, two-sided, for tests that passed only before and only after.
+    fn mcnemar(only_before: u64, only_after: u64) -> f64 {
+        let count = only_before + only_after;
+        let least = only_before.min(only_after);
+        let half = count as f64 * std::f64::consts::LN_2;
+        let tail: f64 = (0..=least)
+            .map(|k| (ln_choose(count, k) - half).exp())
+            .sum();
+        (2.0 * tail).min(1.0)
     }
 
     /// statsmodels 0.15.0, `mcnemar(exact=True)`.

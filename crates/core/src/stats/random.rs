@@ -35,6 +35,35 @@ impl SplitMix64 {
     }
 }
 
+/// FNV-1a: a short hash that is the same on every machine. Not for hostile input.
+#[derive(Debug, Clone)]
+pub struct Fnv1a(u64);
+
+impl Default for Fnv1a {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv1a {
+    pub fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    /// Adds a text and a byte that no UTF-8 text contains, so that neighbouring texts cannot run
+    /// into each other.
+    pub fn add_text(&mut self, text: &str) {
+        self.add(text.as_bytes());
+        self.add(&[0xff]);
+    }
+
+    pub fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

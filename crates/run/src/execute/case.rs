@@ -10,7 +10,7 @@ use evalrig_core::model::{
     Answer, Answers, Ask, AssertionGrade, Evidence, Fault, FaultKind, GradingOptions,
     JudgeQuestion, Question, Stage, Step, Test, Transcript,
 };
-use evalrig_core::plan::Case;
+use evalrig_core::plan::PlannedCase;
 use futures_util::future::join_all;
 
 use crate::agent::{Purpose, Request};
@@ -33,7 +33,7 @@ use super::station::Station;
 pub(super) struct CaseWork<'a> {
     pub(super) job: &'a Job,
     pub(super) suite: usize,
-    pub(super) case: &'a Case,
+    pub(super) case: &'a PlannedCase,
     /// Number of the case in the plan.
     pub(super) number: usize,
     pub(super) outside: &'a Outside,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use evalrig_core::model::{Judging, Suite, Transcript};
-use evalrig_core::plan::{Case, Chain};
+use evalrig_core::plan::{Chain, PlannedCase};
 use evalrig_core::score::Thresholds;
 use evalrig_core::source::Sources;
 
@@ -52,7 +52,7 @@ impl SuiteJob {
         &self.hashes[test]
     }
 
-    pub fn key(&self, case: &Case) -> CaseKey {
+    pub fn key(&self, case: &PlannedCase) -> CaseKey {
         CaseKey {
             suite: self.suite.name.clone(),
             test: self.suite.tests[case.test].id.to_string(),

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use evalrig_core::model::{Fault, Stage, Transcript};
-use evalrig_core::plan::SplitMix64;
+use evalrig_core::stats::{Fnv1a, SplitMix64};
 
 use crate::agent::{Agent, AttemptFault, Purpose, Request, Retry};
 
@@ -58,8 +58,12 @@ impl Backoff {
             Purpose::Judge => 1,
         };
         let numbers = [u64::from(request.trial), purpose, request.call as u64];
-        let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
-        Self::new(fnv(request.test_id.bytes().chain(numbers)))
+        let mut hash = Fnv1a::default();
+        hash.add(request.test_id.as_bytes());
+        for number in numbers {
+            hash.add(&number.to_le_bytes());
+        }
+        Self::new(hash.finish())
     }
 
     /// 1 s, 2 s, 4 s … and up to half as much again, at most 60 s. A time that the service gave
@@ -136,13 +140,6 @@ fn gave_up(asked: Duration) -> String {
     format!(
         "; not tried again, since the service asks for a wait of {asked} s and {longest} s is the longest"
     )
-}
-
-/// FNV-1a: short, and the same on every machine.
-fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use camino::Utf8Path;
-use evalrig_core::plan::{Case, Chain};
+use evalrig_core::plan::{Chain, PlannedCase};
 
 use crate::execute::{Station, SuiteJob};
 use crate::record::CaseKey;
@@ -20,7 +20,7 @@ fn cases(runnable: &Runnable, keys: &[CaseKey]) -> (Vec<Chain>, Vec<String>) {
     let (mut chains, mut gone) = (Vec::new(), Vec::new());
     for key in keys.iter().filter(|key| key.suite == runnable.suite.name) {
         match places.get(key.test.as_str()) {
-            Some(test) => chains.push(vec![Case {
+            Some(test) => chains.push(vec![PlannedCase {
                 test: *test,
                 target: key.target.clone(),
                 trial: key.trial,

@@ -6,7 +6,7 @@ use evalrig_core::model::{
     Answers, Block, Evidence, GradingOptions, JudgeQuestion, Judging, Message, Question, Step,
     Transcript,
 };
-use evalrig_core::plan::Case;
+use evalrig_core::plan::PlannedCase;
 
 use crate::agent::Quote;
 use crate::disk::Disk;
@@ -93,7 +93,7 @@ impl Estimate {
 }
 
 /// What judges would be asked about an empty answer: as much as about any other.
-fn judge_questions(suite: &SuiteJob, case: &Case, judging: Judging) -> Vec<JudgeQuestion> {
+fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Vec<JudgeQuestion> {
     let transcript = Transcript::default();
     let evidence = Evidence {
         suite: &suite.suite.name,

@@ -7,10 +7,9 @@
 //! Transcripts are redacted like everything else. Grading after a resume therefore sees `***`
 //! where an answer repeated a secret.
 
-use std::fmt::Write;
-
 use evalrig_core::model::{JsonStyle, Map, Number, Transcript, Value};
 use evalrig_core::secrets::Secrets;
+use evalrig_core::stats::Fnv1a;
 use evalrig_core::syntax::json_value;
 use serde::{Deserialize, Serialize};
 
@@ -98,32 +97,13 @@ impl Header {
 /// A short name for the tests of a plan: changes when a test is added, taken away, moved, or means
 /// something else. Takes pairs of id and `testHash`.
 pub fn fingerprint<'a>(tests: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    let mut hash = Fnv::default();
+    // Not a cryptographic hash: there is nothing to gain by making two plans look alike.
+    let mut hash = Fnv1a::default();
     for (id, test_hash) in tests {
-        hash.add(id);
-        hash.add(test_hash);
+        hash.add_text(id);
+        hash.add_text(test_hash);
     }
-    let mut text = String::with_capacity(16);
-    write!(text, "{:016x}", hash.0).expect("a string takes everything");
-    text
-}
-
-/// FNV-1a. Nobody gains by making two plans look alike, so a checksum is enough.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn add(&mut self, text: &str) {
-        // The byte at the end, which no UTF-8 text has, keeps neighbours apart.
-        for byte in text.bytes().chain([0xff]) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
-    }
+    format!("{:016x}", hash.finish())
 }
 
 /// An answer that is yet to be graded.

@@ -1,6 +1,6 @@
 //! One case as it is kept (spec 11.1, 11.2). Readers ignore keys that they do not know.
 
-use evalrig_core::compare::Case;
+use evalrig_core::compare::ComparedCase;
 use evalrig_core::model::{Outcome, Tokens, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
@@ -62,7 +62,7 @@ impl Row {
 }
 
 /// What a comparison needs of it. A cost is known only if all of it is.
-impl From<&Row> for Case {
+impl From<&Row> for ComparedCase {
     fn from(row: &Row) -> Self {
         let judges = match &row.judge_usage {
             Some(usage) => usage.cost_usd,

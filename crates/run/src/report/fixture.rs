@@ -1,7 +1,7 @@
 //! One run for the tests of all reports.
 
 use camino::Utf8PathBuf;
-use evalrig_core::compare::{Case, Options, compare};
+use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
 use evalrig_core::model::{Outcome, Verdict};
 use serde_json::{Number, Value, json};
 
@@ -419,7 +419,7 @@ pub fn huge_row() -> Row {
 
 /// Two runs of one trial each, by test and what came of it.
 pub fn compared(name: &str, base: &[(&str, Outcome)], now: &[(&str, Outcome)]) -> Compared {
-    let case = |(test, outcome): &(&str, Outcome)| Case {
+    let case = |(test, outcome): &(&str, Outcome)| ComparedCase {
         suite: "support".to_owned(),
         test: (*test).to_owned(),
         target: "claude".to_owned(),
@@ -434,9 +434,9 @@ pub fn compared(name: &str, base: &[(&str, Outcome)], now: &[(&str, Outcome)]) -
         hash: "5f2b8c0d9e1a7744".to_owned(),
         cost: Some(0.002),
     };
-    let cases = |side: &[(&str, Outcome)]| -> Vec<Case> { side.iter().map(case).collect() };
+    let cases = |side: &[(&str, Outcome)]| -> Vec<ComparedCase> { side.iter().map(case).collect() };
     Compared {
         base: name.to_owned(),
-        comparison: compare(&cases(base), &cases(now), &Options::default()),
+        comparison: compare(&cases(base), &cases(now), &CompareOptions::default()),
     }
 }

@@ -1,7 +1,7 @@
 //! The JSON Schema of targets files, built from the tables of the providers.
 
 use evalrig_core::model::Value;
-use evalrig_core::schema::{Document, Draft, Object, Variant, Writer, choose};
+use evalrig_core::schema::{Document, Draft, ObjectSchema, Variant, Writer, choose};
 use evalrig_core::syntax::fields::Shape;
 
 use crate::provider::{PROVIDERS, Provider};
@@ -16,15 +16,15 @@ pub fn schema(draft: Draft) -> Value {
         .iter()
         .map(|provider| Variant {
             names: vec![provider.name.to_owned()],
-            schema: Object::new(writer, &[provider.fields]).finish(),
+            schema: ObjectSchema::new(writer, &[provider.fields]).finish(),
         })
         .collect();
     let target = choose("provider", &variants, None).into_iter().fold(
-        Object::new(writer, &[TARGET_FIELDS])
+        ObjectSchema::new(writer, &[TARGET_FIELDS])
             .title("Target")
             .description("Something that answers: an agent, a model, a mock, a recorded run.")
             .need(&["provider", "use_target"]),
-        Object::rule,
+        ObjectSchema::rule,
     );
     let names: &'static [&'static str] = provider_names();
     Document::new(
@@ -34,7 +34,7 @@ pub fn schema(draft: Draft) -> Value {
     )
     .define("target", target.finish())
     .define("provider", writer.shape(&Shape::Choice(names)))
-    .finish(&Object::new(writer, &[ROOT]).finish())
+    .finish(&ObjectSchema::new(writer, &[ROOT]).finish())
 }
 
 fn provider_names() -> &'static [&'static str] {

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use evalrig_core::compare::Case;
+use evalrig_core::compare::ComparedCase;
 use evalrig_run::record::Row;
 
 /// Cases of one run, in whatever order they come.
 #[derive(Debug, Default)]
-pub struct Gathered(Vec<(Position, Case)>);
+pub struct Gathered(Vec<(Position, ComparedCase)>);
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Position {
@@ -23,12 +23,12 @@ impl Gathered {
             file: row.source.file.clone(),
             line: row.source.line,
         };
-        self.0.push((position, Case::from(row)));
+        self.0.push((position, ComparedCase::from(row)));
     }
 
     /// In the order of the suite: rows stand in the order in which cases ended, which says nothing.
-    pub fn in_order(mut self) -> Vec<Case> {
-        let by_place = |one: &(Position, Case), other: &(Position, Case)| {
+    pub fn in_order(mut self) -> Vec<ComparedCase> {
+        let by_place = |one: &(Position, ComparedCase), other: &(Position, ComparedCase)| {
             one.0.cmp(&other.0).then_with(|| by_name(&one.1, &other.1))
         };
         self.0.sort_by(by_place);
@@ -36,7 +36,7 @@ impl Gathered {
     }
 }
 
-fn by_name(one: &Case, other: &Case) -> Ordering {
-    let key = |case: &'_ Case| (case.test.clone(), case.target.clone(), case.trial);
+fn by_name(one: &ComparedCase, other: &ComparedCase) -> Ordering {
+    let key = |case: &'_ ComparedCase| (case.test.clone(), case.target.clone(), case.trial);
     key(one).cmp(&key(other))
 }

@@ -1,6 +1,6 @@
 //! How a comparison exits.
 
-use evalrig_core::compare::{Change, Comparison, Verdict};
+use evalrig_core::compare::{Change, Comparison, ComparisonVerdict};
 
 use crate::exit::Exit;
 
@@ -8,7 +8,7 @@ use crate::exit::Exit;
 /// measured leaves it open.
 pub fn plain(comparison: &Comparison) -> Exit {
     let verdict = verdict(comparison);
-    if verdict == Some(Verdict::Worse) || comparison.count(Change::Regressed) > 0 {
+    if verdict == Some(ComparisonVerdict::Worse) || comparison.count(Change::Regressed) > 0 {
         Exit::No
     } else if comparison.is_incomplete() {
         Exit::Incomplete
@@ -23,27 +23,27 @@ pub fn plain(comparison: &Comparison) -> Exit {
 /// did before do not close it. Whatever is not settled, or could not be measured, does.
 pub fn gated(comparison: &Comparison, is_incomplete: bool) -> Exit {
     match verdict(comparison) {
-        Some(Verdict::Worse) => Exit::No,
-        Some(Verdict::Inconclusive) => Exit::Incomplete,
+        Some(ComparisonVerdict::Worse) => Exit::No,
+        Some(ComparisonVerdict::Inconclusive) => Exit::Incomplete,
         _ if is_incomplete || comparison.is_incomplete() => Exit::Incomplete,
         None => Exit::NothingSelected,
-        Some(Verdict::Better | Verdict::Equivalent) => Exit::Well,
+        Some(ComparisonVerdict::Better | ComparisonVerdict::Equivalent) => Exit::Well,
     }
 }
 
-fn verdict(comparison: &Comparison) -> Option<Verdict> {
+fn verdict(comparison: &Comparison) -> Option<ComparisonVerdict> {
     comparison.suite.map(|suite| suite.judged.verdict)
 }
 
 #[cfg(test)]
 mod tests {
-    use evalrig_core::compare::{Case, Options, compare};
+    use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
     use evalrig_core::model::Outcome;
 
     use super::*;
 
-    fn case(test: &str, trial: u32, outcome: Outcome) -> Case {
-        Case {
+    fn case(test: &str, trial: u32, outcome: Outcome) -> ComparedCase {
+        ComparedCase {
             suite: "s".to_owned(),
             test: test.to_owned(),
             target: "t".to_owned(),
@@ -56,7 +56,7 @@ mod tests {
     }
 
     /// So many tests with five trials each, of which so many pass.
-    fn run(tests: usize, passes: u32) -> Vec<Case> {
+    fn run(tests: usize, passes: u32) -> Vec<ComparedCase> {
         let trial = |test: usize, trial: u32| {
             let outcome = if trial <= passes {
                 Outcome::Passed
@@ -70,8 +70,8 @@ mod tests {
             .collect()
     }
 
-    fn found(base: &[Case], candidate: &[Case]) -> Comparison {
-        compare(base, candidate, &Options::default())
+    fn found(base: &[ComparedCase], candidate: &[ComparedCase]) -> Comparison {
+        compare(base, candidate, &CompareOptions::default())
     }
 
     #[test]

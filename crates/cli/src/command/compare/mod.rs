@@ -8,7 +8,7 @@ mod phrase;
 pub(super) mod source;
 mod text;
 
-use evalrig_core::compare::{Case, Comparison, Measure, Options, compare, selftest};
+use evalrig_core::compare::{CompareOptions, ComparedCase, Comparison, Measure, compare, selftest};
 
 use crate::args::{Compare, ComparisonFormat, MeasureName};
 use crate::context::{Context, complain, print};
@@ -22,7 +22,7 @@ struct Shown<'a> {
 }
 
 pub fn run(context: &Context, args: &Compare) -> Result<Exit, Exit> {
-    let options = Options {
+    let options = CompareOptions {
         measure: measure(args.measure),
         margin: args.margin,
         seed: args.seed,
@@ -48,8 +48,8 @@ pub(super) fn measure(name: MeasureName) -> Measure {
 fn show(
     context: &Context,
     args: &Compare,
-    [base, candidate]: [&(String, Vec<Case>); 2],
-    options: &Options,
+    [base, candidate]: [&(String, Vec<ComparedCase>); 2],
+    options: &CompareOptions,
 ) -> Result<Exit, Exit> {
     let comparison = compare(&base.1, &candidate.1, options);
     let shown = Shown {
@@ -78,7 +78,7 @@ fn try_gate(
     context: &Context,
     args: &Compare,
     results: &str,
-    options: &Options,
+    options: &CompareOptions,
 ) -> Result<Exit, Exit> {
     let (name, cases) = source::read(context, results)?;
     let Some(found) = selftest(&cases, options) else {

@@ -1,7 +1,7 @@
 //! Which results file an argument means, and its cases.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::compare::Case;
+use evalrig_core::compare::ComparedCase;
 use evalrig_core::read::repository_root;
 use evalrig_run::disk::Disk;
 use evalrig_run::record::{Place, Rows};
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use super::cases::Gathered;
 
 /// The file as the user would write it, and its cases in the order of the suite.
-pub fn read(context: &Context, argument: &str) -> Result<(String, Vec<Case>), Exit> {
+pub fn read(context: &Context, argument: &str) -> Result<(String, Vec<ComparedCase>), Exit> {
     let path = locate(context, argument)?;
     Ok((shown(context, &path), cases(&path)?))
 }
@@ -22,7 +22,7 @@ pub fn shown(context: &Context, path: &Utf8Path) -> String {
     evalrig_run::text::shown_path(path, &context.working_directory)
 }
 
-pub fn cases(path: &Utf8Path) -> Result<Vec<Case>, Exit> {
+pub fn cases(path: &Utf8Path) -> Result<Vec<ComparedCase>, Exit> {
     let unreadable = |error: &dyn std::fmt::Display| {
         complain(&error.to_string());
         Exit::CouldNotStart

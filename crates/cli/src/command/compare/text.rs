@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use evalrig_core::compare::{Change, Comparison, SelfTest, TestChange, Verdict};
+use evalrig_core::compare::{Change, Comparison, ComparisonVerdict, SelfTest, TestChange};
 use evalrig_run::report::{Detail, comparison as words};
 
 use super::{Shown, phrase};
@@ -83,11 +83,11 @@ pub fn selftest(name: &str, found: &SelfTest) -> String {
     )
 }
 
-fn tone(verdict: Verdict) -> Option<Tone> {
+fn tone(verdict: ComparisonVerdict) -> Option<Tone> {
     match verdict {
-        Verdict::Better | Verdict::Equivalent => Some(Tone::Good),
-        Verdict::Worse => Some(Tone::Bad),
-        Verdict::Inconclusive => Some(Tone::Middling),
+        ComparisonVerdict::Better | ComparisonVerdict::Equivalent => Some(Tone::Good),
+        ComparisonVerdict::Worse => Some(Tone::Bad),
+        ComparisonVerdict::Inconclusive => Some(Tone::Middling),
     }
 }
 

@@ -15,7 +15,7 @@ use super::prompt::{files_of, prompt_of};
 /// One per test, in suite order.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
-    list: Vec<Entry>,
+    list: Vec<EntryPieces>,
     /// All pieces, one behind the other.
     text: String,
     /// Where each piece ends.
@@ -24,7 +24,7 @@ pub(super) struct Entries {
 
 /// Its pieces are the prompt, the expected output if there is one, the files, the assertions.
 #[derive(Debug)]
-struct Entry {
+struct EntryPieces {
     first: usize,
     has_expected: bool,
     files: usize,
@@ -35,7 +35,7 @@ struct Entry {
 
 /// One entry, to be written.
 #[derive(Debug)]
-pub(super) struct View<'e, P> {
+pub(super) struct EntryView<'e, P> {
     pub(super) prompt: &'e str,
     pub(super) expected_output: Option<&'e str>,
     pub(super) files: P,
@@ -51,7 +51,7 @@ impl Transpiler<'_> {
         let assertions = self.sentences_of(test, is_copy);
         let files = files_of(test);
         let entries = &mut self.entries;
-        entries.list.push(Entry {
+        entries.list.push(EntryPieces {
             first: entries.ends.len(),
             has_expected: expected.is_some(),
             files: files.len(),
@@ -91,12 +91,12 @@ impl Entries {
     pub(super) fn view(
         &self,
         at: usize,
-    ) -> View<'_, impl ExactSizeIterator<Item = &str> + use<'_>> {
+    ) -> EntryView<'_, impl ExactSizeIterator<Item = &str> + use<'_>> {
         let entry = &self.list[at];
         let files = entry.first + 1 + usize::from(entry.has_expected);
         let assertions = files + entry.files;
         let pieces = |from: usize, count: usize| (from..from + count).map(|at| self.piece(at));
-        View {
+        EntryView {
             prompt: self.piece(entry.first),
             expected_output: entry.has_expected.then(|| self.piece(entry.first + 1)),
             files: pieces(files, entry.files),

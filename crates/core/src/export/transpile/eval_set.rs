@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::source::{Sources, Span};
 
 use super::json_text::{Object, list};
-use super::{Content, OutFile, first_line};
+use super::{FileContent, OutFile, first_line};
 
 declare_codes! {
     DUPLICATE_QUERY = "duplicate-query", Warning, Export, r#"Two tests of one eval set ask the same.
@@ -47,7 +47,7 @@ tests:
 }
 
 /// `None` when no test has a trigger.
-pub(super) fn file(content: &Content<'_>) -> Option<OutFile> {
+pub(super) fn file(content: &FileContent<'_>) -> Option<OutFile> {
     let mut members = members(content).peekable();
     members.peek()?;
     let mut text = String::with_capacity(content.capacity());
@@ -74,14 +74,14 @@ pub(super) fn file(content: &Content<'_>) -> Option<OutFile> {
 }
 
 /// The tests with a trigger.
-fn members(content: &Content<'_>) -> impl Iterator<Item = (usize, bool)> {
+fn members(content: &FileContent<'_>) -> impl Iterator<Item = (usize, bool)> {
     let all = content.group.members.iter();
     all.filter_map(|(at, should_trigger)| Some((*at, (*should_trigger)?)))
 }
 
 /// A test may be in the sets of several skills, beside the same other test: it is told once.
 pub(super) fn duplicates(
-    content: &Content<'_>,
+    content: &FileContent<'_>,
     sources: &Sources,
     told: &mut HashSet<Span>,
 ) -> Vec<Diagnostic> {

@@ -3,9 +3,9 @@
 use crate::model::{JsonStyle, Value};
 
 use super::json_text::{Object, list};
-use super::{Content, OutFile};
+use super::{FileContent, OutFile};
 
-pub(super) fn file(content: &Content<'_>) -> OutFile {
+pub(super) fn file(content: &FileContent<'_>) -> OutFile {
     let group = content.group;
     let mut text = String::with_capacity(content.capacity());
     let mut root = Object::open(&mut text, 0);

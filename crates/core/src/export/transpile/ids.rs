@@ -35,19 +35,19 @@ Entries of evals.json are told apart by number. Whoever looks for a test by its 
 
 /// The ids of the tests so far, and what is to be said of them.
 #[derive(Debug, Default)]
-pub(super) struct Numbers(Vec<Named>);
+pub(super) struct EntryNumbers(Vec<NumberedTest>);
 
 #[derive(Debug)]
-struct Named {
+struct NumberedTest {
     id: Arc<TestId>,
     position: u32,
     /// The whole test.
     span: Span,
 }
 
-impl Numbers {
+impl EntryNumbers {
     pub(super) fn add(&mut self, id: Arc<TestId>, test: &Test) {
-        self.0.push(Named {
+        self.0.push(NumberedTest {
             id,
             position: test.position,
             span: test.span,
@@ -56,7 +56,7 @@ impl Numbers {
 
     /// One number per test, in the order of the suite.
     pub(super) fn assign(self, sources: &Sources, out: &mut Vec<Diagnostic>) -> Vec<u64> {
-        let mut taken = Taken::default();
+        let mut taken = TakenNumbers::default();
         for number in self.0.iter().filter_map(|one| one.id.number()) {
             taken.take_from(number);
         }
@@ -82,11 +82,11 @@ impl Numbers {
     }
 }
 
-/// Numbers in use, each pointing to where a free one may be, so that long runs are skipped.
+/// EntryNumbers in use, each pointing to where a free one may be, so that long runs are skipped.
 #[derive(Debug, Default)]
-struct Taken(HashMap<u64, u64>);
+struct TakenNumbers(HashMap<u64, u64>);
 
-impl Taken {
+impl TakenNumbers {
     /// The first free number from here on; it is taken then.
     fn take_from(&mut self, start: u64) -> u64 {
         let mut passed = Vec::new();
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn numbers_in_use_are_passed_over() {
-        let mut taken = Taken::default();
+        let mut taken = TakenNumbers::default();
         assert_eq!(taken.take_from(1), 1);
         assert_eq!(taken.take_from(2), 2);
         assert_eq!(taken.take_from(1), 3);

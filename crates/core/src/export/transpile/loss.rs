@@ -15,7 +15,7 @@ use crate::source::{Sources, Span};
 
 use super::super::fields::lost_fields;
 use super::sentence::written_criteria;
-use super::{Criteria, Prompts, TranspileOptions};
+use super::{CriteriaMode, PromptMode, TranspileOptions};
 
 /// Something that the written files leave out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,22 +27,22 @@ pub struct Loss {
 }
 
 /// Where the losses of one test are written down.
-pub(super) struct Book<'b> {
+pub(super) struct LossCollector<'b> {
     pub(super) test: &'b Test,
     pub(super) id: &'b Arc<TestId>,
     pub(super) options: &'b TranspileOptions<'b>,
     pub(super) losses: &'b mut Vec<Loss>,
 }
 
-impl Book<'_> {
-    /// Everything that is lost. Criteria that are a copy are not.
-    pub(super) fn note(&mut self, is_copy: bool, sources: &Sources) {
+impl LossCollector<'_> {
+    /// Everything that is lost. CriteriaMode that are a copy are not.
+    pub(super) fn collect(&mut self, is_copy: bool, sources: &Sources) {
         self.messages();
         for (kind, message) in lost_fields(self.test) {
             self.of_test(kind, message);
         }
         self.relative_paths(sources);
-        if self.options.criteria == Criteria::Omitted
+        if self.options.criteria == CriteriaMode::Omitted
             && written_criteria(self.test).is_some()
             && !is_copy
         {
@@ -178,7 +178,7 @@ impl Book<'_> {
                 Some(JudgePrompt::File {
                     file: Some(file), ..
                 }),
-                Prompts::Inlined,
+                PromptMode::Inlined,
             ) => Some(&**file.text),
             (prompt, _) => prompt.map(JudgePrompt::written),
         };

@@ -22,60 +22,67 @@ use crate::model::{Map, Suite, Test};
 use crate::secrets::Secrets;
 use crate::source::{Sources, Span};
 use crate::transpile_rules::triggers_of;
+use crate::words;
 
 use entry::Entries;
-use ids::Numbers;
-use skills::{Group, Skills};
+use ids::EntryNumbers;
+use skills::{SkillFiles, SkillIndex};
 
 pub use loss::Loss;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    Evals,
-    EvalSet,
-    Both,
+words! {
+    /// Which files are written.
+    pub enum Format {
+        Evals = "evals",
+        EvalSet = "eval-set",
+        Both = "both",
+    }
 }
 
-/// Who reads the files: it decides what the list of sentences is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Audience {
-    Issue598,
-    AgentSkills,
-    SkillCreator,
+words! {
+    /// The tool that reads the files: it determines the key of the list of sentences.
+    pub enum Audience {
+        AgentEvals = "agentevals",
+        AgentSkills = "agentskills",
+        SkillCreator = "skill-creator",
+    }
 }
 
 impl Audience {
     fn list_key(self) -> &'static str {
         match self {
-            Self::Issue598 | Self::AgentSkills => "assertions",
+            Self::AgentEvals | Self::AgentSkills => "assertions",
             Self::SkillCreator => "expectations",
         }
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    Flat,
-    SkillDirs,
+words! {
+    /// Whether all files are written side by side or in one directory per skill.
+    pub enum Layout {
+        Flat = "flat",
+        SkillDirs = "skill-dirs",
+    }
 }
 
-/// Where tests without a trigger go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoSkill {
-    Dominant,
-    Separate,
+words! {
+    /// Where tests without a trigger go.
+    pub enum NoSkill {
+        Dominant = "dominant",
+        Separate = "separate",
+    }
 }
 
 /// Whether criteria go out as the first sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Criteria {
+pub enum CriteriaMode {
     Kept,
     Omitted,
 }
 
 /// What goes out for a prompt that is a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prompts {
+pub enum PromptMode {
     AsWritten,
     Inlined,
 }
@@ -90,8 +97,8 @@ pub struct TranspileOptions<'a> {
     pub audience: Audience,
     pub layout: Layout,
     pub no_skill: NoSkill,
-    pub criteria: Criteria,
-    pub prompts: Prompts,
+    pub criteria: CriteriaMode,
+    pub prompts: PromptMode,
 }
 
 impl<'a> TranspileOptions<'a> {
@@ -101,11 +108,11 @@ impl<'a> TranspileOptions<'a> {
             directory,
             root,
             format: Format::Both,
-            audience: Audience::Issue598,
+            audience: Audience::AgentEvals,
             layout: Layout::Flat,
             no_skill: NoSkill::Dominant,
-            criteria: Criteria::Kept,
-            prompts: Prompts::AsWritten,
+            criteria: CriteriaMode::Kept,
+            prompts: PromptMode::AsWritten,
         }
     }
 }
@@ -166,8 +173,8 @@ pub fn transpile(
 #[derive(Debug)]
 pub struct Transpiler<'a> {
     options: TranspileOptions<'a>,
-    numbers: Numbers,
-    skills: Skills,
+    numbers: EntryNumbers,
+    skills: SkillIndex,
     entries: Entries,
     losses: Vec<Loss>,
     /// Of triggers. Those that all tests share are one.
@@ -182,8 +189,8 @@ impl<'a> Transpiler<'a> {
     pub fn new(options: TranspileOptions<'a>) -> Self {
         Self {
             options,
-            numbers: Numbers::default(),
-            skills: Skills::default(),
+            numbers: EntryNumbers::default(),
+            skills: SkillIndex::default(),
             entries: Entries::default(),
             losses: Vec::new(),
             conflicts: Diagnostics::new(),
@@ -204,13 +211,13 @@ impl<'a> Transpiler<'a> {
         let expected = expected.as_deref();
         let is_copy = sentence::is_copy(test, expected, metadata);
         self.entry(test, expected, is_copy);
-        let mut book = loss::Book {
+        let mut collector = loss::LossCollector {
             test,
             id: &id,
             options: &self.options,
             losses: &mut self.losses,
         };
-        book.note(is_copy, sources);
+        collector.collect(is_copy, sources);
         self.numbers.add(id, test);
     }
 
@@ -234,7 +241,7 @@ impl<'a> Transpiler<'a> {
         let entries = self.entries.redacted(ending.secrets);
         let mut told = self.told;
         for group in &groups {
-            let content = Content {
+            let content = FileContent {
                 group,
                 entries: &entries,
                 ids: &ids,
@@ -257,8 +264,8 @@ impl<'a> Transpiler<'a> {
 
 /// What one file is made from.
 #[derive(Debug, Clone, Copy)]
-struct Content<'c> {
-    group: &'c Group,
+struct FileContent<'c> {
+    group: &'c SkillFiles,
     /// Of the whole suite.
     entries: &'c Entries,
     /// One per entry.
@@ -267,7 +274,7 @@ struct Content<'c> {
     list_key: &'static str,
 }
 
-impl Content<'_> {
+impl FileContent<'_> {
     /// About as long as the text will be, so that it need not be moved while it grows.
     fn capacity(&self) -> usize {
         const KEYS: usize = 160;

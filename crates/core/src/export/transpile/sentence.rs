@@ -7,7 +7,7 @@ use crate::model::{Assertion, JudgePrompt, Map, Test, Value};
 
 use super::super::fields::is_derived_from_criteria;
 use super::entry::distinct;
-use super::{Criteria, Prompts, Transpiler};
+use super::{CriteriaMode, PromptMode, Transpiler};
 
 declare_codes! {
     PROMPT_PATH_AS_TEXT = "prompt-path-as-text", Warning, Export, r#"The prompt of an llm-judge is a file, and only its path goes out.
@@ -41,10 +41,10 @@ Whoever grades by evals.json sees the path of a file that they may not have. `--
 }
 
 impl Transpiler<'_> {
-    /// All sentences of a test, repeats dropped. Criteria that are a copy do not go out
+    /// All sentences of a test, repeats dropped. CriteriaMode that are a copy do not go out
     /// (spec 15).
     pub(super) fn sentences_of<'t>(&mut self, test: &'t Test, is_copy: bool) -> Vec<Cow<'t, str>> {
-        let is_kept = self.options.criteria == Criteria::Kept && !is_copy;
+        let is_kept = self.options.criteria == CriteriaMode::Kept && !is_copy;
         let criteria = written_criteria(test).filter(|_| is_kept);
         let mut list = Vec::with_capacity(test.assertions.len() + 3);
         list.extend(criteria.map(Cow::from));
@@ -70,7 +70,7 @@ impl Transpiler<'_> {
         if let Some(JudgePrompt::File { file, .. }) = assertion.check.prompt() {
             match file {
                 // The prompt is the first sentence of its judge.
-                Some(file) if self.options.prompts == Prompts::Inlined && from < list.len() => {
+                Some(file) if self.options.prompts == PromptMode::Inlined && from < list.len() => {
                     list[from] = file.text.trim().to_owned().into();
                 }
                 _ => self.report_path(assertion),

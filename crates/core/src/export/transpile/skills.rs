@@ -54,7 +54,7 @@ const SETTINGS: [&str; 2] = ["runs_per_query", "trigger_threshold"];
 
 /// One skill's files.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct SkillFiles {
     pub(super) skill_name: String,
     pub(super) evals_name: String,
     pub(super) set_name: String,
@@ -65,8 +65,8 @@ pub(super) struct Group {
 
 /// The skills of the tests so far, in the order in which they are first seen.
 #[derive(Debug, Default)]
-pub(super) struct Skills {
-    list: Vec<Skill>,
+pub(super) struct SkillIndex {
+    list: Vec<SkillMembers>,
     known: HashMap<String, usize>,
     /// Tests without a trigger.
     idle: Vec<(usize, Option<bool>)>,
@@ -78,15 +78,15 @@ pub(super) struct Skills {
 
 /// A skill on its way to a group.
 #[derive(Debug)]
-struct Skill {
+struct SkillMembers {
     name: String,
     /// Where it is first named, and the position of the test that does.
     first: (Span, u32),
     members: Vec<(usize, Option<bool>)>,
-    settings: Settings,
+    settings: TriggerSettings,
 }
 
-impl Skill {
+impl SkillMembers {
     /// `None` where the files of tests without a skill are in the way.
     fn collides_with(&self, other: Option<&Self>) -> Diagnostic {
         let (place, position) = self.first;
@@ -99,9 +99,9 @@ impl Skill {
 }
 
 /// The values of [`SETTINGS`] and where they are written.
-type Settings = [Option<(Value, Span)>; SETTINGS.len()];
+type TriggerSettings = [Option<(Value, Span)>; SETTINGS.len()];
 
-impl Skills {
+impl SkillIndex {
     /// Takes in what the next test wants.
     pub(super) fn add(&mut self, test: &Test, wanted: &[Wanted<'_>]) {
         let at = self.tests;
@@ -121,11 +121,11 @@ impl Skills {
         if let Some(known) = self.known.get(one.skill) {
             return *known;
         }
-        self.list.push(Skill {
+        self.list.push(SkillMembers {
             name: one.skill.to_owned(),
             first: (one.assertion.common.head, test.position),
             members: Vec::new(),
-            settings: Settings::default(),
+            settings: TriggerSettings::default(),
         });
         let index = self.list.len() - 1;
         self.known.insert(one.skill.to_owned(), index);
@@ -160,7 +160,7 @@ impl Skills {
         options: &TranspileOptions<'_>,
         metadata: &Map,
         out: &mut Vec<Diagnostic>,
-    ) -> Vec<Group> {
+    ) -> Vec<SkillFiles> {
         out.append(&mut self.faults);
         let (mut skills, mut idle) = (self.list, self.idle);
         if options.no_skill == NoSkill::Dominant
@@ -170,12 +170,12 @@ impl Skills {
             dominant.members.sort_unstable_by_key(|(at, _)| *at);
         }
         let has_rest = !skills.is_empty() && !idle.is_empty();
-        let names = Names {
+        let names = FileNames {
             layout: options.layout,
             several: skills.len() > 1,
         };
         names.report_collisions(&skills, has_rest, out);
-        let mut groups: Vec<Group> = Vec::with_capacity(skills.len() + 1);
+        let mut groups: Vec<SkillFiles> = Vec::with_capacity(skills.len() + 1);
         for skill in skills {
             let settings = settings_of(metadata, skill.settings);
             groups.push(names.group(&skill.name, skill.members, settings));
@@ -183,7 +183,7 @@ impl Skills {
         if !idle.is_empty() {
             let named = metadata.get("skill").and_then(Value::as_str);
             let named = named.filter(|name| !has_rest && !name.trim().is_empty());
-            let settings = settings_of(metadata, Settings::default());
+            let settings = settings_of(metadata, TriggerSettings::default());
             groups.push(names.rest(named, idle, settings));
         }
         groups
@@ -198,13 +198,13 @@ fn is_same_number(a: &Value, b: &Value) -> bool {
 }
 
 /// Most tests; of several with as many, the first seen.
-fn dominant(skills: &mut [Skill]) -> Option<&mut Skill> {
+fn dominant(skills: &mut [SkillMembers]) -> Option<&mut SkillMembers> {
     let most = skills.iter().map(|skill| skill.members.len()).max()?;
     skills.iter_mut().find(|skill| skill.members.len() == most)
 }
 
 /// The skill's own before the suite's.
-fn settings_of(suite: &Map, settings: Settings) -> Map {
+fn settings_of(suite: &Map, settings: TriggerSettings) -> Map {
     let mut map = Map::new();
     for (name, own) in SETTINGS.iter().zip(settings) {
         let own = own.map(|(value, _)| value);
@@ -213,15 +213,20 @@ fn settings_of(suite: &Map, settings: Settings) -> Map {
     map
 }
 
-struct Names {
+struct FileNames {
     layout: Layout,
     several: bool,
 }
 
-impl Names {
+impl FileNames {
     /// `has_rest`: some tests have no skill, and their files stand beside those of the skills.
-    fn report_collisions(&self, skills: &[Skill], has_rest: bool, out: &mut Vec<Diagnostic>) {
-        let mut names: HashMap<String, Option<&Skill>> = HashMap::new();
+    fn report_collisions(
+        &self,
+        skills: &[SkillMembers],
+        has_rest: bool,
+        out: &mut Vec<Diagnostic>,
+    ) {
+        let mut names: HashMap<String, Option<&SkillMembers>> = HashMap::new();
         if has_rest && self.layout == Layout::SkillDirs {
             names.insert(NO_SKILL.to_owned(), None);
         }
@@ -244,7 +249,7 @@ impl Names {
         }
     }
 
-    fn group(&self, skill: &str, members: Vec<(usize, Option<bool>)>, metadata: Map) -> Group {
+    fn group(&self, skill: &str, members: Vec<(usize, Option<bool>)>, metadata: Map) -> SkillFiles {
         let file = self.part(skill);
         let (evals_name, set_name) = match (self.layout, self.several) {
             (Layout::SkillDirs, _) => (
@@ -257,7 +262,7 @@ impl Names {
             ),
             (Layout::Flat, false) => ("evals.json".to_owned(), "eval-set.json".to_owned()),
         };
-        Group {
+        SkillFiles {
             skill_name: skill.to_owned(),
             evals_name,
             set_name,
@@ -273,7 +278,7 @@ impl Names {
         named: Option<&str>,
         members: Vec<(usize, Option<bool>)>,
         metadata: Map,
-    ) -> Group {
+    ) -> SkillFiles {
         let mut group = self.group(named.unwrap_or(NO_SKILL), members, metadata);
         if named.is_none() && self.layout == Layout::Flat {
             group.evals_name = format!("{NO_SKILL}.json");
@@ -284,12 +289,12 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use super::{Layout, Names};
+    use super::{FileNames, Layout};
 
     #[test]
     fn a_directory_name_does_not_end_in_a_dot() {
         for (layout, name) in [(Layout::SkillDirs, "csv._"), (Layout::Flat, "csv..")] {
-            let names = Names {
+            let names = FileNames {
                 layout,
                 several: true,
             };

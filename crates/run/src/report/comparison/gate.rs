@@ -1,6 +1,6 @@
 //! What the gate says at the end of a run.
 
-use evalrig_core::compare::Verdict;
+use evalrig_core::compare::ComparisonVerdict;
 use evalrig_core::model::Outcome;
 
 use super::super::RunEnd;
@@ -40,7 +40,7 @@ pub fn gate(end: &RunEnd) -> Option<Gate> {
     }
     Some(Gate {
         outcome: match verdict {
-            Some(Verdict::Worse) => Outcome::Failed,
+            Some(ComparisonVerdict::Worse) => Outcome::Failed,
             _ if code == 0 => Outcome::Passed,
             _ => Outcome::Errored,
         },
@@ -49,8 +49,11 @@ pub fn gate(end: &RunEnd) -> Option<Gate> {
     })
 }
 
-fn is_settled_well(verdict: Option<Verdict>) -> bool {
-    matches!(verdict, Some(Verdict::Better | Verdict::Equivalent))
+fn is_settled_well(verdict: Option<ComparisonVerdict>) -> bool {
+    matches!(
+        verdict,
+        Some(ComparisonVerdict::Better | ComparisonVerdict::Equivalent)
+    )
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What terminals, Markdown and annotations say alike.
 
-use evalrig_core::compare::{Change, Comparison, Measure, Side, SuiteChange, Verdict};
+use evalrig_core::compare::{Change, Comparison, ComparisonVerdict, Measure, Side, SuiteChange};
 use evalrig_core::stats::{Interval, SELF_EVIDENT};
 
 /// `+3` or `-12.5`: points of a hundred. A difference that is not 0 never looks like it.
@@ -103,10 +103,10 @@ pub fn size(suite: &SuiteChange) -> String {
 /// Where the run stands beside its baseline.
 pub fn verdict(comparison: &Comparison) -> &'static str {
     match comparison.suite.map(|suite| suite.judged.verdict) {
-        Some(Verdict::Better) => "better than the baseline",
-        Some(Verdict::Worse) => "worse than the baseline",
-        Some(Verdict::Equivalent) => "equivalent to the baseline",
-        Some(Verdict::Inconclusive) => "inconclusive beside the baseline",
+        Some(ComparisonVerdict::Better) => "better than the baseline",
+        Some(ComparisonVerdict::Worse) => "worse than the baseline",
+        Some(ComparisonVerdict::Equivalent) => "equivalent to the baseline",
+        Some(ComparisonVerdict::Inconclusive) => "inconclusive beside the baseline",
         None => "no test was measured in both runs",
     }
 }
@@ -122,18 +122,18 @@ pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
         ""
     };
     match judged.verdict {
-        Verdict::Worse => format!(
+        ComparisonVerdict::Worse => format!(
             "equal runs look as bad as this in {} of comparisons{other}",
             how_often(judged.p)
         ),
-        Verdict::Better => format!(
+        ComparisonVerdict::Better => format!(
             "equal runs look as good as this in {} of comparisons{other}",
             how_often(judged.p / 5.0)
         ),
-        Verdict::Equivalent => {
+        ComparisonVerdict::Equivalent => {
             format!("if there is a difference, it is smaller than {margin} points")
         }
-        Verdict::Inconclusive => open(suite, margin),
+        ComparisonVerdict::Inconclusive => open(suite, margin),
     }
 }
 
@@ -167,7 +167,7 @@ pub fn sentence(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use evalrig_core::compare::{Options, compare};
+    use evalrig_core::compare::{CompareOptions, compare};
     use evalrig_core::model::Outcome;
 
     use super::super::testing;
@@ -188,7 +188,7 @@ mod tests {
             (0..count).map(test).collect()
         };
         let text = |count: usize| {
-            let found = compare(&run(count), &run(count), &Options::default());
+            let found = compare(&run(count), &run(count), &CompareOptions::default());
             difference(&found, &found.suite.unwrap())
         };
         assert!(

@@ -1,12 +1,12 @@
 //! Comparisons for tests of reports.
 
-use evalrig_core::compare::{Case, Options, compare};
+use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
 use evalrig_core::model::Outcome;
 
 use super::super::background::Compared;
 
-pub fn case(test: &str, trial: u32, outcome: Outcome) -> Case {
-    Case {
+pub fn case(test: &str, trial: u32, outcome: Outcome) -> ComparedCase {
+    ComparedCase {
         suite: "support".to_owned(),
         test: test.to_owned(),
         target: "claude".to_owned(),
@@ -19,7 +19,7 @@ pub fn case(test: &str, trial: u32, outcome: Outcome) -> Case {
 }
 
 /// Five trials of a test, the first of them passed.
-pub fn trials(test: &str, passes: u32) -> Vec<Case> {
+pub fn trials(test: &str, passes: u32) -> Vec<ComparedCase> {
     let outcome = |trial| {
         if trial <= passes {
             Outcome::Passed
@@ -34,16 +34,16 @@ pub fn trials(test: &str, passes: u32) -> Vec<Case> {
 
 /// So many tests, and how many trials of each passed before and now.
 pub fn compared(tests: usize, before: u32, now: u32) -> Compared {
-    let run = |passes: u32| -> Vec<Case> {
+    let run = |passes: u32| -> Vec<ComparedCase> {
         let test = |at| trials(&format!("t{at}"), passes);
         (0..tests).flat_map(test).collect()
     };
     beside(&run(before), &run(now))
 }
 
-pub fn beside(base: &[Case], candidate: &[Case]) -> Compared {
+pub fn beside(base: &[ComparedCase], candidate: &[ComparedCase]) -> Compared {
     Compared {
         base: "main.jsonl".to_owned(),
-        comparison: compare(base, candidate, &Options::default()),
+        comparison: compare(base, candidate, &CompareOptions::default()),
     }
 }

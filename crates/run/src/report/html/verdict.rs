@@ -1,6 +1,6 @@
 //! A comparison in words: what the verdict means, and the numbers it rests on.
 
-use evalrig_core::compare::{Comparison, Measure, SuiteChange, Verdict};
+use evalrig_core::compare::{Comparison, ComparisonVerdict, Measure, SuiteChange};
 use evalrig_core::stats::{Interval, SELF_EVIDENT, between, mean_between};
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ use crate::text::numbers;
 /// As it stands over everything else.
 pub fn title(comparison: &Comparison) -> &'static str {
     match comparison.suite.map(|suite| suite.judged.verdict) {
-        Some(Verdict::Better) => "Better",
-        Some(Verdict::Worse) => "Worse",
-        Some(Verdict::Equivalent) => "Equivalent",
-        Some(Verdict::Inconclusive) => "Inconclusive",
+        Some(ComparisonVerdict::Better) => "Better",
+        Some(ComparisonVerdict::Worse) => "Worse",
+        Some(ComparisonVerdict::Equivalent) => "Equivalent",
+        Some(ComparisonVerdict::Inconclusive) => "Inconclusive",
         None => "No verdict",
     }
 }
@@ -25,11 +25,11 @@ pub fn sentences(comparison: &Comparison) -> Vec<String> {
     };
     let margin = plain(comparison.margin);
     let mut said = match suite.judged.verdict {
-        Verdict::Worse | Verdict::Better => differs(comparison, suite),
-        Verdict::Equivalent => vec![format!(
+        ComparisonVerdict::Worse | ComparisonVerdict::Better => differs(comparison, suite),
+        ComparisonVerdict::Equivalent => vec![format!(
             "If there is a difference, it is smaller than the margin of {margin} points."
         )],
-        Verdict::Inconclusive => open(suite, &margin),
+        ComparisonVerdict::Inconclusive => open(suite, &margin),
     };
     let errored = comparison
         .tests
@@ -45,7 +45,7 @@ pub fn sentences(comparison: &Comparison) -> Vec<String> {
 
 fn differs(comparison: &Comparison, suite: &SuiteChange) -> Vec<String> {
     let (judged, margin) = (&suite.judged, comparison.margin);
-    let is_drop = judged.verdict == Verdict::Worse;
+    let is_drop = judged.verdict == ComparisonVerdict::Worse;
     // A gain is looked at five times as strictly, and `p` has that in it.
     let (like, what, chance) = if is_drop {
         ("bad", "drop", judged.p)
@@ -202,15 +202,15 @@ fn plain(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use evalrig_core::compare::{Case, Options, compare};
+    use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
     use evalrig_core::model::Outcome;
 
     use super::*;
 
-    fn suite(tests: usize, trials: u32, passes: u32) -> Vec<Case> {
+    fn suite(tests: usize, trials: u32, passes: u32) -> Vec<ComparedCase> {
         let case = |test: usize, trial: u32| {
             let is_passed = trial <= passes;
-            Case {
+            ComparedCase {
                 suite: "s".to_owned(),
                 test: format!("t{test}"),
                 target: "t".to_owned(),
@@ -231,15 +231,15 @@ mod tests {
             .collect()
     }
 
-    fn compared(base: &[Case], candidate: &[Case], measure: Measure) -> Comparison {
-        let options = Options {
+    fn compared(base: &[ComparedCase], candidate: &[ComparedCase], measure: Measure) -> Comparison {
+        let options = CompareOptions {
             measure,
-            ..Options::default()
+            ..CompareOptions::default()
         };
         compare(base, candidate, &options)
     }
 
-    fn told(base: &[Case], candidate: &[Case]) -> (&'static str, String) {
+    fn told(base: &[ComparedCase], candidate: &[ComparedCase]) -> (&'static str, String) {
         let found = compared(base, candidate, Measure::Rate);
         (title(&found), sentences(&found).join(" "))
     }
