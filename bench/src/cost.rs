@@ -1,8 +1,7 @@
-//! What commands cost, and whether that is within limits.
+//! The cost of commands, and whether it is within limits.
 //!
-//! A cost is the CPU time of the process, the least of several runs. Each run hangs under a
-//! `--once` of its own, because the system adds up CPU time and memory over all children that a
-//! process ever had.
+//! A cost is the minimum CPU time over several runs. Each run is the child of a `--once` process of
+//! its own, because the system accumulates CPU time and memory over all children of a process.
 
 use std::io::{Error, Result};
 use std::process::{Command, ExitCode, Stdio};
@@ -11,7 +10,7 @@ use std::time::Instant;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-/// Stands in an argument for a number that no other run gets.
+/// Replaced in arguments by a number that is unique to the run.
 pub const FRESH: &str = "{fresh}";
 
 /// What one command costs at best.
@@ -52,7 +51,7 @@ impl Verdict {
         }
     }
 
-    /// Takes in one more figure; how it is shown.
+    /// Adds a figure and returns how it is shown.
     pub fn judge(&mut self, is_within: bool) -> &'static str {
         if is_within {
             return "PASS";

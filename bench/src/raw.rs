@@ -10,9 +10,9 @@ const FEW_KEYS: usize = 12;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The text stands in the source itself.
+    /// The text is a slice of the source.
     Slice,
-    /// The text stands in the pool.
+    /// The text is in the pool.
     Copied,
     Sequence,
     Mapping,
@@ -34,7 +34,7 @@ pub struct Tree {
     pub nodes: Vec<Node>,
     pub children: Vec<u32>,
     pub pool: String,
-    /// Keys that stand twice in one mapping.
+    /// Duplicate keys.
     pub duplicates: Vec<u32>,
 }
 

@@ -8,7 +8,7 @@ use evalrig_core::read::{CollectTests, Findings, LoadRequest, load};
 use evalrig_core::source::{MemoryFiles, Sources, Span, Variables};
 use evalrig_core::syntax::Node;
 
-/// What came of loading one file.
+/// The result of loading one file.
 #[derive(Debug)]
 pub struct Outcome {
     pub sources: Sources,
@@ -74,7 +74,7 @@ fn check_span(sources: &Sources, span: Span) {
 
 fn check_range(text: &str, span: Span) {
     let range = span.start as usize..span.end as usize;
-    assert!(text.get(range).is_some(), "{span:?} is no part of the text");
+    assert!(text.get(range).is_some(), "{span:?} is not inside the text");
 }
 
 /// Every node of a tree has a place inside the text and inside its parent.

@@ -20,7 +20,7 @@ use fake_model::{FakeModel, Keep, Options, Reply, Script};
 /// How long the loopback server thinks about each answer.
 const DELAY: Duration = Duration::from_millis(50);
 
-/// Reads a prompt and prints an answer, and hardly anything could do it faster.
+/// Reads a prompt and prints an answer with as little overhead as possible.
 const ECHO: &str = "/bin/cat";
 
 const CASES: usize = 1000;
@@ -191,7 +191,7 @@ impl Bench {
         println!("  and {rest:.2} MB for everything else, at most {MOST_MB:.0} MB   {verdict}");
     }
 
-    /// Nobody can be faster than the server, whose answers come in waves.
+    /// The server, whose answers come in waves, is the lower bound.
     fn service(&mut self) -> Result<()> {
         // Logging a thousand records takes longer than the four waves of 256 workers, so that
         // figure is shown and not judged.

@@ -1,6 +1,6 @@
 //! `spawn_loop COUNT AT_ONCE PROGRAM` runs a program as often and as many at once as a run of a
 //! `cli` target does, gives it the same prompts and reads what it prints. Nothing else: this is
-//! what a run cannot be faster than.
+//! the lower bound of a run.
 
 use std::io::{Error, Result};
 use std::process::Stdio;

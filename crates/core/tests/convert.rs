@@ -100,7 +100,7 @@ fn meaning_of_test(test: &Test) -> String {
     )
 }
 
-/// A file that was found is told by its place, which does not move with the suite.
+/// A file that was found is identified by its path, which does not move with the suite.
 fn meaning_of_block(block: &Block) -> String {
     match block {
         Block::File(file) => match &file.path {
@@ -115,7 +115,7 @@ fn meaning_of_block(block: &Block) -> String {
 const ASKED_BY_SUITES: &[&str] = &["missing-criteria", "nothing-to-grade"];
 
 fn check_kept(evals: &Json, directory: &str) -> Result<(), TestCaseError> {
-    // A control character may only stand in a file as an escape.
+    // Control characters must be escaped in files.
     let evals = &evals.to_string().replace('\u{7f}', "\\u007f");
     let (first, text, second) = convert(evals, directory);
     let after = second.suite.as_ref().map(meaning);

@@ -22,11 +22,11 @@ const ONLY_TOLD: &[(&str, &str)] = &[
     ("invalid-encoding", "Markdown is UTF-8"),
     (
         "control-character",
-        "the character would stand in our source",
+        "the character would be in the source of this project",
     ),
     ("file-too-large", "the file has over 32 MiB"),
     ("line-too-long", "the line has over 16 MiB"),
-    ("too-deep", "129 brackets help nobody"),
+    ("too-deep", "129 brackets are not readable"),
     ("alias-limit", "the nested aliases fill a page"),
     ("unreadable-file", "the file system has to fail"),
 ];
@@ -39,7 +39,7 @@ const EXPORTED: &[&str] = &[
     "prompt-path-as-text",
 ];
 
-/// Errors that stop nothing but transpiling.
+/// Errors that block transpiling only.
 const NOT_EXPORTED: &[&str] = &["conflicting-triggers", "no-prompt", "skill-name-collision"];
 
 fn is_exported(code: &Code) -> bool {

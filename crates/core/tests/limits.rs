@@ -1,4 +1,4 @@
-//! Sizes, depths, encodings and failing files (spec 2.6): what cannot stand in a check file.
+//! Sizes, depths, encodings and unreadable files (spec 2.6), which a check file cannot contain.
 
 mod support;
 
@@ -144,7 +144,7 @@ fn control_characters_are_refused_raw_and_fine_as_escapes() {
 }
 
 #[test]
-fn tab_and_next_line_are_no_control_characters() {
+fn tab_and_next_line_are_allowed() {
     Project::new(&SUITE.replace("Hi", "\"a\tb\u{85}c\""))
         .load()
         .clean();

@@ -2,7 +2,7 @@
 //!
 //! A heading begins a case with files of its own; the first file is the suite. In YAML an
 //! expectation is a comment at the end of its line: `# error: [name]`, `# warning: [name] "part of
-//! the message"`, several with `;` between them. Where no comment can stand (JSON, JSONL, block
+//! the message"`, several with `;` between them. Where comments are not possible (JSON, JSONL, block
 //! texts) a fence ```` ```expect ```` lists `path:line:column level[name]`. The level is the one
 //! the code declares; a mark of the specification behind the name (`[file-not-found] E!`) says another.
 //! A fence ```` ```settings ```` says how the file is loaded. What is reported and what is expected
@@ -197,7 +197,7 @@ fn cases(file: &str, markdown: &str) -> Vec<Case> {
             .map(|(_, line)| line)
             .take_while(|line| *line != end)
             .collect();
-        let case = cases.last_mut().expect("a fence stands under a heading");
+        let case = cases.last_mut().expect("a fence is below a heading");
         add_fence(case, info, &body);
     }
     cases
@@ -353,7 +353,7 @@ fn every_code_occurs_in_a_check_file_or_in_the_tests_of_limits_or_transpile() {
     println!("{} codes in check files", expected.len());
     assert_eq!(missing, Vec::<&str>::new());
     for name in &expected {
-        assert!(code_named(name).is_some(), "there is no code `{name}`");
+        assert!(code_named(name).is_some(), "unknown code `{name}`");
     }
 }
 

@@ -1,5 +1,4 @@
-//! What suites mean once they are loaded (spec 2.2–2.5, 3, 5, 6): one dialect, whatever was
-//! written.
+//! The meaning of loaded suites (spec 2.2–2.5, 3, 5, 6): one dialect, however a suite is written.
 
 mod support;
 
@@ -230,7 +229,7 @@ tests:
 }
 
 #[test]
-fn inputs_of_imports_stand_outermost_first_and_files_come_from_the_nearest() {
+fn inputs_of_imports_come_outermost_first_and_files_come_from_the_nearest() {
     let suite = Project::new(
         r"name: demo
 input: [{role: system, content: Root}]

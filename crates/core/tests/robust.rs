@@ -1,4 +1,4 @@
-//! Whatever stands in a file, loading it neither panics nor loses a test without a word.
+//! Loading a file never panics and never loses a test silently, whatever the file contains.
 
 mod support;
 
@@ -122,7 +122,7 @@ fn no_other_character_in_an_example_breaks_the_loader() {
     }
 }
 
-/// Replaces what stands behind each `: ` up to the next separator.
+/// Replaces the value after each `: ` up to the next separator.
 #[test]
 fn no_value_of_another_type_breaks_the_loader() {
     for (name, files) in examples() {

@@ -1,5 +1,5 @@
-//! What the statistics promise, tried on simulated runs. Seeded, so a failure is a change of the
-//! code and not bad luck. `docs/explanation/comparing.md` shows the same numbers.
+//! The guarantees of the statistics, checked on simulated runs. Seeded, so a failure is a change of
+//! the code and not bad luck. `docs/explanation/comparing.md` shows the same numbers.
 
 use evalrig_core::compare::{ComparisonVerdict, Measure, Rule, judge};
 use evalrig_core::stats::{
@@ -10,7 +10,7 @@ use evalrig_core::stats::{
 const TESTS: [usize; 4] = [10, 20, 50, 100];
 const TRIALS: [usize; 3] = [1, 3, 5];
 
-/// How the pass rates of a suite's tests lie.
+/// How the pass rates of a suite's tests are distributed.
 #[derive(Debug, Clone, Copy)]
 enum Suite {
     /// All tests alike.
@@ -183,7 +183,7 @@ fn intervals_of_rates_cover() {
 /// Chance that the interval of the count that comes up holds the rate.
 fn covered(intervals: &[Interval], rate: f64) -> f64 {
     let trials = intervals.len() - 1;
-    // As a logarithm, for the chance of no pass at all may be too small for a number.
+    // As a logarithm, because the probability of no pass may underflow.
     let mut chance = trials as f64 * (1.0 - rate).ln();
     let mut sum = 0.0;
     for (passes, interval) in intervals.iter().enumerate() {

@@ -503,7 +503,7 @@ tests:
 }
 
 #[test]
-fn triggers_that_contradict_stop_the_work() {
+fn contradicting_triggers_block_transpiling() {
     let suite = one_test(
         "criteria: c\ninput: q\nassert:\n  - {type: trigger-judge, skill: s}\n  - {type: trigger-judge, skill: s}\n  \
          - {type: trigger-judge, skill: s, negate: true}",
@@ -619,7 +619,7 @@ tests:
 }
 
 #[test]
-fn directories_that_would_be_one_stop_the_work() {
+fn colliding_directories_block_transpiling() {
     let suite = "name: demo
 tests:
   - {id: 1, criteria: c, input: a, assert: [{type: trigger-judge, skill: csv.}]}
@@ -631,7 +631,7 @@ tests:
 }
 
 #[test]
-fn skills_whose_files_would_be_one_stop_the_work() {
+fn colliding_skill_files_block_transpiling() {
     let suite = "name: demo
 tests:
   - {id: 1, criteria: c, input: a, assert: [{type: trigger-judge, skill: Csv}]}
@@ -641,7 +641,7 @@ tests:
 }
 
 #[test]
-fn a_test_without_a_prompt_stops_the_work() {
+fn a_test_without_a_prompt_blocks_transpiling() {
     let image = "criteria: c\ninput: [{role: user, content: [{type: image, value: 'data:image/png;base64,AAAA'}]}]";
     let made_image = made(&one_test(image));
     assert_eq!(made_image.told_names(), ["no-prompt"]);
@@ -749,7 +749,7 @@ tests:
 }
 
 #[test]
-fn one_assistant_message_as_expected_output_is_no_loss() {
+fn one_assistant_message_as_expected_output_loses_nothing() {
     let made = made(&one_test(
         "criteria: c\ninput: q\nexpected_output: [{role: assistant, content: A}]",
     ));

@@ -95,7 +95,7 @@ impl Reply {
         Self { delay: None, kind }
     }
 
-    /// An answer in words. `{tool_result}` stands for the latest result of a tool.
+    /// A text answer. `{tool_result}` is replaced by the latest tool result.
     pub fn text(text: impl Into<String>) -> Self {
         Self::of(Kind::Answer(Answer {
             text: Some(text.into()),
@@ -103,7 +103,7 @@ impl Reply {
         }))
     }
 
-    /// A call of one tool, without words.
+    /// A call of one tool, without text.
     pub fn tool(name: impl Into<String>, arguments: Value) -> Self {
         Self::of(Kind::Answer(Answer::default())).and_tool(name, arguments)
     }
@@ -112,7 +112,7 @@ impl Reply {
     ///
     /// # Panics
     ///
-    /// When this is no final HTTP status.
+    /// When this is not a final HTTP status.
     pub fn status(status: u16) -> Self {
         check_status(status).expect("a final HTTP status");
         Self::of(Kind::Status {
@@ -189,8 +189,8 @@ impl Reply {
     }
 }
 
-/// A reply as it stands in a script file. One flat struct and a check say more about a mistake
-/// than an untagged enum, which only says that nothing matched.
+/// A reply in a script file. A flat struct with a check gives better errors than an untagged enum,
+/// which only says that nothing matched.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fields {

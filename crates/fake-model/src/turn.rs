@@ -1,4 +1,4 @@
-//! Where a conversation stands: the user's last words and the tool results that wait for an
+//! The state of a conversation: the user's last message and the tool results that wait for an
 //! answer. The same for every wire format, which only lists its entries.
 
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 pub(crate) enum Entry {
     User(String),
     ToolResult(String),
-    /// Words or tool calls of the model: what stands before them was answered.
+    /// Text or tool calls of the model: everything before them was answered.
     Model,
 }
 

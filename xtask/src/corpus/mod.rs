@@ -1,4 +1,4 @@
-//! Suites of public repositories, read from a directory that is no part of the project.
+//! Suites of public repositories, read from a directory outside the project.
 
 mod outcome;
 mod read;
@@ -25,7 +25,7 @@ pub struct CorpusFile {
     pub name: String,
     /// Absolute.
     pub path: Utf8PathBuf,
-    /// What stands in for the repository the file was taken from.
+    /// The root that replaces the file's repository.
     pub root: Utf8PathBuf,
     pub kind: String,
     pub role: String,
@@ -33,7 +33,7 @@ pub struct CorpusFile {
 
 impl Corpus {
     pub const ABSENT: &'static str =
-        "skipped: there is no corpus; set EVALRIG_CORPUS to its directory";
+        "skipped: no corpus found; set EVALRIG_CORPUS to its directory";
 
     /// The corpus that `EVALRIG_CORPUS` names, else the one beside the project; `None` when there
     /// is none, which is the normal case.

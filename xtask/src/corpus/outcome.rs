@@ -68,7 +68,7 @@ pub struct Table {
 #[derive(Debug, Default)]
 struct Row {
     counts: BTreeMap<Outcome, usize>,
-    /// In how many refused files a blocking fault of this name stands.
+    /// How many rejected files have a blocking diagnostic of this name.
     reasons: BTreeMap<&'static str, usize>,
 }
 

@@ -12,7 +12,7 @@ use evalrig_run::target::{find_targets_file, read_targets};
 
 use super::CorpusFile;
 
-/// What came of one file.
+/// The result of reading one file.
 #[derive(Debug)]
 pub struct Read {
     pub findings: Findings,
@@ -67,7 +67,7 @@ fn target_names(file: &CorpusFile, world: World<'_>) -> TargetNames {
 }
 
 impl Read {
-    /// What `show --format json` prints, without the places: those move when a file is edited.
+    /// What `show --format json` prints, without locations, which move when a file is edited.
     pub fn shown(&self, file: &CorpusFile, files: &dyn Files) -> Option<Value> {
         let suite = self.suite.as_ref()?;
         let context = self.context(file, files);

@@ -1,5 +1,5 @@
-//! Files that are made from the code and committed all the same: people read them where they
-//! cannot run the binary. A test fails when one is out of date.
+//! Generated files that are committed, for readers who cannot run the binary. A test fails when one
+//! is out of date.
 
 mod binary;
 mod reference;
@@ -31,7 +31,7 @@ pub fn all(evalrig: &Evalrig) -> Result<Vec<Generated>, String> {
     Ok(files)
 }
 
-/// Writes what differs and removes what is generated no more; how many that were.
+/// Writes files that differ and removes those that are no longer generated; returns how many.
 pub fn bless(workspace: &Utf8Path, files: &[Generated]) -> io::Result<usize> {
     let changed = stale(workspace, files);
     for path in &changed {
@@ -72,7 +72,7 @@ fn names_in(place: &Utf8Path, directory: &str) -> Vec<Utf8PathBuf> {
     names
 }
 
-/// What to say when files are out of date.
+/// The message for files that are out of date.
 pub fn complaint(stale: &[Utf8PathBuf]) -> String {
     let mut text = String::from("generated files are out of date:\n");
     for path in stale {

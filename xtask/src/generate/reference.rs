@@ -1,4 +1,4 @@
-//! Pages of `docs/reference`, made from the docs and tables that stand beside the code.
+//! Pages of `docs/reference`, generated from the docs and tables in the code.
 
 use std::fmt::Write as _;
 

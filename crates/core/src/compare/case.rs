@@ -1,4 +1,4 @@
-//! One case of a run, as far as a comparison needs it.
+//! The part of a case that comparisons use.
 
 use crate::model::Outcome;
 use crate::stats::Fnv1a;
@@ -12,7 +12,7 @@ pub struct ComparedCase {
     pub trial: u32,
     pub outcome: Outcome,
     pub score: Option<f64>,
-    /// Of the test's meaning.
+    /// The `testHash`.
     pub hash: String,
     pub cost: Option<f64>,
 }
@@ -67,7 +67,7 @@ pub(super) mod testing {
         }
     }
 
-    /// So many trials of a test, the first of them passed.
+    /// Trials of a test, of which the first ones passed.
     pub fn trials(test: &str, count: u32, passes: u32) -> Vec<ComparedCase> {
         let outcome = |trial| {
             if trial <= passes {

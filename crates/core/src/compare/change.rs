@@ -1,4 +1,4 @@
-//! What became of one test (spec 13.7 and 16).
+//! The change of one test between two runs (spec 13.7 and 16).
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ pub enum Change {
     /// Passes now, not before.
     Fixed,
     Unchanged,
-    /// Means something else now; counted neither way.
+    /// The test itself changed; counted neither way.
     ChangedTest,
     /// Measured only now.
     Added,
     /// Measured only before.
     Removed,
-    /// Could not be measured now, or could not before.
+    /// Could not be measured in one of the runs.
     Errored,
 }
 
@@ -47,7 +47,7 @@ impl Change {
         }
     }
 
-    /// Whether the test tells anything about the whole.
+    /// Whether the test counts in the verdict on the suite.
     pub fn is_compared(self) -> bool {
         matches!(
             self,
@@ -83,12 +83,12 @@ pub struct TestChange {
     /// `None` where the test was not run.
     pub base: Option<Side>,
     pub candidate: Option<Side>,
-    /// Whether the change of this test alone is beyond chance.
+    /// Whether the change of this test alone is significant.
     pub is_certain: bool,
 }
 
 impl TestChange {
-    /// Whether the candidate leaves open what became of the test, be it a new one.
+    /// Whether a trial of the candidate errored, so that its result is open.
     pub fn is_open(&self) -> bool {
         self.candidate.is_some_and(|side| side.errors > 0)
     }
@@ -114,7 +114,7 @@ fn change_of(base: &[&ComparedCase], candidate: &[&ComparedCase]) -> Change {
     match (is_there(base), is_there(candidate)) {
         (false, true) => return Change::Added,
         (true, false) => return Change::Removed,
-        // Skipped on one side and unknown to the other: there is no meaning to compare.
+        // Skipped on one side and absent on the other: nothing to compare.
         (false, false) if base.is_empty() || candidate.is_empty() => return Change::Unchanged,
         _ => {}
     }

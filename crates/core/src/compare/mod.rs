@@ -1,6 +1,6 @@
-//! Two runs side by side (spec 13.7): what became of each test, and whether the whole is
-//! better, worse, equivalent, or not yet known. Pure: the same cases and the same seed give the
-//! same answer.
+//! Compares two runs (spec 13.7): the change of each test, and whether the candidate as a whole is
+//! better, worse, equivalent or inconclusive. Pure: the same cases and the same seed give the same
+//! result.
 
 mod case;
 mod change;
@@ -58,7 +58,7 @@ impl Comparison {
         self.tests.iter().filter(fits).count()
     }
 
-    /// Whether a test's name alone may be that of two.
+    /// Whether tests of more than one suite were compared, so that an id alone may be ambiguous.
     pub fn has_suites(&self) -> bool {
         self.differ(|test| &test.suite)
     }
@@ -72,13 +72,13 @@ impl Comparison {
         self.tests.iter().any(|test| Some(part(test)) != first)
     }
 
-    /// Whether the candidate could not be measured everywhere.
+    /// Whether a trial of the candidate errored.
     pub fn is_incomplete(&self) -> bool {
         self.tests.iter().any(TestChange::is_open)
     }
 }
 
-/// Compares two runs. Of a case that stands twice on one side the last counts.
+/// Compares two runs. If a case occurs twice in one run, the last one counts.
 pub fn compare(
     base: &[ComparedCase],
     candidate: &[ComparedCase],
@@ -118,7 +118,7 @@ pub fn compare(
     }
 }
 
-/// How many tests would be compared, whatever the candidate comes to.
+/// How many tests would be compared, regardless of the candidate's results.
 pub fn common(base: &[ComparedCase], candidate: &[ComparedCase]) -> usize {
     let matches = pairing::pair(base, candidate);
     let is_common = |found: &&pairing::Match| {
@@ -127,8 +127,8 @@ pub fn common(base: &[ComparedCase], candidate: &[ComparedCase]) -> usize {
     matches.iter().filter(is_common).count()
 }
 
-/// Says of which tests alone the change is beyond chance, after Holm, so that of all of them
-/// together at most one in twenty comparisons names one wrongly.
+/// Marks the tests whose own change is significant after Holm's correction: at most one in twenty
+/// comparisons marks any test wrongly.
 fn mark_certain(matches: &[pairing::Match], tests: &mut [TestChange], seed: u64) {
     let found: Vec<(usize, f64)> = matches
         .iter()

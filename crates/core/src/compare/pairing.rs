@@ -1,5 +1,5 @@
-//! Which cases of two runs belong together: by test, target and trial. Where each side has one
-//! target, or one suite, its name does not count: that is how two models are compared.
+//! Pairs the cases of two runs by test, target and trial. If each run has one target, or one suite,
+//! its name is ignored, so that two models can be compared.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,4 +1,5 @@
-//! What a run was asked to do, so that what it left out on purpose is not missed in it.
+//! The tests and targets that a run was asked for, so that what it left out on purpose does not
+//! count as removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ pub struct Scope {
     targets: BTreeSet<String>,
 }
 
-/// Of one suite.
+/// The requested tests of one suite.
 #[derive(Debug, Clone, Default)]
 struct SuiteScope {
     tests: BTreeSet<String>,
@@ -19,14 +20,14 @@ struct SuiteScope {
 }
 
 impl Scope {
-    /// A case that is to be run.
+    /// Adds a planned case.
     pub fn add(&mut self, suite: &str, test: &str, target: &str) {
         let asked = self.suites.entry(suite.to_owned()).or_default();
         asked.tests.insert(test.to_owned());
         self.targets.insert(target.to_owned());
     }
 
-    /// How many tests the suite has; those that no case was added for were left out.
+    /// Sets the size of a suite; tests without an added case were left out.
     pub fn add_size(&mut self, suite: &str, tests: usize) {
         let asked = self.suites.entry(suite.to_owned()).or_default();
         asked.is_part = asked.tests.len() < tests;

@@ -1,5 +1,5 @@
-//! The gate, tried on a run's own trials: how often it raises a false alarm, and how small a drop
-//! it would catch.
+//! Tries the gate on a run's own trials: its rate of false alarms, and the smallest drop that it
+//! detects.
 
 use super::CompareOptions;
 use super::case::{ComparedCase, seed_from_cases};
@@ -8,25 +8,25 @@ use super::verdict::{ComparisonVerdict, Rule, judge};
 use crate::stats::{Interval, Measure, Pair, SplitMix64, wilson};
 
 const SPLITS: u64 = 1_000;
-/// Fewer where a run is so large that each takes long.
+/// The minimum for runs so large that each split takes long.
 const FEWEST: u64 = 100;
 const WORK: u64 = 4_000_000_000;
-/// A drop counts as caught when it is seen this often.
+/// A drop counts as detected when this share of splits finds it.
 const CAUGHT: f64 = 0.9;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelfTest {
     /// Tests with at least two trials.
     pub tests: usize,
-    /// Trials of a typical half.
+    /// Trials per test in a typical half.
     pub half: f64,
     pub splits: u64,
     /// Splits that were called worse, though both halves are of one run.
     pub alarms: u64,
     /// The rate of false alarms.
     pub interval: Interval,
-    /// In points of the mean, from 0 to 1, for two runs of this size. `None` when not even a drop
-    /// to nothing is caught.
+    /// A difference of means from 0 to 1, for two runs of this size. `None` when not even a drop to
+    /// 0 is detected.
     pub smallest_drop: Option<f64>,
     pub seed: u64,
 }

@@ -1,10 +1,10 @@
-//! Better, worse, equivalent or not yet known.
+//! The verdict: better, worse, equivalent or inconclusive.
 //!
-//! The candidate is worse when at most one in twenty exchanges of labels, within tests, would look
-//! as bad: exact, whatever the scores are like. It is better when at most one in a hundred would
-//! look as good: a gate is there to catch drops, and this way both errors together stay rare. The
-//! runs are equivalent when the whole interval of the difference at 95 % lies within the margin;
-//! that comes first, for a difference that does not matter is none, however certain it is.
+//! The candidate is worse when at most 1 in 20 permutations of labels within tests looks as bad,
+//! and better when at most 1 in 100 looks as good: a gate exists to catch drops, and this keeps
+//! both errors together rare. The runs are equivalent when the 95 % interval of the difference is
+//! within the margin. Equivalence is checked first: a difference below the margin does not matter,
+//! however significant it is.
 
 use crate::stats::{
     Interval, Measure, Pair, Passes, Settling, clustered_mean, clustered_rate, difference, permute,
@@ -12,11 +12,11 @@ use crate::stats::{
 };
 use crate::words;
 
-/// Ten points of a hundred.
+/// Ten percentage points.
 pub const DEFAULT_MARGIN: f64 = 0.1;
-/// How often a candidate that is equal may be called worse.
+/// How often an equal candidate may be called worse.
 pub const LEVEL: f64 = 0.05;
-/// How much stricter gains are looked at.
+/// How much stricter the test for gains is.
 const STRICTER: f64 = 5.0;
 const CONFIDENCE: f64 = 0.95;
 
@@ -29,7 +29,7 @@ words! {
     }
 }
 
-/// What the judgement depends on besides the trials.
+/// The parameters of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rule {
     pub measure: Measure,
@@ -37,14 +37,14 @@ pub struct Rule {
     pub seed: u64,
 }
 
-/// Where one run stands.
+/// The mean over the tests in each run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
     pub base: f64,
     pub candidate: f64,
 }
 
-/// How sure that is, for each run alone.
+/// The interval of [`Levels`] for each run alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelIntervals {
     pub base: Interval,
@@ -58,15 +58,15 @@ pub struct SuiteJudgement {
     /// Mean gain of the tests.
     pub delta: f64,
     pub interval: Interval,
-    /// How often equal runs look as bad as this; if this is a gain, five times how often they look
-    /// as good. At most 0.05 when the runs differ.
+    /// The one-sided p-value of the drop, or five times that of the gain, whichever is smaller. At
+    /// most 0.05 when the runs differ.
     pub p: f64,
     /// Whether all arrangements were counted.
     pub is_exact: bool,
     pub verdict: ComparisonVerdict,
     /// Trials per test and run so far.
     pub trials: f64,
-    /// How many would settle it; only where nothing is settled.
+    /// How many would give a verdict; only if the verdict is inconclusive.
     pub trials_needed: Option<u64>,
 }
 

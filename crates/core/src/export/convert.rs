@@ -11,7 +11,7 @@ use super::canonical_yaml::{STYLE, literal_references, suite_document};
 
 const HEADER: &str = "# Made from evals.json by `evalrig convert`.\n";
 
-/// The text of a suite file that will lie in `directory`, which is absolute.
+/// The text of a suite file in `directory`, which is absolute.
 pub fn converted_yaml(suite: &Suite, context: &Context<'_>, directory: &Utf8Path) -> String {
     let document = converted_document(suite, context, directory);
     format!("{HEADER}{}", to_yaml(&document, &STYLE))
@@ -87,8 +87,8 @@ fn block<'v>(value: &'v Value, type_name: &str) -> Option<&'v str> {
     map.get("value").filter(|_| fits)?.as_str()
 }
 
-/// Data that a suite would take for messages is written as its JSON text: evals.json knows no
-/// messages there, and the text is what the data stands for (spec 3.5).
+/// Data that a suite would read as messages is written as its JSON text: evals.json knows no
+/// messages there, and the JSON text means the same (spec 3.5).
 fn expected(written: &Value, test: &Test) -> Value {
     match &test.expected_output {
         Some(Expected::Structured(value)) if looks_like_messages(value) => {
@@ -129,7 +129,7 @@ fn bare_rubrics(assertion: &Value) -> Option<&Value> {
         .filter(|items| is_bare && matches!(items, Value::List(_)))
 }
 
-/// Without the way of detection that a trigger has anyway.
+/// Without the detection mode if it is the default.
 fn short_trigger(assertion: &Value) -> Value {
     let Value::Map(map) = assertion else {
         return assertion.clone();

@@ -1,4 +1,4 @@
-//! A loaded suite → other formats. Reads the model only; nothing here knows how it was written.
+//! Writes a loaded suite in other formats. Uses the model only, not how it was written.
 
 mod canonical_json;
 mod canonical_yaml;

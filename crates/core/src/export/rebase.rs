@@ -23,7 +23,7 @@ impl<'a> Rebase<'a> {
         Self { context, directory }
     }
 
-    /// A file that nobody found stays as it is written: where it was looked for is not known.
+    /// A file that was not found keeps its written path: where it was searched is unknown.
     pub(super) fn file(&self, file: &FileRef) -> String {
         match &file.path {
             Some(path) if self.resolve(&file.value, self.directory) != *path => self.name(path),

@@ -8,7 +8,7 @@ use super::canonical_yaml::{STYLE, literal_references};
 
 const HEADER: &str = "# Made from `.co/evals` by `evalrig convert`.\n";
 
-/// What stands where nobody has said yet what is expected.
+/// The criteria of a record without an expectation.
 pub const CRITERIA_PLACEHOLDER: &str = "Not written yet: say what a good answer does";
 
 /// One record as a test.
@@ -61,7 +61,7 @@ fn ids_in(list: Node<'_>) -> Vec<&str> {
         .collect()
 }
 
-/// The ids of the tests that stand in a suite itself.
+/// The ids of the tests in the suite file itself.
 pub fn test_ids(suite: &str) -> Vec<String> {
     let Ok(tree) = lone_tree(suite.to_owned()) else {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! Which tests are run, how often, against what. Deterministic: the same suite, options and seed
-//! give the same cases.
+//! Plans the cases of a run: which tests, how often, against which targets. Deterministic: the same
+//! suite, options and seed give the same cases.
 
 mod select;
 mod shard;
@@ -14,7 +14,7 @@ use crate::model::Test;
 /// Test × target × trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedCase {
-    /// Place of the test in its suite.
+    /// Index of the test in its suite.
     pub test: usize,
     pub target: String,
     /// From 1.
@@ -24,7 +24,7 @@ pub struct PlannedCase {
 /// Cases that run one after another, in this order. Never empty.
 pub type Chain = Vec<PlannedCase>;
 
-/// Puts the selected tests into an order of work. `targets` names what a test runs against.
+/// Plans the selected tests. `targets` returns the targets of a test.
 pub fn plan(
     tests: &[Test],
     selected: &[usize],

@@ -1,4 +1,4 @@
-//! Which tests of a suite are wanted.
+//! Selects tests of a suite by id, tag, sample and shard.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ pub struct Filter {
     excludes: bool,
 }
 
-/// The text is no pattern.
+/// The text is not a valid glob pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternError(pub String);
 
@@ -33,7 +33,7 @@ impl Filter {
     }
 }
 
-/// Everything that narrows a suite. The default takes all of it.
+/// The filters of a run. The default selects every test.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     pub filters: Vec<Filter>,

@@ -12,7 +12,7 @@ pub struct Shard {
     count: usize,
 }
 
-/// The text is no `I/N` with 1 ≤ I ≤ N.
+/// The text is not `I/N` with 1 ≤ I ≤ N.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardError;
 
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_of_a_whole_is_refused() {
+    fn invalid_shards_are_rejected() {
         for text in ["", "1", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3"] {
             assert_eq!(Shard::parse(text), Err(ShardError), "{text}");
         }

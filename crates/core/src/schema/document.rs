@@ -22,7 +22,7 @@ impl Draft {
         }
     }
 
-    /// The key that definitions stand under.
+    /// The key of the definitions.
     pub fn definitions(self) -> &'static str {
         match self {
             Self::D2020 => "$defs",

@@ -22,7 +22,7 @@ static ROOT_FIELDS: &[Field] = &[
 ];
 
 static ENTRY_FIELDS: &[Field] = &[
-    Field::new("id", Shape::Any, "integer or text; the position stands in"),
+    Field::new("id", Shape::Any, "integer or text; default: the position"),
     Field::new("prompt", Shape::Any, "what the user says"),
     Field::new("query", Shape::Any, "read where there is no `prompt`"),
     Field::new("expected_output", Shape::Any, "what a good answer is like"),
@@ -123,7 +123,7 @@ fn trigger_lists(writer: Writer) -> Value {
 
 fn eval(writer: Writer) -> Value {
     let id = any_of(vec![matching(r"^[^\n\r]*\S[^\n\r]*$"), of_type("integer")]);
-    // Unlike elsewhere a null here is not the same as nothing (spec 15).
+    // Unlike elsewhere, null is not the same as absent here (spec 15).
     let never_null = map([(
         "properties",
         map([("should_trigger", not(of_type("null")))]),

@@ -26,12 +26,12 @@ pub(super) fn not(schema: Value) -> Value {
     map([("not", schema)])
 }
 
-/// A text that fits the pattern.
+/// A text that matches the pattern.
 pub(super) fn matching(pattern: &str) -> Value {
     map([("type", "string".into()), ("pattern", pattern.into())])
 }
 
-/// A text with something in it besides white space.
+/// A text that is not blank.
 pub(super) fn not_blank() -> Value {
     matching(r"\S")
 }
@@ -48,7 +48,7 @@ pub(super) fn non_empty_list_of(items: Value) -> Value {
     ])
 }
 
-/// The key is there and fits.
+/// The key is present and matches.
 pub(super) fn with(key: &str, schema: Value) -> Value {
     map([
         ("required", vec![key].into()),
@@ -56,7 +56,7 @@ pub(super) fn with(key: &str, schema: Value) -> Value {
     ])
 }
 
-/// The key is there and has a value: a null field is read as absent.
+/// The key is present and not null: null is read as absent.
 pub(super) fn present(key: &str) -> Value {
     with(key, not(of_type("null")))
 }
@@ -65,7 +65,7 @@ pub(super) fn when(condition: Value, then: Value) -> Value {
     map([("if", condition), ("then", then)])
 }
 
-/// The first of these keys that is not `passed_over` counts, and must fit `schema`.
+/// The first of these keys that does not match `passed_over` must match `schema`.
 pub(super) fn first_of(keys: &[&str], schema: &Value, passed_over: &Value) -> Value {
     let choices = keys.iter().enumerate().map(|(at, key)| {
         let mut properties: Map = keys[..at]

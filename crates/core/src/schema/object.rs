@@ -65,7 +65,7 @@ impl ObjectSchema {
         self
     }
 
-    /// The value of a field, where its shape does not say enough.
+    /// Replaces the schema of a field whose shape is not specific enough.
     #[must_use]
     pub fn replace(mut self, field: &'static str, schema: Value) -> Self {
         self.replaced.push((field, schema));
@@ -82,8 +82,7 @@ impl ObjectSchema {
         self
     }
 
-    /// At least one of these fields must be there and have a value. Names that no table has are
-    /// passed over.
+    /// At least one of these fields must be present and not null. Unknown names are ignored.
     #[must_use]
     pub fn need(mut self, names: &[&'static str]) -> Self {
         let known: Vec<_> = names
@@ -104,7 +103,7 @@ impl ObjectSchema {
         self
     }
 
-    /// Something else that must hold for the mapping.
+    /// A further condition on the mapping.
     #[must_use]
     pub fn rule(mut self, schema: Value) -> Self {
         self.rules.push(schema);

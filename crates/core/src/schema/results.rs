@@ -85,13 +85,13 @@ static ROW_FIELDS: &[Field] = &[
     Field::new(
         "error",
         Shape::Fields(ERROR_FIELDS),
-        "why there is no verdict",
+        "why the case has no verdict",
     ),
     Field::new("testHash", Shape::Text, "digest of the test's meaning").required(),
     Field::new(
         "source",
         Shape::Fields(SOURCE_FIELDS),
-        "where the test stands",
+        "where the test is written",
     )
     .required(),
     Field::new(
@@ -189,7 +189,7 @@ static RECORD_FIELDS: &[Field] = &[
 static GRADE_FIELDS: &[Field] = &[
     Field::new("name", Shape::Text, "name of the assertion in its test").required(),
     Field::new("type", Shape::NonEmptyText, "canonical type").required(),
-    Field::new("score", SHARE, "null when there is no grade"),
+    Field::new("score", SHARE, "null without a grade"),
     Field::new("weight", AMOUNT, "share in the score").required(),
     Field::new(
         "required",
@@ -206,7 +206,7 @@ static GRADE_FIELDS: &[Field] = &[
     Field::new(
         "gate",
         Shape::Choice(&["met", "missed", "unchecked"]),
-        "null when it is no gate",
+        "null when the assertion is not a gate",
     ),
     Field::new("hits", TEXTS, "what was fulfilled"),
     Field::new("misses", TEXTS, "what was not fulfilled"),
@@ -227,7 +227,7 @@ static GRADE_FIELDS: &[Field] = &[
     Field::new(
         "source",
         Shape::Fields(SOURCE_FIELDS),
-        "where the assertion stands",
+        "where the assertion is written",
     ),
 ];
 

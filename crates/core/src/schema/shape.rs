@@ -7,9 +7,9 @@ use super::document::Draft;
 use super::keyword::{any_of, anything, list_of, map, matching, non_empty_list_of, of_type};
 use super::object::ObjectSchema;
 
-/// A text that is nothing but one `${{ NAME }}`.
+/// A text that consists of one `${{ NAME }}`.
 const REFERENCE: &str = r"^\s*\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}\s*$";
-/// A text with `${{ NAME }}` somewhere: what it says is known only when it is read.
+/// A text that contains `${{ NAME }}`: its value is known only at run time.
 const INTERPOLATED: &str = r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}";
 
 /// Whether `${{ NAME }}` is replaced in the file that is described.

@@ -25,7 +25,7 @@ pub fn choose(key: &str, variants: &[Variant], otherwise: Option<Value>) -> Vec<
     rules
 }
 
-/// A name in every way it can be written: `_` may stand for any `-`.
+/// All spellings of a name: each `-` may be written as `_`.
 pub fn spellings(name: &str) -> Vec<String> {
     let mut written = vec![String::new()];
     for character in name.chars() {

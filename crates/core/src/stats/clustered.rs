@@ -1,29 +1,29 @@
-//! How sure a rate is, when trials of one test resemble each other.
+//! Confidence intervals of pass rates when trials of one test are correlated.
 
 use super::Interval;
 use super::rate::{wilson, wilson_at};
 use super::special::normal_quantile;
 
-/// Of a test that passes always and of one that never does, imagined beside those that were seen.
-/// Chosen by simulated coverage.
+/// Weight of two pseudo-tests, one that always passes and one that never does. Chosen by simulated
+/// coverage.
 const IMAGINED: f64 = 0.1;
 
-/// What became of the cases of one test.
+/// Passed and measured cases of one test.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Passes {
     pub passes: u64,
     pub trials: u64,
 }
 
-/// The interval of the rate of all cases, with the tests as a sample of tests like these. `None`
+/// The interval of the pass rate over all cases; the tests are a sample of similar tests. `None`
 /// without cases.
 ///
-/// Wilson's form (Dean and Pagano, 2015), for as many independent cases as would be worth the same:
-/// between the number of tests, if trials of one test always agree, and the number of cases, if they
-/// do not resemble each other at all. Where nearly all cases agree they cannot tell which of the two
-/// it is; the imagined tests keep such an interval wide. Single trials give Wilson's interval.
+/// Wilson's interval for the effective sample size (Dean and Pagano, 2015): between the number of
+/// tests, if trials of one test always agree, and the number of cases, if they are independent.
+/// Where nearly all cases agree, the data cannot tell these apart; the pseudo-tests keep such an
+/// interval wide. Single trials give Wilson's interval.
 ///
-/// One test alone says nothing of others. Then the rate is that of this test, and its trials count.
+/// A single test says nothing about others: the interval is for its own rate, and trials count.
 pub fn clustered_rate(tests: &[Passes], confidence: f64) -> Option<Interval> {
     let tests: Vec<Passes> = tests.iter().copied().filter(|t| t.trials > 0).collect();
     let passes: u64 = tests.iter().map(|test| test.passes).sum();
@@ -39,7 +39,7 @@ pub fn clustered_rate(tests: &[Passes], confidence: f64) -> Option<Interval> {
     }
 }
 
-/// How many independent cases these are worth.
+/// The effective sample size.
 fn worth(tests: &[Passes]) -> f64 {
     let count = tests.len() as f64;
     let sum = |of: &dyn Fn(&Passes) -> f64| tests.iter().map(of).sum::<f64>();
@@ -50,7 +50,7 @@ fn worth(tests: &[Passes]) -> f64 {
     let seen = sum(&|test| (test.passes as f64 - test.trials as f64 * rate).powi(2));
     let added = imagined * size * ((1.0 - rate).powi(2) + rate.powi(2));
     let variance = (seen + added) / (count + 2.0 * IMAGINED - 1.0) / (size * size);
-    // Kish's number: tests with many trials weigh more, and then fewer tests speak.
+    // Kish's effective sample size: unequal weights reduce it.
     let least = trials * trials / sum(&|test| (test.trials as f64).powi(2));
     (count * rate * (1.0 - rate) / variance)
         .max(least)

@@ -1,10 +1,10 @@
-//! How far one run may be from another: an interval for the mean gain of the tests.
+//! An interval for the mean gain of the tests between two runs.
 
 use super::rate::wilson_at;
 use super::special::{normal_quantile, t_quantile};
 use super::{Interval, Pair, mean, variance};
 
-/// What the trials hold.
+/// What is measured per trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// 1 for a pass, else 0.
@@ -13,14 +13,13 @@ pub enum Measure {
     Score,
 }
 
-/// Mean gain of the tests, each test counting the same, with its interval. `None` without tests.
+/// The mean gain of the tests, all weighted equally, with its interval. `None` without tests.
 ///
-/// The interval of a rate is the hull of two. The first counts trials lost and trials gained and
-/// puts Wilson's limits round both (Newcombe's square-and-add, 1998): it knows how large a loss can
-/// hide behind nothing seen. The second takes the spread between tests, with a pair of imagined
-/// tests as in Bonett and Price (2012) that differ by one standard error of a coin: it knows that
-/// trials of one test resemble each other. Single trials need only the first. The weight of the
-/// imagined tests and what is added and taken away for few tests were chosen by simulated
+/// The interval of a rate is the hull of two. The first combines Wilson's limits of lost and gained
+/// trials (Newcombe's square-and-add, 1998); it covers losses that were not observed. The second
+/// uses the variance between tests, with two pseudo-tests as in Bonett and Price (2012) that differ
+/// by one standard error of a coin; it covers correlated trials. Single trials need only the first.
+/// The weight of the pseudo-tests and the corrections for few tests were chosen by simulated
 /// coverage.
 ///
 /// The interval of a score is Student's, with one gain per test.
@@ -35,13 +34,14 @@ pub fn difference(pairs: &[Pair], measure: Measure, confidence: f64) -> Option<(
     let interval = match measure {
         Measure::Score if variance(&gains) > 1e-12 => student(&gains, confidence),
         Measure::Rate if trials > 1.5 => hull(by_counts, spread(&gains, trials, z)),
-        // Scores that do not differ at all tell no more than passes would.
+        // Scores without any variance carry no more information than passes.
         _ => by_counts,
     };
     Some((mean(&gains), interval))
 }
 
-/// Trials per test and run: the harmonic mean, for few trials cost more than many help.
+/// Trials per test and run, as the harmonic mean: few trials widen an interval more than many
+/// narrow it.
 pub(crate) fn typical_trials(pairs: &[Pair]) -> f64 {
     let inverse = |side: &Vec<f64>| 1.0 / side.len() as f64;
     let sum: f64 = pairs
@@ -60,7 +60,7 @@ fn hull(one: Interval, other: Interval) -> Interval {
 
 fn counted(gains: &[f64], trials: f64, z: f64) -> Interval {
     let count = gains.len() as f64;
-    // Square-and-add is too careful about a handful of tests.
+    // Square-and-add is too conservative for a handful of tests.
     let z = match gains.len() {
         0..=5 => 0.97 * z,
         _ => z,

@@ -1,15 +1,14 @@
-//! How sure a mean score is, when trials of one test resemble each other.
+//! Confidence intervals of mean scores when trials of one test are correlated.
 
 use super::Interval;
 use super::rate::wilson_at;
 use super::special::{normal_quantile, t_quantile};
 
-/// Mean of all values from 0 to 1, with its interval; one group per test. `None` without values.
+/// The mean of values from 0 to 1 with its interval; one group per test. `None` without values.
 ///
-/// The error is the cluster-robust one (CR1), with Student's t for so many tests less one. It is
-/// put into Wilson's form, as if so many independent cases had been measured as would have the same
-/// error: then the interval leans away from 0 and 1, and stays between them. Values that do not
-/// differ at all count as one case per test.
+/// The standard error is cluster-robust (CR1), with Student's t and one degree of freedom less than
+/// there are tests. It is put into Wilson's form through the effective sample size, so that the
+/// interval stays within 0 and 1. Values without any variance count as one case per test.
 pub fn clustered_mean(groups: &[Vec<f64>], confidence: f64) -> Option<(f64, Interval)> {
     let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
     let count = groups.len() as f64;
@@ -29,7 +28,7 @@ pub fn clustered_mean(groups: &[Vec<f64>], confidence: f64) -> Option<(f64, Inte
     Some((centre, interval))
 }
 
-/// `between 0.76 and 0.99`. An interval that is narrower than what is printed is opened.
+/// `between 0.76 and 0.99`. An interval narrower than the printed precision is widened.
 pub fn mean_between(interval: Interval) -> String {
     let low = (interval.low * 100.0).round();
     let high = (interval.high * 100.0).round();
@@ -44,7 +43,7 @@ pub fn mean_between(interval: Interval) -> String {
     format!("between {:.2} and {:.2}", low / 100.0, high / 100.0)
 }
 
-/// CR1: the squared sums of the tests' deviations, times G / (G − 1).
+/// CR1: the sum of squared deviations per test, times G / (G − 1).
 fn clustered_variance(groups: &[&Vec<f64>], centre: f64) -> f64 {
     let count = groups.len() as f64;
     let size: usize = groups.iter().map(|group| group.len()).sum();

@@ -1,29 +1,29 @@
-//! Whether two runs differ at all. Labels are exchanged within tests only, so hard and easy tests
-//! never mix, and the answer holds whatever the scores are like.
+//! Permutation test of whether two runs differ. Labels are exchanged within tests only, so hard and
+//! easy tests never mix; no distribution of scores is assumed.
 
 use super::special::ln_choose;
 use super::{Pair, SplitMix64, mean};
 
-/// So many arrangements are looked at one by one.
+/// Up to this many arrangements are enumerated.
 const ENUMERABLE: u64 = 20_000;
-/// So many are drawn where there are more.
+/// This many are drawn where there are more.
 const DRAWS: u64 = 9_999;
-/// What drawing may cost, in trials that are put in order.
+/// The budget for drawing, in trials that are shuffled.
 const WORK: u64 = 200_000_000;
 /// Cells of the exact distribution, and steps to fill them.
 const CELLS: u64 = 200_000;
 const STEPS: u64 = 400_000_000;
-/// Chances that cannot be seen in any sum of them.
+/// Probabilities that no sum of them can show.
 const NEGLIGIBLE: f64 = 1e-25;
-/// Sums in another order differ by less.
+/// Sums that differ by less are equal but for rounding.
 const TIE: f64 = 1e-9;
 
-/// How often chance alone does what was seen.
+/// One-sided p-values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Permuted {
-    /// PassDistribution of the arrangements with a gain as low as this or lower.
+    /// Share of the arrangements with a gain as low as this or lower.
     pub down: f64,
-    /// PassDistribution of the arrangements with a gain as high as this or higher.
+    /// Share of the arrangements with a gain as high as this or higher.
     pub up: f64,
     /// Whether all arrangements were counted; otherwise they were drawn.
     pub is_exact: bool,
@@ -57,7 +57,7 @@ fn can_move(pair: &Pair) -> bool {
     all.into_iter().any(|value| *value != first)
 }
 
-/// How many there are, unless there are too many.
+/// The number of arrangements, unless there are too many.
 fn arrangements(pairs: &[&Pair]) -> Option<u64> {
     let mut product = 1.0;
     for pair in pairs {
@@ -70,7 +70,7 @@ fn arrangements(pairs: &[&Pair]) -> Option<u64> {
     Some(product as u64)
 }
 
-/// Passes of one test: how many the candidate may get, and with what chance each.
+/// How many of one test's passes the candidate may get, and the probability of each number.
 struct PassDistribution {
     /// What one pass of the candidate is worth.
     step: u64,
@@ -83,7 +83,7 @@ struct PassDistribution {
 struct Lattice(Vec<PassDistribution>);
 
 impl Lattice {
-    /// `None` when the trial counts have no common measure that is worth it.
+    /// `None` when the trial counts have no common unit of reasonable size.
     fn of(pairs: &[&Pair]) -> Option<Self> {
         let mut unit: u64 = 1;
         for pair in pairs {
@@ -214,7 +214,7 @@ fn every_gain(pair: &Pair) -> Vec<f64> {
     loop {
         let base: f64 = chosen.iter().map(|at| values[*at]).sum();
         gains.push(gain_of(base, total, size, values.len()));
-        // The next choice in the order of a dictionary.
+        // The next combination in lexicographic order.
         let Some(at) = (0..size)
             .rev()
             .find(|at| chosen[*at] < values.len() - size + at)
@@ -236,7 +236,7 @@ fn gain_of(base: f64, total: f64, size: usize, whole: usize) -> f64 {
     (total - base) / (whole - size) as f64 - base / size as f64
 }
 
-/// What was seen counts as one of the draws, so that no chance is ever 0 (Phipson and Smyth, 2010).
+/// The observed arrangement counts as a draw, so that no p-value is 0 (Phipson and Smyth, 2010).
 fn draw(pairs: &[&Pair], seed: u64) -> Permuted {
     let mut random = SplitMix64::new(seed);
     let mut pools: Vec<(Vec<f64>, usize, f64)> = pairs
@@ -264,7 +264,7 @@ fn draw(pairs: &[&Pair], seed: u64) -> Permuted {
     }
 }
 
-/// Puts some of the values in front, as the base, and says what the rest gained on them.
+/// Shuffles a base to the front and returns the gain of the rest over it.
 fn drawn((values, size, total): &mut (Vec<f64>, usize, f64), random: &mut SplitMix64) -> f64 {
     let mut base = 0.0;
     for at in 0..*size {

@@ -3,7 +3,7 @@
 use super::Interval;
 use super::special::normal_quantile;
 
-/// What has been seen so far.
+/// An inconclusive comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settling {
     /// The gain, and its interval at 95 %.
@@ -23,7 +23,7 @@ pub fn trials_to_settle(seen: &Settling) -> u64 {
     let power = normal_quantile(0.8);
     let error = 0.5 * (seen.interval.high - seen.interval.low) / z;
     let room = seen.delta.abs().max(seen.margin - seen.delta.abs());
-    // The error shrinks with the root of the number of trials.
+    // The standard error shrinks with the square root of the number of trials.
     let factor = ((z + power) * error / room).powi(2);
     let needed = (seen.trials * factor).ceil();
     let more = seen.trials.floor() + 1.0;

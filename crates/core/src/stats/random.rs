@@ -1,4 +1,4 @@
-//! Chance that can be repeated: the same seed gives the same numbers on every machine and in every
+//! Seeded random numbers and the hash that makes seeds: the same on every machine and in every
 //! version.
 
 /// SplitMix64 (Steele, Lea and Flood, 2014).
@@ -18,7 +18,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Below `bound`, which is not 0. Without the bias of a plain remainder.
+    /// Below `bound`, which is not 0; without modulo bias.
     pub fn below(&mut self, bound: u64) -> u64 {
         let zone = u64::MAX - u64::MAX % bound;
         loop {
@@ -29,7 +29,7 @@ impl SplitMix64 {
         }
     }
 
-    /// From 0 to 1, 1 not included.
+    /// From 0 to 1, exclusive.
     pub fn fraction(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }

@@ -3,7 +3,7 @@
 use super::Interval;
 use super::special::normal_quantile;
 
-/// From so many independent cases on a rate may be printed without its interval.
+/// From this many independent cases on, a rate is printed without its interval.
 pub const SELF_EVIDENT: u64 = 200;
 
 /// Wilson's score interval (1927). `trials` is not 0.
@@ -12,21 +12,20 @@ pub fn wilson(passes: u64, trials: u64, confidence: f64) -> Interval {
     wilson_at(passes as f64 / trials as f64, trials as f64, z)
 }
 
-/// Wilson's form for a rate that was measured on `size` independent cases, or on as many as would
-/// be worth the same.
+/// Wilson's interval for an effective sample of `size` independent cases.
 pub(super) fn wilson_at(rate: f64, size: f64, z: f64) -> Interval {
     let weight = z * z / size;
     let centre = (rate + 0.5 * weight) / (1.0 + weight);
     let spread = rate * (1.0 - rate) / size + weight / (4.0 * size);
     let half = z * spread.sqrt() / (1.0 + weight);
     Interval {
-        // At the ends rounding must not leave the rate outside.
+        // Rounding must not leave the rate outside at the ends.
         low: (centre - half).clamp(0.0, rate),
         high: (centre + half).clamp(rate, 1.0),
     }
 }
 
-/// `19 of 20 passed, 95 %, between 76 and 99 %`. From 200 cases on without the interval.
+/// `19 of 20 passed, 95 %, between 76 and 99 %`. Without the interval from 200 cases on.
 pub fn rate_text(passes: u64, trials: u64, verb: &str) -> String {
     let counts = format!("{passes} of {trials} {verb}");
     if trials == 0 {
@@ -40,7 +39,7 @@ pub fn rate_text(passes: u64, trials: u64, verb: &str) -> String {
     }
 }
 
-/// `between 76 and 99 %`. An interval that is narrower than what is printed is opened.
+/// `between 76 and 99 %`. An interval narrower than the printed precision is widened.
 pub fn between(interval: Interval) -> String {
     let low = (interval.low * 100.0).round();
     let high = (interval.high * 100.0).round();

@@ -76,8 +76,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     value
 }
 
-/// Below which value the share `p` of a Beta(a, b) lies. Halving never leaves the range and needs
-/// no starting guess.
+/// The quantile `p` of a Beta(a, b). Bisection never leaves the range and needs no starting guess.
 pub fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..200 {
@@ -94,14 +93,14 @@ pub fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The share of Student's t with so many degrees of freedom below `x`.
+/// The cumulative distribution of Student's t.
 #[cfg(test)]
 fn t_below(freedom: f64, x: f64) -> f64 {
     let tail = 0.5 * beta_below(0.5 * freedom, 0.5, freedom / (freedom + x * x));
     if x > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// Below which value the share `p` of Student's t lies.
+/// The quantile `p` of Student's t.
 pub fn t_quantile(freedom: f64, p: f64) -> f64 {
     let tail = p.min(1.0 - p);
     if tail <= 0.0 {
@@ -116,8 +115,8 @@ pub fn t_quantile(freedom: f64, p: f64) -> f64 {
     if p < 0.5 { -size } else { size }
 }
 
-/// The share of the standard normal distribution below `x`: Cody's error function is not needed,
-/// for the series and the continued fraction of the incomplete gamma function do.
+/// The cumulative standard normal distribution, by the series and the continued fraction of the
+/// incomplete gamma function.
 pub fn normal_below(x: f64) -> f64 {
     let tail = 0.5 * upper_gamma_half(0.5 * x * x);
     if x > 0.0 { 1.0 - tail } else { tail }
@@ -158,8 +157,8 @@ fn upper_gamma_half(x: f64) -> f64 {
     front * value
 }
 
-/// Below which value the share `p` of the standard normal distribution lies. Newton's method on the
-/// logarithm of the lower tail, which is concave, so it comes from the left and never overshoots.
+/// The quantile `p` of the standard normal distribution. Newton's method on the logarithm of the
+/// lower tail, which is concave: it approaches from the left and never overshoots.
 pub fn normal_quantile(p: f64) -> f64 {
     if p > 0.5 {
         return -normal_quantile(1.0 - p);
@@ -167,7 +166,7 @@ pub fn normal_quantile(p: f64) -> f64 {
     if p <= 0.0 {
         return f64::NEG_INFINITY;
     }
-    // Below the quantile, for the tail is thinner than its density.
+    // Below the quantile, because the tail is thinner than its density.
     let mut x = -(-2.0 * p.ln()).sqrt();
     for _ in 0..50 {
         let below = normal_below(x);

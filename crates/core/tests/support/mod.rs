@@ -45,7 +45,7 @@ pub struct Seen {
     pub test: Option<u32>,
 }
 
-/// What came of a load.
+/// The result of a load.
 #[derive(Debug)]
 pub struct Outcome {
     pub suite: Option<Suite>,
@@ -173,7 +173,7 @@ impl Project {
     }
 }
 
-/// What came of transpiling.
+/// The result of transpiling.
 #[derive(Debug)]
 pub struct Made {
     pub files: Vec<OutFile>,
@@ -314,7 +314,7 @@ impl std::fmt::Display for Seen {
 #[track_caller]
 pub fn test<'s>(suite: &'s Suite, id: &str) -> &'s Test {
     let found = suite.tests.iter().find(|test| test.id.as_str() == id);
-    found.unwrap_or_else(|| panic!("there is no test `{id}`"))
+    found.unwrap_or_else(|| panic!("no test `{id}`"))
 }
 
 /// The names of a test's assertions, in order.

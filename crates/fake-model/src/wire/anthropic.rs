@@ -77,7 +77,7 @@ impl Wire for Messages {
     }
 }
 
-/// Tool results stand among the user's own blocks in this format.
+/// In this format, tool results are among the user's blocks.
 fn user_entries(content: &Value) -> Vec<Entry> {
     let Value::Array(blocks) = content else {
         return words_of(content);

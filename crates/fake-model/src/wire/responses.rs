@@ -117,7 +117,7 @@ fn call_item(exchange: &Exchange<'_>, n: usize, call: &ToolCall) -> Value {
     })
 }
 
-/// Tools stand in `tools`, within namespaces there, and in items of the input.
+/// Tools are in `tools`, in namespaces there, and in items of the input.
 fn offers_custom(holder: &Value, name: &str) -> bool {
     let lists = [&holder["tools"], &holder["input"]];
     let mut inner = lists.into_iter().filter_map(Value::as_array).flatten();

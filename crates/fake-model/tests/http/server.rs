@@ -62,7 +62,7 @@ fn close_ends_the_connection_without_an_answer() {
 }
 
 #[test]
-fn garbage_is_no_json() {
+fn garbage_is_not_json() {
     let reply = Client::connect(&always(Reply::garbage()))
         .post(CHAT, &hello())
         .unwrap();

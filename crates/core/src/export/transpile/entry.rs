@@ -1,5 +1,5 @@
-//! What goes out of each test, kept in one long text until it is known what the files are: a test
-//! can be forgotten as soon as it has been taken in.
+//! The written texts of each test, in one buffer until the files are known, so that a test can be
+//! dropped as soon as it has been added.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -45,7 +45,7 @@ pub(super) struct EntryView<'e, P> {
 }
 
 impl Transpiler<'_> {
-    /// Takes in what goes out of a test.
+    /// Adds the texts of a test.
     pub(super) fn entry(&mut self, test: &Test, expected: Option<&str>, is_copy: bool) {
         let prompt = prompt_of(test, &mut self.faults);
         let assertions = self.sentences_of(test, is_copy);
@@ -105,7 +105,7 @@ impl Entries {
         }
     }
 
-    /// How long the pieces of an entry are together.
+    /// The total length of an entry's pieces.
     pub(super) fn size(&self, at: usize) -> usize {
         let next = self
             .list
@@ -114,7 +114,7 @@ impl Entries {
         self.start(next) - self.start(self.list[at].first)
     }
 
-    /// The same without values that must not leave the program.
+    /// The same with secrets redacted.
     pub(super) fn redacted(self, secrets: &Secrets) -> Self {
         if secrets.is_empty() {
             return self;
@@ -130,7 +130,7 @@ impl Entries {
 
 /// Without exact repeats of earlier texts.
 pub(super) fn distinct<T: Eq + Hash>(mut texts: Vec<T>) -> Vec<T> {
-    // Most lists are so short that looking is cheaper than remembering.
+    // For short lists a linear search is faster than a hash set.
     const SHORT: usize = 12;
     if texts.len() <= 1 {
         return texts;

@@ -1,5 +1,5 @@
-//! The eval set: what `run_eval.py --eval-set` takes (spec 12.6). An array of the tests with a
-//! trigger; skill-creator cannot read anything else.
+//! The eval set for `run_eval.py --eval-set` (spec 12.6): an array of the tests with a trigger, the
+//! only form that skill-creator reads.
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use super::json_text::{Object, list};
 use super::{FileContent, OutFile, first_line};
 
 declare_codes! {
-    DUPLICATE_QUERY = "duplicate-query", Warning, Export, r#"Two tests of one eval set ask the same.
+    DUPLICATE_QUERY = "duplicate-query", Warning, Export, r#"Two tests of one eval set have the same prompt.
 
 ## Example
 ```yaml
@@ -79,7 +79,7 @@ fn members(content: &FileContent<'_>) -> impl Iterator<Item = (usize, bool)> {
     all.filter_map(|(at, should_trigger)| Some((*at, (*should_trigger)?)))
 }
 
-/// A test may be in the sets of several skills, beside the same other test: it is told once.
+/// A pair of tests may be in the sets of several skills; it is reported once.
 pub(super) fn duplicates(
     content: &FileContent<'_>,
     sources: &Sources,

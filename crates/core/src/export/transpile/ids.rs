@@ -1,4 +1,4 @@
-//! The numbers that stand for test ids (spec 12.2). Never two alike.
+//! The unique numbers that replace test ids (spec 12.2).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::source::{Sources, Span};
 use super::first_line;
 
 declare_codes! {
-    ID_MOVED = "id-moved", Warning, Export, r#"The position of a test, which should become its number in evals.json, is taken by another test. The next free number stands for it.
+    ID_MOVED = "id-moved", Warning, Export, r#"The position of a test, which would become its number in evals.json, is the id of another test. The test gets the next free number.
 
 ## Example
 ```yaml
@@ -29,11 +29,11 @@ tests:
 ```
 
 ## Why
-Entries of evals.json are told apart by number. Whoever looks for a test by its position finds another one.
+Entries of evals.json are identified by number. A lookup by position finds another test.
 "#;
 }
 
-/// The ids of the tests so far, and what is to be said of them.
+/// The ids and locations of the tests so far.
 #[derive(Debug, Default)]
 pub(super) struct EntryNumbers(Vec<NumberedTest>);
 
@@ -82,12 +82,12 @@ impl EntryNumbers {
     }
 }
 
-/// EntryNumbers in use, each pointing to where a free one may be, so that long runs are skipped.
+/// Numbers in use, each with a candidate for the next free one, so that long runs are skipped.
 #[derive(Debug, Default)]
 struct TakenNumbers(HashMap<u64, u64>);
 
 impl TakenNumbers {
-    /// The first free number from here on; it is taken then.
+    /// Takes the first free number from `start` on.
     fn take_from(&mut self, start: u64) -> u64 {
         let mut passed = Vec::new();
         let mut free = start;

@@ -28,14 +28,14 @@ impl<'o> Object<'o> {
         self.out.push('}');
     }
 
-    /// The key; what is written to the answer next is its value.
+    /// Writes the key; the caller appends the value to the returned text.
     pub(super) fn key(&mut self, name: &str) -> &mut String {
         if !self.is_empty {
             self.out.push(',');
         }
         self.is_empty = false;
         break_line(self.out, self.indent + 1);
-        // All keys are ours, and none has anything to escape.
+        // Keys are constants that need no escaping.
         self.out.push('"');
         self.out.push_str(name);
         self.out.push_str("\": ");
@@ -103,7 +103,7 @@ pub(super) fn list<T>(
 }
 
 fn break_line(out: &mut String, indent: usize) {
-    // Nothing is nested deeper than the lists of entries.
+    // Lists of entries are the deepest level.
     const LINE: &str = "\n          ";
     out.push_str(&LINE[..1 + 2 * indent]);
 }

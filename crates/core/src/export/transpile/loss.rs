@@ -1,4 +1,4 @@
-//! What evals.json cannot say (spec 12.7), each with its place.
+//! What evals.json cannot express (spec 12.7), with locations.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::super::fields::lost_fields;
 use super::sentence::written_criteria;
 use super::{CriteriaMode, PromptMode, TranspileOptions};
 
-/// Something that the written files leave out.
+/// Something that the written files omit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
     pub kind: &'static str,
@@ -26,7 +26,7 @@ pub struct Loss {
     pub span: Span,
 }
 
-/// Where the losses of one test are written down.
+/// Collects the losses of one test.
 pub(super) struct LossCollector<'b> {
     pub(super) test: &'b Test,
     pub(super) id: &'b Arc<TestId>,
@@ -35,7 +35,7 @@ pub(super) struct LossCollector<'b> {
 }
 
 impl LossCollector<'_> {
-    /// Everything that is lost. CriteriaMode that are a copy are not.
+    /// Adds every loss. Criteria copied from the expected output are not lost.
     pub(super) fn collect(&mut self, is_copy: bool, sources: &Sources) {
         self.messages();
         for (kind, message) in lost_fields(self.test) {
@@ -75,12 +75,12 @@ impl LossCollector<'_> {
         let last = last_user_message(input);
         let mut others = input.iter().enumerate();
         if others.any(|(at, message)| Some(at) != last && !is_system(message.role)) {
-            let message = "only the last user message goes out, without the turns round it";
+            let message = "only the last user message is written, without the other turns";
             self.of_test("earlier-turns", message);
         }
         let mut blocks = input.iter().flat_map(|message| &message.content);
         if blocks.any(|block| matches!(block, Block::Image(Image::Data(_)))) {
-            self.of_test("image-data", "an image that is no file is left out");
+            self.of_test("image-data", "an image without a file is left out");
         }
         if let Some(Expected::Messages(messages)) = &self.test.expected_output {
             let is_plain = matches!(
@@ -88,14 +88,14 @@ impl LossCollector<'_> {
                 [only] if only.role == Role::Assistant && only.tool_calls.is_empty()
             );
             if !is_plain {
-                let message = "of the expected messages only the last answer's text goes out";
+                let message = "only the text of the last expected answer is written";
                 self.of_test("expected-messages", message);
             }
         }
     }
 
-    /// Paths go out as written. Those of a test from another directory start there, and nothing
-    /// in the file says so.
+    /// Paths are written as they are. Those of a test from another directory are relative to it, which
+    /// the file does not say.
     fn relative_paths(&mut self, sources: &Sources) {
         let (directory, root) = (self.options.directory, self.options.root);
         let source = sources.get(self.test.span.source).path();
@@ -115,7 +115,7 @@ impl LossCollector<'_> {
         for path in lost {
             let from = source.parent().unwrap_or(Utf8Path::new(""));
             let from = from.strip_prefix(root).unwrap_or(from);
-            let message = format!("`{path}` goes out as written, but starts at `{from}`");
+            let message = format!("`{path}` is written as it is, but is relative to `{from}`");
             self.of_test("relative-base", message);
         }
     }
@@ -133,11 +133,11 @@ impl LossCollector<'_> {
             self.add("required", common.required_at, message);
         }
         if common.negate && assertion.check.trigger().is_none() {
-            let message = format!("the negation of `{kind}` goes out as words only");
+            let message = format!("the negation of `{kind}` is written in words only");
             self.add("negation", common.head, message);
         }
         if kind == "composite" {
-            let message = "the members go out one by one, without their aggregation";
+            let message = "the members are written one by one, without their aggregation";
             self.add("composite", common.head, message);
         }
         self.options(assertion, kind);
@@ -146,7 +146,7 @@ impl LossCollector<'_> {
         }
     }
 
-    /// What only one type has. Reading the options costs, so most types are not asked.
+    /// Losses of single types. Building options is slow, so only these types do it.
     fn options(&mut self, assertion: &Assertion, kind: &str) {
         let head = assertion.common.head;
         match kind {
@@ -159,9 +159,9 @@ impl LossCollector<'_> {
                     format!("the numbers of `{kind}` are left out"),
                 );
             }
-            "code-judge" => self.add("code-judge", head, "the script goes out as its name only"),
+            "code-judge" => self.add("code-judge", head, "only the name of the script is written"),
             _ if assertion.is_custom() => {
-                let message = format!("the script of `{kind}` goes out as its name only");
+                let message = format!("only the name of the script of `{kind}` is written");
                 self.add("code-judge", head, message);
             }
             _ => {}
@@ -183,7 +183,7 @@ impl LossCollector<'_> {
             (prompt, _) => prompt.map(JudgePrompt::written),
         };
         if written.is_some_and(|text| text.contains("{{")) {
-            let message = "nobody fills in the `{{ }}` of this prompt";
+            let message = "the `{{ }}` placeholders of this prompt are not replaced";
             self.add("template-variables", head, message);
         }
         for item in assertion.check.items() {
@@ -214,13 +214,13 @@ impl LossCollector<'_> {
     fn trajectory(&mut self, options: &Map, head: Span) {
         let mode = options.get("mode").and_then(Value::as_str).unwrap_or("");
         if mode != "in_order" {
-            let message = format!("mode `{mode}` goes out as if it were `in_order`");
+            let message = format!("mode `{mode}` is written as if it were `in_order`");
             self.add("trajectory-order", head, message);
         }
         let calls = options.get("expected").and_then(Value::as_list);
         let mut calls = calls.unwrap_or_default().iter().filter_map(Value::as_map);
         if calls.any(|call| call.get("args").is_some() || call.get("max_duration_ms").is_some()) {
-            let message = "of the expected calls only the tools go out";
+            let message = "only the tools of the expected calls are written";
             self.add("trajectory-args", head, message);
         }
     }

@@ -1,6 +1,6 @@
-//! A suite as the `evals.json` and eval sets of skill-creator (spec 12). Pure: the files are
-//! built in memory, and whoever asked writes them. Nothing is built from a suite that has a fault
-//! which stops the work. Tests are taken in one by one, and only what is written of them is kept.
+//! Transpiles a suite to `evals.json` and the eval sets of skill-creator (spec 12). Pure: files are
+//! built in memory, and the caller writes them. A suite with a blocking diagnostic gives no files.
+//! Tests are added one by one, and only their written texts are kept.
 
 mod entry;
 pub(super) mod eval_set;
@@ -73,14 +73,14 @@ words! {
     }
 }
 
-/// Whether criteria go out as the first sentence.
+/// Whether criteria are written as the first sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CriteriaMode {
     Kept,
     Omitted,
 }
 
-/// What goes out for a prompt that is a path.
+/// What is written for a prompt that is a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptMode {
     AsWritten,
@@ -89,7 +89,7 @@ pub enum PromptMode {
 
 #[derive(Debug, Clone, Copy)]
 pub struct TranspileOptions<'a> {
-    /// Where the suite's own file lies, absolute.
+    /// The directory of the suite file, absolute.
     pub directory: &'a Utf8Path,
     /// The repository root, absolute.
     pub root: &'a Utf8Path,
@@ -102,7 +102,7 @@ pub struct TranspileOptions<'a> {
 }
 
 impl<'a> TranspileOptions<'a> {
-    /// Every default of the command line.
+    /// The defaults of the command line.
     pub fn new(directory: &'a Utf8Path, root: &'a Utf8Path) -> Self {
         Self {
             directory,
@@ -117,8 +117,8 @@ impl<'a> TranspileOptions<'a> {
     }
 }
 
-/// A file to be written. The name has `/` between directories and never leads out of the one it
-/// is written into.
+/// A file to be written. The name has `/` between directories and never leaves the output
+/// directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutFile {
     pub name: String,
@@ -127,7 +127,7 @@ pub struct OutFile {
 
 #[derive(Debug, Clone, Default)]
 pub struct Transpiled {
-    /// Empty when a diagnostic stops the work.
+    /// Empty if a diagnostic blocks transpiling.
     pub files: Vec<OutFile>,
     pub losses: Vec<Loss>,
     pub diagnostics: Vec<Diagnostic>,
@@ -140,18 +140,18 @@ impl Transpiled {
     }
 }
 
-/// What is known of a suite when all of its tests are in.
+/// What is known about a suite once all its tests have been added.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending<'a> {
     /// The suite's own.
     pub metadata: &'a Map,
     pub sources: &'a Sources,
-    /// Values that must not leave the program. Any test may have brought in one that others
-    /// contain too, so they are known only now.
+    /// Values to redact. A test may contain a secret that a later test introduces, so they are
+    /// complete only now.
     pub secrets: &'a Secrets,
 }
 
-/// Transpiles a suite that is there as a whole.
+/// Transpiles a loaded suite.
 pub fn transpile(
     suite: &Suite,
     sources: &Sources,
@@ -169,7 +169,7 @@ pub fn transpile(
     })
 }
 
-/// A suite on its way.
+/// A suite that is being transpiled test by test.
 #[derive(Debug)]
 pub struct Transpiler<'a> {
     options: TranspileOptions<'a>,
@@ -177,11 +177,11 @@ pub struct Transpiler<'a> {
     skills: SkillIndex,
     entries: Entries,
     losses: Vec<Loss>,
-    /// Of triggers. Those that all tests share are one.
+    /// Conflicts between triggers; one that all tests share is reported once.
     conflicts: Diagnostics,
-    /// Of what goes into entries.
+    /// Faults in the content of entries.
     faults: Vec<Diagnostic>,
-    /// Places of shared assertions whose fault has been reported.
+    /// Spans of shared assertions that have been reported.
     told: HashSet<Span>,
 }
 
@@ -199,8 +199,8 @@ impl<'a> Transpiler<'a> {
         }
     }
 
-    /// Takes in the next test of the suite, whose own metadata are given. Of the sources only the
-    /// paths are asked: the line that a test stands on may not be there yet.
+    /// Adds the next test; `metadata` is the suite's. Only the paths of `sources` are used: the text
+    /// of the current line may not have been added yet.
     pub fn add(&mut self, test: &Test, metadata: &Map, sources: &Sources) {
         let id = Arc::new(test.id.clone());
         let wanted = triggers_of(test, &mut |conflict| {
@@ -221,7 +221,7 @@ impl<'a> Transpiler<'a> {
         self.numbers.add(id, test);
     }
 
-    /// The files, and all that was found on the way.
+    /// Builds the files and returns them with all losses and diagnostics.
     pub fn finish(self, ending: &Ending<'_>) -> Transpiled {
         let mut done = Transpiled {
             losses: self.losses,
@@ -262,7 +262,7 @@ impl<'a> Transpiler<'a> {
     }
 }
 
-/// What one file is made from.
+/// The content of one file.
 #[derive(Debug, Clone, Copy)]
 struct FileContent<'c> {
     group: &'c SkillFiles,
@@ -270,12 +270,12 @@ struct FileContent<'c> {
     entries: &'c Entries,
     /// One per entry.
     ids: &'c [u64],
-    /// What the list of sentences is called.
+    /// The key of the list of sentences.
     list_key: &'static str,
 }
 
 impl FileContent<'_> {
-    /// About as long as the text will be, so that it need not be moved while it grows.
+    /// The approximate length of the text, so that it is allocated once.
     fn capacity(&self) -> usize {
         const KEYS: usize = 160;
         let members = self.group.members.iter();
@@ -283,7 +283,7 @@ impl FileContent<'_> {
     }
 }
 
-/// Where a test as a whole is at fault, the line it begins on is marked, not all of it.
+/// Diagnostics about a whole test mark its first line only.
 fn first_line(sources: &Sources, span: Span) -> Span {
     let text = sources.text_of(span);
     let length = text.find(['\n', '\r']).unwrap_or(text.len());

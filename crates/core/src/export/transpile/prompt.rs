@@ -1,4 +1,4 @@
-//! What the agent is asked, and the files it gets (spec 12.4).
+//! The prompt of an entry and its files (spec 12.4).
 
 use crate::diagnostic::Diagnostic;
 use crate::evidence::question;
@@ -9,7 +9,7 @@ use crate::transpile_rules::{NO_PROMPT, no_prompt};
 use super::entry::distinct;
 use super::first_line;
 
-/// The last thing that the user says. Reported when it is nothing.
+/// The last user message. Reported if it is blank or missing.
 pub(super) fn prompt_of(test: &Test, out: &mut Vec<Diagnostic>) -> String {
     match question(&test.input) {
         Some(text) if !text.trim().is_empty() => text,
@@ -24,7 +24,7 @@ pub(super) fn prompt_of(test: &Test, out: &mut Vec<Diagnostic>) -> String {
     }
 }
 
-/// The same at the test's first line, which is known only when its source has been read.
+/// Moves the diagnostic to the test's first line, which is known only once its source is read.
 pub(super) fn narrowed(mut one: Diagnostic, sources: &Sources) -> Diagnostic {
     if one.code == &NO_PROMPT {
         one.span = first_line(sources, one.span);

@@ -1,4 +1,4 @@
-//! What a test asserts, in words (spec 12.5).
+//! The assertions of a test as sentences (spec 12.5).
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::entry::distinct;
 use super::{CriteriaMode, PromptMode, Transpiler};
 
 declare_codes! {
-    PROMPT_PATH_AS_TEXT = "prompt-path-as-text", Warning, Export, r#"The prompt of an llm-judge is a file, and only its path goes out.
+    PROMPT_PATH_AS_TEXT = "prompt-path-as-text", Warning, Export, r#"The prompt of an llm-judge is a file, and only its path is written.
 
 ## Example
 ```yaml
@@ -36,19 +36,19 @@ tests:
 ```
 
 ## Why
-Whoever grades by evals.json sees the path of a file that they may not have. `--inline-prompts` writes the text.
+A grader that reads evals.json sees only the path of a file that it may not have. `--inline-prompts` writes the text.
 "#;
 }
 
 impl Transpiler<'_> {
-    /// All sentences of a test, repeats dropped. CriteriaMode that are a copy do not go out
+    /// All sentences of a test without repeats. Criteria copied from the expected output are omitted
     /// (spec 15).
     pub(super) fn sentences_of<'t>(&mut self, test: &'t Test, is_copy: bool) -> Vec<Cow<'t, str>> {
         let is_kept = self.options.criteria == CriteriaMode::Kept && !is_copy;
         let criteria = written_criteria(test).filter(|_| is_kept);
         let mut list = Vec::with_capacity(test.assertions.len() + 3);
         list.extend(criteria.map(Cow::from));
-        // The list that stands for criteria alone says what criteria say, and goes with them.
+        // Assertions derived from the criteria repeat them, so they are omitted together.
         if criteria.is_some() || !is_derived_from_criteria(test) {
             for named in &test.assertions {
                 self.add_sentences(&named.assertion, &mut list);
@@ -86,7 +86,7 @@ impl Transpiler<'_> {
     fn report_path(&mut self, assertion: &Assertion) {
         let place = assertion.common.head;
         if self.told.insert(place) {
-            let message = "the prompt of this judge goes out as the path of its file";
+            let message = "the prompt of this judge is written as the path of its file";
             let help = "pass `--inline-prompts` to write the file's text";
             self.faults
                 .push(Diagnostic::new(&PROMPT_PATH_AS_TEXT, place, message).help(help));

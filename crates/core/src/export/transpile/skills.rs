@@ -46,10 +46,10 @@ evals.json has one place per skill for these numbers.
 "#;
 }
 
-/// Stands for the skill of tests that have none.
+/// The file name for tests without a skill.
 const NO_SKILL: &str = "_no-skill";
 
-/// Handed on to whoever runs the queries.
+/// Settings for the tool that runs the queries.
 const SETTINGS: [&str; 2] = ["runs_per_query", "trigger_threshold"];
 
 /// One skill's files.
@@ -76,7 +76,7 @@ pub(super) struct SkillIndex {
     told: HashSet<Span>,
 }
 
-/// A skill on its way to a group.
+/// A skill and the tests that name it.
 #[derive(Debug)]
 struct SkillMembers {
     name: String,
@@ -87,7 +87,7 @@ struct SkillMembers {
 }
 
 impl SkillMembers {
-    /// `None` where the files of tests without a skill are in the way.
+    /// `None` for the files of tests without a skill.
     fn collides_with(&self, other: Option<&Self>) -> Diagnostic {
         let (place, position) = self.first;
         let other = NamedSkill {
@@ -102,7 +102,7 @@ impl SkillMembers {
 type TriggerSettings = [Option<(Value, Span)>; SETTINGS.len()];
 
 impl SkillIndex {
-    /// Takes in what the next test wants.
+    /// Adds the next test with its triggers.
     pub(super) fn add(&mut self, test: &Test, wanted: &[Wanted<'_>]) {
         let at = self.tests;
         self.tests += 1;
@@ -154,7 +154,7 @@ impl SkillIndex {
         }
     }
 
-    /// The files that the tests go into; `metadata` are the suite's.
+    /// Groups the tests into files; `metadata` is the suite's.
     pub(super) fn group(
         mut self,
         options: &TranspileOptions<'_>,
@@ -197,13 +197,13 @@ fn is_same_number(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Most tests; of several with as many, the first seen.
+/// The skill with the most tests; on a tie the first one.
 fn dominant(skills: &mut [SkillMembers]) -> Option<&mut SkillMembers> {
     let most = skills.iter().map(|skill| skill.members.len()).max()?;
     skills.iter_mut().find(|skill| skill.members.len() == most)
 }
 
-/// The skill's own before the suite's.
+/// A skill's own setting overrides the suite's.
 fn settings_of(suite: &Map, settings: TriggerSettings) -> Map {
     let mut map = Map::new();
     for (name, own) in SETTINGS.iter().zip(settings) {
@@ -219,7 +219,7 @@ struct FileNames {
 }
 
 impl FileNames {
-    /// `has_rest`: some tests have no skill, and their files stand beside those of the skills.
+    /// `has_rest`: some tests have no skill and get files of their own.
     fn report_collisions(
         &self,
         skills: &[SkillMembers],
@@ -239,11 +239,11 @@ impl FileNames {
         }
     }
 
-    /// What stands for a skill in the names of its files.
+    /// The part of a file name that names the skill.
     fn part(&self, skill: &str) -> String {
         let name = file_name(skill);
         match (self.layout, name.strip_suffix('.')) {
-            // Windows cannot open a directory whose name ends like this.
+            // Windows cannot open a directory whose name ends with a dot.
             (Layout::SkillDirs, Some(rest)) => format!("{rest}_"),
             _ => name,
         }
@@ -271,8 +271,8 @@ impl FileNames {
         }
     }
 
-    /// Tests without a trigger that no skill takes in. In a suite without any trigger they belong
-    /// to the skill that the suite names, if it does.
+    /// The files of tests without a trigger. In a suite without any trigger they belong to the skill
+    /// named by the suite, if any.
     fn rest(
         &self,
         named: Option<&str>,
