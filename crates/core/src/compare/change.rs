@@ -1,4 +1,4 @@
-//! The change of one test between two runs (spec 13.7 and 16).
+//! The change of one test between two runs (spec 13.7).
 
 use std::collections::BTreeSet;
 
