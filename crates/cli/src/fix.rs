@@ -1,13 +1,9 @@
 //! `validate --fix`: shows or writes what the fixes came to. Nothing is written before the whole
 //! result has been read again and found no worse.
 
-use std::fs;
-use std::io::{self, Write};
-
-use camino::Utf8Path;
 use evalrig_core::repair::{Overlay, Repaired};
 use evalrig_core::source::Files;
-use evalrig_run::disk::Disk;
+use evalrig_run::disk::{Disk, Durability, behind_link, replace};
 
 use crate::command::Check;
 use crate::context::{Context, complain, print};
@@ -17,7 +13,9 @@ use crate::render::patch;
 /// Writes every changed file.
 pub fn write(files: &Overlay<'_>) -> Result<(), Exit> {
     for (path, bytes) in files.texts() {
-        if let Err(error) = replace(path, bytes) {
+        // A link stays a link.
+        let file = behind_link(path);
+        if let Err(error) = replace(&file, bytes, Durability::Contents) {
             complain(&format!("cannot write `{path}`: {error}"));
             return Err(Exit::CouldNotStart);
         }
@@ -46,23 +44,4 @@ pub fn show(context: &Context, repaired: &Repaired<'_, Check>) -> Result<Exit, E
     } else {
         Ok(Exit::No)
     }
-}
-
-/// By a temporary file and a rename, so that a crash leaves the old file or the new one.
-fn replace(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-    // A link stays a link: the file behind it is what is replaced.
-    let path = path.canonicalize_utf8()?;
-    let name = path.file_name().unwrap_or("suite");
-    let temporary = path.with_file_name(format!(".{name}.evalrig-{}", std::process::id()));
-    let permissions = fs::metadata(&path)?.permissions();
-    let written = fs::File::create_new(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.set_permissions(permissions)?;
-        file.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&temporary, &path));
-    if renamed.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    renamed
 }

@@ -1,12 +1,13 @@
 //! Puts files that were built in memory into a directory. Nothing is written before everything has
 //! been looked at; files of other hands stay unless the user insists; no link leads out.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::export::OutFile;
+use evalrig_run::disk::{Durability, FileDraft, directory_of};
 use sha2::{Digest, Sha256};
 
 /// Name → SHA-256 of what evalrig last wrote there (spec 12.6).
@@ -119,13 +120,13 @@ impl Placement<'_> {
         for (file, state) in self.files.iter().zip(states) {
             manifest.insert(file.name.clone(), digest(file.text.as_bytes()));
             if *state != State::Equal {
-                staged.add(self.path(file), file.text.as_bytes())?;
+                staged.add(&self.path(file), file.text.as_bytes())?;
             }
         }
         let mut text = serde_json::to_string_pretty(&manifest).map_err(io::Error::other)?;
         text.push('\n');
         // Last, so that it never speaks of a file that is not there.
-        staged.add(self.directory.join(MANIFEST), text.as_bytes())?;
+        staged.add(&self.directory.join(MANIFEST), text.as_bytes())?;
         staged.finish()
     }
 
@@ -174,42 +175,21 @@ fn digest(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// One file by a temporary one and a rename, which replaces a link and not what it leads to.
-pub fn replace(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-    let mut staged = Staged::default();
-    staged.add(path.to_owned(), bytes)?;
-    staged.finish()
-}
-
-/// Texts that lie beside their places. Those that do not get there are removed again.
+/// Drafts of all files. Those that are not placed are removed again.
 #[derive(Debug, Default)]
-struct Staged(VecDeque<(Utf8PathBuf, Utf8PathBuf)>);
+struct Staged(Vec<FileDraft>);
 
 impl Staged {
-    fn add(&mut self, path: Utf8PathBuf, bytes: &[u8]) -> io::Result<()> {
-        let directory = path.parent().unwrap_or(Utf8Path::new("."));
-        fs::create_dir_all(directory)?;
-        let name = format!(".evalrig-{}-{}.tmp", std::process::id(), self.0.len());
-        let temporary = directory.join(name);
-        let mut file = fs::File::create_new(&temporary)?;
-        self.0.push_back((temporary, path));
-        file.write_all(bytes)?;
-        file.sync_all()
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        while let Some((temporary, path)) = self.0.front() {
-            fs::rename(temporary, path)?;
-            self.0.pop_front();
-        }
+    fn add(&mut self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+        fs::create_dir_all(directory_of(path))?;
+        let mut draft = FileDraft::create(path)?;
+        draft.write_all(bytes)?;
+        self.0.push(draft);
         Ok(())
     }
-}
 
-impl Drop for Staged {
-    fn drop(&mut self) {
-        for (temporary, _) in &self.0 {
-            let _ = fs::remove_file(temporary);
-        }
+    fn finish(self) -> io::Result<()> {
+        let mut drafts = self.0.into_iter();
+        drafts.try_for_each(|draft| draft.place(Durability::Contents))
     }
 }

@@ -1,13 +1,14 @@
 //! Reports that were asked for, each with the place it goes to.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::did_you_mean;
 use evalrig_core::source::LineIndex;
+use evalrig_run::disk::{Durability, FileDraft};
 use evalrig_run::record::Row;
 use evalrig_run::report::{REPORTS, Report, RunEnd, Setting, SuiteText, report_named};
 
@@ -50,19 +51,15 @@ struct Open {
 #[derive(Debug)]
 enum Out {
     Stdout(BufWriter<io::Stdout>),
-    /// Written beside its place, and moved there when it is complete.
-    File {
-        file: BufWriter<File>,
-        draft: Utf8PathBuf,
-        path: Utf8PathBuf,
-    },
+    /// Placed when it is complete.
+    File(BufWriter<FileDraft>),
 }
 
 impl Out {
     fn writer(&mut self) -> &mut dyn Write {
         match self {
             Self::Stdout(out) => out,
-            Self::File { file, .. } => file,
+            Self::File(file) => file,
         }
     }
 }
@@ -123,17 +120,6 @@ impl Reports {
     }
 }
 
-impl Drop for Reports {
-    /// A report that is not complete is none.
-    fn drop(&mut self) {
-        for one in &self.open {
-            if let Out::File { draft, .. } = &one.out {
-                let _ = fs::remove_file(draft);
-            }
-        }
-    }
-}
-
 impl Open {
     fn write(&mut self, write: impl FnOnce(&mut dyn Report, &mut dyn Write) -> io::Result<()>) {
         if self.fault.is_none() {
@@ -152,11 +138,13 @@ impl Open {
                 false
             }
             (Out::Stdout(_), _) => true,
-            (Out::File { draft, path, .. }, flushed) => {
-                let placed = flushed.and_then(|()| fs::rename(&draft, &path));
+            (Out::File(file), flushed) => {
+                // The buffer is empty or its contents are lost.
+                let (draft, _) = file.into_parts();
+                let path = draft.path().to_owned();
+                let placed = flushed.and_then(|()| draft.place(Durability::Unsynced));
                 if let Err(error) = &placed {
                     complain(&format!("cannot write `{path}`: {error}"));
-                    let _ = fs::remove_file(&draft);
                 }
                 placed.is_ok()
             }
@@ -170,14 +158,8 @@ fn open_out(context: &Context, path: Option<&str>) -> Result<Out, Exit> {
     };
     let path = context.absolute(path);
     let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-    let name = path.file_name().unwrap_or("report");
-    let draft = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    match made.and_then(|()| File::create(&draft)) {
-        Ok(file) => Ok(Out::File {
-            file: BufWriter::new(file),
-            draft,
-            path,
-        }),
+    match made.and_then(|()| FileDraft::create(&path)) {
+        Ok(draft) => Ok(Out::File(BufWriter::new(draft))),
         Err(error) => {
             complain(&format!("--report: cannot write `{path}`: {error}"));
             Err(Exit::CouldNotStart)

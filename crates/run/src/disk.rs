@@ -1,10 +1,18 @@
-//! The real file system and the real environment, as the core asks for them.
+//! The real file system and environment behind the traits of the core, and atomic replacement of
+//! files.
+
+mod replace;
 
 use std::fs::{self, File, FileType};
 use std::io::{self, BufReader, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::source::{Entry, EntryKind, Environment, Files};
+
+pub use replace::{
+    Durability, FileDraft, behind_link, directory_of, is_draft_name, replace, sync_directory,
+    sync_parent,
+};
 
 /// Large enough that reading lines is not bound by system calls.
 const BUFFER: usize = 256 * 1024;
@@ -22,9 +30,9 @@ fn kind(file_type: FileType) -> EntryKind {
     }
 }
 
-/// Pipes and devices could be endless, or wait for ever. Asked before opening, because to open a
-/// pipe is to wait for its writer; and after, because the name may stand for another file by then.
-fn regular(path: &Utf8Path) -> io::Result<File> {
+/// Refuses FIFOs and devices, which could block or never end. Checked before opening, because
+/// opening a FIFO waits for its writer, and again afterwards, because the path may have changed.
+fn open_regular(path: &Utf8Path) -> io::Result<File> {
     let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
     if !fs::metadata(path)?.is_file() {
         return Err(irregular());
@@ -47,7 +55,7 @@ impl Files for Disk {
     }
 
     fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
-        let file = regular(path)?;
+        let file = open_regular(path)?;
         let size = file.metadata()?.len().min(limit);
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
         file.take(limit).read_to_end(&mut bytes)?;
@@ -55,7 +63,10 @@ impl Files for Disk {
     }
 
     fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
-        Ok(Box::new(BufReader::with_capacity(BUFFER, regular(path)?)))
+        Ok(Box::new(BufReader::with_capacity(
+            BUFFER,
+            open_regular(path)?,
+        )))
     }
 
     fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {

@@ -14,7 +14,7 @@ use evalrig_core::model::Suite;
 use evalrig_core::read::{CollectTests, Findings as ReadFindings, LoadRequest, load};
 use evalrig_core::repair::Overlay;
 use evalrig_core::source::{EntryKind, Files};
-use evalrig_run::disk::Disk;
+use evalrig_run::disk::{Disk, Durability, FileDraft, behind_link, directory_of};
 
 use crate::args::Convert;
 use crate::context::{Context, complain, print};
@@ -275,42 +275,13 @@ fn exists(shown: &str) -> String {
     format!("`{shown}` exists already; nothing was written (`--force` replaces it)")
 }
 
-/// By a temporary file beside it, so that a crash leaves the old file, the new one or none.
 fn write(path: &Utf8Path, bytes: &[u8], replaces: Replaces) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    // A link stays a link: the file behind it is what is replaced.
-    let path = path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned());
-    let name = path.file_name().unwrap_or("EVAL.yaml");
-    let temporary = path.with_file_name(format!(".{name}.evalrig-{}", std::process::id()));
-    let written = fs::File::create_new(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        if let Ok(existing) = fs::metadata(&path) {
-            file.set_permissions(existing.permissions())?;
-        }
-        file.sync_all()
-    });
-    let placed = written.and_then(|()| match replaces {
-        Replaces::Anything => fs::rename(&temporary, &path),
-        Replaces::Nothing => place_new(&temporary, &path),
-    });
-    if placed.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    placed
-}
-
-/// A second name fails where a file appeared in between; a rename would replace it.
-fn place_new(temporary: &Utf8Path, path: &Utf8Path) -> io::Result<()> {
-    match fs::hard_link(temporary, path) {
-        Ok(()) => {
-            // The suite is there; a name too many does not change that.
-            let _ = fs::remove_file(temporary);
-            Ok(())
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // Not every file system has second names.
-        Err(_) => fs::rename(temporary, path),
+    fs::create_dir_all(directory_of(path))?;
+    // A link stays a link.
+    let mut draft = FileDraft::create(&behind_link(path))?;
+    draft.write_all(bytes)?;
+    match replaces {
+        Replaces::Anything => draft.place(Durability::Contents),
+        Replaces::Nothing => draft.place_new(Durability::Contents),
     }
 }

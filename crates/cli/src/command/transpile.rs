@@ -16,12 +16,13 @@ use evalrig_run::disk::Disk;
 
 use crate::args::{AudienceName, EvalsFormat, LayoutName, NoSkillName, Transpile};
 use crate::command::suite::{Read, read, show};
+use evalrig_run::disk::{self, Durability};
 use evalrig_run::text;
 
 use crate::context::{Context, complain, print};
 use crate::exit::Exit;
 use crate::loss::Losses;
-use crate::place::{self, Foreign, Placement, State};
+use crate::place::{Foreign, Placement, State};
 
 pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
     let path = context.absolute(&args.file);
@@ -247,7 +248,7 @@ fn write(context: &Context, placement: &Placement<'_>, states: &[State]) -> Resu
 fn save(context: &Context, losses: &Losses<'_>, file: &str) -> Result<(), Exit> {
     let path = context.absolute(file);
     let text = losses.to_json().map_err(io::Error::other);
-    let saved = text.and_then(|text| place::replace(&path, text.as_bytes()));
+    let saved = text.and_then(|text| disk::replace(&path, text.as_bytes(), Durability::Contents));
     saved.map_err(|error| {
         complain(&format!("cannot write `{file}`: {error}"));
         Exit::CouldNotStart

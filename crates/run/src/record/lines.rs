@@ -233,20 +233,6 @@ fn is_busy(file: &File) -> bool {
     false
 }
 
-/// Makes a new or renamed name in a directory survive a crash.
-pub(super) fn sync_directory(path: &Utf8Path) -> io::Result<()> {
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_str().is_empty() => parent,
-        _ => Utf8Path::new("."),
-    };
-    // Other systems do not let directories be opened.
-    if cfg!(unix) {
-        File::open(parent)?.sync_all()
-    } else {
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 pub(super) mod testing {
     //! A medium that fails on demand and tells what happened.

@@ -4,14 +4,14 @@
 //! of them share that file; rows say which suite they belong to. `latest.jsonl` is kept only in our own
 //! folder: a directory that somebody chose is not added to.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, OpenOptions};
+use std::io;
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::lines::sync_directory;
 use super::time::file_stamp;
+use crate::disk::sync_parent;
 
 /// Under the repository root.
 const FOLDER: &str = ".evalrig/results";
@@ -55,7 +55,7 @@ impl Place {
             let results = folder.join(format!("{stem}{suffix}{ENDING}"));
             match options.open(&results) {
                 Ok(_) => {
-                    sync_directory(&results)?;
+                    sync_parent(&results)?;
                     return Ok(Self { results });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -236,22 +236,6 @@ fn safe_name(suite: &str) -> String {
         "" => "suite".to_owned(),
         name => name.to_owned(),
     }
-}
-
-/// Replaces a small file in one step: whoever reads it sees the old text or the new one.
-pub(super) fn replace(path: &Utf8Path, text: &[u8]) -> io::Result<()> {
-    let name = path.file_name().unwrap_or("record");
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = File::create(&temporary).and_then(|mut file| {
-        file.write_all(text)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written?;
-    sync_directory(path)
 }
 
 /// Suite, time and number of a results file, as [`Place::claim`] names it.

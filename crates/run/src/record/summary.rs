@@ -12,9 +12,9 @@ use camino::Utf8Path;
 use evalrig_core::model::Outcome;
 use serde::Serialize;
 
-use super::place::replace;
 use super::row::{EvaluatorResult, GradeOutcome, JudgeUsage, Row, SCHEMA_VERSION, TokenCounts};
 use super::totals::RunTotals;
+use crate::disk::{self, Durability};
 
 /// So many different misses are told apart; what comes later is counted only if it is known.
 const DISTINCT_MISSES: usize = 10_000;
@@ -245,11 +245,10 @@ impl SummaryBuilder {
     }
 }
 
-/// Writes the summary in one step, so that nobody reads half of it.
 pub fn write_summary(path: &Utf8Path, summary: &Summary) -> io::Result<()> {
     let mut text = serde_json::to_vec_pretty(summary)?;
     text.push(b'\n');
-    replace(path, &text)
+    disk::replace(path, &text, Durability::Durable)
 }
 
 /// As all scores are written (spec 8).

@@ -22,10 +22,11 @@ use tokio::sync::oneshot;
 use super::door;
 use super::error::RecordError;
 use super::journal::{self, Header};
-use super::lines::{Kind, Lines, Medium, Syncer, sync_directory};
+use super::lines::{Kind, Lines, Medium, Syncer};
 use super::place::Place;
 use super::resume::{Interrupted, Kept};
 use super::row::{CaseKey, Row};
+use crate::disk::sync_parent;
 
 /// Between two syncs, so that rows which come one by one share them. What is written is not lost by
 /// the death of this process in the meantime.
@@ -243,7 +244,7 @@ impl Recorder {
         self.close()?;
         if self.journal.is_some() && end == End::Complete {
             let path = self.place.journal();
-            let removed = std::fs::remove_file(&path).and_then(|()| sync_directory(&path));
+            let removed = std::fs::remove_file(&path).and_then(|()| sync_parent(&path));
             removed.map_err(|source| RecordError::io(&path, source))?;
         }
         Ok(self.written())
@@ -288,7 +289,7 @@ impl Drop for Recorder {
 /// The names of new files must survive as well.
 fn keep_name(place: &Place) -> Result<(), RecordError> {
     let results = place.results();
-    sync_directory(results).map_err(|source| RecordError::io(results, source))
+    sync_parent(results).map_err(|source| RecordError::io(results, source))
 }
 
 fn restore<M: Medium>(lines: &mut Lines<M>, kept: &Kept) -> Result<(), RecordError> {

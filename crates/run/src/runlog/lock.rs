@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 
 use super::fault::StoreError;
-use super::place::sync_directory;
+use crate::disk::sync_directory;
 
 /// How long to wait for other writers (spec 13.6).
 const LONGEST_WAIT: Duration = Duration::from_secs(30);

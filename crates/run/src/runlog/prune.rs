@@ -7,9 +7,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::fault::StoreError;
 use super::lock::Lock;
-use super::place::{is_temporary, place};
+use super::place::place;
 use super::store::{Record, Store, entries, run_number};
 use super::summary::Kind;
+use crate::disk::is_draft_name;
 
 /// Younger temporary files may belong to somebody who is writing.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
@@ -96,7 +97,7 @@ impl Store {
         // The summary first: runs without one can be put together again, the other way not.
         remove(&record.file, doing, pruned)?;
         for name in own_entries(&directory)? {
-            if run_number(&name).is_some() || is_temporary(&name) {
+            if run_number(&name).is_some() || is_draft_name(&name) {
                 remove(&directory.join(name), doing, pruned)?;
             }
         }
@@ -161,7 +162,7 @@ pub(super) fn abandoned(directory: &Utf8Path) -> Result<Vec<Utf8PathBuf>, StoreE
     };
     let names = entries(directory)?.into_iter();
     let paths = names
-        .filter(|name| is_temporary(name))
+        .filter(|name| is_draft_name(name))
         .map(|name| directory.join(name));
     Ok(paths.filter(|path| is_old(path)).collect())
 }

@@ -14,11 +14,12 @@ use super::fault::StoreError;
 use super::growing::Growing;
 use super::homes::{Home, Homes, Wanted};
 use super::lock::Lock;
-use super::place::{Draft, place_all};
+use super::place::{draft, place_all};
 use super::record::{NewRun, Recorded, enter};
 use super::slug::{name_of, slug};
 use super::store::Store;
 use super::summary::Summary;
+use crate::disk::FileDraft;
 
 /// Writes to one store, and remembers where it has looked.
 #[derive(Debug)]
@@ -137,7 +138,7 @@ impl Writer {
         new: &'n NewRun,
         wanted: Wanted<'_>,
         promised: &HashMap<String, u64>,
-    ) -> Result<(Entering<'n>, Draft), StoreError> {
+    ) -> Result<(Entering<'n>, FileDraft), StoreError> {
         if wanted.inputs.is_empty() {
             return Err(StoreError::NoInput);
         }
@@ -155,7 +156,7 @@ impl Writer {
         };
         let run = next_run(store, &name, &record)?;
         make_directory(&store.run_directory(&name))?;
-        let draft = Draft::write(store.run_path(&name, run), &[new.file().to_text()])?;
+        let draft = draft(&store.run_path(&name, run), &[new.file().to_text()])?;
         self.homes.take(wanted, number);
         let one = Entering {
             at,
@@ -172,7 +173,7 @@ impl Writer {
     fn commit(
         &self,
         entering: Vec<Entering<'_>>,
-        drafts: Vec<Draft>,
+        drafts: Vec<FileDraft>,
     ) -> Vec<(usize, Result<Recorded, StoreError>)> {
         let mut results = Vec::with_capacity(entering.len());
         let (mut entered, mut summaries) = (Vec::new(), Vec::new());
@@ -181,7 +182,7 @@ impl Writer {
             one.record.summary.set("name", one.name.as_str());
             enter(&mut one.record.summary, one.run, one.new);
             let path = self.store.summary_path(&one.name);
-            let draft = placed.and_then(|()| Draft::write(path, &one.record.pieces()));
+            let draft = placed.and_then(|()| draft(&path, &one.record.pieces()));
             match draft {
                 Ok(draft) => {
                     summaries.push(draft);
