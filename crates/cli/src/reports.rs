@@ -17,11 +17,6 @@ use crate::exit::Exit;
 
 /// The report of those who ask for none.
 const DEFAULT: &str = "terminal";
-/// Those that show what the run log remembers.
-const WITH_HISTORY: &[&str] = &["html"];
-
-/// Those that say what the gate decided.
-const WITH_GATE: &[&str] = &["terminal", "markdown", "github"];
 
 /// Who hears what a run came to, besides the program that started it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,8 +77,8 @@ impl Reports {
                 return Err(Exit::CouldNotStart);
             };
             printed += usize::from(path.is_none());
-            want_history |= WITH_HISTORY.contains(&kind.name);
-            if path.is_none() && WITH_GATE.contains(&kind.name) {
+            want_history |= kind.shows_history;
+            if path.is_none() && kind.shows_gate {
                 told = Told::Somebody;
             }
             if printed > 1 {

@@ -46,6 +46,7 @@ static ROW_FIELDS: &[Field] = &[
         Shape::Choice(&["pass", "borderline", "fail"]),
         "what the score and the gates say",
     ),
+    Field::new("passThreshold", SHARE, "score from which the case passes"),
     Field::new(
         "outcome",
         Shape::Choice(&["passed", "borderline", "failed", "errored", "skipped"]),

@@ -22,7 +22,7 @@ pub use multiple::holm;
 pub use paired::{Permuted, permute};
 pub use power::{Settling, trials_to_settle};
 pub use random::{Fnv1a, SplitMix64};
-pub use rate::{SELF_EVIDENT, between, percent, rate_text, wilson};
+pub use rate::{SELF_EVIDENT, between, percent, rate_text, share_percent, wilson};
 
 /// From `low` to `high`, both included.
 #[derive(Debug, Clone, Copy, PartialEq)]

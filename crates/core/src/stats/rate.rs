@@ -56,10 +56,19 @@ pub fn between(interval: Interval) -> String {
 
 /// 100 only when all passed and 0 only when none did. `trials` is not 0.
 pub fn percent(passes: u64, trials: u64) -> u64 {
-    match passes {
-        0 => 0,
-        passes if passes == trials => 100,
-        passes => ((passes as f64 / trials as f64 * 100.0).round() as u64).clamp(1, 99),
+    share_percent(passes as f64 / trials as f64)
+}
+
+/// The only rounding of a share to whole percent: half up, 100 only for all and 0 only for none.
+/// A share that was computed as a mean may lie a rounding error below the half, and must not be
+/// shown differently for it.
+pub fn share_percent(share: f64) -> u64 {
+    if share < 1e-9 {
+        0
+    } else if share > 1.0 - 1e-9 {
+        100
+    } else {
+        ((share * 100.0 + 1e-9).round() as u64).clamp(1, 99)
     }
 }
 

@@ -102,6 +102,7 @@ impl RowMaker<'_> {
         row.outcome = judged.outcome;
         row.score = judged.score.map(Score::rounded);
         row.verdict = judged.verdict;
+        row.pass_threshold = Some(self.job.thresholds.pass);
         row.error = match (&judged.fault, judged.outcome) {
             (Some(fault), _) => Some(row_error(fault)),
             (None, Outcome::Skipped) => Some(Unjudged::NotJudged.error("not judged")),
@@ -121,6 +122,7 @@ impl RowMaker<'_> {
             conversation_id: self.test.conversation_id.clone(),
             score: None,
             verdict,
+            pass_threshold: None,
             outcome,
             hits: Vec::new(),
             misses: Vec::new(),

@@ -19,6 +19,9 @@ pub struct Row {
     pub score: Option<f64>,
     #[serde(serialize_with = "write_verdict", deserialize_with = "read_verdict")]
     pub verdict: Option<Verdict>,
+    /// The score from which this case passes. Older rows lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_threshold: Option<f64>,
     #[serde(serialize_with = "write_outcome", deserialize_with = "read_outcome")]
     pub outcome: Outcome,
     pub hits: Vec<String>,

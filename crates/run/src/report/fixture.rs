@@ -6,9 +6,10 @@ use evalrig_core::model::{Outcome, Verdict};
 use serde_json::{Number, Value, json};
 
 use super::{Compared, Detail, ReportKind, RunEnd, Setting, SuiteText};
+use crate::record::testing;
 use crate::record::{
-    Borderline, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION,
-    SourcePlace, TokenCounts, Trace,
+    Borderline, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SourcePlace, TokenCounts,
+    Trace,
 };
 use crate::text::OutputStyle;
 
@@ -127,7 +128,6 @@ fn end() -> RunEnd {
 
 pub fn row(test: &str, outcome: Outcome, score: Option<f64>) -> Row {
     Row {
-        schema_version: SCHEMA_VERSION,
         timestamp: "2026-01-02T03:04:05Z".to_owned(),
         eval_id: test.to_owned(),
         dataset: "support".to_owned(),
@@ -139,6 +139,7 @@ pub fn row(test: &str, outcome: Outcome, score: Option<f64>) -> Row {
             Outcome::Failed => Some(Verdict::Fail),
             Outcome::Errored | Outcome::Skipped => None,
         },
+        pass_threshold: Some(0.8),
         outcome,
         hits: Vec::new(),
         misses: Vec::new(),
@@ -162,6 +163,7 @@ pub fn row(test: &str, outcome: Outcome, score: Option<f64>) -> Row {
         source: place(4),
         record: None,
         output_messages: None,
+        ..testing::row(test, 1)
     }
 }
 

@@ -16,6 +16,8 @@ use crate::text::{self, numbers};
 pub static REPORT: ReportKind = ReportKind {
     name: "github",
     doc: "annotations for GitHub Actions, at the lines of the suite",
+    shows_gate: true,
+    shows_history: false,
     make: |_| Box::new(Github::default()),
 };
 

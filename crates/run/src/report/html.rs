@@ -26,6 +26,8 @@ use crate::text;
 pub static REPORT: ReportKind = ReportKind {
     name: "html",
     doc: "one page to open in a browser: summary, plots, every case with its conversation",
+    shows_gate: false,
+    shows_history: true,
     make: |setting| Box::new(Html::new(setting)),
 };
 

@@ -14,6 +14,8 @@ use crate::text::{self, numbers};
 pub static REPORT: ReportKind = ReportKind {
     name: "json",
     doc: "one JSON document: every row and the summary",
+    shows_gate: false,
+    shows_history: false,
     make: |setting| Box::new(Json::new(setting)),
 };
 

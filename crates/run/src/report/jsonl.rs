@@ -9,6 +9,8 @@ use crate::text;
 pub static REPORT: ReportKind = ReportKind {
     name: "jsonl",
     doc: "the rows as they are recorded, one JSON object per line",
+    shows_gate: false,
+    shows_history: false,
     make: |_| Box::new(Jsonl),
 };
 

@@ -16,6 +16,8 @@ use crate::text::{self, numbers};
 pub static REPORT: ReportKind = ReportKind {
     name: "junit",
     doc: "JUnit XML for CI systems",
+    shows_gate: false,
+    shows_history: false,
     make: |setting| Box::new(Junit::new(setting)),
 };
 

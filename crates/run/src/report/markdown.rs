@@ -17,6 +17,8 @@ use crate::text::{self, Excerpt, numbers, paint::outcome_phrase};
 pub static REPORT: ReportKind = ReportKind {
     name: "markdown",
     doc: "a comment for a pull request",
+    shows_gate: true,
+    shows_history: false,
     make: |_| Box::new(Markdown::default()),
 };
 

@@ -49,6 +49,10 @@ pub struct ReportKind {
     pub name: &'static str,
     /// One line for `--help`.
     pub doc: &'static str,
+    /// Whether it tells people what the gate decided.
+    pub shows_gate: bool,
+    /// Whether it shows earlier runs from the run log.
+    pub shows_history: bool,
     pub make: fn(&Setting) -> Box<dyn Report>,
 }
 

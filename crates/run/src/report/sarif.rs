@@ -20,6 +20,8 @@ use crate::text::{self, numbers};
 pub static REPORT: ReportKind = ReportKind {
     name: "sarif",
     doc: "SARIF 2.1.0 for code scanning: missed assertions at the lines of the suite",
+    shows_gate: false,
+    shows_history: false,
     make: |_| Box::new(Sarif::default()),
 };
 
@@ -27,9 +29,6 @@ pub static REPORT: ReportKind = ReportKind {
 const KEPT: usize = 5_000;
 /// The rule of a case that was not measured, or failed with nothing to point to.
 const CASE: &str = "case";
-/// Above it an assertion that lost points is not what failed its case. The usual threshold of
-/// spec 8.1: rows do not tell that of their suite.
-const PASS: f64 = 0.8;
 
 #[derive(Debug, Default)]
 pub struct Sarif {
@@ -170,7 +169,11 @@ fn level(finding: &Finding, check: &Check) -> Option<&'static str> {
         // A case that was not measured has no verdict that this could explain.
         (_, _, Outcome::Errored) => Some("note"),
         _ if !is_counted => Some("note"),
-        (State::Scored(score), ..) if *score >= PASS - 1e-9 => Some("note"),
+        // An assertion that would have passed alone is not what failed its case. In older rows,
+        // which lack the threshold, that is only certain for a full score.
+        (State::Scored(score), ..) if *score >= finding.pass_threshold.unwrap_or(1.0) - 1e-9 => {
+            Some("note")
+        }
         (_, _, Outcome::Borderline) => Some("warning"),
         _ => Some("error"),
     }
@@ -369,5 +372,25 @@ mod tests {
     fn paths_are_addresses() {
         assert_eq!(uri("a b/é:c.yaml"), "a%20b/%C3%A9%3Ac.yaml");
         assert_eq!(uri("/a/b"), "file:///a/b");
+    }
+
+    #[test]
+    fn the_level_follows_the_threshold_of_the_suite() {
+        let level = |threshold: Option<f64>| {
+            let mut row = fixture::missing("a", "m");
+            row.outcome = Outcome::Failed;
+            row.pass_threshold = threshold;
+            row.evaluator_results[0].score = Some(0.9);
+            let results = results(&[row]);
+            let levels: Vec<Value> = results
+                .iter()
+                .map(|result| result["level"].clone())
+                .collect();
+            levels
+        };
+        // It failed the case, and one result says all there is to say.
+        assert_eq!(level(Some(0.95)), ["error"]);
+        assert_eq!(level(None), ["error"]);
+        assert_eq!(level(Some(0.8)), ["note", "error"]);
     }
 }

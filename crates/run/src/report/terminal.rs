@@ -22,6 +22,8 @@ use crate::text::{
 pub static REPORT: ReportKind = ReportKind {
     name: "terminal",
     doc: "what did not pass and why, with the lines of the suite, and the totals",
+    shows_gate: true,
+    shows_history: false,
     make: |setting| Box::new(Terminal::new(setting)),
 };
 

@@ -19,7 +19,8 @@ pub fn score(score: f64) -> String {
 pub fn average(score: f64) -> String {
     let is_mixed = (1e-9..=1.0 - 1e-9).contains(&score);
     if is_mixed {
-        format!("{:.2}", score.clamp(0.01, 0.99))
+        // As in `share_percent`: a sum may end a rounding error below the half.
+        format!("{:.2}", (score + 1e-11).clamp(0.01, 0.99))
     } else {
         format!("{score:.2}")
     }

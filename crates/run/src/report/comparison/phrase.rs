@@ -1,7 +1,9 @@
 //! What terminals, Markdown and annotations say alike.
 
 use evalrig_core::compare::{Change, Comparison, ComparisonVerdict, Measure, Side, SuiteChange};
-use evalrig_core::stats::{Interval, SELF_EVIDENT};
+use evalrig_core::stats::{Interval, SELF_EVIDENT, share_percent};
+
+use crate::text::numbers;
 
 /// `+3` or `-12.5`: points of a hundred. A difference that is not 0 never looks like it.
 pub fn points(share: f64) -> String {
@@ -47,11 +49,11 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
     };
     let alone = |value: f64, interval: Interval| {
         if suite.tests as u64 >= SELF_EVIDENT {
-            level(value)
+            level(comparison.measure, value)
         } else {
             format!(
                 "{} ({:.2} to {:.2})",
-                level(value),
+                level(comparison.measure, value),
                 interval.low,
                 interval.high
             )
@@ -68,12 +70,11 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
     )
 }
 
-/// Two decimals; 1 and 0 only when it is just that.
-fn level(share: f64) -> String {
-    if (1e-9..=1.0 - 1e-9).contains(&share) {
-        format!("{:.2}", share.clamp(0.01, 0.99))
-    } else {
-        format!("{share:.2}")
+/// A rate is rounded like a percentage, so that both spellings agree.
+fn level(measure: Measure, share: f64) -> String {
+    match measure {
+        Measure::Rate => format!("{:.2}", share_percent(share) as f64 / 100.0),
+        Measure::Score => numbers::average(share),
     }
 }
 
@@ -196,5 +197,28 @@ mod tests {
         );
         assert!(text(199).contains("pass rate 1.00 (0.98 to 1.00)"));
         assert!(text(200).starts_with("pass rate 1.00 -> 1.00: 0 points, 95 % between"));
+    }
+
+    /// 155 of 200 is 77.5 %, and the mean over 200 tests is a rounding error less.
+    #[test]
+    fn a_rate_is_rounded_the_same_way_everywhere() {
+        let run: Vec<_> = (0..200)
+            .map(|at| {
+                let outcome = if at < 155 {
+                    Outcome::Passed
+                } else {
+                    Outcome::Failed
+                };
+                testing::case(&format!("t{at}"), 1, outcome)
+            })
+            .collect();
+        let found = compare(&run, &run, &CompareOptions::default());
+        let text = difference(&found, &found.suite.unwrap());
+        assert!(text.starts_with("pass rate 0.78 -> 0.78"), "{text}");
+        assert_eq!(numbers::share(155, 200, None), "155 of 200 passed (78 %)");
+        for below in [155.0 / 200.0, 0.774_999_999_999] {
+            assert_eq!(share_percent(below), 78);
+            assert_eq!(level(Measure::Rate, below), "0.78");
+        }
     }
 }

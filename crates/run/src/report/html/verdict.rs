@@ -1,7 +1,7 @@
 //! A comparison in words: what the verdict means, and the numbers it rests on.
 
 use evalrig_core::compare::{Comparison, ComparisonVerdict, Measure, SuiteChange};
-use evalrig_core::stats::{Interval, SELF_EVIDENT, between, mean_between};
+use evalrig_core::stats::{Interval, SELF_EVIDENT, between, mean_between, share_percent};
 use serde_json::{Value, json};
 
 use super::super::comparison as words;
@@ -165,14 +165,10 @@ fn measured(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// 100 and 0 only when it is just that.
 fn share(measure: Measure, level: f64) -> String {
-    let is_mixed = (1e-9..=1.0 - 1e-9).contains(&level);
-    let percent = (level * 100.0).round();
     match measure {
         Measure::Score => numbers::average(level),
-        Measure::Rate if is_mixed => format!("{} %", percent.clamp(1.0, 99.0)),
-        Measure::Rate => format!("{percent} %"),
+        Measure::Rate => format!("{} %", share_percent(level)),
     }
 }
 
