@@ -217,7 +217,7 @@ fn messages_of_anthropic_are_asked_and_read() {
         cached: 60,
     };
     assert_eq!(transcript.tokens, Some(tokens));
-    // Nobody knows what a server of one's own costs.
+    // The price of a private server is unknown.
     assert_eq!(transcript.cost_usd, None);
 
     let requests = server.requests();
@@ -389,13 +389,13 @@ fn what_is_no_reply_is_named_with_its_beginning() {
     let garbage = failure(Reply::garbage());
     assert_eq!(garbage.fault.kind, FaultKind::Reply);
     assert_eq!(garbage.retry, Retry::Never);
-    let message = "the reply is no JSON: <html>not JSON</html>";
+    let message = "the reply is not JSON: <html>not JSON</html>";
     assert_eq!(garbage.fault.message, message);
     let empty = failure(Reply::status(200).body(json!({"choices": []})));
     let message = r#"the reply has no `choices`: {"choices":[]}"#;
     assert_eq!(empty.fault.message, message);
     let list = failure(Reply::status(200).body(json!([])));
-    assert_eq!(list.fault.message, "the reply is no JSON object: []");
+    assert_eq!(list.fault.message, "the reply is not a JSON object: []");
 }
 
 #[test]
@@ -501,19 +501,19 @@ fn settings_that_cannot_be_sent_are_named() {
     for (entry, message) in [
         (
             "provider: openai, model: m, base_url: \"localhost:80\"",
-            "no address of a service: it does not start with `http://` or `https://`",
+            "invalid URL: it does not start with `http://` or `https://`",
         ),
         (
             "provider: anthropic, model: m, base_url: \"/v1\"",
-            "no address of a service: relative URL without a base",
+            "invalid URL: relative URL without a base",
         ),
         (
             "provider: openai, model: m, base_url: \"http://h\", headers: {\"a b\": \"x\"}",
-            "header `a b` is no name of a header",
+            "header `a b` is not a valid header name",
         ),
         (
             "provider: openai, model: m, base_url: \"http://h\", api_key: \"${{ ODD }}\"",
-            "`api_key` holds a character that no header can carry",
+            "`api_key` contains a character that is not allowed in a header",
         ),
     ] {
         let fault = try_agent(entry, &[("ODD", "a\nb")]).unwrap_err();

@@ -372,7 +372,7 @@ fn a_foreign_line_in_the_journal_is_refused_too() {
     let error = Interrupted::read(folder.place().results()).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("out.jsonl.journal:2: "), "{text}");
-    // A journal that was removed is no hindrance: rows say what is finished.
+    // A removed journal does not matter: the rows tell what is finished.
     fs::remove_file(folder.place().journal()).unwrap();
     let interrupted = Interrupted::read(folder.place().results()).unwrap();
     assert_eq!(interrupted.header, None);
@@ -540,7 +540,7 @@ fn latest_is_a_link_to_the_newest_results() {
         assert_eq!(ids(&latest), [suite]);
         let newest = Place::newest(&folder.path).unwrap().unwrap();
         assert_eq!(newest.results().file_name(), place.results().file_name());
-        // The journal lies beside the file that the link means.
+        // The journal is next to the file that the link points to.
         let interrupted = Interrupted::read(&latest).unwrap();
         assert!(interrupted.header.is_some());
     }

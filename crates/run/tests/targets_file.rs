@@ -139,7 +139,7 @@ fn many_targets_and_long_circles_are_read_in_no_time() {
     let mut text = "targets:\n".to_owned();
     for n in 0..count {
         text += &format!("- {{name: n{n}, use_target: n{}}}\n", (n + 1) % count);
-        text += &format!("- {{name: u{n}, use_target: nobody{n}}}\n");
+        text += &format!("- {{name: u{n}, use_target: missing{n}}}\n");
     }
     let (targets, out) = read(text);
     assert!(!out.is_empty());

@@ -1,4 +1,4 @@
-//! ChatCompletions completions: the form that most services speak (spec 9.3).
+//! The chat completions API, which most services offer (spec 9.3).
 
 use evalrig_core::evidence::{EncodedImage, MessagePart};
 use evalrig_core::model::{Block, Call, Map, Message, Role, ToolCall, Value};
@@ -64,7 +64,7 @@ fn written(request: &Request<'_>, message: &Message) -> Result<Map, AttemptFault
     Ok(map)
 }
 
-/// A lone text is a string, since many services take nothing else.
+/// A single text is sent as a string: many services accept nothing else.
 fn written_parts(mut parts: Vec<MessagePart>) -> Value {
     if parts.is_empty() {
         return "".into();
@@ -122,7 +122,7 @@ fn content(message: &Map) -> Result<Vec<Block>, String> {
     Ok(blocks)
 }
 
-/// Parts without text, such as reasoning or sound, are no part of the answer.
+/// Parts without text, such as reasoning or audio, are not part of the answer.
 fn part_text(part: &Value) -> Option<String> {
     match part {
         Value::String(text) => Some(text.clone()),
@@ -143,12 +143,12 @@ fn calls(message: &Map) -> Result<Vec<Call>, String> {
     match message.get("tool_calls") {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::List(calls)) => calls.iter().map(call).collect(),
-        Some(_) => Err("`tool_calls` of the reply is no list".to_owned()),
+        Some(_) => Err("`tool_calls` of the reply is not a list".to_owned()),
     }
 }
 
 fn call(call: &Value) -> Result<Call, String> {
-    let call = call.as_map().ok_or("a tool call is no object")?;
+    let call = call.as_map().ok_or("a tool call is not an object")?;
     // `custom` tools have the same shape under another key, with free text as input.
     let function = ["function", "custom"]
         .iter()
@@ -169,7 +169,7 @@ fn call(call: &Value) -> Result<Call, String> {
     })
 }
 
-/// A text that is no JSON stays as it is: whether it is right is for the assertions to say.
+/// Arguments that are not valid JSON are kept as text, for the assertions to judge.
 fn arguments(written: Option<&Value>) -> Value {
     match written {
         None | Some(Value::Null) => Map::new().into(),
@@ -192,7 +192,7 @@ fn used(usage: &Map) -> Option<BilledTokens> {
     })
 }
 
-/// Some services say what they charge, in USD.
+/// The cost in USD, which some services report.
 fn reported_cost(usage: &Map) -> Option<f64> {
     match usage.get("cost")? {
         Value::Number(cost) if cost.value() >= 0.0 => Some(cost.value()),
@@ -295,7 +295,7 @@ mod tests {
             ),
             (
                 r#"{"choices":[{"message":{"tool_calls":{}}}]}"#,
-                "`tool_calls` of the reply is no list",
+                "`tool_calls` of the reply is not a list",
             ),
             (
                 r#"{"choices":[{"message":{"tool_calls":[{"id":"x"}]}}]}"#,

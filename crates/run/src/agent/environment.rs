@@ -1,4 +1,4 @@
-//! Variables that a program gets besides those it inherits.
+//! Environment variables that a program gets in addition to the inherited ones.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::setting::Secret;
 use super::request::Request;
 use crate::setting::ConnectContext;
 
-/// Names and values. Debug output shows the names only.
+/// Names and values. Debug output shows only the names.
 #[derive(Clone, Default)]
 pub(crate) struct Environment(Vec<(String, String)>);
 
@@ -21,7 +21,7 @@ impl fmt::Debug for Environment {
 }
 
 impl Environment {
-    /// `defaults`, then what the target says.
+    /// `defaults` that are not set in the environment, then the variables of the target.
     pub(crate) fn of(
         defaults: &[(&str, &str)],
         written: &[(String, Secret)],
@@ -43,7 +43,7 @@ impl Environment {
         &self.0
     }
 
-    /// With the names of the case. These win.
+    /// With the variables of the case, which take precedence.
     pub(crate) fn for_case(&self, request: &Request<'_>) -> Vec<(String, String)> {
         let mut all = self.0.clone();
         for (name, value) in [

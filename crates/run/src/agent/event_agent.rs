@@ -1,4 +1,4 @@
-//! Agents that are programs with a stream of events of their own.
+//! Programs that report in a stream of events.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
@@ -13,12 +13,12 @@ use super::request::{AttemptFault, Request};
 use super::{Agent, Pending, text};
 use crate::setting::ConnectContext;
 
-/// A stream of events that brings no transcript.
+/// Why a stream of events gives no transcript.
 #[derive(Debug)]
 pub(crate) enum StreamFault {
-    /// It ends with an error, by its own account.
+    /// The agent reports an error.
     Reported(AttemptFault),
-    /// It breaks off, or is something else.
+    /// The stream breaks off, or is not a stream of events.
     Unfinished(AttemptFault),
 }
 
@@ -30,14 +30,14 @@ impl From<StreamFault> for AttemptFault {
     }
 }
 
-/// Whether an exit status counts when the events say that all went well.
+/// Whether a bad exit status is a fault although the events report success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExitStatusRule {
     Counts,
     Ignored,
 }
 
-/// Runs a program with the prompt on its standard input and reads its events.
+/// Runs a program with the prompt on standard input and reads the events it prints.
 #[derive(Debug)]
 pub(crate) struct EventAgent {
     pub(crate) executable: String,
@@ -47,13 +47,13 @@ pub(crate) struct EventAgent {
     /// Variables that are not inherited.
     pub(crate) without: &'static [&'static str],
     pub(crate) files: FilesMode,
-    /// As configured; what the events say goes before.
+    /// As configured; a model that the events name takes precedence.
     pub(crate) model: Option<String>,
     pub(crate) read: fn(&[u8]) -> Result<Transcript, StreamFault>,
     pub(crate) exit: ExitStatusRule,
 }
 
-/// A name is looked up by the system, a path starts where all paths of the file do.
+/// A bare name is looked up in `PATH`; a path is resolved like every path of the targets file.
 pub(crate) fn executable(
     written: Option<&Template>,
     default: &str,
@@ -104,7 +104,7 @@ impl EventAgent {
                 Some(failure) if self.exit == ExitStatusRule::Counts => return Err(failure),
                 _ => transcript,
             },
-            // Its own account says more than the status.
+            // The error of the agent says more than its exit status.
             Err(StreamFault::Reported(failure)) => return Err(failure),
             Err(StreamFault::Unfinished(failure)) => return Err(bad_exit.unwrap_or(failure)),
         };

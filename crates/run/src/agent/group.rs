@@ -1,11 +1,11 @@
-//! The processes that a program starts, as a group.
+//! Process groups: a program and everything it starts.
 
 #[cfg(unix)]
 use std::time::Duration;
 
 use tokio::process::Child;
 
-/// The process group of a program; ended when this is dropped before it is released.
+/// The process group of a program, killed on drop unless it was released.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     #[cfg(unix)]
@@ -14,8 +14,8 @@ pub(crate) struct ProcessGroup {
 
 #[cfg(unix)]
 impl ProcessGroup {
-    /// How often a group that was asked to end is looked at.
-    const GLANCE: Duration = Duration::from_millis(20);
+    /// How often to check whether a terminated group is gone.
+    const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
     pub(crate) fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
@@ -26,13 +26,13 @@ impl ProcessGroup {
 
     fn signal(&self, signal: rustix::process::Signal) {
         if let Some(leader) = self.leader {
-            // It fails when nobody is left, which is what is wanted.
+            // Fails if the group is already gone.
             rustix::process::kill_process_group(leader, signal).ok();
         }
     }
 
-    /// Whether asking is possible.
-    pub(crate) fn ask_to_end(&self) -> bool {
+    /// Sends SIGTERM; false where there are no signals.
+    pub(crate) fn terminate(&self) -> bool {
         self.signal(rustix::process::Signal::TERM);
         true
     }
@@ -46,7 +46,7 @@ impl ProcessGroup {
             return;
         };
         while rustix::process::test_kill_process_group(leader).is_ok() && is_running(leader) {
-            tokio::time::sleep(Self::GLANCE).await;
+            tokio::time::sleep(Self::POLL_INTERVAL).await;
         }
     }
 
@@ -55,8 +55,8 @@ impl ProcessGroup {
     }
 }
 
-/// Whether anyone in the group still runs. The dead whom nobody has buried yet count as members to
-/// the system; in a container without an init process they stay for ever.
+/// Whether a process of the group still runs. Zombies count as members of the group, and in a
+/// container without an init process they are never reaped.
 #[cfg(target_os = "linux")]
 fn is_running(leader: rustix::process::Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else {
@@ -69,7 +69,7 @@ fn is_running(leader: rustix::process::Pid) -> bool {
     })
 }
 
-/// `id (name) state parent group …`; a name may hold anything.
+/// Parses `pid (name) state ppid pgrp …`; the name may contain any character.
 #[cfg(target_os = "linux")]
 fn is_live_member(stat: &str, leader: i32) -> bool {
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields);
@@ -91,14 +91,14 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// Without groups only the program itself is ended, by its handle.
+/// Without process groups, only the program itself is killed, through its handle.
 #[cfg(not(unix))]
 impl ProcessGroup {
     pub(crate) fn of(_: &Child) -> Self {
         Self {}
     }
 
-    pub(crate) fn ask_to_end(&self) -> bool {
+    pub(crate) fn terminate(&self) -> bool {
         false
     }
 
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_dead_are_no_members() {
+    fn zombies_do_not_count_as_running() {
         assert!(is_live_member("12 (a) b) S 1 9 9 0", 9));
         assert!(!is_live_member("12 (sh) S 1 8 9 0", 9));
         assert!(!is_live_member("12 (sh) Z 1 9 9 0", 9));

@@ -1,5 +1,5 @@
-//! Requests over HTTP: one client for the whole process, so that connections are used again. No
-//! key ever leaves this room but in a header.
+//! HTTP requests. Clients live as long as the process, so that connections are reused. Keys leave
+//! this file only in headers.
 
 use std::error::Error;
 use std::fmt;
@@ -16,25 +16,25 @@ use reqwest::{Client, Response, Url};
 use super::http_fault::{refused, timed_out};
 use super::request::{AttemptFault, Retry};
 
-/// Services close idle connections after one to five minutes; a shorter time avoids the race.
+/// Services close idle connections after one to five minutes; a shorter timeout avoids the race.
 const IDLE: Duration = Duration::from_secs(55);
 
 /// A host that does not answer the first packet will not answer later.
 const CONNECT: Duration = Duration::from_secs(30);
 
-/// The largest reply, as for processes (spec 9.3).
+/// The largest reply; the same limit as for processes (spec 9.3).
 const BODY_LIMIT: usize = 64 << 20;
 
-/// A value that debug output does not show, its variables replaced.
+/// A key or header value with its variables resolved. Debug output does not show it.
 pub(crate) struct ApiKey(String);
 
 impl ApiKey {
-    /// Variables read from files often end in a line break.
+    /// Trimmed: variables that were read from files often end in a newline.
     pub(crate) fn new(text: &str) -> Self {
         Self(text.trim().to_owned())
     }
 
-    /// An empty key opens no door and is not sent.
+    /// An empty key is not sent.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -46,7 +46,7 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// Where requests go and what goes with each of them.
+/// The URL and the headers of every request.
 pub(crate) struct Endpoint {
     url: Url,
     headers: HeaderMap,
@@ -61,15 +61,15 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// A reply with a good status.
+/// The body of a successful response.
 #[derive(Debug)]
 pub(crate) struct HttpReply {
     pub(crate) body: String,
     pub(crate) took: Duration,
 }
 
-/// The address that `segments` below `base` has, with or without a slash at the end of `base`.
-/// Says what is wrong with an address that cannot be used.
+/// The URL of `segments` below `base`, with or without a slash at the end of `base`. Fails with the
+/// reason why `base` cannot be used.
 pub(crate) fn address(base: &str, segments: &[&str]) -> Result<Url, String> {
     let mut url = Url::parse(base.trim()).map_err(|error| error.to_string())?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -100,12 +100,12 @@ impl Endpoint {
         }
     }
 
-    /// Adds to the query of the address.
+    /// Adds a query parameter.
     pub(crate) fn query(&mut self, name: &str, value: &str) {
         self.url.query_pairs_mut().append_pair(name, value);
     }
 
-    /// Adds a header in place of one of the same name. Its value is kept out of every message.
+    /// Sets a header. Its value is redacted in every message.
     pub(crate) fn secret_header(
         &mut self,
         name: &str,
@@ -114,10 +114,10 @@ impl Endpoint {
     ) -> Result<(), String> {
         let text = format!("{prefix}{}", key.0);
         let Ok(mut value) = HeaderValue::from_str(&text) else {
-            return Err("holds a character that no header can carry".to_owned());
+            return Err("contains a character that is not allowed in a header".to_owned());
         };
         let Ok(name) = HeaderName::from_bytes(name.as_bytes()) else {
-            return Err("is no name of a header".to_owned());
+            return Err("is not a valid header name".to_owned());
         };
         value.set_sensitive(true);
         self.headers.insert(name, value);
@@ -133,7 +133,7 @@ impl Endpoint {
         self.secrets.redact(text)
     }
 
-    /// The host with its port; never the path, whose query may hold a key.
+    /// Host and port; not the rest of the URL, which may contain a key.
     fn host(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         match self.url.port() {
@@ -142,7 +142,7 @@ impl Endpoint {
         }
     }
 
-    /// One attempt. The timeout covers all of it, from the connection to the last byte.
+    /// One attempt. The timeout covers everything from connecting to the last byte.
     pub(crate) async fn post(
         &self,
         body: String,
@@ -167,7 +167,7 @@ impl Endpoint {
     }
 
     async fn exchange(&self, body: String) -> Result<String, AttemptFault> {
-        // What this machine lacks, it lacks a second later too.
+        // A missing local prerequisite will still be missing on a retry.
         let client =
             client(&self.url).map_err(|reason| self.unreachable(&reason).retry(Retry::Never))?;
         let request = client
@@ -204,7 +204,7 @@ impl Endpoint {
                 }
             }
         }
-        // What is not UTF-8 is no JSON either, and its excerpt must still be readable.
+        // Invalid UTF-8 cannot be JSON, but its excerpt is still shown.
         Ok(String::from_utf8(body)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
@@ -215,7 +215,7 @@ impl Endpoint {
     }
 }
 
-/// The innermost cause: the outer ones only say that sending failed, and name the whole address.
+/// The innermost cause: the outer ones only say that sending failed, and contain the whole URL.
 fn cause(error: &reqwest::Error) -> String {
     let mut innermost = error.source();
     while let Some(deeper) = innermost.and_then(Error::source) {
@@ -227,20 +227,20 @@ fn cause(error: &reqwest::Error) -> String {
     }
 }
 
-/// A client, and why it cannot encrypt if it cannot.
+/// A client, and the reason if it cannot do TLS.
 struct SharedClient {
     client: Client,
     no_tls: Option<String>,
 }
 
-/// How requests get there.
+/// How requests reach a host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Route {
-    /// Past the proxy that the environment names.
+    /// Through the proxy that the environment names, if any.
     Proxied,
-    /// To this machine, whose loopback a proxy cannot reach.
+    /// To this machine: a proxy cannot reach its loopback interface.
     Direct,
-    /// The same without encryption, which saves reading all certificate authorities.
+    /// As `Direct` without TLS, which saves loading the certificate authorities.
     Plain,
 }
 
@@ -254,7 +254,7 @@ impl Route {
     }
 }
 
-/// The client for an address.
+/// The client for a URL.
 fn client(url: &Url) -> Result<&'static Client, String> {
     static CLIENTS: [OnceLock<Result<SharedClient, String>>; 3] = [const { OnceLock::new() }; 3];
     let way = Route::to(url);
@@ -270,7 +270,7 @@ fn client(url: &Url) -> Result<&'static Client, String> {
 
 /// Without certificate authorities, as in an empty container, plain HTTP still works.
 fn build(way: Route) -> Result<SharedClient, String> {
-    // Fails when a provider is installed already, which then is as good.
+    // Fails if a crypto provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let without = || builder(way).tls_certs_only([]).build();
     let (built, no_tls) = match way {
@@ -291,7 +291,7 @@ fn builder(way: Route) -> reqwest::ClientBuilder {
         .user_agent(concat!("evalrig/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())
         .referer(false)
-        // There are never more than cases that ran at once, and each of those will want one again.
+        // At most one per concurrent case, and each case will need one again.
         .pool_max_idle_per_host(usize::MAX)
         .pool_idle_timeout(IDLE)
         .tcp_keepalive(Duration::from_secs(30))
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_told_by_name_and_number() {
+    fn loopback_is_recognized_by_name_and_address() {
         let is = |text: &str| is_loopback(&Url::parse(text).unwrap());
         assert!(is("http://localhost:1/") && is("http://127.8.0.1/") && is("http://[::1]:2/"));
         assert!(is("http://a.localhost/") && !is("http://localhost.example/"));
@@ -363,7 +363,7 @@ mod tests {
         let said = endpoint
             .secret_header("A", "", &ApiKey::new("a\nb"))
             .unwrap_err();
-        assert_eq!(said, "holds a character that no header can carry");
+        assert_eq!(said, "contains a character that is not allowed in a header");
         assert!(
             endpoint
                 .secret_header("a b", "", &ApiKey::new("x"))

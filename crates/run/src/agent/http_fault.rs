@@ -1,4 +1,4 @@
-//! What a bad status means: what the service said, and whether asking again may help.
+//! Faults of HTTP services: their message, and whether a retry may help.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,13 +9,13 @@ use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
 
 use super::request::{AttemptFault, Retry};
 
-/// How much of a reply without a readable message is shown.
+/// Characters shown of a reply without a readable message.
 const EXCERPT: usize = 500;
 
-/// Under which names services number their replies.
+/// Headers that hold a request id.
 const REQUEST_IDS: &[&str] = &["x-request-id", "request-id", "apim-request-id"];
 
-/// Codes and types that say that no money is left. They are compared as a whole.
+/// Error codes and types for an exhausted account, compared as a whole.
 const SPENT: &[&str] = &[
     "insufficient_quota",
     "insufficient_credits",
@@ -32,8 +32,8 @@ const SPENT: &[&str] = &[
     "spend_limit_reached",
 ];
 
-/// Sentences that say the same. A mere `billing` or `exceeded` does not: ordinary limits end with
-/// "add a payment method at …/billing", and Azure's "have exceeded token rate limit".
+/// Phrases with the same meaning. `billing` or `exceeded` alone is not enough: messages of ordinary
+/// rate limits say "add a payment method at …/billing" or "have exceeded token rate limit".
 const SPENT_SENTENCES: &[&str] = &[
     "insufficient_quota",
     "insufficient quota",
@@ -49,7 +49,7 @@ const SPENT_SENTENCES: &[&str] = &[
     "spending limit",
 ];
 
-/// Ordinary limits say when to come back, also where they speak of quotas as Gemini does.
+/// Ordinary rate limits say when to retry, even if they mention quotas as Gemini does.
 const COME_BACK: &[&str] = &["try again in", "retry in", "retry after", "retrydelay"];
 
 pub(crate) fn timed_out(timeout: Duration) -> AttemptFault {
@@ -57,7 +57,7 @@ pub(crate) fn timed_out(timeout: Duration) -> AttemptFault {
     AttemptFault::new(FaultKind::Timeout, message).retry(Retry::Soon)
 }
 
-/// The failure that a reply with a bad status is.
+/// The fault for a response with an error status.
 pub(crate) fn refused(status: StatusCode, headers: &HeaderMap, body: &str) -> AttemptFault {
     let said = ErrorBody::of(body);
     let mut message = format!("HTTP {status}");
@@ -86,11 +86,11 @@ fn is_passing(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 409 | 429) || status.is_server_error()
 }
 
-/// A key must not follow to another host, so that nothing is followed.
+/// Redirects are not followed: a key must not be sent to another host.
 fn redirection(headers: &HeaderMap) -> String {
     let place = headers.get(LOCATION).and_then(|value| value.to_str().ok());
     match place {
-        // A query may hold a key.
+        // The query may contain a key.
         Some(place) => {
             let place = place.split(['?', '#']).next().unwrap_or_default();
             format!(": the service has moved to {}", cut(place, EXCERPT))
@@ -105,7 +105,7 @@ fn request_id(headers: &HeaderMap) -> Option<String> {
     (!id.is_empty()).then(|| cut(id, 100))
 }
 
-/// How long the service wants to be left alone.
+/// How long the service asks to wait before a retry.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let milliseconds = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
@@ -117,16 +117,16 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         return duration(seconds);
     }
     let date = httpdate::parse_http_date(written).ok()?;
-    // A date that has passed means now.
+    // A date in the past means now.
     Some(date.duration_since(now).unwrap_or_default())
 }
 
-/// `None` for what is no time to wait: negative, not a number, beyond all measure.
+/// `None` if the number is negative, not finite, or too large.
 fn duration(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// What a service says of its fault.
+/// The error that a response body describes.
 struct ErrorBody {
     message: String,
     /// Codes and types, in lower case.
@@ -136,7 +136,7 @@ struct ErrorBody {
 impl ErrorBody {
     fn of(body: &str) -> Self {
         let value = json_value(body);
-        // Gemini wraps its faults in a list.
+        // Gemini wraps errors in a list.
         let value = match &value {
             Some(Value::List(items)) => items.first(),
             other => other.as_ref(),
@@ -150,7 +150,7 @@ impl ErrorBody {
         }
     }
 
-    /// Whether the account is out of money, which no wait mends.
+    /// Whether the account is exhausted, so that waiting does not help.
     fn is_spent(&self, status: StatusCode, headers: &HeaderMap) -> bool {
         if status == StatusCode::PAYMENT_REQUIRED {
             return true;
@@ -227,7 +227,7 @@ mod tests {
         pairs.collect()
     }
 
-    /// Bodies are broken into lines here for their readers only.
+    /// Bodies are split into lines here only for readability.
     fn refusal(status: u16, pairs: &[(&str, &str)], body: &str) -> AttemptFault {
         let body = &body.replace('\n', " ");
         refused(StatusCode::from_u16(status).unwrap(), &headers(pairs), body)

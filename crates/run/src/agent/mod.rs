@@ -27,19 +27,19 @@ use evalrig_core::model::Transcript;
 pub(crate) use event_agent::StreamFault;
 pub use request::{AttemptFault, Purpose, Request, Retry};
 
-/// One attempt, under way.
+/// The future of one attempt.
 pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<Transcript, AttemptFault>> + Send + 'a>>;
 
-/// A price, known before anything is called.
+/// The price of a call, as far as it is known beforehand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Quote {
     Unknown,
-    /// USD for each call.
+    /// USD per call.
     Call {
         low: f64,
         high: f64,
     },
-    /// USD for each token, and how many an answer may have.
+    /// USD per token, and the limit on the tokens of an answer.
     Tokens {
         input: f64,
         output: f64,
@@ -47,13 +47,13 @@ pub enum Quote {
     },
 }
 
-/// Something that answers. An agent makes one attempt per call and keeps to the timeout; retries
-/// and limits on how many calls run at once are the caller's.
+/// Something that answers. An agent makes one attempt per call and keeps to the timeout; retries and
+/// concurrency limits are up to the caller.
 pub trait Agent: fmt::Debug + Send + Sync {
     fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a>;
 
-    /// How long an attempt took that began then, for agents that do not say so themselves.
-    /// `None`: the time that passed says nothing about who answered.
+    /// The duration of an attempt that began then, for agents that do not report one. `None` if the
+    /// elapsed time says nothing about the answer.
     fn elapsed_ms(&self, begun: Instant) -> Option<u64> {
         u64::try_from(begun.elapsed().as_millis()).ok()
     }
@@ -63,7 +63,7 @@ pub trait Agent: fmt::Debug + Send + Sync {
         Quote::Unknown
     }
 
-    /// Where attempts run, if each is a process, for which there are fewer workers than for HTTP.
+    /// Where attempts run, if each is a process. Processes get fewer workers than HTTP services.
     fn working_dir(&self) -> Option<&Utf8Path> {
         None
     }

@@ -1,6 +1,5 @@
-//! `{PROMPT}` and its like in commands (spec 9.3).
+//! Placeholders such as `{PROMPT}` in commands (spec 9.3).
 
-/// What a placeholder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placeholder {
     Prompt,
@@ -31,16 +30,16 @@ pub(crate) enum CommandPart {
     Placeholder(Placeholder),
 }
 
-/// Who takes a text apart next.
+/// What parses the text of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandSyntax {
     Program,
-    /// `${PROMPT}` is a variable of the author's own.
+    /// `${PROMPT}` is a shell variable and not a placeholder.
     Shell,
 }
 
-/// A text cut at its placeholders, once, so that no value is ever searched for more of them.
-/// Braces round anything else stay as they are.
+/// Splits a text at its placeholders. Placeholders inside inserted values are not replaced, and
+/// other braces stay as they are.
 pub(crate) fn split_placeholders(text: &str, reader: CommandSyntax) -> Vec<CommandPart> {
     let mut pieces = Vec::new();
     let (mut plain, mut from) = (0, 0);
@@ -66,7 +65,7 @@ pub(crate) fn split_placeholders(text: &str, reader: CommandSyntax) -> Vec<Comma
     pieces
 }
 
-/// What the placeholders of one attempt stand for. What the command does not mention is empty.
+/// The values of the placeholders of one attempt; those that the command does not use are empty.
 #[derive(Debug, Default)]
 pub(crate) struct PlaceholderValues {
     pub(crate) prompt: String,
@@ -89,8 +88,8 @@ impl PlaceholderValues {
         })
     }
 
-    /// Arguments of a program. `{FILES}` by itself is one argument per file, inside other text the
-    /// paths are separated by spaces.
+    /// Arguments of a program. An element that is exactly `{FILES}` becomes one argument per file;
+    /// inside other text the paths are separated by spaces.
     pub(crate) fn arguments(&self, argv: &[Vec<CommandPart>]) -> Vec<String> {
         let mut arguments = Vec::with_capacity(argv.len());
         for element in argv {

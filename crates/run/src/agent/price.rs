@@ -1,4 +1,4 @@
-//! What tokens cost. A price that nobody knows is no price, never zero.
+//! Prices of tokens. An unknown price is `None`, never zero.
 
 use std::sync::Once;
 
@@ -14,7 +14,7 @@ use crate::setting::ConnectContext;
 
 const MILLION: f64 = 1e6;
 
-/// What the targets file says, in USD per million tokens.
+/// `price` of a target, in USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rates {
     pub(crate) input: f64,
@@ -54,20 +54,20 @@ impl Rates {
     }
 }
 
-/// Who sends the bill.
+/// Where the price of a model is looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PriceSource {
-    /// By its name in the table.
+    /// A provider of the price table, by name.
     Named(&'static str),
-    /// Whoever the table knows at this address. A server of one's own has no entry there, so that
-    /// its models cost nothing that could be known, whatever they are called.
+    /// The provider that the table has for this URL. A private server has no entry, so that the
+    /// price of its models is unknown even if they are named like public ones.
     At(String),
-    /// A server on this machine, for which the table need not be read.
+    /// A server on this machine; the table is not loaded for it.
     Here,
 }
 
 impl PriceSource {
-    /// Without the parts of an address that may hold a key.
+    /// Drops the parts of a URL that may contain a key.
     pub(crate) fn at(base_url: &str) -> Self {
         let Ok(mut url) = Url::parse(base_url.trim()) else {
             return Self::At(String::new());
@@ -75,7 +75,7 @@ impl PriceSource {
         if is_loopback(&url) {
             return Self::Here;
         }
-        // Both fail only for addresses without a host, which have neither.
+        // Both fail only for URLs without a host, which have neither.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_query(None);
@@ -83,11 +83,11 @@ impl PriceSource {
     }
 }
 
-/// Tokens, and what only matters for their price.
+/// Tokens with the details that only affect their price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BilledTokens {
     pub(crate) tokens: Tokens,
-    /// Part of the input that was put into a cache, which some services charge more for.
+    /// The part of the input that was written to a cache, which some services charge more for.
     pub(crate) cache_writes: u64,
 }
 
@@ -100,7 +100,7 @@ impl From<Tokens> for BilledTokens {
     }
 }
 
-/// The cost in USD: by the target's own rates, else by the table.
+/// The cost in USD: by the rates of the target, else by the price table.
 pub(crate) fn cost(
     rates: Option<&Rates>,
     prices: &PriceSource,
@@ -114,12 +114,12 @@ pub(crate) fn cost(
     }
 }
 
-/// Begins to read the table, which takes tens of milliseconds, so that the first answers need not
-/// wait for it.
-pub(crate) fn expect_table(rates: Option<&Rates>, prices: &PriceSource) {
+/// Loads the price table in the background: it takes tens of milliseconds, which the first answers
+/// should not have to wait for.
+pub(crate) fn preload_table(rates: Option<&Rates>, prices: &PriceSource) {
     static BEGUN: Once = Once::new();
     if rates.is_none() && *prices != PriceSource::Here {
-        // Without a thread it is read when the first price is asked for.
+        // If no thread can be started, the table is loaded with the first price.
         BEGUN.call_once(|| {
             let thread = std::thread::Builder::new().name("prices".to_owned());
             let _ = thread.spawn(Calculator::bundled);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_has_no_price() {
+    fn an_unknown_model_has_no_price() {
         let some = tokens(10, 10, 0);
         assert_eq!(cost(None, OPENAI, "no-such-model", some), None);
         for own in [

@@ -1,5 +1,5 @@
-//! Programs: started in a group of their own, fed and read at the same time, and never left behind.
-//! Whoever drops the future of a running program ends its whole group.
+//! Programs: started in a process group of their own, written to and read at the same time. Dropping
+//! the future of a running program kills its whole group.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -17,35 +17,35 @@ use super::request::{AttemptFault, Retry};
 /// How much a program may print (spec 9.3).
 pub(crate) const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
 
-/// Between asking a target's program to end and ending it (spec 9.3).
+/// Between SIGTERM and SIGKILL for the program of a target (spec 9.3).
 pub(crate) const TARGET_GRACE: Duration = Duration::from_secs(5);
 
-/// How much of what it complains about is kept.
+/// Characters kept of standard error.
 const STDERR_CHARS: usize = 2000;
 
-/// How long the pipes of a program that has ended may stay open. What it wrote itself is in them
-/// already; only something that it started can hold them.
+/// How long the pipes of an exited program may stay open. Its own output is in them already; only a
+/// child process can keep them open.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// A program to be run.
+/// A program to run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessSpec<'a> {
     pub(crate) program: &'a str,
     pub(crate) args: &'a [String],
     pub(crate) cwd: &'a Utf8Path,
-    /// Added to the environment, which is inherited.
+    /// Added to the inherited environment.
     pub(crate) env: &'a [(String, String)],
-    /// Taken out of it.
+    /// Removed from it.
     pub(crate) without: &'a [&'a str],
-    /// `None` is no input at all. What the program does not read is lost.
+    /// `None` closes standard input. What the program does not read is dropped.
     pub(crate) stdin: Option<&'a [u8]>,
     pub(crate) timeout: Duration,
-    /// Between asking the group to end and ending it.
+    /// Between SIGTERM and SIGKILL.
     pub(crate) grace: Duration,
     pub(crate) output_limit: usize,
 }
 
-/// A program that ran to its end, well or not.
+/// A program that exited, with any status.
 #[derive(Debug)]
 pub(crate) struct ProcessOutput {
     pub(crate) stdout: Vec<u8>,
@@ -54,7 +54,7 @@ pub(crate) struct ProcessOutput {
     pub(crate) status: ExitStatus,
 }
 
-/// A program that did not start, or was ended.
+/// A program that did not start or was killed.
 #[derive(Debug)]
 pub(crate) struct ProcessFault {
     pub(crate) kind: FaultKind,
@@ -71,7 +71,7 @@ impl ProcessFault {
 }
 
 impl From<ProcessFault> for AttemptFault {
-    /// Of processes, only start failures and timeouts are tried again (spec 9.1).
+    /// Of process faults, only failed starts and timeouts are retried (spec 9.1).
     fn from(broken: ProcessFault) -> Self {
         let failure = Self::new(broken.kind, broken.message);
         match broken.kind {
@@ -81,7 +81,7 @@ impl From<ProcessFault> for AttemptFault {
     }
 }
 
-/// How a program ended, if not with 0: `exit status 3`, `killed by signal 9`.
+/// How a program ended, unless with status 0: `exit status 3`, `killed by signal 9`.
 pub(crate) fn describe(status: ExitStatus) -> Option<String> {
     if status.success() {
         return None;
@@ -96,7 +96,7 @@ pub(crate) fn describe(status: ExitStatus) -> Option<String> {
     })
 }
 
-/// What happened, and what the program itself said about it.
+/// A message with the standard error of the program.
 pub(crate) fn with_stderr(message: impl Into<String>, stderr: &str) -> String {
     let message = message.into();
     match stderr.trim() {
@@ -126,11 +126,11 @@ pub(crate) async fn run(job: &ProcessSpec<'_>) -> Result<ProcessOutput, ProcessF
     Err(trouble.explain(job, &pipes.tail.text()))
 }
 
-/// Why a program is ended.
+/// Why a program is stopped.
 #[derive(Debug)]
 enum StopReason {
     Timeout,
-    Flood,
+    TooMuchOutput,
     Io(io::Error),
 }
 
@@ -142,7 +142,7 @@ impl StopReason {
                 let message = format!("no answer after {seconds} s");
                 ProcessFault::new(FaultKind::Timeout, with_stderr(message, stderr))
             }
-            Self::Flood => {
+            Self::TooMuchOutput => {
                 let message = format!("more than {} of output", size(job.output_limit));
                 ProcessFault::new(FaultKind::Limit, message)
             }
@@ -183,14 +183,14 @@ fn start(job: &ProcessSpec<'_>) -> Result<Child, ProcessFault> {
     #[cfg(unix)]
     command.process_group(0);
     command.spawn().map_err(|error| {
-        let reason = why_not(job, &error);
+        let reason = start_error(job, &error);
         let message = format!("cannot start `{}`: {reason}", job.program);
         ProcessFault::new(FaultKind::Start, message)
     })
 }
 
-/// The system's reasons do not say which of two paths is missing.
-fn why_not(job: &ProcessSpec<'_>, error: &io::Error) -> String {
+/// The error of the system does not say which path is missing.
+fn start_error(job: &ProcessSpec<'_>, error: &io::Error) -> String {
     if !job.cwd.is_dir() {
         return format!("the working directory `{}` does not exist", job.cwd);
     }
@@ -198,7 +198,7 @@ fn why_not(job: &ProcessSpec<'_>, error: &io::Error) -> String {
         io::ErrorKind::NotFound => {
             let is_there = job.program.contains('/') && job.cwd.join(job.program).exists();
             if is_there {
-                "the program that its first line names does not exist".to_owned()
+                "the interpreter in its first line does not exist".to_owned()
             } else {
                 "no such program".to_owned()
             }
@@ -212,7 +212,7 @@ fn why_not(job: &ProcessSpec<'_>, error: &io::Error) -> String {
     }
 }
 
-/// Until the program has ended and its pipes are closed. Can be dropped at any point.
+/// Waits until the program has exited and its pipes are closed. Can be dropped at any point.
 async fn finish(
     child: &mut Child,
     group: &ProcessGroup,
@@ -232,7 +232,7 @@ async fn finish(
     pipes.stdin = None;
     match timeout(LINGER, pipes.pump()).await {
         Ok(pumped) => pumped?,
-        // What is left of the group is ended, and has then said its last.
+        // Kill the rest of the group and read what it had written.
         Err(_) => {
             group.kill();
             if let Ok(pumped) = timeout(LINGER, pipes.pump()).await {
@@ -243,10 +243,10 @@ async fn finish(
     status.map_err(StopReason::Io)
 }
 
-/// Asks the whole group to end, and ends what is left of it after the grace.
+/// Terminates the whole group, and kills what is left of it after `grace`.
 async fn stop(child: &mut Child, group: &ProcessGroup, pipes: &mut Pipes<'_>, grace: Duration) {
     pipes.stdin = None;
-    if group.ask_to_end() {
+    if group.terminate() {
         let ending = async {
             tokio::join!(child.wait(), pipes.drain()).0.ok();
             group.wait_until_gone().await;
@@ -254,12 +254,12 @@ async fn stop(child: &mut Child, group: &ProcessGroup, pipes: &mut Pipes<'_>, gr
         timeout(grace, ending).await.ok();
     }
     group.kill();
-    // One that has left its group is reached by its own number.
+    // A program that left its group is killed by its pid.
     child.start_kill().ok();
     timeout(LINGER, child.wait()).await.ok();
 }
 
-/// The three pipes, and what came through them so far.
+/// The three pipes and what was read so far.
 #[derive(Debug)]
 struct Pipes<'a> {
     stdin: Option<ChildStdin>,
@@ -275,7 +275,7 @@ impl<'a> Pipes<'a> {
     fn of(child: &mut Child, job: &ProcessSpec<'a>) -> Self {
         let input = job.stdin.unwrap_or_default();
         Self {
-            // An empty input ends at once.
+            // Close the pipe at once if there is no input.
             stdin: child.stdin.take().filter(|_| !input.is_empty()),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
@@ -286,7 +286,7 @@ impl<'a> Pipes<'a> {
         }
     }
 
-    /// Until all are closed. Nothing is lost when this is dropped and called again.
+    /// Copies until all pipes are closed. Can be dropped and called again without losing data.
     async fn pump(&mut self) -> Result<(), StopReason> {
         let Self {
             stdin,
@@ -310,7 +310,7 @@ impl<'a> Pipes<'a> {
                         *stdout = None;
                     }
                     if out.len() > *limit {
-                        return Err(StopReason::Flood);
+                        return Err(StopReason::TooMuchOutput);
                     }
                 }
                 is_open = read(stderr, &mut tail.bytes), if stderr.is_some() => {
@@ -324,13 +324,13 @@ impl<'a> Pipes<'a> {
         Ok(())
     }
 
-    /// Pumps, and does not mind floods.
+    /// Copies and ignores the output limit.
     async fn drain(&mut self) {
         while self.pump().await.is_err() {}
     }
 }
 
-/// How many bytes were taken; 0 when nobody reads any more.
+/// How many bytes were written; 0 if the pipe is closed.
 async fn write(pipe: &mut Option<ChildStdin>, input: &[u8]) -> usize {
     match pipe {
         Some(pipe) => pipe.write(input).await.unwrap_or(0),
@@ -338,7 +338,7 @@ async fn write(pipe: &mut Option<ChildStdin>, input: &[u8]) -> usize {
     }
 }
 
-/// Adds what has come; whether more may come.
+/// Reads a chunk; false at the end of the pipe.
 async fn read<R: AsyncRead + Unpin>(pipe: &mut Option<R>, into: &mut Vec<u8>) -> bool {
     const CHUNK: usize = 8 * 1024;
     let Some(pipe) = pipe else {
@@ -348,14 +348,14 @@ async fn read<R: AsyncRead + Unpin>(pipe: &mut Option<R>, into: &mut Vec<u8>) ->
     matches!(pipe.read_buf(into).await, Ok(length) if length > 0)
 }
 
-/// The end of a text of any length.
+/// The last characters of standard error.
 #[derive(Debug, Default)]
 struct Tail {
     bytes: Vec<u8>,
 }
 
 impl Tail {
-    /// The longest characters have four bytes; the first may be cut.
+    /// A character has up to four bytes, and the first one may be cut.
     const KEPT: usize = 4 * STDERR_CHARS + 3;
 
     fn shorten(&mut self) {
@@ -371,7 +371,7 @@ impl Tail {
         if from == 0 && length <= STDERR_CHARS {
             return text.into_owned();
         }
-        // The mark tells those who look for secrets that one may have lost its beginning here.
+        // The ellipsis tells the redaction that a secret may have lost its beginning here.
         let kept = text.chars().skip(length.saturating_sub(STDERR_CHARS));
         std::iter::once('…').chain(kept).collect()
     }
@@ -386,7 +386,7 @@ mod tests {
 
     use super::*;
 
-    /// For what must not be waited for.
+    /// A timeout that must not be reached.
     const LONG: Duration = Duration::from_secs(60);
 
     fn words(words: &[&str]) -> Vec<String> {
@@ -438,8 +438,8 @@ mod tests {
             run(&job).await
         }
 
-        /// Runs into a timeout, and again with a longer one when the program had not come to
-        /// writing `ready` before. So nothing depends on how fast this machine is.
+        /// Runs into a timeout; retries with a longer one if the program had not written `ready`
+        /// before. So the test does not depend on the speed of the machine.
         async fn run_out(&self, line: &str, grace: Duration) -> ProcessFault {
             for milliseconds in [100, 400, 1600, 6400, 25600] {
                 let ended = self.run(line, |job| {
@@ -458,7 +458,7 @@ mod tests {
             fs::read_to_string(self.directory.path().join(name)).unwrap()
         }
 
-        /// Waits until the process whose number stands in a file is no more.
+        /// Waits until the process whose pid is in a file is gone.
         async fn wait_for_end_of(&self, name: &str) {
             let id = self.read(name).trim().to_owned();
             let raw: i32 = id.parse().unwrap();

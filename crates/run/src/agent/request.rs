@@ -1,4 +1,4 @@
-//! What an agent is asked, and how it may fail.
+//! One attempt: the request and its fault.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use evalrig_core::source::Files;
 
 use crate::setting::FilesMode;
 
-/// Why an agent is asked.
+/// What an answer is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// To be graded.
@@ -28,26 +28,26 @@ pub struct Request<'a> {
     pub trial: u32,
     /// From 1.
     pub attempt: u32,
-    /// How many calls of the same case and assertion came before, retries not counted.
+    /// Earlier calls of the same case and assertion, not counting retries.
     pub call: usize,
     pub messages: &'a [Message],
-    /// Added to the body of a request, over the target's own.
+    /// Added to the body of the request; takes precedence over that of the target.
     pub config: Option<&'a Map>,
     pub timeout: Duration,
-    /// How the target wants attached files to be shown.
+    /// How attached files are shown to the target.
     pub attachments: FilesMode,
     pub files: &'a dyn Files,
-    /// Where a directory for temporary files may be made; it is removed afterwards.
+    /// Path of a directory for temporary files, which is removed afterwards.
     pub scratch: &'a Utf8Path,
 }
 
 impl<'a> Request<'a> {
-    /// The directory for temporary files. Few cases need it, so it is made for those who ask.
+    /// The directory for temporary files, created on demand: few cases need it.
     pub fn scratch(&self) -> Result<&'a Utf8Path, Fault> {
         match std::fs::create_dir_all(self.scratch) {
             Ok(()) => Ok(self.scratch),
             Err(error) => {
-                let message = format!("cannot make a directory for temporary files: {error}");
+                let message = format!("cannot create a directory for temporary files: {error}");
                 Err(Fault::new(Stage::Target, FaultKind::Io, message))
             }
         }
@@ -69,16 +69,16 @@ impl std::fmt::Debug for Request<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     Never,
-    /// As soon as the usual wait is over.
+    /// After the usual delay.
     Soon,
-    /// The service said how long to wait.
+    /// After the delay that the service asked for.
     After(Duration),
 }
 
-/// An attempt that brought nothing to grade.
+/// Why an attempt gave nothing to grade.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptFault {
-    /// Its stage is set by the caller, who knows whether this was a case or a judge.
+    /// The caller sets its stage: only the caller knows whether this was a case or a judge.
     pub fault: Fault,
     pub retry: Retry,
 }

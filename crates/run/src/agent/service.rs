@@ -1,5 +1,5 @@
-//! Agents behind an address: every attempt is one request. What differs between services is how
-//! they want to be asked and how they answer, which is their [`Wire`].
+//! Agents behind an HTTP API: every attempt is one request. A [`Wire`] describes the requests and
+//! replies of one API.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,12 +18,12 @@ use crate::setting::Secret;
 
 use super::http::{ApiKey, Endpoint, HttpReply, address};
 use super::http_fault::{excerpt, message_of};
-use super::price::{BilledTokens, PriceSource, Rates, cost, expect_table};
+use super::price::{BilledTokens, PriceSource, Rates, cost, preload_table};
 use super::request::{AttemptFault, Purpose, Request};
 use super::{Agent, Pending, Quote};
 use crate::setting::ConnectContext;
 
-/// How much of a reply that cannot be read is shown.
+/// Characters shown of a reply that cannot be read.
 const EXCERPT: usize = 200;
 
 /// The form of requests and replies.
@@ -31,11 +31,11 @@ pub(crate) trait Wire: fmt::Debug + Send + Sync {
     /// The body without `model` and the target's own settings.
     fn body(&self, request: &Request<'_>) -> Result<Map, AttemptFault>;
 
-    /// Says what is wrong with a reply that has not the form.
+    /// Fails with the reason if the reply is malformed.
     fn read(&self, reply: &Map) -> Result<WireReply, String>;
 }
 
-/// What a service answered.
+/// A reply, read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct WireReply {
     pub(crate) content: Vec<Block>,
@@ -44,7 +44,7 @@ pub(crate) struct WireReply {
     pub(crate) cost_usd: Option<f64>,
 }
 
-/// An agent that is asked over HTTP.
+/// An agent that is called over HTTP.
 pub(crate) struct HttpAgent<W> {
     wire: W,
     endpoint: Endpoint,
@@ -55,7 +55,7 @@ pub(crate) struct HttpAgent<W> {
 }
 
 impl<W: Wire> fmt::Debug for HttpAgent<W> {
-    /// Variables in `config` may hold secrets.
+    /// Leaves out `config`, which may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpAgent")
             .field("wire", &self.wire)
@@ -66,7 +66,7 @@ impl<W: Wire> fmt::Debug for HttpAgent<W> {
 }
 
 impl<W: Wire> HttpAgent<W> {
-    /// A service with the settings that every target has.
+    /// Adds the settings that every target has.
     pub(crate) fn new(
         wire: W,
         endpoint: Endpoint,
@@ -76,7 +76,7 @@ impl<W: Wire> HttpAgent<W> {
     ) -> Result<Self, Diagnostic> {
         let common = connect.common;
         let rates = Rates::of(common.price.as_ref(), connect)?;
-        expect_table(rates.as_ref(), &prices);
+        preload_table(rates.as_ref(), &prices);
         Ok(Self {
             wire,
             endpoint,
@@ -91,38 +91,38 @@ impl<W: Wire> HttpAgent<W> {
         let body = Value::Map(self.body(request)?).to_json(JsonStyle::Compact);
         let exchange = self.endpoint.post(body, request.timeout).await?;
         self.read(&exchange).map_err(|reason| {
-            // Redacted before it is cut: half a key is no longer recognised.
+            // Redact before cutting: half a key would not be recognized.
             let shown = |text: &str| excerpt(&self.endpoint.redact(text), EXCERPT);
             let message = format!("{}: {}", shown(&reason), shown(&exchange.body));
             AttemptFault::new(FaultKind::Reply, message)
         })
     }
 
-    /// `{model, messages, …config}`, where later words win.
+    /// `{model, messages, …config}`; later keys take precedence.
     fn body(&self, request: &Request<'_>) -> Result<Map, AttemptFault> {
         let mut body = Map::new();
         body.insert("model", self.model.as_str());
         let asked = self.wire.body(request)?;
         if request.purpose == Purpose::Judge {
-            // The same question should get the same verdict, unless somebody says otherwise.
+            // Judge deterministically, unless `config` sets a temperature.
             body.insert("temperature", Number::from(0));
         }
         let layers = [Some(&asked), Some(&self.config), request.config];
         for (key, value) in layers.into_iter().flatten().flat_map(Map::iter) {
             body.insert(key, value.clone());
         }
-        // Some models refuse options that others need; null takes one out.
+        // Some models reject options that others need; null removes one.
         body.retain(|_, value| *value != Value::Null);
-        // A stream says the same in pieces, which nobody here waits for.
+        // Replies are read as a whole, so streaming is never requested.
         body.remove("stream");
         body.remove("stream_options");
         Ok(body)
     }
 
     fn read(&self, exchange: &HttpReply) -> Result<Transcript, String> {
-        let value = json_value(&exchange.body).ok_or("the reply is no JSON")?;
+        let value = json_value(&exchange.body).ok_or("the reply is not JSON")?;
         let Value::Map(map) = &value else {
-            return Err("the reply is no JSON object".to_owned());
+            return Err("the reply is not a JSON object".to_owned());
         };
         let reply = self
             .wire
@@ -140,7 +140,7 @@ impl<W: Wire> HttpAgent<W> {
         Ok(transcript)
     }
 
-    /// By the reported model, which is the more exact name, else by the configured one.
+    /// By the reported model, whose name is more exact, else by the configured one.
     fn cost(&self, reported: Option<&str>, used: BilledTokens) -> Option<f64> {
         let by = |model: &str| cost(self.rates.as_ref(), &self.prices, model, used);
         reported.and_then(by).or_else(|| by(&self.model))
@@ -176,7 +176,7 @@ impl<W: Wire> Agent for HttpAgent<W> {
     }
 }
 
-/// What the service says of itself under a good status, which tells more than what it lacks.
+/// An error that the service reports with a success status.
 fn reported(reply: &Value) -> Option<String> {
     let error = reply.as_map()?.get("error")?;
     if *error == Value::Null {
@@ -203,7 +203,7 @@ fn said(reply: &WireReply) -> Message {
     message
 }
 
-/// A count that must be there for the rest to mean anything.
+/// A token count.
 pub(crate) fn count(usage: &Map, key: &str) -> Option<u64> {
     match usage.get(key)? {
         Value::Number(number) => number.as_u64(),
@@ -211,7 +211,7 @@ pub(crate) fn count(usage: &Map, key: &str) -> Option<u64> {
     }
 }
 
-/// Counts in which the cached ones are a part of the input.
+/// Token counts; cached tokens are part of the input.
 pub(crate) fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
     Tokens {
         input,
@@ -220,7 +220,7 @@ pub(crate) fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
     }
 }
 
-/// The address that the targets file gives, else the provider's own.
+/// `base_url` of the target, else the default of the provider.
 pub(crate) fn base_url(
     written: Option<&Template>,
     default: &str,
@@ -230,7 +230,7 @@ pub(crate) fn base_url(
     Ok(written.unwrap_or_else(|| default.to_owned()))
 }
 
-/// The endpoint below an address.
+/// The endpoint at `segments` below `base`.
 pub(crate) fn endpoint(
     base: &str,
     segments: &[&str],
@@ -241,7 +241,7 @@ pub(crate) fn endpoint(
         .map(Endpoint::new)
         .map_err(|reason| {
             let place = written.map_or(connect.name.span, Template::span);
-            unusable(place, format!("no address of a service: {reason}"))
+            unusable(place, format!("invalid URL: {reason}"))
         })
 }
 
@@ -254,7 +254,7 @@ pub(crate) struct ApiKeyHeader {
     pub(crate) is_required: bool,
 }
 
-/// Sends the key with every request.
+/// Adds the key to every request.
 pub(crate) fn apply_api_key(
     endpoint: &mut Endpoint,
     header: ApiKeyHeader,
@@ -304,7 +304,7 @@ pub(crate) mod testing {
     use super::*;
     use crate::agent::Purpose;
 
-    /// The body that messages become, as text.
+    /// The request body for these messages, as text.
     pub(crate) fn body(wire: &dyn Wire, messages: &[Message]) -> String {
         let files = MemoryFiles::new();
         let request = Request {

@@ -1,10 +1,10 @@
-//! Commands for the shell. A value never becomes part of the command's text: it goes into a
-//! variable, and a quoted reference to that stands in its place. So nothing in a prompt can be run,
-//! wherever the author put the placeholder.
+//! Shell commands. A value never becomes part of the command text: it goes into a variable, and the
+//! placeholder is replaced by a quoted reference to it. So nothing in a prompt can be executed,
+//! wherever the placeholder is.
 
 use super::placeholder::{CommandPart, Placeholder, PlaceholderValues};
 
-/// What surrounds a place in a command.
+/// The innermost quotes or parentheses around a position in a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum QuoteContext {
     Nothing,
@@ -82,7 +82,7 @@ fn reference(name: &str, around: QuoteContext) -> String {
     }
 }
 
-/// Expanded late, after the line has been taken apart.
+/// Delayed expansion happens after the line has been parsed.
 #[cfg(windows)]
 fn reference(name: &str, around: QuoteContext) -> String {
     match around {
@@ -91,14 +91,14 @@ fn reference(name: &str, around: QuoteContext) -> String {
     }
 }
 
-/// Where in its own quotes a command is. A wrong guess, in a here-document for example, spoils a
-/// value but cannot run it.
+/// Tracks the quoting of a command. A wrong guess, in a here-document for example, garbles a value
+/// but cannot execute it.
 #[derive(Debug, Default)]
 struct QuoteTracker {
-    /// From the outermost; empty is nothing.
+    /// Outermost first.
     open: Vec<QuoteContext>,
     is_escaped: bool,
-    /// The last character belongs to a word, so that `#` begins no comment.
+    /// The last character is part of a word, so that `#` does not start a comment.
     is_in_word: bool,
     after_dollar: bool,
 }
@@ -158,7 +158,7 @@ mod tests {
     use super::super::placeholder::{CommandSyntax, split_placeholders};
     use super::*;
 
-    /// Quotes of every kind, substitutions, patterns, line breaks, and an end of options.
+    /// All kinds of quotes, substitutions, globs, line breaks, and an end of options.
     const HOSTILE: &str = "a'b\"c`echo no`$(echo no)${HOME}\\'\\\n; echo no # *  'x' -- {ATTEMPT}";
 
     fn values() -> PlaceholderValues {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_one_word_whatever_it_holds_and_wherever_it_stands() {
+    fn a_value_is_one_word_whatever_its_content_and_position() {
         for command in [
             "printf '%s' {PROMPT}",
             "printf '%s' \"{PROMPT}\"",

@@ -1,4 +1,4 @@
-//! Input in the forms that agents take: one text, or messages of parts (spec 9.4).
+//! The input as agents take it: one text, or messages with parts (spec 9.4).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -40,7 +40,7 @@ pub(crate) fn parts(
     Ok(rendering.parts(message)?)
 }
 
-/// Absolute paths of attached files and images, in order; data images lie in the scratch
+/// Absolute paths of attached files and images, in order; image data is written to the scratch
 /// directory.
 pub(crate) fn attached(request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, AttemptFault> {
     let blocks = request.messages.iter().flat_map(|message| &message.content);
@@ -54,8 +54,8 @@ pub(crate) fn attached(request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, Attemp
     Ok(paths)
 }
 
-/// The user message that says what is asked, as it is rendered: the last one. A judge has only
-/// one; another behind it asks for a repair, and is not the question.
+/// The rendered question: the last user message. For a judge it is the first one, because later
+/// ones ask it to repair its reply.
 pub(crate) fn asked_text(request: &Request<'_>) -> Result<String, AttemptFault> {
     let is_user = |message: &&Message| message.role == Role::User;
     let asked = match request.purpose {
@@ -69,7 +69,7 @@ pub(crate) fn asked_text(request: &Request<'_>) -> Result<String, AttemptFault> 
     Ok(rendering.message(asked)?)
 }
 
-/// Image data as a file. The same data is the same file, so attempts and calls share it.
+/// Writes image data to a file. The name is a hash, so that attempts and calls share the file.
 fn image_file(request: &Request<'_>, data: &str) -> Result<Utf8PathBuf, Fault> {
     let image = EncodedImage::of_data(data)?;
     let mut hasher = DefaultHasher::new();

@@ -240,7 +240,7 @@ fn time_of(event: &Map) -> Option<i64> {
     unix_milliseconds(text(event, "timestamp")?)
 }
 
-/// A text, or blocks of which the texts count; blocks of another kind are kept as they are.
+/// A text, or the joined texts of blocks; a list with other blocks is kept as it is.
 fn result_of(content: Option<&Value>) -> Value {
     let Some(Value::List(blocks)) = content else {
         return match content {
@@ -258,7 +258,7 @@ fn result_of(content: Option<&Value>) -> Value {
     }
 }
 
-/// Why a run that ended in an error did.
+/// The error of a `result` event.
 fn error_reason(result: &Map) -> String {
     let texts = |value: &Value| match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -298,7 +298,7 @@ impl Figures {
     }
 }
 
-/// A run that was cut off for its cost has zeros as `usage`, and the truth by model.
+/// After reaching its budget, Claude Code reports zeros in `usage` and the real counts per model.
 fn all_tokens(result: &Map) -> Result<Option<Tokens>, String> {
     let used = match given(result, "usage") {
         Some(Value::Map(usage)) => tokens(usage, &USAGE)?,
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_of_a_run_that_was_cut_off_are_not_believed() {
+    fn counts_per_model_replace_zeros() {
         let models = r#""modelUsage":{"a":{"inputTokens":5,"outputTokens":2,"cacheReadInputTokens":1},"b":{"inputTokens":1,"outputTokens":1}}"#;
         let of = |usage: &str| {
             let end = format!(r#"{{"type":"result","result":"x",{usage},{models}}}"#);

@@ -1,4 +1,4 @@
-//! Messages as they come in, and the calls in them paired with their results.
+//! A conversation as it is read, with calls matched to their results.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use evalrig_core::model::{
 use super::json;
 use super::measure::{self, given, kind};
 
-/// Grows message by message. The list of calls is known, even if it stays empty.
+/// Messages and calls so far. A format that uses this reports calls, even if there are none.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     messages: Vec<Message>,
@@ -32,7 +32,7 @@ impl Conversation {
         roles.any(|role| role == Role::Assistant)
     }
 
-    /// Numbers of messages that were opened before do not hold any more.
+    /// Invalidates the indices that [`Self::open`] gave.
     pub(super) fn remove_messages_of(&mut self, role: Role) {
         self.messages.retain(|message| message.role != role);
     }
@@ -43,7 +43,7 @@ impl Conversation {
         transcript
     }
 
-    /// Starts an assistant message; what it holds is added by its number.
+    /// Starts an assistant message and gives its index.
     pub(super) fn open(&mut self) -> usize {
         self.messages
             .push(Message::new(Role::Assistant, Vec::new()));
@@ -91,7 +91,7 @@ impl Conversation {
         self.calls.get_mut(at)
     }
 
-    /// What a call gave back, as a message too.
+    /// Adds the result of a call, also as a message.
     pub(super) fn add_result(&mut self, id: &str, output: Value) {
         let mut message = Message::new(Role::Tool, vec![Block::Text(plain_text(&output))]);
         message.tool_call_id = Some(id.to_owned());
@@ -126,7 +126,7 @@ impl Conversation {
         }
     }
 
-    /// By its id, else by the name of the tool.
+    /// Matched by id, else by the name of the tool.
     fn take_result(&mut self, message: &mut Message) {
         let (id, name) = (message.tool_call_id.clone(), message.name.clone());
         let call = match (id, name) {
@@ -175,7 +175,7 @@ fn read_call(value: &Value, number: usize) -> Result<Call, String> {
     };
     let tool = match measure::text(map, "tool")? {
         Some(tool) => tool,
-        None => measure::text(function, "name")?.ok_or("a tool call names no tool")?,
+        None => measure::text(function, "name")?.ok_or("a tool call has no tool name")?,
     };
     let args = given(map, "args").or_else(|| given(map, "input"));
     let args = args.or_else(|| given(function, "arguments"));
@@ -189,8 +189,7 @@ fn read_call(value: &Value, number: usize) -> Result<Call, String> {
     })
 }
 
-/// Arguments are an object, or the text of one. What a model wrote that is neither is kept as it
-/// is: it was called like that.
+/// An object, or the JSON text of one. Any other text is kept: the tool was called with it.
 pub(super) fn arguments(written: Option<&Value>) -> Value {
     match written {
         None => Value::Map(Map::new()),
@@ -233,7 +232,7 @@ fn block(value: &Value) -> Block {
     known.unwrap_or_else(|| Block::Json(of_json().unwrap_or_else(|| value.clone())))
 }
 
-/// A file that an answer names is nobody's attachment, so it has no place.
+/// A file that an answer mentions is not an attachment, so it has no path.
 fn file(value: &str) -> FileRef {
     FileRef {
         value: value.to_owned(),
@@ -241,7 +240,7 @@ fn file(value: &str) -> FileRef {
     }
 }
 
-/// What a tool message says: data if that is all it holds, else text.
+/// The output in a tool message: a lone JSON block, else text.
 fn output_of(message: &Message) -> Value {
     match message.content.as_slice() {
         [Block::Json(value)] => value.clone(),

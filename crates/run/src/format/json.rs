@@ -1,4 +1,4 @@
-//! JSON that programs print → free data.
+//! Lenient JSON: what programs print.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use evalrig_core::syntax::json_value;
 
 use crate::json::from_json;
 
-/// Key order and the spelling of numbers are kept. What our own parser refuses for the sake of
-/// authors is read all the same: of a key that stands twice the last counts, and half of a
-/// surrogate pair, which JavaScript writes where it cuts a text, becomes U+FFFD.
+/// Keeps key order and the spelling of numbers. Accepts what the parser for suites rejects: of a
+/// duplicate key the last value counts, and an unpaired surrogate, which JavaScript writes where it
+/// cuts a text, becomes U+FFFD.
 pub(crate) fn parse(text: &str) -> Result<Value, String> {
     if let Some(value) = json_value(text) {
         return Ok(value);
@@ -20,7 +20,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, String> {
     }
 }
 
-/// The line is named only where there are several.
+/// The line is given only if there are several.
 fn reason(text: &str, error: &serde_json::Error) -> String {
     let full = error.to_string();
     match full.split_once(" at line ") {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_key_that_stands_twice_the_last_counts() {
+    fn the_last_of_duplicate_keys_counts() {
         assert_eq!(again(r#"{"a":1,"a":2}"#), r#"{"a":2}"#);
     }
 

@@ -1,4 +1,4 @@
-//! `jsonl`: one JSON object per line, messages and what is to be said about them.
+//! `jsonl`: one JSON object per line, a message or figures.
 
 use evalrig_core::model::{Transcript, Value};
 
@@ -9,8 +9,8 @@ use super::measure::given;
 use super::messages::AnswerFields;
 use super::{fault, json, utf8};
 
-/// A line with `role` is a message, any other has the keys of `messages`. Every line must be good:
-/// a lost line could be the answer.
+/// A line with `role` is a message; any other has the keys of `messages`. Every line must be valid:
+/// a dropped line could be the answer.
 pub(super) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
     let mut fields = AnswerFields::default();
     let mut said = Conversation::default();
@@ -29,7 +29,7 @@ fn add(line: &str, said: &mut Conversation, fields: &mut AnswerFields) -> Result
         Value::Map(map) if given(&map, "role").is_some() => said.add_message(&Value::Map(map)),
         Value::Map(map) => fields.add(&map),
         other => Err(format!(
-            "an object is needed, found {}",
+            "expected an object, found {}",
             super::measure::kind(&other)
         )),
     }
@@ -76,7 +76,7 @@ mod tests {
         );
         assert_eq!(
             bad(&format!("{good}[]")),
-            "line 2 of the output: an object is needed, found a list"
+            "line 2 of the output: expected an object, found a list"
         );
         assert_eq!(
             bad("{\"role\":7}"),

@@ -1,9 +1,9 @@
-//! Numbers that programs report about themselves. What is absent or null is not reported; what
-//! makes no sense is a fault, because a limit would be checked against it.
+//! Figures that programs report: tokens, cost, durations. A figure that is absent or null is unknown;
+//! an invalid one is a fault, because assertions may check limits against it.
 
 use evalrig_core::model::{Map, Number, Tokens, Value};
 
-/// The value of a key, if it is there and not null.
+/// The value of a key that is present and not null.
 pub(super) fn given<'a>(map: &'a Map, key: &str) -> Option<&'a Value> {
     map.get(key).filter(|value| **value != Value::Null)
 }
@@ -14,7 +14,7 @@ pub(super) fn count(map: &Map, key: &str) -> Result<Option<u64>, String> {
     number(map, key, "a whole number of at least 0", whole)
 }
 
-/// Rounded: some clocks report fractions.
+/// Rounded: some programs report fractions.
 pub(super) fn milliseconds(map: &Map, key: &str) -> Result<Option<u64>, String> {
     number(map, key, "a number of milliseconds", |number| {
         let value = number.value().round();
@@ -31,7 +31,7 @@ pub(super) fn amount(map: &Map, key: &str) -> Result<Option<f64>, String> {
 fn number<T>(
     map: &Map,
     key: &str,
-    wants: &str,
+    expected: &str,
     read: impl FnOnce(&Number) -> Option<T>,
 ) -> Result<Option<T>, String> {
     let Some(value) = given(map, key) else {
@@ -44,7 +44,7 @@ fn number<T>(
         },
         other => kind(other),
     };
-    Err(format!("`{key}` takes {wants}, found {found}"))
+    Err(format!("`{key}` takes {expected}, found {found}"))
 }
 
 pub(super) fn text<'a>(map: &'a Map, key: &str) -> Result<Option<&'a str>, String> {
@@ -55,7 +55,7 @@ pub(super) fn text<'a>(map: &'a Map, key: &str) -> Result<Option<&'a str>, Strin
     }
 }
 
-/// `{input, output, cached}`. Half of a count is none: what is missing is not known to be 0.
+/// `{input, output, cached}`. Unknown unless both `input` and `output` are present.
 pub(super) fn tokens(map: &Map) -> Result<Option<Tokens>, String> {
     let (input, output) = (count(map, "input")?, count(map, "output")?);
     let cached = count(map, "cached")?.unwrap_or(0);

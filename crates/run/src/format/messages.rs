@@ -1,4 +1,4 @@
-//! `messages`: one JSON array of messages, or an object that holds them.
+//! `messages`: a JSON array of messages, or an object that contains them.
 
 use evalrig_core::model::{Map, Tokens, Transcript, Value};
 
@@ -9,7 +9,7 @@ use super::json;
 use super::measure::{self, given, kind};
 use super::{fault, utf8};
 
-/// Keys that hold an answer; of several the first counts.
+/// Keys that may hold the answer, in order of precedence.
 const ANSWERS: &[&str] = &["messages", "output", "text"];
 
 pub(crate) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
@@ -34,7 +34,7 @@ pub(crate) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
     transcript.map_err(fault)
 }
 
-/// Whether this is an object with an answer in it.
+/// Whether the output is an object with an answer.
 pub(super) fn is_likely(output: &[u8]) -> bool {
     let Ok(text) = utf8(output) else {
         return false;
@@ -48,7 +48,7 @@ pub(super) fn is_likely(output: &[u8]) -> bool {
     }
 }
 
-/// The keys of an object; of objects one after the other, the last with a key counts.
+/// The known keys of an object. If several objects have a key, the last one counts.
 #[derive(Debug, Default)]
 pub(super) struct AnswerFields {
     answer: Option<Value>,
@@ -84,7 +84,7 @@ impl AnswerFields {
         Ok(())
     }
 
-    /// `said` are messages that came by themselves; an answer that repeats their end adds nothing.
+    /// `said` are messages from lines of their own; an answer that repeats the last one is dropped.
     pub(super) fn transcript(self, mut said: Conversation) -> Result<Transcript, String> {
         match &self.answer {
             None if said.is_empty() => return Err(self.nothing()),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_beside_the_answer() {
+    fn figures_are_read_beside_the_answer() {
         let read = good(
             r#"{"text": "hi", "token_usage": {"input": 5, "output": 2, "cached": 1},
                 "cost_usd": 0.5, "duration_ms": 900, "model": "m", "other": []}"#,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said() {
+    fn malformed_output_is_explained() {
         for (text, message) in [
             ("", "the output is empty"),
             (
@@ -228,7 +228,7 @@ mod tests {
             ),
             (
                 r#"[{"role": "assistant", "tool_calls": [{}]}]"#,
-                "a tool call names no tool",
+                "a tool call has no tool name",
             ),
             (
                 r#"{"text": "a", "tokens": {"input": -1, "output": 2}}"#,

@@ -1,5 +1,5 @@
-//! What programs print → transcripts. One file per format of spec 9.3; all are pure. What
-//! cannot be read is a failure of kind `reply`, with the reason.
+//! Formats in which agents and programs report (spec 9.3), one file per format. `run` and
+//! `log record` share the readers, which are pure. Malformed output is a fault of kind `reply`.
 
 pub(crate) mod claude;
 pub(crate) mod codex;
@@ -30,7 +30,7 @@ words! {
     }
 }
 
-/// Reads an output in the format that its author named.
+/// Reads the output of a program in the format that the targets file names.
 pub(crate) fn read(format: OutputFormat, output: &[u8]) -> Result<Transcript, AttemptFault> {
     match format {
         OutputFormat::Text => text::read(output),
@@ -40,9 +40,9 @@ pub(crate) fn read(format: OutputFormat, output: &[u8]) -> Result<Transcript, At
     }
 }
 
-/// Reads `{OUTPUT_FILE}` of a target without `format`: an object that speaks of an answer is read
-/// as `messages`, all else as text.
-pub(crate) fn read_freely(output: &[u8]) -> Result<Transcript, AttemptFault> {
+/// Reads `{OUTPUT_FILE}` of a target without `format`: an object with an answer is read as
+/// `messages`, anything else as text.
+pub(crate) fn read_output_file(output: &[u8]) -> Result<Transcript, AttemptFault> {
     if messages::is_likely(output) {
         messages::read(output)
     } else {
@@ -54,7 +54,7 @@ fn fault(message: impl Into<String>) -> AttemptFault {
     AttemptFault::new(FaultKind::Reply, message)
 }
 
-/// Text of a format that somebody chose for their own program: a wrong byte is their mistake.
+/// The output of a program in a format of its author's choice, where invalid UTF-8 is a fault.
 fn utf8(output: &[u8]) -> Result<&str, AttemptFault> {
     match std::str::from_utf8(output) {
         Ok(text) => Ok(text.trim_start_matches('\u{feff}')),
@@ -65,8 +65,8 @@ fn utf8(output: &[u8]) -> Result<&str, AttemptFault> {
     }
 }
 
-/// Lines of a stream of events, blank ones left out. A wrong byte in a tool's output is no reason
-/// to lose the rest.
+/// Non-blank lines of an event stream. Invalid UTF-8 is replaced: it may come from the output of a
+/// tool.
 fn event_lines(output: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
     let output = output.strip_prefix("\u{feff}".as_bytes()).unwrap_or(output);
     output
@@ -75,7 +75,7 @@ fn event_lines(output: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
         .map(String::from_utf8_lossy)
 }
 
-/// What a line that is no event says, for a message about a stream that came to nothing.
+/// An excerpt of a line that is not an event, for messages.
 fn shorten(line: &str) -> String {
     const SHOWN: usize = 200;
     let line = line.trim();
@@ -100,12 +100,12 @@ mod tests {
 {"type":"result","result":"hi","usage":{"input_tokens":5,"output_tokens":1},"text":"hi","tokens":{"input":1,"output":2}}
 "#;
 
-    /// Everything that reads, whatever it makes of it.
+    /// Runs every reader, whatever the result.
     fn read_all(output: &[u8]) {
         for format in OutputFormat::ALL {
             let _ = read(*format, output);
         }
-        let _ = read_freely(output);
+        let _ = read_output_file(output);
         for format in EVENT_FORMATS {
             let _ = format.read_transcript(output);
             let _ = format.read_session(output);

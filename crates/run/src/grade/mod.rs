@@ -1,4 +1,4 @@
-//! Answers what assertions ask of the world.
+//! Runs the scripts that assertions ask for.
 
 mod script;
 

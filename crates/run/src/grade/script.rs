@@ -1,4 +1,4 @@
-//! Scripts that grade, by the contract of spec 10.1.
+//! Grading scripts, by the contract of spec 10.1.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use evalrig_core::model::{Answer, Fault, FaultKind, ScriptAnswer, ScriptQuestion
 
 use crate::agent::process::{OUTPUT_LIMIT, ProcessSpec, describe, run};
 
-/// Between asking a script that takes too long to end, and ending it.
+/// Between SIGTERM and SIGKILL for a script that takes too long.
 pub const SCRIPT_GRACE: Duration = Duration::from_secs(2);
 
-/// Runs a script and says how it ended. `environment` is added to what it inherits.
+/// Runs a script. `environment` is added to the inherited one.
 pub async fn run_script(
     question: &ScriptQuestion,
     environment: &[(String, String)],
     grace: Duration,
 ) -> Answer {
     let Some((program, args)) = question.command.split_first() else {
-        let message = "the script names no program";
+        let message = "the script has an empty command";
         return Answer::Failed(Fault::new(Stage::Script, FaultKind::Start, message));
     };
     let job = ProcessSpec {

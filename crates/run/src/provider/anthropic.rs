@@ -24,7 +24,7 @@ pub static PROVIDER: Provider = Provider {
     files: FilesMode::Inline,
     key_variables: &[KEY_VARIABLE],
     doc: r#"Sends the messages to `{base_url}/v1/messages`. System messages become `system`; `max_tokens` is
-4096 unless `config` says otherwise.
+4096 unless `config` sets it.
 
 ```yaml
 targets:
@@ -38,10 +38,10 @@ targets:
     read,
 };
 
-/// Where requests go when nobody says.
+/// Default of `base_url`.
 pub const BASE_URL: &str = "https://api.anthropic.com";
 
-/// Holds the key when the target has none.
+/// Holds the key of a target without `api_key`.
 pub const KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
 
 /// The API requires a limit; this is the default.
@@ -51,14 +51,14 @@ static FIELDS: &[Field] = &[
     Field::new(
         "base_url",
         Shape::NonEmptyText,
-        "address of the service; default `https://api.anthropic.com`",
+        "base URL of the service; default `https://api.anthropic.com`",
     ),
     Field::new(
         "api_key",
         Shape::Text,
-        "from a variable, please; default: the variable `ANTHROPIC_API_KEY`",
+        "API key; use `${{ VAR }}`. Default: `$ANTHROPIC_API_KEY`",
     ),
-    Field::new("model", Shape::NonEmptyText, "which model answers").required(),
+    Field::new("model", Shape::NonEmptyText, "model to use").required(),
 ];
 
 #[derive(Debug, Clone, PartialEq)]
@@ -127,9 +127,9 @@ impl Wire for AnthropicMessages {
                 Role::User | Role::Tool => "user",
             };
             match turns.last_mut() {
-                // The service refuses turns without content.
+                // The API rejects turns without content.
                 _ if blocks.is_empty() => {}
-                // Turns have to alternate.
+                // Turns must alternate.
                 Some(last) if last.role == role => last.blocks.extend(blocks),
                 _ => turns.push(AnthropicTurn { role, blocks }),
             }
@@ -157,7 +157,7 @@ impl Wire for AnthropicMessages {
     }
 }
 
-/// What one side says before the other one speaks.
+/// Consecutive messages of one role.
 struct AnthropicTurn {
     role: &'static str,
     blocks: Vec<Map>,
@@ -172,7 +172,7 @@ impl AnthropicTurn {
     }
 }
 
-/// A lone text is a string, as people write it.
+/// A single text is sent as a string.
 fn content(blocks: Vec<Map>) -> Value {
     if let [block] = blocks.as_slice()
         && block.get("type").and_then(Value::as_str) == Some("text")
@@ -199,7 +199,7 @@ fn blocks(request: &Request<'_>, message: &Message) -> Result<Vec<Map>, AttemptF
     Ok(blocks)
 }
 
-/// The service refuses empty texts.
+/// The API rejects empty texts.
 fn block(part: MessagePart) -> Option<Map> {
     let mut map = Map::new();
     match part {
@@ -230,12 +230,14 @@ fn tool_use(call: &ToolCall) -> Map {
     map
 }
 
-/// Thinking, and tools that the service runs itself, are no part of the answer.
+/// Thinking, and tools that run on the server, are not part of the answer.
 fn read_blocks(blocks: &[Value], read: &mut WireReply) -> Result<(), String> {
-    // A cited passage comes as a block of its own in the middle of a sentence.
+    // A cited passage is a block of its own within a sentence.
     let mut is_cited_before = false;
     for block in blocks {
-        let block = block.as_map().ok_or("a block of `content` is no object")?;
+        let block = block
+            .as_map()
+            .ok_or("a block of `content` is not an object")?;
         let mut is_cited = false;
         match block.get("type").and_then(Value::as_str) {
             Some("text") => {
@@ -276,7 +278,7 @@ fn call(block: &Map) -> Result<Call, String> {
     })
 }
 
-/// The service counts cached tokens beside the input.
+/// The API does not include cached tokens in `input_tokens`.
 fn used(usage: &Map) -> Option<BilledTokens> {
     let fresh = count(usage, "input_tokens")?;
     let output = count(usage, "output_tokens")?;
@@ -298,14 +300,14 @@ mod tests {
     use crate::target::testing::{faults, settings};
 
     #[test]
-    fn a_model_is_all_it_needs() {
+    fn only_the_model_is_required() {
         let read: Anthropic = settings("provider: anthropic, model: m");
         assert_eq!((read.base_url, read.api_key), (None, None));
         assert_eq!(faults("provider: anthropic"), ["`anthropic` needs `model`"]);
     }
 
     #[test]
-    fn systems_are_gathered_and_turns_alternate() {
+    fn system_messages_are_collected_and_turns_alternate() {
         let expected = concat!(
             r#"{"max_tokens":4096,"#,
             r#""system":[{"type":"text","text":"Be brief."},{"type":"text","text":"Be kind."}],"#,
@@ -381,11 +383,14 @@ mod tests {
     }
 
     #[test]
-    fn wrong_shapes_are_named() {
+    fn malformed_replies_are_explained() {
         for (reply, reason) in [
             ("{}", "the reply has no `content`"),
             (r#"{"content":null}"#, "the reply has no `content`"),
-            (r#"{"content":[7]}"#, "a block of `content` is no object"),
+            (
+                r#"{"content":[7]}"#,
+                "a block of `content` is not an object",
+            ),
             (
                 r#"{"content":[{"type":"tool_use"}]}"#,
                 "a tool call has no name",

@@ -18,7 +18,7 @@ pub static PROVIDER: Provider = Provider {
     retries: 2,
     files: FilesMode::Inline,
     key_variables: &[KEY_VARIABLE],
-    doc: r#"Sends the messages to the chat completions of one deployment, with the key in the header `api-key`.
+    doc: r#"Sends the messages to the chat completions API of a deployment, with the key in the `api-key` header.
 
 ```yaml
 targets:
@@ -33,23 +33,23 @@ targets:
     read,
 };
 
-/// Which interface is spoken when nobody says.
+/// Default of `api_version`.
 pub const API_VERSION: &str = "2024-10-21";
 
-/// Holds the key when the target has none.
+/// Holds the key of a target without `api_key`.
 pub const KEY_VARIABLE: &str = "AZURE_OPENAI_API_KEY";
 
 static FIELDS: &[Field] = &[
     Field::new(
         "endpoint",
         Shape::NonEmptyText,
-        "address of the resource, such as `https://name.openai.azure.com`",
+        "URL of the resource, such as `https://name.openai.azure.com`",
     )
     .required(),
     Field::new(
         "api_key",
         Shape::Text,
-        "from a variable, please; default: the variable `AZURE_OPENAI_API_KEY`",
+        "API key; use `${{ VAR }}`. Default: `$AZURE_OPENAI_API_KEY`",
     ),
     Field::new("deployment", Shape::NonEmptyText, "name of the deployment")
         .also(&["model"])
@@ -57,7 +57,7 @@ static FIELDS: &[Field] = &[
     Field::new(
         "api_version",
         Shape::NonEmptyText,
-        "version of the interface; default `2024-10-21`",
+        "API version; default `2024-10-21`",
     )
     .also(&["version"]),
 ];
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn both_needed_options_are_asked_for() {
+    fn both_required_options_are_reported() {
         let expected = ["`azure` needs `endpoint`", "`azure` needs `deployment`"];
         assert_eq!(faults("provider: azure"), expected);
     }

@@ -18,12 +18,12 @@ pub static PROVIDER: Provider = Provider {
     retries: 0,
     files: FilesMode::Paths,
     key_variables: &[],
-    doc: r#"Runs `claude -p` with the prompt on standard input and reads the events it prints: the answer, the
-tools it called, tokens, cost and duration.
+    doc: r#"Runs `claude -p` with the prompt on standard input. Answer, tool calls, tokens, cost and duration come
+from the events it prints.
 
-As root, Claude Code refuses `bypass_permissions` unless `env: {IS_SANDBOX: "1"}` says that nothing
-outside can be harmed. `CLAUDECODE` and `CLAUDE_CODE_ENTRYPOINT` are not handed on. Reaching
-`max_turns` is no error: what was said until then is graded.
+As root, Claude Code rejects `bypass_permissions` unless `env: {IS_SANDBOX: "1"}` declares a sandbox.
+`CLAUDECODE` and `CLAUDE_CODE_ENTRYPOINT` are not passed on. Reaching `max_turns` is not an error: the
+answer so far is graded.
 
 ```yaml
 targets:
@@ -38,15 +38,14 @@ targets:
     read,
 };
 
-/// Which program is run when nobody says.
+/// Default of `executable`.
 pub const EXECUTABLE: &str = "claude";
 
-/// By these it knows that another Claude Code started it, and behaves differently.
+/// With these set, Claude Code detects that another Claude Code started it and behaves differently.
 const WITHOUT: &[&str] = &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 
-/// An evaluation should neither call home nor change the program it measures. Who has set them
-/// otherwise keeps that. `IS_SANDBOX` is never set for anyone: root may skip permissions only where
-/// its owner says that this is a sandbox.
+/// An evaluation should neither send telemetry nor update the program it measures. Variables that
+/// are already set are kept. `IS_SANDBOX` is never set here: only the user can declare a sandbox.
 const DEFAULTS: &[(&str, &str)] = &[
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
@@ -56,19 +55,19 @@ static FIELDS: &[Field] = &[
     Field::new(
         "executable",
         Shape::NonEmptyText,
-        "the program; default `claude`",
+        "program to run; default `claude`",
     ),
-    Field::new("model", Shape::NonEmptyText, "which model it uses"),
-    Field::new("args", Shape::List(&Shape::Text), "further arguments"),
+    Field::new("model", Shape::NonEmptyText, "model to use"),
+    Field::new("args", Shape::List(&Shape::Text), "additional arguments"),
     Field::new(
         "cwd",
         Shape::NonEmptyText,
-        "working directory; default: where the paths of this file start",
+        "working directory; default: the directory that paths of this file are relative to",
     ),
     Field::new(
         "env",
         Shape::MapOf(&Shape::Text),
-        "variables added to the environment",
+        "environment variables to add",
     ),
     Field::new(
         "max_turns",
@@ -76,12 +75,12 @@ static FIELDS: &[Field] = &[
             min: 1,
             max: u64::MAX,
         },
-        "how many turns it may take",
+        "maximum number of turns",
     ),
     Field::new(
         "bypass_permissions",
         Shape::Boolean,
-        "lets it use every tool without asking; default false",
+        "allow every tool without asking; default false",
     ),
 ];
 
@@ -119,7 +118,7 @@ impl ProviderSettings for ClaudeCli {
 }
 
 impl ClaudeCli {
-    /// Those of the author come last, so that they win where one is given twice.
+    /// `args` come last, so that they override the others.
     fn arguments(
         &self,
         model: Option<&str>,

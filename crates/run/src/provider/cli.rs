@@ -34,13 +34,12 @@ pub static PROVIDER: Provider = Provider {
     retries: 0,
     files: FilesMode::Inline,
     key_variables: &[],
-    doc: r#"Runs a program. A list is run as it is, a text by the shell. The prompt comes on standard input, and
-these stand for themselves in the command: `{PROMPT}`, `{PROMPT_FILE}`, `{OUTPUT_FILE}`, `{FILES}`,
+    doc: r#"Runs a program: a list directly, a string through the shell. The prompt is on standard input. These
+placeholders are replaced in the command: `{PROMPT}`, `{PROMPT_FILE}`, `{OUTPUT_FILE}`, `{FILES}`,
 `{TEST_ID}`, `{ATTEMPT}`. In a list, an element that is exactly `{FILES}` becomes one element per
-file; in a text every replacement is quoted for the shell.
+file; in a string, every value is quoted for the shell.
 
-The answer is what the program prints, or what it leaves in `{OUTPUT_FILE}`; `format` says how to
-read it.
+The answer is what the program prints or writes to `{OUTPUT_FILE}`, in the format that `format` names.
 
 The program inherits the environment, with `env` and `EVALRIG_TEST_ID`, `EVALRIG_TRIAL` and
 `EVALRIG_ATTEMPT` added.
@@ -72,33 +71,33 @@ static FIELDS: &[Field] = &[
     Field::new(
         "command",
         Shape::OneOf(&[Shape::NonEmptyText, Shape::NonEmptyList(&Shape::Text)]),
-        "program and arguments; a text is run by the shell",
+        "program and arguments; a string is run by the shell",
     )
     .required(),
     Field::new(
         "cwd",
         Shape::NonEmptyText,
-        "working directory; default: where the paths of this file start",
+        "working directory; default: the directory that paths of this file are relative to",
     ),
     Field::new(
         "env",
         Shape::MapOf(&Shape::Text),
-        "variables added to the environment",
+        "environment variables to add",
     ),
     Field::new(
         "stdin",
         Shape::Choice(StdinMode::WORDS),
-        "what the program reads: the prompt (default), the messages as JSON, or nothing",
+        "standard input: the prompt (default), the messages as JSON, or nothing",
     ),
     Field::new(
         "format",
         Shape::Choice(OutputFormat::WORDS),
-        "what the program writes; default `text`",
+        "format of the output; default `text`",
     ),
     Field::new(
         "ok_exit_codes",
         Shape::NonEmptyList(&Shape::Integer { min: 0, max: 255 }),
-        "exit codes that are no failure; default `[0]`",
+        "exit codes that mean success; default `[0]`",
     ),
 ];
 
@@ -108,7 +107,7 @@ pub struct Cli {
     pub cwd: Option<Template>,
     pub env: Vec<(String, Secret)>,
     pub stdin: Setting<StdinMode>,
-    /// Only if the author wrote one: `{OUTPUT_FILE}` is read more freely without.
+    /// `None` if absent: `{OUTPUT_FILE}` is then read as `messages` or as text.
     pub format: Option<Setting<OutputFormat>>,
     /// Never empty.
     pub ok_exit_codes: Vec<Setting<u64>>,
@@ -145,7 +144,7 @@ impl ProviderSettings for Cli {
                 CommandSyntax::Shell,
             )),
         };
-        // Files that are arguments are not in the prompt too (spec 9.4).
+        // Files that are passed as arguments are not repeated in the prompt (spec 9.4).
         let files = if command.mentions(Placeholder::Files) {
             FilesMode::None
         } else {
@@ -157,9 +156,9 @@ impl ProviderSettings for Cli {
             command,
             cwd: context.directory(self.cwd.as_ref())?,
             env: Environment::of(&[], &self.env, context)?,
-            stdin: context.choice(&self.stdin, "word of `stdin`")?,
+            stdin: context.choice(&self.stdin, "a value of `stdin`")?,
             format: match &self.format {
-                Some(format) => Some(context.choice(format, "word of `format`")?),
+                Some(format) => Some(context.choice(format, "a value of `format`")?),
                 None => None,
             },
             ok_exit_codes: codes.collect::<Result<_, _>>()?,
@@ -207,7 +206,7 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand> {
     Ok(CliCommand::Argv(argv))
 }
 
-/// The old name has its own advice: nothing about it looks like a misspelling.
+/// The old name gets its own help: it is too different to count as a misspelling.
 fn missing_command(options: &mut Options<'_, '_, '_>) -> Reported {
     let old = options
         .fields
@@ -230,7 +229,7 @@ fn read_exit_codes(options: &mut Options<'_, '_, '_>) -> ReadResult<Vec<Setting<
     }
     let items: Vec<Node<'_>> = entry.value.items().collect();
     if items.is_empty() {
-        let help = "without any, every run would be a failure";
+        let help = "add the exit code of a successful run, such as `0`";
         return Err(options.missing(entry.value.span(), "`ok_exit_codes` is empty", help));
     }
     let codes: Vec<_> = items
@@ -240,7 +239,7 @@ fn read_exit_codes(options: &mut Options<'_, '_, '_>) -> ReadResult<Vec<Setting<
     codes.into_iter().collect()
 }
 
-/// A command whose variables are known and whose placeholders are found.
+/// A command with its variables resolved and its placeholders found.
 #[derive(Debug)]
 enum CommandTemplate {
     /// Never empty.
@@ -294,7 +293,7 @@ impl CliAgent {
         self.read(&values, &ended)
     }
 
-    /// Only what somebody looks at is rendered: a file that cannot be read is no fault otherwise.
+    /// Rendered only if it is used: otherwise an unreadable file would be a fault for nothing.
     fn prompt(&self, request: &Request<'_>) -> Result<String, AttemptFault> {
         let is_needed = self.stdin == StdinMode::Prompt
             || self.command.mentions(Placeholder::Prompt)
@@ -360,7 +359,7 @@ impl CliAgent {
             }
         };
         let Some((program, args)) = argv.split_first() else {
-            let message = "the command is empty: there are no files for `{FILES}`";
+            let message = "the command is empty: no files are attached for `{FILES}`";
             return Err(AttemptFault::new(FaultKind::Start, message).retry(Retry::Soon));
         };
         let job = ProcessSpec {
@@ -401,7 +400,7 @@ impl CliAgent {
         let output = output_of(&values.output_file, &ended.stderr)?;
         match self.format {
             Some(format) => format::read(format, &output),
-            None => format::read_freely(&output),
+            None => format::read_output_file(&output),
         }
     }
 }
@@ -411,7 +410,7 @@ fn shell(line: String) -> Vec<String> {
     vec!["sh".to_owned(), "-c".to_owned(), line]
 }
 
-/// Variables are expanded late, so that their values are not taken apart.
+/// Delayed expansion keeps values from being parsed.
 #[cfg(windows)]
 fn shell(line: String) -> Vec<String> {
     ["cmd", "/V:ON", "/C"]
@@ -421,7 +420,7 @@ fn shell(line: String) -> Vec<String> {
         .collect()
 }
 
-/// A path in the scratch directory that nobody has used, also not a judge of the same case.
+/// An unused path in the scratch directory, which the judges of a case share.
 fn fresh_path(request: &Request<'_>, name: &str) -> Result<String, AttemptFault> {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -514,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_name_of_the_command_is_recognised() {
+    fn the_old_name_of_the_command_is_recognized() {
         let read = read("targets: [{name: a, provider: cli, command_template: x}]\n");
         assert_eq!(read.names(), ["unknown-field", "missing-option"]);
         let help = read.out[1].help.as_deref();

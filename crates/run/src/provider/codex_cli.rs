@@ -18,8 +18,8 @@ pub static PROVIDER: Provider = Provider {
     retries: 0,
     files: FilesMode::Paths,
     key_variables: &[],
-    doc: r#"Runs `codex exec --json` with the prompt on standard input and reads the events it prints: the
-answer, the tools it called and the tokens. It reports no cost; `price` gives one.
+    doc: r#"Runs `codex exec --json` with the prompt on standard input. Answer, tool calls and tokens come from the
+events it prints. It does not report a cost; set `price` to compute one.
 
 ```yaml
 targets:
@@ -33,26 +33,26 @@ targets:
     read,
 };
 
-/// Which program is run when nobody says.
+/// Default of `executable`.
 pub const EXECUTABLE: &str = "codex";
 
 static FIELDS: &[Field] = &[
     Field::new(
         "executable",
         Shape::NonEmptyText,
-        "the program; default `codex`",
+        "program to run; default `codex`",
     ),
-    Field::new("model", Shape::NonEmptyText, "which model it uses"),
-    Field::new("args", Shape::List(&Shape::Text), "further arguments"),
+    Field::new("model", Shape::NonEmptyText, "model to use"),
+    Field::new("args", Shape::List(&Shape::Text), "additional arguments"),
     Field::new(
         "cwd",
         Shape::NonEmptyText,
-        "working directory; default: where the paths of this file start",
+        "working directory; default: the directory that paths of this file are relative to",
     ),
     Field::new(
         "env",
         Shape::MapOf(&Shape::Text),
-        "variables added to the environment",
+        "environment variables to add",
     ),
 ];
 
@@ -88,7 +88,7 @@ impl ProviderSettings for CodexCli {
 }
 
 impl CodexCli {
-    /// The last one says that the prompt comes on standard input.
+    /// The final `-` reads the prompt from standard input.
     fn arguments(
         &self,
         model: Option<&str>,
@@ -126,7 +126,7 @@ mod tests {
     use crate::target::testing::{faults, settings};
 
     #[test]
-    fn nothing_is_needed_and_everything_is_read() {
+    fn every_option_is_optional() {
         let read: CodexCli = settings("provider: codex-cli");
         assert_eq!((read.executable, read.model), (None, None));
         let read: CodexCli =
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_its_neighbour_are_unknown() {
+    fn options_of_claude_cli_are_unknown() {
         let found = faults("provider: codex-cli, max_turns: 3");
         assert_eq!(found, ["unknown field `max_turns`"]);
     }

@@ -22,11 +22,10 @@ pub static PROVIDER: Provider = Provider {
     retries: 0,
     files: FilesMode::Inline,
     key_variables: &[],
-    doc: r#"Answers from the file itself: nothing is called and nothing is paid. For trying out suites, and for
-testing them.
+    doc: r#"Answers from the targets file, without calling anything. Use it to try out and test suites.
 
-`pattern` is searched in the last user message, and the first entry that fits answers. A list of
-responses gives the first call of a case the first one, the next call the next; the last repeats.
+`pattern` is searched in the last user message; the first entry that matches answers. If `response` is a
+list, each call of a case gets the next item, and the last item repeats.
 
 ```yaml
 targets:
@@ -62,11 +61,11 @@ const COUNT: Shape = Shape::Integer {
 const ANSWER: Shape = Shape::OneOf(&[Shape::Text, Shape::NonEmptyList(&Shape::Text)]);
 
 static FIELDS: &[Field] = &[
-    Field::new("response", ANSWER, "the answer to everything"),
+    Field::new("response", ANSWER, "answer to every prompt"),
     Field::new(
         "responses",
         Shape::NonEmptyList(&Shape::Fields(RESPONSE)),
-        "answers by pattern; the first that fits is given",
+        "answers by pattern; the first match is used",
     ),
 ];
 
@@ -79,17 +78,17 @@ static RESPONSE: &[Field] = &[
     Field::new(
         "response",
         ANSWER,
-        "the answer; of a list, the n-th call gets the n-th, and the last repeats",
+        "answer, or a list with one answer per call; the last one repeats",
     ),
     Field::new(
         "tool_calls",
         Shape::List(&Shape::Fields(TOOL_CALL)),
-        "tools that were called; default: none",
+        "tool calls; default: none",
     ),
     Field::new(
         "tokens",
         Shape::Fields(TOKENS),
-        "tokens that were used; default: not reported",
+        "tokens used; default: not reported",
     ),
     Field::new(
         "cost_usd",
@@ -97,31 +96,31 @@ static RESPONSE: &[Field] = &[
             min: 0.0,
             max: f64::MAX,
         },
-        "what it cost; default: not reported",
+        "cost; default: not reported",
     ),
     Field::new(
         "duration_ms",
         COUNT,
         "reported duration; default: `delay_ms`, else 0",
     ),
-    Field::new("delay_ms", COUNT, "how long to wait before answering"),
-    Field::new("error", Shape::Text, "fails the attempt with this text"),
+    Field::new("delay_ms", COUNT, "delay before answering"),
+    Field::new("error", Shape::Text, "fail the attempt with this message"),
 ];
 
 static TOOL_CALL: &[Field] = &[
     Field::new("tool", Shape::NonEmptyText, "name of the tool").required(),
-    Field::new("args", Shape::Any, "what it was called with"),
-    Field::new("output", Shape::Any, "what it gave back"),
-    Field::new("duration_ms", COUNT, "how long it took"),
+    Field::new("args", Shape::Any, "arguments"),
+    Field::new("output", Shape::Any, "output"),
+    Field::new("duration_ms", COUNT, "duration"),
 ];
 
 static TOKENS: &[Field] = &[
-    Field::new("input", COUNT, "tokens of input").required(),
-    Field::new("output", COUNT, "tokens of output").required(),
-    Field::new("cached", COUNT, "tokens of input that were cached"),
+    Field::new("input", COUNT, "input tokens").required(),
+    Field::new("output", COUNT, "output tokens").required(),
+    Field::new("cached", COUNT, "cached input tokens"),
 ];
 
-/// At least one; the first whose pattern fits answers.
+/// Has at least one response; the first whose pattern matches answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mock {
     pub responses: Vec<MockResponse>,
@@ -129,7 +128,7 @@ pub struct Mock {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct MockResponse {
-    /// `None` fits everything.
+    /// `None` matches everything.
     pub pattern: Option<Template>,
     pub answer: MockAnswer,
     pub tool_calls: Vec<MockCall>,
@@ -141,7 +140,7 @@ pub struct MockResponse {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum MockAnswer {
-    /// Never empty. The n-th call gets the n-th, and the last repeats.
+    /// Never empty. Each call gets the next one, and the last repeats.
     Texts(Vec<Template>),
     /// Only tools were called.
     Nothing,
@@ -181,7 +180,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSetting
             return Err(options.missing(options.head(), message, help));
         }
         (Some(first), Some(second)) => {
-            let help = "make the first the last entry of `responses`";
+            let help = "move `response` to the last entry of `responses`";
             return Err(options.conflict(&first, &second, help));
         }
         (Some(only), None) => vec![MockResponse {
@@ -228,7 +227,7 @@ fn read_response(options: &mut Options<'_, '_, '_>) -> ReadResult<MockResponse> 
 fn read_answer(options: &mut Options<'_, '_, '_>) -> ReadResult<MockAnswer> {
     match (options.get("response"), options.get("error")) {
         (Some(first), Some(second)) => {
-            let help = "an attempt that fails has no answer: keep one of them";
+            let help = "a failed attempt has no answer: keep one of them";
             Err(options.conflict(&first, &second, help))
         }
         (Some(response), None) => read_texts(options, response.value).map(MockAnswer::Texts),
@@ -287,7 +286,7 @@ fn required_count(options: &mut Options<'_, '_, '_>, name: &str) -> ReadResult<S
     options.integer_setting(name, 0, u64::MAX)?.ok_or(Reported)
 }
 
-/// A pattern that comes from a variable is checked when it is used.
+/// A pattern from a variable is checked when the target is used.
 fn read_pattern(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<Template>> {
     let pattern = options.template("pattern")?;
     let fault = pattern
@@ -303,10 +302,10 @@ fn read_pattern(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<Template
     }
 }
 
-/// A response whose variables are known.
+/// A response with its variables resolved.
 #[derive(Debug)]
 struct PreparedResponse {
-    /// `None` fits everything.
+    /// `None` matches everything.
     pattern: Option<Searcher>,
     answer: PreparedAnswer,
     calls: Vec<Call>,
@@ -421,7 +420,7 @@ impl Agent for MockAgent {
         Box::pin(self.respond(request))
     }
 
-    /// A mock that does not say what it costs costs nothing.
+    /// Without `cost_usd`, a mock costs nothing.
     fn quote(&self) -> Quote {
         let costs = self.responses.iter().map(|one| one.cost_usd.unwrap_or(0.0));
         Quote::Call {
@@ -458,7 +457,7 @@ impl MockAgent {
         Ok(transcript)
     }
 
-    /// The first response whose pattern fits what is asked.
+    /// The first response whose pattern matches the question.
     fn choose(&self, request: &Request<'_>) -> Result<&PreparedResponse, AttemptFault> {
         let said = text::asked_text(request)?;
         for response in &self.responses {
@@ -469,12 +468,12 @@ impl MockAgent {
                 return Ok(response);
             }
         }
-        let message = "no pattern of the mock target fits the prompt";
+        let message = "no pattern of the mock target matches the prompt";
         Err(AttemptFault::new(FaultKind::NoMatch, message))
     }
 }
 
-/// The calls, what they gave back, then the answer.
+/// The calls, their results, then the answer.
 fn messages(calls: &[Call], text: Option<&str>) -> Vec<Message> {
     let mut messages = Vec::with_capacity(calls.len() + 2);
     if !calls.is_empty() {

@@ -45,21 +45,21 @@ pub(crate) fn key_variables() -> impl Iterator<Item = &'static str> {
     all.copied()
 }
 
-/// One kind of thing that answers.
+/// A kind of target.
 pub struct Provider {
     pub name: &'static str,
-    /// Options besides those that every target takes.
+    /// Options in addition to those of every target.
     pub fields: &'static [Field],
-    /// `retries` of a target that does not say.
+    /// Default of `retries`.
     pub retries: u64,
-    /// `files` of a target that does not say.
+    /// Default of `files`.
     pub files: FilesMode,
     /// Variables that may hold the key of a target without `api_key`; the first that is set counts.
     /// A default key is read through this list only, and every variable in it is redacted.
     pub key_variables: &'static [&'static str],
-    /// Markdown: what it does, then targets files that are read by a test.
+    /// Markdown with examples, which a test reads.
     pub doc: &'static str,
-    /// Fails when the options are wrong; then every reason has been reported.
+    /// Fails if an option is invalid, after reporting every fault.
     pub read: fn(&mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>>,
 }
 
@@ -73,13 +73,12 @@ impl fmt::Debug for Provider {
 
 /// The options of one target, read by its provider.
 pub trait ProviderSettings: Any + fmt::Debug + Send + Sync {
-    /// What records name beside the target and the provider (spec 9.5).
+    /// The model that records name (spec 9.5).
     fn model(&self) -> Option<&Template> {
         None
     }
 
-    /// The agent that these settings describe, now that variables are known. Fails with a
-    /// diagnostic at the setting that cannot be used.
+    /// Makes the agent. Fails with a diagnostic at the setting that cannot be used.
     fn connect(&self, connect: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic>;
 }
 

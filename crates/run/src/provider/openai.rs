@@ -19,8 +19,8 @@ pub static PROVIDER: Provider = Provider {
     retries: 2,
     files: FilesMode::Inline,
     key_variables: &[KEY_VARIABLE],
-    doc: r#"Sends the messages to `{base_url}/chat/completions`. With another `base_url` this is Gemini,
-OpenRouter, Ollama, vLLM and most other services.
+    doc: r#"Sends the messages to `{base_url}/chat/completions`. Set `base_url` to use Gemini, OpenRouter,
+Ollama, vLLM or any other compatible service.
 
 ```yaml
 targets:
@@ -46,29 +46,29 @@ targets:
     read,
 };
 
-/// Where requests go when nobody says.
+/// Default of `base_url`.
 pub const BASE_URL: &str = "https://api.openai.com/v1";
 
-/// Holds the key when the target has none.
+/// Holds the key of a target without `api_key`.
 pub const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 
 static FIELDS: &[Field] = &[
     Field::new(
         "base_url",
         Shape::NonEmptyText,
-        "address of the service; default `https://api.openai.com/v1`",
+        "base URL of the service; default `https://api.openai.com/v1`",
     )
     .also(&["endpoint"]),
     Field::new(
         "api_key",
         Shape::Text,
-        "from a variable, please; default: the variable `OPENAI_API_KEY`",
+        "API key; use `${{ VAR }}`. Default: `$OPENAI_API_KEY`",
     ),
-    Field::new("model", Shape::NonEmptyText, "which model answers").required(),
+    Field::new("model", Shape::NonEmptyText, "model to use").required(),
     Field::new(
         "headers",
         Shape::MapOf(&Shape::Text),
-        "added to every request",
+        "headers added to every request",
     ),
 ];
 
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_needed() {
+    fn the_model_is_required() {
         assert_eq!(faults("provider: openai"), ["`openai` needs `model`"]);
         let found = faults("provider: openai, model: m, base_url: \"\"");
         assert_eq!(found, ["`base_url` is empty"]);

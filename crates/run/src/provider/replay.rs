@@ -1,4 +1,4 @@
-//! `replay`: answers of an earlier run.
+//! `replay`: answers from an earlier run.
 
 mod results_file;
 mod store;
@@ -27,8 +27,8 @@ pub static PROVIDER: Provider = Provider {
     retries: 0,
     files: FilesMode::Inline,
     key_variables: &[],
-    doc: r#"Calls nothing: takes what was recorded, so that checks can be changed and graded again for free.
-`from` is a results file, or a `.co/evals` directory of which `run` chooses the run.
+    doc: r#"Replays recorded answers without calling anything, so that you can change assertions and grade again
+for free. `from` is a results file, or a `.co/evals` directory; then `run` selects the run.
 
 ```yaml
 targets:
@@ -55,7 +55,7 @@ static FIELDS: &[Field] = &[
     Field::new(
         "from",
         Shape::NonEmptyText,
-        "results file (JSONL), or a `.co/evals` directory",
+        "results file (JSONL) or `.co/evals` directory",
     )
     .required(),
     Field::new(
@@ -67,12 +67,12 @@ static FIELDS: &[Field] = &[
                 max: u64::MAX,
             },
         ]),
-        "number of the run in a `.co/evals` directory; default `latest`",
+        "run number in a `.co/evals` directory; default `latest`",
     ),
     Field::new(
         "source_target",
         Shape::NonEmptyText,
-        "takes only answers of this target; default: any",
+        "replay only answers of this target; default: any",
     ),
 ];
 
@@ -108,7 +108,7 @@ impl ProviderSettings for Replay {
             }
             Some(EntryKind::Directory) => Ok(Box::new(StoreAgent {
                 finder: Finder::new(Store::open(path)),
-                run: context.setting(&self.run, "`latest` or run number", run_named)?,
+                run: context.setting(&self.run, "`latest` or a run number", run_named)?,
             })),
             Some(EntryKind::Other) => Err(self.unusable(format!("`{path}` is not a file"))),
             None => Err(self.unusable(format!("there is no results file `{path}`"))),
@@ -123,7 +123,7 @@ impl Replay {
     }
 }
 
-/// An agent that gives what one target answered, for grading again.
+/// An agent that replays the answers of one target, for grading them again.
 pub(crate) fn replay_target(results: &Utf8Path, target: &str) -> Result<Box<dyn Agent>, ReadError> {
     let agent = RowAgent::open(results.to_owned(), target, Some(target.to_owned()))?;
     Ok(Box::new(agent))
@@ -157,7 +157,7 @@ fn read_run<'t>(
     options: &mut Options<'_, '_, 't>,
     node: Node<'t>,
 ) -> ReadResult<Setting<RunChoice>> {
-    const WANTS: &str = "`latest` or the number of a run";
+    const EXPECTED: &str = "`latest` or a run number";
     match node.scalar() {
         Some(Scalar::Str(LATEST)) => Ok(Setting::Given(RunChoice::Latest)),
         Some(Scalar::Int(_) | Scalar::Float(_)) => {
@@ -168,12 +168,12 @@ fn read_run<'t>(
             template if template.has_references() => Ok(Setting::Reference(template)),
             _ => {
                 let message = format!("`run` cannot be `{}`", shorten(text));
-                let help = format!("it takes {WANTS}");
+                let help = format!("it takes {EXPECTED}");
                 let diagnostic = Diagnostic::new(&INVALID_OPTION, node.span(), message);
                 Err(options.report(diagnostic.help(help)))
             }
         },
-        _ => Err(options.report(wrong_type("run", node, WANTS))),
+        _ => Err(options.report(wrong_type("run", node, EXPECTED))),
     }
 }
 
@@ -206,7 +206,7 @@ mod tests {
             ("from: x, run: newest", "`run` cannot be `newest`"),
             (
                 "from: x, run: true",
-                "`run` takes `latest` or the number of a run, found a boolean",
+                "`run` takes `latest` or a run number, found a boolean",
             ),
         ] {
             assert_eq!(faults(&format!("provider: replay, {options}")), [message]);

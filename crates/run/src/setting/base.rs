@@ -32,8 +32,8 @@ impl PathBase {
         &self.directory
     }
 
-    /// The path that a text names, references replaced. It need not exist, and it may lie anywhere:
-    /// the author of a targets file already decides which programs are run.
+    /// The absolute path for a path of the file, with its references resolved. It need not exist, and
+    /// it may be outside the repository: a targets file already decides which programs are run.
     pub fn locate(&self, files: &dyn Files, written: &str) -> Utf8PathBuf {
         let text = written.strip_prefix("file://").unwrap_or(written);
         let Some(rest) = text.strip_prefix('/') else {

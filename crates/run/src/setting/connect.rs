@@ -1,4 +1,4 @@
-//! From settings with variables in them to values.
+//! Resolves settings once variables are known.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use evalrig_core::syntax::fields::INVALID_OPTION;
 
 use super::{Common, FilesMode, PathBase, Setting};
 
-/// What a provider needs to become an agent.
+/// What a provider needs to make an agent.
 pub struct ConnectContext<'a> {
     /// The name of the target.
     pub name: &'a Spanned<String>,
@@ -60,7 +60,7 @@ impl ConnectContext<'_> {
         Ok(self.base.locate(self.files, &written))
     }
 
-    /// The directory in which processes start when nobody says.
+    /// The working directory of processes: `cwd`, else where the paths of the targets file start.
     pub fn directory(&self, cwd: Option<&Template>) -> Result<Utf8PathBuf, Diagnostic> {
         match cwd {
             Some(template) => self.path(template),
@@ -68,11 +68,11 @@ impl ConnectContext<'_> {
         }
     }
 
-    /// A setting whose variable must hold what `parse` understands.
+    /// The value of a setting; a variable must hold a value that `parse` accepts.
     pub fn setting<T: Clone>(
         &self,
         setting: &Setting<T>,
-        wants: &str,
+        expected: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, Diagnostic> {
         let template = match setting {
@@ -81,14 +81,14 @@ impl ConnectContext<'_> {
         };
         let text = self.text(template)?;
         parse(text.trim()).ok_or_else(|| {
-            let message = format!("the variable holds no {wants}");
+            let message = format!("the variable does not hold {expected}");
             Diagnostic::new(&INVALID_OPTION, template.span(), message).level(Level::BlocksRun)
         })
     }
 
     pub fn integer(&self, setting: &Setting<u64>, min: u64, max: u64) -> Result<u64, Diagnostic> {
-        let wants = format!("integer from {min} to {max}");
-        self.setting(setting, &wants, |text| {
+        let expected = format!("an integer from {min} to {max}");
+        self.setting(setting, &expected, |text| {
             let value = text.parse().ok()?;
             (min..=max).contains(&value).then_some(value)
         })
@@ -96,14 +96,14 @@ impl ConnectContext<'_> {
 
     /// A number of at least 0.
     pub fn amount(&self, setting: &Setting<Number>) -> Result<f64, Diagnostic> {
-        let number = self.setting(setting, "number of at least 0", |text| {
+        let number = self.setting(setting, "a number of at least 0", |text| {
             Number::parse(text).filter(|number| number.value() >= 0.0)
         })?;
         Ok(number.value())
     }
 
     pub fn boolean(&self, setting: &Setting<bool>) -> Result<bool, Diagnostic> {
-        self.setting(setting, "boolean", |text| match text {
+        self.setting(setting, "a boolean", |text| match text {
             "true" => Some(true),
             "false" => Some(false),
             _ => None,
@@ -112,11 +112,11 @@ impl ConnectContext<'_> {
 
     /// How attached files are shown.
     pub fn files_mode(&self) -> Result<FilesMode, Diagnostic> {
-        self.choice(&self.attachments, "word of `files`")
+        self.choice(&self.attachments, "a value of `files`")
     }
 
-    pub fn choice<T: Words>(&self, setting: &Setting<T>, wants: &str) -> Result<T, Diagnostic> {
-        self.setting(setting, wants, T::parse)
+    pub fn choice<T: Words>(&self, setting: &Setting<T>, expected: &str) -> Result<T, Diagnostic> {
+        self.setting(setting, expected, T::parse)
     }
 
     /// The value of the first key variable that is set and not blank.

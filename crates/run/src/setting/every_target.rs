@@ -15,12 +15,12 @@ const AMOUNT: Shape = Shape::Number {
 
 /// Prices in USD per million tokens.
 pub static PRICE: &[Field] = &[
-    Field::new("input", AMOUNT, "a million tokens of input").required(),
-    Field::new("output", AMOUNT, "a million tokens of output").required(),
+    Field::new("input", AMOUNT, "USD per million input tokens").required(),
+    Field::new("output", AMOUNT, "USD per million output tokens").required(),
     Field::new(
         "cached",
         AMOUNT,
-        "a million tokens of input that were cached; default: `input`",
+        "USD per million cached input tokens; default: `input`",
     ),
 ];
 
@@ -29,34 +29,34 @@ pub static COMMON: &[Field] = &[
     Field::new(
         "name",
         Shape::NonEmptyText,
-        "what suites call it; `default` is taken where nothing is named",
+        "name by which suites refer to it; suites that name no target use `default`",
     )
     .required(),
     Field::new(
         "provider",
         Shape::Ref("provider"),
-        "what answers; every target has it or `use_target`",
+        "what answers; either this or `use_target` is required",
     ),
     Field::new(
         "judge_target",
         Shape::NonEmptyText,
-        "the target that judges the answers of this one",
+        "target that judges the answers of this one",
     )
     .also(&["grader_target"]),
     Field::new(
         "use_target",
         Shape::NonEmptyText,
-        "the target that this name stands for",
+        "another target of which this is an alias",
     ),
     Field::new(
         "timeout_seconds",
         Shape::Integer { min: 1, max: 3600 },
-        "limit of one attempt; default 300",
+        "timeout of one attempt; default 300",
     ),
     Field::new(
         "retries",
         Shape::Integer { min: 0, max: 10 },
-        "further attempts after a transport failure; default 2 over HTTP, else 0",
+        "retries after a transport fault; default 2 over HTTP, else 0",
     )
     .also(&["max_retries"]),
     Field::new(
@@ -65,23 +65,23 @@ pub static COMMON: &[Field] = &[
             min: 1,
             max: u64::MAX,
         },
-        "cases and judge calls at once on this target; default: no limit",
+        "concurrent cases and judge calls on this target; default: no limit",
     )
     .also(&["workers"]),
     Field::new(
         "config",
         Shape::Map,
-        "added to the request: `temperature`, `max_tokens` …",
+        "parameters added to the request, such as `temperature` or `max_tokens`",
     ),
     Field::new(
         "price",
         Shape::Fields(PRICE),
-        "USD per million tokens, where the provider reports no cost",
+        "price in USD per million tokens, if the provider reports no cost",
     ),
     Field::new(
         "files",
         Shape::Choice(FilesMode::WORDS),
-        "how attached files are handed over; default `inline`, `paths` for claude-cli and codex-cli",
+        "how attached files are passed on; default `inline`, for claude-cli and codex-cli `paths`",
     ),
 ];
 
@@ -102,7 +102,7 @@ pub struct Price {
     pub cached: Option<Setting<Number>>,
 }
 
-/// What the author wrote; defaults are the provider's or the run's business.
+/// Options as written; the provider or the run has the defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Common {
     pub judge_target: Option<Template>,
@@ -145,7 +145,7 @@ fn read_price(options: &mut Options<'_, '_, '_>) -> ReadResult<Price> {
     })
 }
 
-/// A price that lacks one side would report a cost that is too low.
+/// With only one of the two prices, the reported cost would be too low.
 fn required_amount(options: &mut Options<'_, '_, '_>, name: &str) -> ReadResult<Setting<Number>> {
     options.require(name)?;
     options.amount_setting(name)?.ok_or(Reported)
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn other_spellings_are_read_without_a_word() {
+    fn aliases_of_options_are_accepted() {
         let read = common("grader_target: a, max_retries: 3, workers: 4");
         assert_eq!(read.judge_target.unwrap().raw(), "a");
         assert_eq!(read.retries, Some(Setting::Given(3)));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_hold() {
+    fn values_out_of_range_are_reported() {
         for (options, message) in [
             (
                 "timeout_seconds: 0",

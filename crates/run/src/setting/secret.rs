@@ -1,4 +1,4 @@
-//! Values of a targets file that nobody may see (spec 9.5).
+//! Secret values of a targets file (spec 9.5).
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ targets:
 ```
 
 ## Why
-Targets files are kept in git, and a key in git is a key that everybody has. Variables come from the
+Targets files are committed, and everyone who can read the repository could use the key. Variables come from the
 environment or from a `.env` file, which git can ignore.
 "#;
 }
@@ -43,7 +43,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A key that does not come from a variable. An empty one opens no door.
+/// A warning for a key that is written out. An empty key is not a secret.
 pub(super) fn literal_secret(key: &Template, variable: &str) -> Option<Diagnostic> {
     if key.has_references() || key.raw().is_empty() {
         return None;

@@ -1,8 +1,8 @@
-//! A value that is known now, or will be when variables are.
+//! A value of a targets file that may depend on a variable.
 
 use evalrig_core::reader::Template;
 
-/// A number, boolean or word. Given as `${{ NAME }}` it has a value only once somebody runs.
+/// A number, boolean or word. `${{ NAME }}` in its place gets its value when a suite is run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Setting<T> {
     Given(T),

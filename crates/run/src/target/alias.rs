@@ -1,5 +1,5 @@
-//! Names that lead to other names: `use_target` and `judge_target`. Every name that does not come
-//! from a variable must lead somewhere.
+//! References between targets: `use_target` and `judge_target`. Every name that does not come from a
+//! variable must exist.
 
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, did_you_mean};
@@ -10,7 +10,7 @@ use super::entry::{Definition, TargetEntry};
 use super::file::Targets;
 
 declare_codes! {
-    USE_TARGET_CYCLE = "use-target-cycle", Blocking, Target, r#"Following `use_target` leads back to where it started.
+    USE_TARGET_CYCLE = "use-target-cycle", Blocking, Target, r#"`use_target` forms a cycle.
 
 ## Example
 ```yaml .evalrig/targets.yaml
@@ -27,9 +27,9 @@ targets:
 ```
 
 ## Why
-Such a name stands for nothing.
+A cycle never leads to a target that can run.
 "#;
-    USE_TARGET_TOO_LONG = "use-target-too-long", Blocking, Target, r#"Following `use_target` takes more than five steps.
+    USE_TARGET_TOO_LONG = "use-target-too-long", Blocking, Target, r#"A chain of `use_target` has more than five steps.
 
 ## Example
 ```yaml .evalrig/targets.yaml
@@ -51,14 +51,14 @@ targets:
 ```
 
 ## Why
-Nobody who reads such a file can tell what is run.
+A reader of such a file can hardly tell which target is used.
 "#;
 }
 
-/// How many times one name may lead to another.
+/// The longest chain of `use_target`.
 pub(super) const STEPS: usize = 5;
 
-/// With more names than this a suggestion costs more than it helps.
+/// With more names than this, suggestions would be too slow.
 const MANY_NAMES: usize = 1000;
 
 pub(super) fn check(reader: &mut Reader<'_>, targets: &Targets) {
@@ -86,17 +86,17 @@ fn check_name(reader: &mut Reader<'_>, targets: &Targets, field: &str, written: 
     };
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "add a target of that name, or name one of this file".to_owned(),
+        None => "add a target with that name, or use one of this file".to_owned(),
     };
     let message = format!(
-        "`{field}` names `{}`, which is no target of this file",
+        "`{field}` names `{}`, which is not a target of this file",
         shorten(&name)
     );
     reader.report(Diagnostic::new(&UNKNOWN_TARGET, written.span(), message).help(help));
 }
 
-/// Follows one entry. A circle is reported once, at its first member; a way into it is not a
-/// fault of its own.
+/// Follows one entry. A cycle is reported once, at its first member; an entry that leads into it is
+/// not reported.
 fn check_chain(reader: &mut Reader<'_>, targets: &Targets, start: usize) {
     let mut way = vec![start];
     while let Some(next) = next_of(targets, way[way.len() - 1]) {
@@ -136,26 +136,27 @@ fn cycle(targets: &Targets, way: &[usize]) -> Diagnostic {
         .chain(&way[..1])
         .map(|at| format!("`{}`", shorten(&targets.list[*at].name.value)))
         .collect();
-    let message = format!("`use_target` goes in a circle: {}", names.join(" → "));
+    let message = format!("`use_target` forms a cycle: {}", names.join(" → "));
     let first = &targets.list[way[0]];
     let others = &way[1..];
     let diagnostic = Diagnostic::new(&USE_TARGET_CYCLE, written_at(first), message)
         .help("give one of them a `provider`");
     others.iter().fold(diagnostic, |diagnostic, at| {
-        diagnostic.related(written_at(&targets.list[*at]), "and on here")
+        diagnostic.related(written_at(&targets.list[*at]), "continues here")
     })
 }
 
 fn too_long(targets: &Targets, way: &[usize]) -> Diagnostic {
     let first = &targets.list[way[0]];
     let message = format!(
-        "`{}` stands for another target over more than {STEPS} steps",
+        "`{}` leads to its target over more than {STEPS} steps",
         shorten(&first.name.value)
     );
-    Diagnostic::new(&USE_TARGET_TOO_LONG, written_at(first), message).help("name the target itself")
+    Diagnostic::new(&USE_TARGET_TOO_LONG, written_at(first), message)
+        .help("refer to the target itself")
 }
 
-/// Where an entry says what it stands for.
+/// Where the definition of an entry is written.
 fn written_at(named: &TargetEntry) -> evalrig_core::source::Span {
     match &named.definition {
         Definition::Alias(alias) => alias.target.span(),
@@ -198,14 +199,14 @@ mod tests {
         assert_eq!(read.names(), ["use-target-too-long"]);
         assert_eq!(
             read.messages(),
-            ["`z` stands for another target over more than 5 steps"]
+            ["`z` leads to its target over more than 5 steps"]
         );
         let found = read.targets.as_ref().unwrap().find("z", &|_| None);
         assert_eq!(found.unwrap_err(), NotFound::Endless);
     }
 
     #[test]
-    fn a_circle_is_reported_once_with_all_its_members() {
+    fn a_cycle_is_reported_once_with_all_its_members() {
         let read = chain(&[
             ("in", "b"),
             ("a", "b"),
@@ -216,15 +217,15 @@ mod tests {
         assert_eq!(
             read.messages(),
             [
-                "`use_target` goes in a circle: `a` → `b` → `c` → `a`",
-                "`use_target` goes in a circle: `me` → `me`",
+                "`use_target` forms a cycle: `a` → `b` → `c` → `a`",
+                "`use_target` forms a cycle: `me` → `me`",
             ]
         );
         assert_eq!(read.out[0].related.len(), 2);
     }
 
     #[test]
-    fn a_long_circle_ends_too() {
+    fn a_long_cycle_is_followed_to_its_limit() {
         let names: Vec<_> = (0..50).map(|n| format!("n{n}")).collect();
         let pairs: Vec<_> = (0..50)
             .map(|n| (names[n].as_str(), names[(n + 1) % 50].as_str()))
@@ -237,7 +238,7 @@ mod tests {
     #[test]
     fn unknown_names_are_reported_where_they_are_written() {
         let read = read(
-            "judge_target: nobody\ntargets:\n- {name: end, provider: mock, response: x}\n\
+            "judge_target: missing\ntargets:\n- {name: end, provider: mock, response: x}\n\
              - {name: a, use_target: edn}\n- {name: b, provider: vscode, grader_target: c}\n",
         );
         let names = [
@@ -249,7 +250,7 @@ mod tests {
         assert_eq!(read.names(), names);
         assert_eq!(
             read.out[2].message,
-            "`use_target` names `edn`, which is no target of this file"
+            "`use_target` names `edn`, which is not a target of this file"
         );
         assert_eq!(read.out[2].help.as_deref(), Some("did you mean `end`?"));
         assert_eq!(read.sources.text_of(read.out[3].span), "c");

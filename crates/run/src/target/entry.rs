@@ -1,4 +1,4 @@
-//! One entry of `targets`: who it is and what it stands for.
+//! One entry of `targets`: a target, or an alias for one.
 
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Level};
@@ -19,7 +19,7 @@ use crate::setting::{
 use super::unsupported::{provider_from_variable, unsupported_provider};
 
 declare_codes! {
-    MISSING_TARGET_NAME = "missing-target-name", Blocking, Target, r#"A target has no name of its own.
+    MISSING_TARGET_NAME = "missing-target-name", Blocking, Target, r#"A target has no usable name.
 
 ## Example
 ```yaml .evalrig/targets.yaml
@@ -37,10 +37,10 @@ targets:
 ```
 
 ## Why
-Suites choose a target by its name, and results are kept under it. The name has to stand in the file
-itself: one that comes from a variable could not be looked up.
+Suites select targets by name, and results are recorded under it. The name must be written out, because
+one from a variable could not be looked up.
 "#;
-    MISSING_PROVIDER = "missing-provider", Blocking, Target, r#"A target does not say what answers: it has neither `provider` nor `use_target`.
+    MISSING_PROVIDER = "missing-provider", Blocking, Target, r#"A target has neither `provider` nor `use_target`.
 
 ## Example
 ```yaml .evalrig/targets.yaml
@@ -58,11 +58,11 @@ targets:
 ```
 
 ## Why
-Guessing a provider from the other options would send the prompt to whoever fits.
+Guessing a provider from the other options could send prompts to the wrong service.
 "#;
 }
 
-/// Something that answers.
+/// A target that can be connected.
 #[derive(Debug)]
 pub struct Target {
     pub name: Spanned<String>,
@@ -73,7 +73,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// What records name beside the target and the provider.
+    /// The model that records name.
     pub fn model(&self) -> Option<&Template> {
         self.settings.model()
     }
@@ -111,13 +111,13 @@ impl Target {
         self.settings.connect(context)
     }
 
-    /// What hinders this target from running: variables that are not set (spec 9.1).
+    /// A diagnostic for each variable that this target needs and that is not set (spec 9.1).
     pub fn unset_variables(&self, variable: &dyn Fn(&str) -> Option<String>) -> Vec<Diagnostic> {
         unset(&self.references, variable)
     }
 }
 
-/// One fault for each reference to a variable that is not set.
+/// A diagnostic for each reference to a variable that is not set.
 pub(super) fn unset(
     references: &[Reference],
     variable: &dyn Fn(&str) -> Option<String>,
@@ -129,8 +129,8 @@ pub(super) fn unset(
         .collect()
 }
 
-/// A name of the file. It is known also when what it stands for could not be read, so that one
-/// fault does not become many.
+/// An entry with its name. The name is known even if the definition is invalid, so that references to
+/// it are not reported as well.
 #[derive(Debug)]
 pub(super) struct TargetEntry {
     pub(super) name: Spanned<String>,
@@ -146,14 +146,14 @@ pub(super) enum Definition {
     Invalid,
 }
 
-/// `use_target`: another name for a target.
+/// `use_target`: an alias for a target.
 #[derive(Debug)]
 pub(super) struct Alias {
     pub(super) target: Template,
     pub(super) references: Vec<Reference>,
 }
 
-/// `None` when the entry has no name.
+/// `None` if the entry has no name.
 pub(super) fn read_entry(reader: &mut Reader<'_>, node: Node<'_>) -> Option<TargetEntry> {
     if !node.is_mapping() {
         reader.report(wrong_type("an item of targets", node, "a mapping"));
@@ -164,7 +164,7 @@ pub(super) fn read_entry(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Targ
     let own_fields = provider.map_or(&[] as &'static [Field], |provider| provider.fields);
     let tables = [own_fields, TARGET_FIELDS];
     let bound = Bound::new(node, &tables, reader.out());
-    // Which keys a target without a known provider may have, nobody can say.
+    // Without a known provider, the options are not known either.
     if provider.is_some() && !bound.has("use_target") {
         bound.report_unknown(&tables, reader.out());
     }
@@ -182,7 +182,7 @@ pub(super) fn read_entry(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Targ
     })
 }
 
-/// A text whose faults are reported elsewhere.
+/// A text whose diagnostics are reported elsewhere.
 fn text_at(bound: &Bound<'_>, name: &str) -> Option<Template> {
     let value = bound.get(name)?.value;
     match value.scalar()? {
@@ -191,7 +191,7 @@ fn text_at(bound: &Bound<'_>, name: &str) -> Option<Template> {
     }
 }
 
-/// The provider decides which keys are known, so it is looked up before anything is reported.
+/// Looked up first, because the provider decides which keys are known.
 fn provider_of(node: Node<'_>) -> Option<&'static Provider> {
     provider_named(node.get("provider")?.scalar_text()?)
 }
@@ -208,7 +208,7 @@ fn read_name(options: &mut Options<'_, '_, '_>) -> ReadResult<Spanned<String>> {
             }
         }
     };
-    let help = "give it a name of its own, such as `name: default`";
+    let help = "add a name, such as `name: default`";
     Err(options.report(Diagnostic::new(&MISSING_TARGET_NAME, span, message).help(help)))
 }
 
@@ -224,7 +224,7 @@ fn read_definition(
         }
         (false, None) => {
             report_provider(options);
-            // Its faults are worth knowing all the same.
+            // Report the faults of the common options as well.
             let _ = read_common(options);
             Err(Reported)
         }
@@ -251,7 +251,7 @@ fn read_target(
 fn read_alias(options: &mut Options<'_, '_, '_>) -> ReadResult<Alias> {
     let target = options.required_template("use_target");
     if let (Some(first), Some(second)) = (options.get("use_target"), options.get("provider")) {
-        let help = "keep `use_target` where the name stands for another target";
+        let help = "keep `use_target` if this is an alias for another target";
         return Err(options.conflict(&first, &second, help));
     }
     for (key, _) in entries_of(options.fields.node) {
@@ -279,7 +279,7 @@ fn report_provider(options: &mut Options<'_, '_, '_>) {
             .and_then(Node::scalar_text)
         {
             Some(written) => format!("rename `{written}` to `provider`"),
-            None => "add `provider`, or `use_target` to stand for another target".to_owned(),
+            None => "add `provider`, or `use_target` for an alias".to_owned(),
         };
         let message = "the target has no `provider`";
         let span = options.head();
@@ -301,7 +301,7 @@ mod tests {
     use crate::target::testing::read;
 
     #[test]
-    fn a_target_needs_a_name_that_stands_in_the_file() {
+    fn a_target_needs_a_literal_name() {
         for (name, message) in [
             ("", "the target has no `name`"),
             ("name: \"\", ", "`name` is empty"),
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_stands_for_another_has_no_options() {
+    fn an_alias_has_no_options() {
         let read = read(
             "targets:\n- {name: a, provider: mock, response: x}\n\
              - {name: b, use_target: a, retries: 1, x-note: free}\n\
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn unset_variables_hinder_only_the_targets_that_name_them() {
+    fn unset_variables_block_only_the_targets_that_use_them() {
         let read = read(
             "targets:\n- {name: a, provider: openai, model: \"${{ M }}\", timeout_seconds: \"${{ T }}\"}\n\
              - {name: b, provider: mock, response: x}\n",

@@ -1,4 +1,4 @@
-//! The targets file as a whole (spec 9.1): its root, its names, and finding one of them.
+//! A targets file as a whole (spec 9.1), and the lookup of its targets by name.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use super::entry::{Definition, Target, TargetEntry, read_entry, unset};
 use super::hidden::{FileSecrets, secrets_of};
 
 declare_codes! {
-    MISSING_TARGETS = "missing-targets", Blocking, Target, r#"A targets file has no list `targets`, or nothing in it.
+    MISSING_TARGETS = "missing-targets", Blocking, Target, r#"A targets file has no `targets`, or the list is empty.
 
 ## Example
 ```yaml .evalrig/targets.yaml
@@ -35,7 +35,7 @@ targets:
 ```
 
 ## Why
-Only the first targets file that is found is read. One without targets hides all others.
+Only the nearest targets file is read. One without targets hides the others.
 "#;
     DUPLICATE_TARGET = "duplicate-target", Blocking, Target, r#"Two targets of one file have the same name.
 
@@ -54,7 +54,7 @@ targets:
 ```
 
 ## Why
-A suite that names the target would run against either of them.
+It would be unclear which one a suite runs against.
 "#;
 }
 
@@ -64,17 +64,13 @@ pub static ROOT: &[Field] = &[
     Field::new(
         "targets",
         Shape::NonEmptyList(&Shape::Ref("target")),
-        "what suites can run against",
+        "targets that suites can run against",
     )
     .required(),
-    Field::new(
-        "judge_target",
-        Shape::NonEmptyText,
-        "the target that judges where nothing nearer is named",
-    ),
+    Field::new("judge_target", Shape::NonEmptyText, "default judge"),
 ];
 
-/// What a targets file says.
+/// A targets file, read.
 #[derive(Debug)]
 pub struct Targets {
     path: Utf8PathBuf,
@@ -85,15 +81,15 @@ pub struct Targets {
     hidden: FileSecrets,
 }
 
-/// Why a name leads to no target.
+/// Why a target was not found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotFound {
-    /// The file has no such name.
+    /// The file has no target with this name.
     Unknown(String),
     Unset(Unset),
-    /// The names go in a circle, or over too many steps.
+    /// The aliases form a cycle, or the chain is too long.
     Endless,
-    /// The target is there but faulty, which has been reported.
+    /// The target exists but is invalid, which has been reported.
     Invalid,
 }
 
@@ -107,7 +103,7 @@ impl Targets {
         &self.base
     }
 
-    /// In the order of the file; also those of targets that are faulty.
+    /// In the order of the file, with those of invalid targets.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|named| named.name.value.as_str())
     }
@@ -124,12 +120,12 @@ impl Targets {
         }
     }
 
-    /// The target that a name stands for, if that is the same whatever the variables are.
+    /// The target with this name, unless finding it needs a variable.
     pub fn get(&self, name: &str) -> Option<&Target> {
         self.find(name, &|_| None).ok()
     }
 
-    /// The target that a name stands for, `use_target` followed.
+    /// The target with this name; follows `use_target`.
     pub fn find(
         &self,
         name: &str,
@@ -152,21 +148,20 @@ impl Targets {
         Err(NotFound::Endless)
     }
 
-    /// The judge that a target names, under the name it is used by: an alias has no judge of its
-    /// own, the target it stands for may have one.
+    /// The judge that a target names. An alias has the judge of its target.
     pub fn judge_of(&self, name: &str) -> Option<&Template> {
         let own = self.index.get(name).map(|at| &self.list[*at])?;
         let written = own.judge_target.as_ref();
         written.or_else(|| self.get(name)?.common.judge_target.as_ref())
     }
 
-    /// The judge of cases whose target names none.
+    /// The judge of targets without a judge of their own.
     pub fn judge_target(&self) -> Option<&Template> {
         self.judge_target.as_ref()
     }
 
-    /// Variables that finding a target by this name needs and that are not set; those of the
-    /// target itself are [`Target::unset_variables`].
+    /// A diagnostic for each unset variable that finding a target needs; for those of the target
+    /// itself see [`Target::unset_variables`].
     pub fn unset_on_the_way(
         &self,
         name: &str,
@@ -187,20 +182,20 @@ impl Targets {
         Vec::new()
     }
 
-    /// What the file spells out and nobody may see.
+    /// Secrets that are written out in the file.
     pub fn secrets(&self) -> &Secrets {
         &self.hidden.literal
     }
 
-    /// These, and what its keys and headers take from variables (spec 9.5).
+    /// [`Self::secrets`], and those that come from variables (spec 9.5).
     pub fn secrets_with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
         self.hidden.with(variable)
     }
 }
 
-/// Reads a targets file. `None` when its text could not be parsed; otherwise what could be read,
-/// and whether it may be used is for the diagnostics to say. Variables are neither looked up nor
-/// missed: machines that only check a file have no keys.
+/// Reads a targets file. `None` if it could not be parsed; otherwise everything that could be read,
+/// and the diagnostics tell whether it can be used. Variables are not looked up, because machines
+/// that only validate files have no keys.
 pub fn read_targets(
     world: World<'_>,
     sources: &mut Sources,

@@ -5,8 +5,8 @@ use evalrig_core::source::{EntryKind, Files};
 
 use crate::setting::FOLDERS;
 
-/// The targets file of a suite: the nearest one from the suite's directory up to the root, else
-/// the one of the working directory. Only that one is read.
+/// The targets file of a suite: the nearest one from the directory of the suite up to the root, else
+/// the one of the working directory.
 pub fn find_targets_file(
     files: &dyn Files,
     suite_directory: &Utf8Path,
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_ends_at_the_root_and_then_asks_the_working_directory() {
+    fn the_search_ends_at_the_root_and_then_tries_the_working_directory() {
         let files = ["/.evalrig/targets.yaml", "/w/.agentv/targets.yaml"];
         let found = find(&files, "/p/evals", "/p", "/w");
         assert_eq!(found.as_deref(), Some("/w/.agentv/targets.yaml"));
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_that_name_is_no_file() {
+    fn a_directory_with_that_name_is_skipped() {
         let files = ["/p/.evalrig/targets.yaml/x", "/p/.agentv/targets.yaml"];
         let found = find(&files, "/p", "/p", "/p");
         assert_eq!(found.as_deref(), Some("/p/.agentv/targets.yaml"));

@@ -11,17 +11,17 @@ use crate::setting::Secret;
 
 const SECRET_WORDS: &[&str] = &["token", "secret", "password", "authorization"];
 
-/// What a targets file says that must be shown as `***`.
+/// Secrets of a targets file.
 #[derive(Debug, Default)]
 pub(super) struct FileSecrets {
-    /// What it spells out.
+    /// Written out in the file.
     pub(super) literal: Secrets,
-    /// What comes from variables, whatever they are called.
+    /// Taken from variables, whatever their names.
     referring: Vec<Secret>,
 }
 
 impl FileSecrets {
-    /// Everything, with the values of variables.
+    /// All secrets, with the values of variables.
     pub(super) fn with(&self, variable: &dyn Fn(&str) -> Option<String>) -> Secrets {
         let mut known = self.literal.clone();
         for value in key_variables().filter_map(variable) {
@@ -29,7 +29,7 @@ impl FileSecrets {
         }
         let secrets = RefCell::new(known);
         for Secret(template) in &self.referring {
-            // A service may say only a part of a header, such as the key behind `Bearer`.
+            // A service may repeat only a part of a header, such as the key after `Bearer`.
             let filled = template.fill(&|name| {
                 let value = variable(name)?;
                 secrets.borrow_mut().add(&value);
@@ -43,8 +43,8 @@ impl FileSecrets {
     }
 }
 
-/// Also where the file is faulty: diagnostics draw its lines. Aliases are not descended into, so no
-/// file makes this long.
+/// Includes invalid parts of the file, because diagnostics show its lines. YAML aliases are not
+/// followed, so that the time is linear.
 pub(super) fn secrets_of(root: Node<'_>) -> FileSecrets {
     let mut secrets = FileSecrets::default();
     let mut open = vec![root];
@@ -66,13 +66,13 @@ fn notice(secrets: &mut FileSecrets, key: &str, value: Node<'_>) {
         "api_key" => add(secrets, value),
         "headers" => {
             for (_, header) in value.written_entries() {
-                // `x-debug: true` would take the word out of every text.
+                // `x-debug: true` would redact the word `true` in every text.
                 if !matches!(header.scalar(), Some(Scalar::Bool(_))) {
                     add(secrets, header);
                 }
             }
         }
-        // `max_tokens: 16000000` is a number and no secret.
+        // `max_tokens: 16000000` is a number, not a secret.
         _ if matches!(value.scalar(), Some(Scalar::Str(_))) && is_secret_name(key) => {
             add(secrets, value);
         }
@@ -89,7 +89,7 @@ fn add(secrets: &mut FileSecrets, value: Node<'_>) {
     let Some(text) = value.scalar_text() else {
         return;
     };
-    // The name of a variable is no secret.
+    // The name of a variable is not secret.
     let template = Template::new(text, value.span());
     if template.has_references() {
         secrets.referring.push(Secret(template))
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_spells_out_is_redacted_wherever_it_stands() {
+    fn literal_secrets_are_redacted_wherever_they_are() {
         let read = read(
             "x-key: &key key-from-anchor\nx-headers: &headers {X-Any: header-value}\ntargets:\n\
              - {name: a, provider: vscode, api_key: *key, headers: *headers}\n\
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_spells_out_may_be_short() {
+    fn short_literal_secrets_are_redacted() {
         let read = read(
             "targets:\n\
              - {name: a, provider: openai, model: m, api_key: k123, headers: {x-pin: 9876, x-debug: true}}\n\
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_variables_are_redacted_whatever_the_variables_are_called() {
+    fn values_of_variables_are_redacted_whatever_their_names() {
         let read = read(
             "targets:\n- {name: a, provider: openai, model: m, api_key: \"${{ SESAME }}\", \
              headers: {Authorization: \"Bearer ${{ BEARER }}\", x-unset: \"${{ UNSET }}\"}}\n\

@@ -9,7 +9,7 @@ use crate::setting::TARGET_FIELDS;
 
 use super::file::ROOT;
 
-/// A target that stands for another one has no provider.
+/// An alias has no provider.
 pub fn schema(draft: Draft) -> Value {
     let writer = Writer::new(draft);
     let variants: Vec<Variant> = PROVIDERS
@@ -22,7 +22,7 @@ pub fn schema(draft: Draft) -> Value {
     let target = choose("provider", &variants, None).into_iter().fold(
         ObjectSchema::new(writer, &[TARGET_FIELDS])
             .title("Target")
-            .description("Something that answers: an agent, a model, a mock, a recorded run.")
+            .description("An agent, a model, a mock or a recorded run.")
             .need(&["provider", "use_target"]),
         ObjectSchema::rule,
     );
@@ -30,7 +30,7 @@ pub fn schema(draft: Draft) -> Value {
     Document::new(
         draft,
         "targets.yaml",
-        "What the suites of a repository run against.",
+        "Targets that the suites of a repository run against.",
     )
     .define("target", target.finish())
     .define("provider", writer.shape(&Shape::Choice(names)))

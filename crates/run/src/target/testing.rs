@@ -7,7 +7,7 @@ use evalrig_core::source::{MemoryFiles, Sources, Variables};
 
 use super::file::{Targets, read_targets};
 
-/// What reading a file gave.
+/// The result of reading a file.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) targets: Option<Targets>,
@@ -56,7 +56,7 @@ pub(crate) fn settings<T: Clone + 'static>(options: &str) -> T {
     settings.downcast_ref::<T>().unwrap().clone()
 }
 
-/// What is wrong with the options of a single target.
+/// The messages about the options of a single target.
 pub(crate) fn faults(options: &str) -> Vec<String> {
     read(&format!("targets: [{{name: a, {options}}}]\n")).messages()
 }

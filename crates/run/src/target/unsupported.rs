@@ -1,4 +1,4 @@
-//! Providers that evalrig does not have, and what to write instead.
+//! Unsupported providers, and what to use instead.
 
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, did_you_mean};
@@ -9,7 +9,7 @@ use evalrig_core::syntax::fields::shorten;
 use crate::provider::PROVIDERS;
 
 declare_codes! {
-    UNSUPPORTED_PROVIDER = "unsupported-provider", Blocking, Target, r#"A target names a provider that evalrig does not have.
+    UNSUPPORTED_PROVIDER = "unsupported-provider", Blocking, Target, r#"A target has a provider that evalrig does not support.
 
 ## Example
 ```yaml .evalrig/targets.yaml
@@ -31,12 +31,12 @@ targets:
 ```
 
 ## Why
-Most services speak the chat completions of `openai` under another address, and any program can be
-run with `cli`. Running something else in place of a provider would measure the wrong thing.
+Most services offer the chat completions API of `openai` at another URL, and `cli` can run any program.
+Using a different provider instead would measure the wrong thing.
 "#;
 }
 
-/// Services that answer `POST …/chat/completions`.
+/// Services with a chat completions API.
 const CHAT_SERVICES: &[&str] = &[
     "cerebras",
     "deepseek",
@@ -61,7 +61,7 @@ const CHAT_SERVICES: &[&str] = &[
     "xai",
 ];
 
-/// What other tools call our providers.
+/// Names that other tools use for our providers.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("azure-openai", "azure"),
     ("claude", "claude-cli"),
@@ -77,7 +77,7 @@ pub(super) fn unsupported_provider(written: &str, span: Span) -> Diagnostic {
     Diagnostic::new(&UNSUPPORTED_PROVIDER, span, message).help(help_for(written))
 }
 
-/// Which options a target takes depends on its provider, so it has to stand in the file.
+/// The provider determines the options of a target, so it must be written out.
 pub(super) fn provider_from_variable(span: Span) -> Diagnostic {
     let message = "`provider` cannot come from a variable";
     Diagnostic::new(&UNSUPPORTED_PROVIDER, span, message)
@@ -91,7 +91,7 @@ fn help_for(written: &str) -> String {
         return format!("write `{name}`");
     }
     if CHAT_SERVICES.contains(&name.as_str()) {
-        return "it speaks chat completions: write `provider: openai` with its `base_url`".into();
+        return "it has a chat completions API: use `provider: openai` with its `base_url`".into();
     }
     if let Some((_, ours)) = OTHER_NAMES.iter().find(|(other, _)| *other == name) {
         return format!("write `{ours}`");
@@ -114,11 +114,11 @@ mod tests {
     use crate::target::testing::read;
 
     #[test]
-    fn each_stranger_gets_the_advice_that_fits() {
+    fn each_unsupported_provider_gets_its_help() {
         for (written, help) in [
             (
                 "gemini",
-                "it speaks chat completions: write `provider: openai` with its `base_url`",
+                "it has a chat completions API: use `provider: openai` with its `base_url`",
             ),
             ("azure_openai", "write `azure`"),
             ("codex", "write `codex-cli`"),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_a_stranger_are_not_judged_but_common_ones_are() {
+    fn only_common_options_of_an_unsupported_provider_are_checked() {
         let read = read("targets: [{name: a, provider: vscode, whatever: 1, retries: 99}]\n");
         assert_eq!(read.names(), ["unsupported-provider", "out-of-range"]);
         assert_eq!(read.sources.text_of(read.out[0].span), "vscode");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_written_out() {
+    fn a_provider_cannot_come_from_a_variable() {
         let read = read("targets: [{name: a, provider: \"${{ PROVIDER }}\"}]\n");
         assert_eq!(read.messages(), ["`provider` cannot come from a variable"]);
     }

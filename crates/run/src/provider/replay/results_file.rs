@@ -1,9 +1,8 @@
-//! Answers of an earlier run, taken from its results file or from a store of runs. Nothing is
-//! called.
+//! Replays answers from a results file.
 //!
-//! Where the format is silent: without `source_target`, a row of a target with the replaying
-//! target's own name goes first, then the last row in the file. Of several rows of one case the
-//! last counts. Calls of judges are not recorded, so a replay target does not judge.
+//! Without `source_target`, rows of a target with the name of the replaying target are preferred,
+//! then the last row in the file. Of several rows of a case the last one counts. Judge calls are not
+//! recorded, so a replay target cannot judge.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -18,7 +17,7 @@ use crate::record::read::{Extent, read_slim, scan_file};
 use crate::record::transcript_json::read_output_messages;
 use crate::record::{ReadError, Row};
 
-/// Where the row of a case lies. Answers stay on disk until they are asked for.
+/// Location of the row of a case. Answers are read from disk when they are needed.
 #[derive(Debug)]
 struct RowLocation {
     suite: String,
@@ -26,16 +25,16 @@ struct RowLocation {
     extent: Extent,
 }
 
-/// By test, the rows of each trial, in the order of the file.
+/// Rows by test and trial, in the order of the file.
 type Index = HashMap<String, HashMap<u32, Vec<RowLocation>>>;
 
 #[derive(Debug)]
 pub(super) struct RowAgent {
-    /// The target's own name.
+    /// The name of the replaying target.
     name: String,
     source_target: Option<String>,
     path: Utf8PathBuf,
-    /// Kept open: by the time of asking, the name may stand for another file.
+    /// Kept open, because the file at `path` may be replaced in the meantime.
     file: Mutex<File>,
     index: Index,
 }
@@ -45,7 +44,7 @@ impl Agent for RowAgent {
         Box::pin(std::future::ready(self.replay(request)))
     }
 
-    /// Looking a row up is not answering.
+    /// The time of the lookup is not the duration of the answer.
     fn elapsed_ms(&self, _: std::time::Instant) -> Option<u64> {
         None
     }
@@ -70,7 +69,7 @@ impl RowAgent {
 
     fn replay(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         if request.purpose == Purpose::Judge {
-            let message = "a replay target cannot judge: calls of judges are not recorded";
+            let message = "a replay target cannot judge: judge calls are not recorded";
             return Err(AttemptFault::new(FaultKind::NoMatch, message));
         }
         let recorded = self.find(request);
@@ -78,8 +77,8 @@ impl RowAgent {
         transcript(self.row(recorded.extent)?)
     }
 
-    /// A row of the same suite goes first: one file may hold several, with ids of their own. A
-    /// suite that has been renamed still finds its rows.
+    /// Rows of the same suite are preferred, because a file may contain several suites. A renamed
+    /// suite still finds its rows.
     fn find(&self, request: &Request<'_>) -> Option<&RowLocation> {
         let rows = self.index.get(request.test_id)?.get(&request.trial)?;
         let own = rows.iter().filter(|row| row.suite == request.suite);
@@ -146,11 +145,11 @@ fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
     let mut transcript = match (row.output_messages, &row.candidate_answer) {
         (Some(values), _) => {
             let Some((messages, calls)) = read_output_messages(&values) else {
-                let message = "the `outputMessages` of the recorded row are no messages";
+                let message = "`outputMessages` of the recorded row is malformed";
                 return Err(AttemptFault::new(FaultKind::Reply, message));
             };
             let mut transcript = Transcript::of_messages(messages);
-            // A row that counts no calls comes from a target that does not report them.
+            // Without a count of calls, the target did not report them.
             let is_known = !calls.is_empty() || row.trace_summary.tool_call_count.is_some();
             transcript.calls = is_known.then_some(calls);
             transcript
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recorded_comes_back() {
+    fn recorded_answers_are_replayed() {
         let mut second = row("a", 2);
         second.candidate_answer = Some("second".to_owned());
         second.tokens = None;
@@ -349,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replayed_is_refused_in_words() {
+    fn unusable_sources_are_refused_with_a_reason() {
         let (folder, path) = file(&[row("a", 1)]);
         std::fs::write(&path, "{\"evalId\": 1}\n").unwrap();
         let message = agent(&path, "").unwrap_err().message;

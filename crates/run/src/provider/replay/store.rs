@@ -1,8 +1,8 @@
-//! Answers of runs that were logged in a `.co/evals` directory (spec 13.6). Nothing is called.
+//! Replays runs that were logged in a `.co/evals` directory (spec 13.6).
 //!
-//! A record is found by what the user says, whatever the test is called; every trial gets the same
-//! run. Only the sum of tokens was logged: it stands as input, and what asks for one side is told that
-//! it was not measured.
+//! A record is found by the user messages, not by the id of the test; every trial gets the same run.
+//! Only the total of tokens is logged: it is given as input tokens and marked as a sum, so that limits
+//! on input or output are reported as not measured.
 
 use evalrig_core::model::{FaultKind, JsonStyle, Tokens, Transcript, Value};
 
@@ -23,7 +23,7 @@ impl Agent for StoreAgent {
         Box::pin(std::future::ready(self.replay(request)))
     }
 
-    /// Looking a run up is not answering.
+    /// The time of the lookup is not the duration of the answer.
     fn elapsed_ms(&self, _: std::time::Instant) -> Option<u64> {
         None
     }
@@ -32,7 +32,7 @@ impl Agent for StoreAgent {
 impl StoreAgent {
     fn replay(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         if request.purpose == Purpose::Judge {
-            let message = "a replay target cannot judge: calls of judges are not recorded";
+            let message = "a replay target cannot judge: judge calls are not recorded";
             return Err(AttemptFault::new(FaultKind::NoMatch, message));
         }
         let record = self.record(request)?;
@@ -57,7 +57,7 @@ impl StoreAgent {
         let found = self.finder.find(&asked).map_err(failure)?;
         found.ok_or_else(|| {
             let (directory, test) = (self.finder.store().directory(), request.test_id);
-            let message = format!("`{directory}` has no record of what test `{test}` says");
+            let message = format!("`{directory}` has no record for the input of test `{test}`");
             AttemptFault::new(FaultKind::NoMatch, message)
         })
     }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logged_run_comes_back() {
+    fn a_logged_run_is_replayed() {
         let folder = tempfile::tempdir().unwrap();
         let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
         let store = Store::of_root(&path);
