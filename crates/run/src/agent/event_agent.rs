@@ -25,7 +25,7 @@ pub(crate) enum StreamFault {
 impl From<StreamFault> for AttemptFault {
     fn from(stream: StreamFault) -> Self {
         match stream {
-            StreamFault::Reported(failure) | StreamFault::Unfinished(failure) => failure,
+            StreamFault::Reported(fault) | StreamFault::Unfinished(fault) => fault,
         }
     }
 }
@@ -83,7 +83,7 @@ impl Agent for EventAgent {
 impl EventAgent {
     async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         let prompt = text::prompt(request, self.files)?;
-        let job = ProcessSpec {
+        let spec = ProcessSpec {
             program: &self.executable,
             args: &self.args,
             cwd: &self.cwd,
@@ -94,19 +94,19 @@ impl EventAgent {
             grace: TARGET_GRACE,
             output_limit: OUTPUT_LIMIT,
         };
-        let ended = run(&job).await?;
+        let ended = run(&spec).await?;
         let bad_exit = describe(ended.status).map(|how| {
             let message = with_stderr(how, &ended.stderr);
             AttemptFault::new(FaultKind::Exit, message)
         });
         let mut transcript = match (self.read)(&ended.stdout) {
             Ok(transcript) => match bad_exit {
-                Some(failure) if self.exit == ExitStatusRule::Counts => return Err(failure),
+                Some(fault) if self.exit == ExitStatusRule::Counts => return Err(fault),
                 _ => transcript,
             },
             // The error of the agent says more than its exit status.
-            Err(StreamFault::Reported(failure)) => return Err(failure),
-            Err(StreamFault::Unfinished(failure)) => return Err(bad_exit.unwrap_or(failure)),
+            Err(StreamFault::Reported(fault)) => return Err(fault),
+            Err(StreamFault::Unfinished(fault)) => return Err(bad_exit.unwrap_or(fault)),
         };
         if transcript.model.is_none() {
             transcript.model.clone_from(&self.model);

@@ -159,9 +159,9 @@ impl Endpoint {
                 body,
                 took: started.elapsed(),
             }),
-            Err(mut failure) => {
-                failure.fault.message = self.redact(&failure.fault.message);
-                Err(failure)
+            Err(mut fault) => {
+                fault.fault.message = self.redact(&fault.fault.message);
+                Err(fault)
             }
         }
     }

@@ -246,10 +246,10 @@ mod tests {
     #[test]
     fn the_message_is_the_services_own() {
         let body = r#"{"error":{"message":"Bad\n  model","type":"x","code":"y"}}"#;
-        let failure = refusal(400, &[("x-request-id", "req_1")], body);
+        let fault = refusal(400, &[("x-request-id", "req_1")], body);
         let message = "HTTP 400 Bad Request: Bad model (request req_1)";
-        assert_eq!(failure.fault.message, message);
-        assert_eq!(failure.fault.kind, FaultKind::Http);
+        assert_eq!(fault.fault.message, message);
+        assert_eq!(fault.fault.kind, FaultKind::Http);
         for (body, said) in [
             (r#"{"error":"down"}"#, ": down"),
             (r#"[{"error":{"message":"in a list"}}]"#, ": in a list"),
@@ -258,9 +258,9 @@ mod tests {
             ("<html>\n oops", ": <html> oops"),
             ("", ""),
         ] {
-            let failure = refusal(500, &[], body);
+            let fault = refusal(500, &[], body);
             let expected = format!("HTTP 500 Internal Server Error{said}");
-            assert_eq!(failure.fault.message, expected);
+            assert_eq!(fault.fault.message, expected);
         }
         let long = refusal(500, &[], &"x".repeat(9000)).fault.message;
         assert_eq!(long.chars().filter(|c| *c == 'x').count(), 500);
@@ -270,9 +270,9 @@ mod tests {
 
     #[test]
     fn redirections_are_named_without_their_query() {
-        let failure = refusal(307, &[("location", "https://b.example/x?key=1")], "<html>");
+        let fault = refusal(307, &[("location", "https://b.example/x?key=1")], "<html>");
         let message = "HTTP 307 Temporary Redirect: the service has moved to https://b.example/x";
-        assert_eq!(failure.fault.message, message);
+        assert_eq!(fault.fault.message, message);
     }
 
     #[test]
@@ -303,13 +303,13 @@ mod tests {
             "message":"Your credit balance is too low to access the Anthropic API."}}"#;
         let spend = r#"{"error":{"message":"Monthly spend limit reached"}}"#;
         for body in [openai, anthropic, spend] {
-            let failure = refusal(429, &[], body);
-            assert_eq!(failure.retry, Retry::Never, "{body}");
-            assert!(failure.fault.message.contains("nothing left to spend"));
+            let fault = refusal(429, &[], body);
+            assert_eq!(fault.retry, Retry::Never, "{body}");
+            assert!(fault.fault.message.contains("nothing left to spend"));
         }
         // The code decides, whatever else the reply says.
-        let failure = refusal(429, &[("retry-after", "1")], openai);
-        assert_eq!(failure.retry, Retry::Never);
+        let fault = refusal(429, &[("retry-after", "1")], openai);
+        assert_eq!(fault.retry, Retry::Never);
         assert_eq!(refusal(402, &[], "").retry, Retry::Never);
     }
 
@@ -329,7 +329,7 @@ mod tests {
             assert_eq!(refusal(429, &[], body).retry, Retry::Soon, "{body}");
         }
         let quota = r#"{"error":{"message":"You exceeded your current quota"}}"#;
-        let failure = refusal(429, &[("retry-after", "3")], quota);
-        assert_eq!(failure.retry, Retry::After(Duration::from_secs(3)));
+        let fault = refusal(429, &[("retry-after", "3")], quota);
+        assert_eq!(fault.retry, Retry::After(Duration::from_secs(3)));
     }
 }

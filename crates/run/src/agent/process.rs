@@ -72,11 +72,12 @@ impl ProcessFault {
 
 impl From<ProcessFault> for AttemptFault {
     /// Of process faults, only failed starts and timeouts are retried (spec 9.1).
-    fn from(broken: ProcessFault) -> Self {
-        let failure = Self::new(broken.kind, broken.message);
-        match broken.kind {
-            FaultKind::Start | FaultKind::Timeout => failure.retry(Retry::Soon),
-            _ => failure,
+    fn from(fault: ProcessFault) -> Self {
+        let kind = fault.kind;
+        let fault = Self::new(kind, fault.message);
+        match kind {
+            FaultKind::Start | FaultKind::Timeout => fault.retry(Retry::Soon),
+            _ => fault,
         }
     }
 }
@@ -105,11 +106,11 @@ pub(crate) fn with_stderr(message: impl Into<String>, stderr: &str) -> String {
     }
 }
 
-pub(crate) async fn run(job: &ProcessSpec<'_>) -> Result<ProcessOutput, ProcessFault> {
-    let mut child = start(job)?;
+pub(crate) async fn run(spec: &ProcessSpec<'_>) -> Result<ProcessOutput, ProcessFault> {
+    let mut child = start(spec)?;
     let mut group = ProcessGroup::of(&child);
-    let mut pipes = Pipes::of(&mut child, job);
-    let trouble = match timeout(job.timeout, finish(&mut child, &group, &mut pipes)).await {
+    let mut pipes = Pipes::of(&mut child, spec);
+    let reason = match timeout(spec.timeout, finish(&mut child, &group, &mut pipes)).await {
         Ok(Ok(status)) => {
             group.release();
             return Ok(ProcessOutput {
@@ -118,12 +119,12 @@ pub(crate) async fn run(job: &ProcessSpec<'_>) -> Result<ProcessOutput, ProcessF
                 status,
             });
         }
-        Ok(Err(trouble)) => trouble,
+        Ok(Err(reason)) => reason,
         Err(_) => StopReason::Timeout,
     };
-    stop(&mut child, &group, &mut pipes, job.grace).await;
+    stop(&mut child, &group, &mut pipes, spec.grace).await;
     group.release();
-    Err(trouble.explain(job, &pipes.tail.text()))
+    Err(reason.explain(spec, &pipes.tail.text()))
 }
 
 /// Why a program is stopped.
@@ -135,19 +136,19 @@ enum StopReason {
 }
 
 impl StopReason {
-    fn explain(self, job: &ProcessSpec<'_>, stderr: &str) -> ProcessFault {
+    fn explain(self, spec: &ProcessSpec<'_>, stderr: &str) -> ProcessFault {
         match self {
             Self::Timeout => {
-                let seconds = job.timeout.as_secs_f64();
+                let seconds = spec.timeout.as_secs_f64();
                 let message = format!("no answer after {seconds} s");
                 ProcessFault::new(FaultKind::Timeout, with_stderr(message, stderr))
             }
             Self::TooMuchOutput => {
-                let message = format!("more than {} of output", size(job.output_limit));
+                let message = format!("more than {} of output", size(spec.output_limit));
                 ProcessFault::new(FaultKind::Limit, message)
             }
             Self::Io(error) => {
-                let message = format!("cannot wait for `{}`: {error}", job.program);
+                let message = format!("cannot wait for `{}`: {error}", spec.program);
                 ProcessFault::new(FaultKind::Io, message)
             }
         }
@@ -162,41 +163,41 @@ fn size(bytes: usize) -> String {
     }
 }
 
-fn start(job: &ProcessSpec<'_>) -> Result<Child, ProcessFault> {
-    let mut command = Command::new(job.program);
+fn start(spec: &ProcessSpec<'_>) -> Result<Child, ProcessFault> {
+    let mut command = Command::new(spec.program);
     command
-        .args(job.args)
-        .current_dir(job.cwd)
-        .stdin(match job.stdin {
+        .args(spec.args)
+        .current_dir(spec.cwd)
+        .stdin(match spec.stdin {
             Some(_) => Stdio::piped(),
             None => Stdio::null(),
         })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
-    for name in job.without {
+    for name in spec.without {
         command.env_remove(name);
     }
-    for (name, value) in job.env {
+    for (name, value) in spec.env {
         command.env(name, value);
     }
     #[cfg(unix)]
     command.process_group(0);
     command.spawn().map_err(|error| {
-        let reason = start_error(job, &error);
-        let message = format!("cannot start `{}`: {reason}", job.program);
+        let reason = start_error(spec, &error);
+        let message = format!("cannot start `{}`: {reason}", spec.program);
         ProcessFault::new(FaultKind::Start, message)
     })
 }
 
 /// The error of the system does not say which path is missing.
-fn start_error(job: &ProcessSpec<'_>, error: &io::Error) -> String {
-    if !job.cwd.is_dir() {
-        return format!("the working directory `{}` does not exist", job.cwd);
+fn start_error(spec: &ProcessSpec<'_>, error: &io::Error) -> String {
+    if !spec.cwd.is_dir() {
+        return format!("the working directory `{}` does not exist", spec.cwd);
     }
     match error.kind() {
         io::ErrorKind::NotFound => {
-            let is_there = job.program.contains('/') && job.cwd.join(job.program).exists();
+            let is_there = spec.program.contains('/') && spec.cwd.join(spec.program).exists();
             if is_there {
                 "the interpreter in its first line does not exist".to_owned()
             } else {
@@ -272,8 +273,8 @@ struct Pipes<'a> {
 }
 
 impl<'a> Pipes<'a> {
-    fn of(child: &mut Child, job: &ProcessSpec<'a>) -> Self {
-        let input = job.stdin.unwrap_or_default();
+    fn of(child: &mut Child, spec: &ProcessSpec<'a>) -> Self {
+        let input = spec.stdin.unwrap_or_default();
         Self {
             // Close the pipe at once if there is no input.
             stdin: child.stdin.take().filter(|_| !input.is_empty()),
@@ -282,7 +283,7 @@ impl<'a> Pipes<'a> {
             input,
             out: Vec::new(),
             tail: Tail::default(),
-            limit: job.output_limit,
+            limit: spec.output_limit,
         }
     }
 
@@ -393,7 +394,7 @@ mod tests {
         words.iter().map(|word| (*word).to_owned()).collect()
     }
 
-    fn job<'a>(args: &'a [String], cwd: &'a Utf8Path) -> ProcessSpec<'a> {
+    fn spec<'a>(args: &'a [String], cwd: &'a Utf8Path) -> ProcessSpec<'a> {
         ProcessSpec {
             program: "sh",
             args,
@@ -433,22 +434,22 @@ mod tests {
         ) -> Result<ProcessOutput, ProcessFault> {
             let args = words(&["-c", line]);
             let cwd = self.path();
-            let mut job = job(&args, &cwd);
-            change(&mut job);
-            run(&job).await
+            let mut spec = spec(&args, &cwd);
+            change(&mut spec);
+            run(&spec).await
         }
 
         /// Runs into a timeout; retries with a longer one if the program had not written `ready`
         /// before. So the test does not depend on the speed of the machine.
         async fn run_out(&self, line: &str, grace: Duration) -> ProcessFault {
             for milliseconds in [100, 400, 1600, 6400, 25600] {
-                let ended = self.run(line, |job| {
-                    job.timeout = Duration::from_millis(milliseconds);
-                    job.grace = grace;
+                let ended = self.run(line, |spec| {
+                    spec.timeout = Duration::from_millis(milliseconds);
+                    spec.grace = grace;
                 });
-                let broken = ended.await.unwrap_err();
+                let fault = ended.await.unwrap_err();
                 if self.has("ready") {
-                    return broken;
+                    return fault;
                 }
             }
             panic!("the program never got ready");
@@ -478,12 +479,12 @@ mod tests {
         let text = "0123456789abcde\n".repeat(100_000);
         let (place, args) = (Place::new(), words(&["/dev/stderr"]));
         let cwd = place.path();
-        let job = ProcessSpec {
+        let spec = ProcessSpec {
             program: "tee",
             stdin: Some(text.as_bytes()),
-            ..job(&args, &cwd)
+            ..spec(&args, &cwd)
         };
-        let ended = run(&job).await.unwrap();
+        let ended = run(&spec).await.unwrap();
         assert!(ended.stdout == text.as_bytes());
         let end = &text[text.len() - STDERR_CHARS..];
         assert_eq!(ended.stderr, format!("…{end}"));
@@ -495,11 +496,11 @@ mod tests {
         let text = vec![b'x'; 1024 * 1024];
         let (place, args) = (Place::new(), words(&["-c", "echo done"]));
         let cwd = place.path();
-        let job = ProcessSpec {
+        let spec = ProcessSpec {
             stdin: Some(&text),
-            ..job(&args, &cwd)
+            ..spec(&args, &cwd)
         };
-        assert_eq!(run(&job).await.unwrap().stdout, b"done\n");
+        assert_eq!(run(&spec).await.unwrap().stdout, b"done\n");
     }
 
     #[tokio::test]
@@ -541,12 +542,12 @@ mod tests {
     async fn a_flood_is_stopped() {
         let place = Place::new();
         let line = "echo $$ > ready; exec yes";
-        let broken = place.run(line, |job| job.output_limit = 100_000).await;
-        let broken = broken.unwrap_err();
-        assert_eq!(broken.kind, FaultKind::Limit);
-        assert_eq!(broken.message, "more than 100000 bytes of output");
+        let fault = place.run(line, |spec| spec.output_limit = 100_000).await;
+        let fault = fault.unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Limit);
+        assert_eq!(fault.message, "more than 100000 bytes of output");
         place.wait_for_end_of("ready").await;
-        let exact = place.run("printf 12345", |job| job.output_limit = 5);
+        let exact = place.run("printf 12345", |spec| spec.output_limit = 5);
         assert_eq!(exact.await.unwrap().stdout, b"12345");
     }
 
@@ -554,12 +555,12 @@ mod tests {
     async fn a_timeout_ends_the_whole_group() {
         let place = Place::new();
         let line = "sleep 1000 & echo $! > below; echo $$ > ready; echo why >&2; wait";
-        let broken = place.run_out(line, LONG).await;
-        assert_eq!(broken.kind, FaultKind::Timeout);
-        assert!(broken.message.starts_with("no answer after "));
+        let fault = place.run_out(line, LONG).await;
+        assert_eq!(fault.kind, FaultKind::Timeout);
+        assert!(fault.message.starts_with("no answer after "));
         place.wait_for_end_of("ready").await;
         place.wait_for_end_of("below").await;
-        assert_eq!(AttemptFault::from(broken).retry, Retry::Soon);
+        assert_eq!(AttemptFault::from(fault).retry, Retry::Soon);
     }
 
     #[tokio::test]
@@ -622,31 +623,31 @@ mod tests {
     }
 
     async fn refused(change: impl Fn(&mut ProcessSpec<'_>)) -> String {
-        let broken = Place::new().run("true", change).await.unwrap_err();
-        assert_eq!(broken.kind, FaultKind::Start);
-        broken.message
+        let fault = Place::new().run("true", change).await.unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Start);
+        fault.message
     }
 
     #[tokio::test]
     async fn what_cannot_start_says_why() {
         assert_eq!(
-            refused(|job| job.program = "no-such-program-here").await,
+            refused(|spec| spec.program = "no-such-program-here").await,
             "cannot start `no-such-program-here`: no such program"
         );
         assert_eq!(
-            refused(|job| job.program = "./x").await,
+            refused(|spec| spec.program = "./x").await,
             "cannot start `./x`: no such program"
         );
         assert_eq!(
-            refused(|job| job.program = "a\0b").await,
+            refused(|spec| spec.program = "a\0b").await,
             "cannot start `a\0b`: an argument or a variable holds a NUL byte"
         );
         assert_eq!(
-            refused(|job| job.cwd = Utf8Path::new("/no/such/place")).await,
+            refused(|spec| spec.cwd = Utf8Path::new("/no/such/place")).await,
             "cannot start `sh`: the working directory `/no/such/place` does not exist"
         );
         assert_eq!(
-            refused(|job| job.program = "/").await,
+            refused(|spec| spec.program = "/").await,
             "cannot start `/`: permission denied; is it executable?"
         );
     }
@@ -657,12 +658,12 @@ mod tests {
         let args = words(&["-c", "printf %s \"$EVALRIG_A${HOME-none}\""]);
         let place = Place::new();
         let cwd = place.path();
-        let job = ProcessSpec {
+        let spec = ProcessSpec {
             env: &env,
             without: &["HOME"],
             stdin: Some(b""),
-            ..job(&args, &cwd)
+            ..spec(&args, &cwd)
         };
-        assert_eq!(run(&job).await.unwrap().stdout, b"a\nbnone");
+        assert_eq!(run(&spec).await.unwrap().stdout, b"a\nbnone");
     }
 }

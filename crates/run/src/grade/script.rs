@@ -19,7 +19,7 @@ pub async fn run_script(
         let message = "the script has an empty command";
         return Answer::Failed(Fault::new(Stage::Script, FaultKind::Start, message));
     };
-    let job = ProcessSpec {
+    let spec = ProcessSpec {
         program,
         args,
         cwd: &question.cwd,
@@ -30,12 +30,12 @@ pub async fn run_script(
         grace,
         output_limit: OUTPUT_LIMIT,
     };
-    match run(&job).await {
+    match run(&spec).await {
         Ok(ended) => Answer::Script(ScriptAnswer {
             failure: describe(ended.status),
             stdout: ended.stdout,
             stderr: ended.stderr,
         }),
-        Err(broken) => Answer::Failed(Fault::new(Stage::Script, broken.kind, broken.message)),
+        Err(fault) => Answer::Failed(Fault::new(Stage::Script, fault.kind, fault.message)),
     }
 }

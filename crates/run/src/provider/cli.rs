@@ -362,7 +362,7 @@ impl CliAgent {
             let message = "the command is empty: no files are attached for `{FILES}`";
             return Err(AttemptFault::new(FaultKind::Start, message).retry(Retry::Soon));
         };
-        let job = ProcessSpec {
+        let spec = ProcessSpec {
             program,
             args,
             cwd: &self.cwd,
@@ -373,7 +373,7 @@ impl CliAgent {
             grace: TARGET_GRACE,
             output_limit: OUTPUT_LIMIT,
         };
-        Ok(run(&job).await?)
+        Ok(run(&spec).await?)
     }
 
     fn check_exit(&self, ended: &ProcessOutput) -> Result<(), AttemptFault> {
