@@ -1,7 +1,8 @@
 //! The reference output of a test (spec 3.5).
 
+use super::json_text::JsonStyle;
 use super::message::{Message, Role};
-use super::value::{JsonStyle, Map, Value};
+use super::value::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expected {

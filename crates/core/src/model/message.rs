@@ -2,7 +2,8 @@
 
 use camino::Utf8PathBuf;
 
-use super::value::{JsonStyle, Map, Value};
+use super::json_text::JsonStyle;
+use super::value::{Map, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {

@@ -8,6 +8,7 @@ mod expected;
 mod grade;
 mod grading;
 mod id;
+mod json_text;
 mod judge_prompt;
 mod message;
 mod number;
@@ -30,6 +31,8 @@ pub use grading::{
     NOT_JUDGED, NOT_RUN, Question, ScriptAnswer, ScriptQuestion, Step,
 };
 pub use id::TestId;
+pub use json_text::JsonStyle;
+pub(crate) use json_text::{JsonObject, write_json_list};
 pub use judge_prompt::{JudgePrompt, JudgeTemplate, JudgeVariable, PromptFile, TemplatePart};
 pub use message::{Block, FileRef, Image, Message, Role, ToolCall};
 pub use number::Number;
@@ -38,8 +41,7 @@ pub use score::Score;
 pub use suite::Suite;
 pub use test::{Skip, Test};
 pub use transcript::{Call, Tokens, Transcript, answer_of};
-pub(crate) use value::write_json_string;
-pub use value::{JsonStyle, Map, Value};
+pub use value::{Map, Value};
 pub use word::Words;
 
 pub use crate::words;

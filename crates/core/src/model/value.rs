@@ -1,5 +1,6 @@
 //! Free data: JSON values with key order and number spelling kept.
 
+use super::json_text::{JsonStyle, write_json};
 use super::number::Number;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -15,15 +16,6 @@ pub enum Value {
 /// A mapping in the order of writing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Map(Vec<(String, Value)>);
-
-/// How JSON text is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JsonStyle {
-    /// `{"a":1}`
-    Compact,
-    /// Two spaces per level, one element per line.
-    Pretty,
-}
 
 impl Map {
     pub fn new() -> Self {
@@ -114,7 +106,7 @@ impl Value {
 
     pub fn to_json(&self, style: JsonStyle) -> String {
         let mut out = String::new();
-        self.write_json(&mut out, style, 0);
+        write_json(&mut out, self, style, 0);
         out
     }
 
@@ -135,97 +127,6 @@ impl Value {
             other => other.clone(),
         }
     }
-
-    fn write_json(&self, out: &mut String, style: JsonStyle, depth: usize) {
-        match self {
-            Self::Null => out.push_str("null"),
-            Self::Bool(true) => out.push_str("true"),
-            Self::Bool(false) => out.push_str("false"),
-            Self::Number(number) => out.push_str(number.text()),
-            Self::String(text) => write_json_string(out, text),
-            Self::List(items) => {
-                write_items(out, style, depth, ['[', ']'], items.iter(), |out, item| {
-                    item.write_json(out, style, depth + 1);
-                });
-            }
-            Self::Map(map) => {
-                write_items(
-                    out,
-                    style,
-                    depth,
-                    ['{', '}'],
-                    map.0.iter(),
-                    |out, (key, value)| {
-                        write_json_string(out, key);
-                        out.push_str(if style == JsonStyle::Pretty {
-                            ": "
-                        } else {
-                            ":"
-                        });
-                        value.write_json(out, style, depth + 1);
-                    },
-                );
-            }
-        }
-    }
-}
-
-fn write_items<T>(
-    out: &mut String,
-    style: JsonStyle,
-    depth: usize,
-    brackets: [char; 2],
-    items: impl ExactSizeIterator<Item = T>,
-    mut write: impl FnMut(&mut String, T),
-) {
-    let is_empty = items.len() == 0;
-    out.push(brackets[0]);
-    for (at, item) in items.enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        if style == JsonStyle::Pretty {
-            break_line(out, depth + 1);
-        }
-        write(out, item);
-    }
-    if style == JsonStyle::Pretty && !is_empty {
-        break_line(out, depth);
-    }
-    out.push(brackets[1]);
-}
-
-fn break_line(out: &mut String, depth: usize) {
-    out.push('\n');
-    for _ in 0..depth {
-        out.push_str("  ");
-    }
-}
-
-/// Only what JSON demands is escaped. What needs no escape is copied in one piece.
-pub(crate) fn write_json_string(out: &mut String, text: &str) {
-    out.push('"');
-    let mut from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        // All of these are ASCII, so both ends are character boundaries.
-        out.push_str(&text[from..at]);
-        from = at + 1;
-        match byte {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            0x8 => out.push_str("\\b"),
-            0xc => out.push_str("\\f"),
-            control => out.push_str(&format!("\\u{control:04x}")),
-        }
-    }
-    out.push_str(&text[from..]);
-    out.push('"');
 }
 
 impl From<&str> for Value {
@@ -286,19 +187,6 @@ mod tests {
         map.insert("a", vec!["x\n\"é\u{1}", "y"]);
         map.insert("e", Map::new());
         Value::Map(map)
-    }
-
-    #[test]
-    fn compact_json_keeps_order_and_numbers() {
-        let text = sample().to_json(JsonStyle::Compact);
-        assert_eq!(text, r#"{"b":1.50,"a":["x\n\"é\u0001","y"],"e":{}}"#);
-    }
-
-    #[test]
-    fn pretty_json_has_an_element_per_line() {
-        let text = sample().to_json(JsonStyle::Pretty);
-        let lines = "{\n  \"b\": 1.50,\n  \"a\": [\n    \"x\\n\\\"é\\u0001\",\n    \"y\"\n  ],\n  \"e\": {}\n}";
-        assert_eq!(text, lines);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::row::{EvaluatorResult, GradeOutcome, JudgeUsage, Row, SCHEMA_VERSION, TokenCounts};
 use super::totals::RunTotals;
 use crate::disk::{self, Durability};
+use crate::text::numbers::rounded;
 
 /// So many different misses are told apart; what comes later is counted only if it is known.
 const DISTINCT_MISSES: usize = 10_000;
@@ -249,11 +250,6 @@ pub fn write_summary(path: &Utf8Path, summary: &Summary) -> io::Result<()> {
     let mut text = serde_json::to_vec_pretty(summary)?;
     text.push(b'\n');
     disk::replace(path, &text, Durability::Durable)
-}
-
-/// As all scores are written (spec 8).
-fn rounded(score: f64) -> f64 {
-    (score * 1e6).round() / 1e6
 }
 
 #[cfg(test)]

@@ -5,8 +5,6 @@
 use evalrig_core::model::{JsonStyle, Map, Number, Value};
 use evalrig_core::syntax::lenient_json_value;
 
-use super::spaced_json::spaced_json;
-
 /// Keys of an entry as evalrig writes it, in order.
 pub(super) const KEYS: &[&str] = &[
     "run",
@@ -176,7 +174,7 @@ impl Meta {
         map.insert("cost", cost_value(self.cost));
         map.insert("duration_ms", optional(self.duration_ms));
         map.insert("ts", self.ts.as_deref().map_or(Value::Null, Value::from));
-        spaced_json(&Value::Map(map))
+        Value::Map(map).to_json(JsonStyle::Spaced)
     }
 }
 
@@ -332,7 +330,7 @@ mod tests {
             (0.5, "0.5"),
             (0.000_01, "0.0"),
         ] {
-            assert_eq!(spaced_json(&cost_value(Some(cost))), text);
+            assert_eq!(cost_value(Some(cost)).to_json(JsonStyle::Spaced), text);
         }
         assert_eq!(cost_value(None), Value::Null);
     }

@@ -43,7 +43,6 @@ mod revise;
 mod run_file;
 mod session;
 mod slug;
-mod spaced_json;
 mod store;
 mod summary;
 #[cfg(test)]

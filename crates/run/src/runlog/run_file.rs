@@ -1,11 +1,10 @@
 //! `run_N.yaml`: one run with all its messages, for replay (spec 13.4).
 
-use evalrig_core::model::{Map, Number, Value};
+use evalrig_core::model::{JsonStyle, Map, Number, Value};
 use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::{Node, decode, lenient_json_value, lone_tree};
 
 use super::history::{cost_value, optional};
-use super::spaced_json::{quoted, spaced_json};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunFile {
@@ -25,7 +24,8 @@ pub struct RunFile {
 impl RunFile {
     /// As it stands in the file.
     pub fn to_text(&self) -> String {
-        let scalar = |value: Value| spaced_json(&value);
+        let quoted = |text: &str| JsonStyle::Spaced.quote(text);
+        let scalar = |value: Value| value.to_json(JsonStyle::Spaced);
         let mut out = String::new();
         for (key, value) in [
             ("system_prompt", quoted(&self.system_prompt)),
@@ -42,7 +42,10 @@ impl RunFile {
         if self.messages.is_empty() {
             return out + "  []\n";
         }
-        let lines = self.messages.iter().map(spaced_json);
+        let lines = self
+            .messages
+            .iter()
+            .map(|one| one.to_json(JsonStyle::Spaced));
         let lines: Vec<String> = lines.map(|line| format!("    {line}")).collect();
         out + "  [\n" + &lines.join(",\n") + "\n  ]\n"
     }
@@ -125,7 +128,7 @@ pub(super) fn system_prompt(messages: &[Value]) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Null) | None => String::new(),
-        Some(other) => spaced_json(other),
+        Some(other) => other.to_json(JsonStyle::Spaced),
     }
 }
 
@@ -176,7 +179,7 @@ fn spaced_function(mut function: Map) -> Map {
     if let Some(Value::String(text)) = function.get("arguments")
         && let Ok(arguments @ Value::Map(_)) = lenient_json_value(text)
     {
-        let spaced = spaced_json(&arguments);
+        let spaced = arguments.to_json(JsonStyle::Spaced);
         function.insert("arguments", spaced);
     }
     function

@@ -5,9 +5,9 @@ use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{JsonObject, write_json_list};
 use crate::source::{Sources, Span};
 
-use super::json_text::{Object, list};
 use super::{FileContent, OutFile, first_line};
 
 declare_codes! {
@@ -51,9 +51,9 @@ pub(super) fn file(content: &FileContent<'_>) -> Option<OutFile> {
     let mut members = members(content).peekable();
     members.peek()?;
     let mut text = String::with_capacity(content.capacity());
-    list(&mut text, 0, members, |out, (at, should_trigger)| {
+    write_json_list(&mut text, 0, members, |out, (at, should_trigger)| {
         let entry = content.entries.view(at);
-        let mut object = Object::open(out, 1);
+        let mut object = JsonObject::open(out, 1);
         object.text("query", entry.prompt);
         object.boolean("should_trigger", should_trigger);
         object.number("id", content.ids[at]);

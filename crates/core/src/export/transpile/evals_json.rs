@@ -1,22 +1,21 @@
 //! `evals.json`: one skill, its entries, its settings (spec 12.6).
 
-use crate::model::{JsonStyle, Value};
+use crate::model::{JsonObject, JsonStyle, Value, write_json_list};
 
-use super::json_text::{Object, list};
 use super::{FileContent, OutFile};
 
 pub(super) fn file(content: &FileContent<'_>) -> OutFile {
     let group = content.group;
     let mut text = String::with_capacity(content.capacity());
-    let mut root = Object::open(&mut text, 0);
+    let mut root = JsonObject::open(&mut text, 0);
     root.text("skill_name", &group.skill_name);
-    list(
+    write_json_list(
         root.key("evals"),
         1,
         group.members.iter(),
         |out, (at, should_trigger)| {
             let entry = content.entries.view(*at);
-            let mut object = Object::open(out, 2);
+            let mut object = JsonObject::open(out, 2);
             object.number("id", content.ids[*at]);
             object.text("prompt", entry.prompt);
             if let Some(expected) = entry.expected_output {
@@ -33,7 +32,7 @@ pub(super) fn file(content: &FileContent<'_>) -> OutFile {
         },
     );
     if !group.metadata.is_empty() {
-        let mut metadata = Object::open(root.key("metadata"), 1);
+        let mut metadata = JsonObject::open(root.key("metadata"), 1);
         for (name, value) in group.metadata.iter() {
             metadata.plain(name, &Value::to_json(value, JsonStyle::Compact));
         }

@@ -6,7 +6,6 @@ mod entry;
 pub(super) mod eval_set;
 mod evals_json;
 pub(super) mod ids;
-mod json_text;
 mod loss;
 mod prompt;
 pub(super) mod sentence;
