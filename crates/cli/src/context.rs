@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::read::{Discovery, Found, repository_root};
+use evalrig_core::read::{Discovery, FoundSuite, repository_root};
 use evalrig_core::reader::{EnvFiles, Limits, TargetNames, World};
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::{Disk, ProcessEnvironment};
@@ -94,8 +94,8 @@ impl Context {
     }
 
     /// The files that the arguments name. Complains and says how to exit otherwise.
-    pub fn discover(&self, paths: &[String]) -> Result<Vec<Found>, Exit> {
-        match Found::from_arguments(&Disk, &self.working_directory, paths) {
+    pub fn discover(&self, paths: &[String]) -> Result<Vec<FoundSuite>, Exit> {
+        match FoundSuite::from_arguments(&Disk, &self.working_directory, paths) {
             Ok(found) if found.is_empty() => {
                 complain("no suite found: looked for `EVAL.yaml`, `*.eval.yaml` and `evals.json`");
                 Err(Exit::NothingSelected)

@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Level;
 use evalrig_core::read::{DiscardTests, Findings, LoadRequest, duplicate_suite_name, load};
 use evalrig_core::reader::{Limits, World};
-use evalrig_core::source::{Entry, EntryKind, Files, MemoryFiles, Sources, Variables};
+use evalrig_core::source::{DirectoryEntry, EntryKind, Files, MemoryFiles, Sources, Variables};
 use support::{Project, Seen};
 
 const SUITE: &str = r"name: demo
@@ -445,7 +445,7 @@ impl Files for Locked {
         self.files.canonicalize(path)
     }
 
-    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<Entry>> {
+    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
         self.files.list(directory)
     }
 }

@@ -7,7 +7,7 @@ use std::fs::{self, File, FileType};
 use std::io::{self, BufReader, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::source::{Entry, EntryKind, Environment, Files};
+use evalrig_core::source::{DirectoryEntry, EntryKind, Environment, Files};
 
 pub use replace::{
     Durability, FileDraft, behind_link, directory_of, is_draft_name, replace, sync_directory,
@@ -73,7 +73,7 @@ impl Files for Disk {
         path.canonicalize_utf8()
     }
 
-    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<Entry>> {
+    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
@@ -88,7 +88,7 @@ impl Files for Disk {
             } else {
                 kind(file_type)
             };
-            entries.push(Entry {
+            entries.push(DirectoryEntry {
                 name,
                 kind,
                 is_link,

@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime};
 use camino::Utf8PathBuf;
 use evalrig_core::assertion::judge_criteria;
 use evalrig_core::plan::Selection;
-use evalrig_core::read::{Found, Origin, repository_root};
+use evalrig_core::read::{FoundSuite, Origin, repository_root};
 use evalrig_core::secrets::Secrets;
 use evalrig_run::disk::Disk;
 use evalrig_run::execute::{Books, Job, RunOptions};
@@ -33,7 +33,7 @@ pub fn run(context: &Context, args: &Grade) -> Result<Exit, Exit> {
         Some(file) => context.absolute(file),
         None => stored.suite_file(context, args, &results)?,
     };
-    let found = [Found {
+    let found = [FoundSuite {
         path: suite,
         origin: Origin::Named,
     }];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use evalrig_core::model::{JsonStyle, Map, NamedAssertion, Suite, Test, Value};
-use evalrig_core::read::{Found, Origin};
+use evalrig_core::read::{FoundSuite, Origin};
 use evalrig_core::source::Sources;
 
 use crate::args::{List, TextOrJson};
@@ -49,13 +49,13 @@ fn line_of(sources: &Sources, test: &Test) -> u32 {
 }
 
 /// The file a test is written in, when it is not the suite's own.
-fn file_of<'s>(one: &Found, sources: &'s Sources, test: &Test) -> Option<&'s Utf8Path> {
+fn file_of<'s>(one: &FoundSuite, sources: &'s Sources, test: &Test) -> Option<&'s Utf8Path> {
     let path = sources.get(test.span.source).path();
     (path != one.path).then_some(path)
 }
 
 /// `8`, or `cases/more.yaml:8`, seen from the suite's directory.
-fn place_of(one: &Found, sources: &Sources, test: &Test) -> String {
+fn place_of(one: &FoundSuite, sources: &Sources, test: &Test) -> String {
     let line = line_of(sources, test);
     let directory = one.path.parent().unwrap_or(&one.path);
     match file_of(one, sources, test) {
@@ -100,7 +100,7 @@ fn skills(assertions: &[NamedAssertion], found: &mut BTreeSet<String>) {
     }
 }
 
-fn as_text(context: &Context, one: &Found, loaded: &LoadedSuite) -> String {
+fn as_text(context: &Context, one: &FoundSuite, loaded: &LoadedSuite) -> String {
     let Suite { name, tests, .. } = &loaded.suite;
     let noun = if tests.len() == 1 { "test" } else { "tests" };
     let mut text = format!(
@@ -143,7 +143,7 @@ fn as_text(context: &Context, one: &Found, loaded: &LoadedSuite) -> String {
     loaded.secrets.redact(&text)
 }
 
-fn as_json(context: &Context, suites: &[(&Found, LoadedSuite)]) -> String {
+fn as_json(context: &Context, suites: &[(&FoundSuite, LoadedSuite)]) -> String {
     let list: Vec<Value> = suites
         .iter()
         .map(|(one, loaded)| {
@@ -169,7 +169,7 @@ fn as_json(context: &Context, suites: &[(&Found, LoadedSuite)]) -> String {
         .fold(text, |text, (_, loaded)| loaded.secrets.redact(&text))
 }
 
-fn test_json(context: &Context, one: &Found, sources: &Sources, test: &Test) -> Value {
+fn test_json(context: &Context, one: &FoundSuite, sources: &Sources, test: &Test) -> Value {
     let mut kinds = Vec::new();
     types(&test.assertions, &mut kinds);
     let mut names = BTreeSet::new();

@@ -2,7 +2,7 @@
 
 use evalrig_core::export;
 use evalrig_core::model::{JsonStyle, Value};
-use evalrig_core::read::{Found, Origin};
+use evalrig_core::read::{FoundSuite, Origin};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_core::syntax::{EmitStyle, to_yaml};
@@ -28,7 +28,7 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
         return Err(Exit::CouldNotStart);
     }
     context.check(&args.loading)?;
-    let one = Found {
+    let one = FoundSuite {
         path,
         origin: Origin::Named,
     };

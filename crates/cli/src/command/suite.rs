@@ -5,7 +5,7 @@ use std::io;
 use evalrig_core::diagnostic::{Diagnostic, Severity};
 use evalrig_core::model::Suite;
 use evalrig_core::read::{
-    self, CollectTests, Findings as ReadFindings, Found, LoadError, LoadRequest, Sink,
+    self, CollectTests, Findings as ReadFindings, FoundSuite, LoadError, LoadRequest, Sink,
 };
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
@@ -37,7 +37,7 @@ pub struct LoadedSuite {
 pub fn load(
     context: &Context,
     loading: &Loading,
-    one: &Found,
+    one: &FoundSuite,
 ) -> Result<Option<LoadedSuite>, Exit> {
     let mut tests = CollectTests::default();
     let read = read(context, loading, one, &mut tests)?;
@@ -56,7 +56,7 @@ pub fn load(
 pub fn read(
     context: &Context,
     loading: &Loading,
-    one: &Found,
+    one: &FoundSuite,
     sink: &mut dyn Sink,
 ) -> Result<Option<Read>, Exit> {
     let limits = context.limits(loading);

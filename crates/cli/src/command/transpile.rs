@@ -10,7 +10,7 @@ use evalrig_core::export::{
     Transpiled, Transpiler,
 };
 use evalrig_core::model::Test;
-use evalrig_core::read::{Found, Origin, Sink, SuiteContext};
+use evalrig_core::read::{FoundSuite, Origin, Sink, SuiteContext};
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::Disk;
 
@@ -35,7 +35,7 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
         return Err(Exit::CouldNotStart);
     }
     context.check(&args.loading)?;
-    let one = Found {
+    let one = FoundSuite {
         path,
         origin: Origin::Named,
     };

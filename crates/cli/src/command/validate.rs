@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostics, Severity};
-use evalrig_core::read::{self, DiscardTests, Findings as ReadFindings, Found, LoadRequest};
+use evalrig_core::read::{self, DiscardTests, Findings as ReadFindings, FoundSuite, LoadRequest};
 use evalrig_core::reader::{Limits, TargetNames};
 use evalrig_core::repair::{Reading, repair};
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
@@ -65,7 +65,7 @@ impl Reading for Check {
 }
 
 impl Check {
-    pub fn run(context: &Context, args: &Validate, found: &[Found]) -> Result<Self, Exit> {
+    pub fn run(context: &Context, args: &Validate, found: &[FoundSuite]) -> Result<Self, Exit> {
         Self::run_on(context, args, found, &Disk)
     }
 
@@ -73,7 +73,7 @@ impl Check {
     pub fn run_on(
         context: &Context,
         args: &Validate,
-        found: &[Found],
+        found: &[FoundSuite],
         files: &dyn Files,
     ) -> Result<Self, Exit> {
         let mut check = Self {
@@ -98,7 +98,7 @@ impl Check {
         &mut self,
         context: &Context,
         args: &Validate,
-        one: &Found,
+        one: &FoundSuite,
         targets: &mut TargetFiles,
         names: &mut HashMap<String, Span>,
         files: &dyn Files,

@@ -36,18 +36,18 @@ wrote.
 "#;
 }
 
-struct Dialect {
+struct ForeignDialect {
     tool: &'static str,
     help: &'static str,
     /// The keys that gave it away.
-    detect: fn(&Root<'_>) -> Option<Vec<&'static str>>,
+    detect: fn(&RootView<'_>) -> Option<Vec<&'static str>>,
 }
 
-struct Root<'t> {
+struct RootView<'t> {
     node: Node<'t>,
 }
 
-impl<'t> Root<'t> {
+impl<'t> RootView<'t> {
     fn has(&self, key: &str) -> bool {
         self.node.get(key).is_some()
     }
@@ -83,13 +83,13 @@ impl<'t> Root<'t> {
 
 const EVALS_JSON: &str = "an evals.json file";
 
-static DIALECTS: &[Dialect] = &[
-    Dialect {
+static DIALECTS: &[ForeignDialect] = &[
+    ForeignDialect {
         tool: "a `.co/evals` record",
         help: "`evalrig convert` makes a suite from it",
         detect: |root| (root.list("turns").is_some() && !root.has("tests")).then(|| vec!["turns"]),
     },
-    Dialect {
+    ForeignDialect {
         tool: EVALS_JSON,
         help: "name it `*.json` to read it, or `evalrig convert` it",
         detect: |root| {
@@ -97,7 +97,7 @@ static DIALECTS: &[Dialect] = &[
                 .then(|| vec!["evals", "skill_name"])
         },
     },
-    Dialect {
+    ForeignDialect {
         tool: "a file of agentv 5",
         help: "rewrite `vars.input` as `input`",
         detect: |root| {
@@ -109,7 +109,7 @@ static DIALECTS: &[Dialect] = &[
             (root.some_test_has(&["id"]) && !camel).then(|| vec![key])
         },
     },
-    Dialect {
+    ForeignDialect {
         tool: "a file of promptfoo",
         help: "there is no conversion",
         detect: |root| {
@@ -126,7 +126,7 @@ static DIALECTS: &[Dialect] = &[
             root.first_of(&keys).map(|key| vec![key])
         },
     },
-    Dialect {
+    ForeignDialect {
         tool: "a file of inspect (Hugging Face)",
         help: "there is no conversion",
         detect: |root| {
@@ -134,7 +134,7 @@ static DIALECTS: &[Dialect] = &[
                 .map(|key| vec!["tasks", key])
         },
     },
-    Dialect {
+    ForeignDialect {
         tool: "a file of skillgrade",
         help: "there is no conversion",
         detect: |root| {
@@ -142,7 +142,7 @@ static DIALECTS: &[Dialect] = &[
                 .map(|key| vec!["tasks", key])
         },
     },
-    Dialect {
+    ForeignDialect {
         tool: "a file of waza",
         help: "there is no conversion",
         detect: |root| {
@@ -151,7 +151,7 @@ static DIALECTS: &[Dialect] = &[
             Some(vec!["tasks", key])
         },
     },
-    Dialect {
+    ForeignDialect {
         tool: "a file of skival",
         help: "there is no conversion",
         detect: |root| {
@@ -159,7 +159,7 @@ static DIALECTS: &[Dialect] = &[
                 .map(|key| vec!["evals", key])
         },
     },
-    Dialect {
+    ForeignDialect {
         tool: "a file of assay",
         help: "there is no conversion",
         detect: |root| {
@@ -167,7 +167,7 @@ static DIALECTS: &[Dialect] = &[
             fits.then(|| vec!["suite", "model"])
         },
     },
-    Dialect {
+    ForeignDialect {
         tool: "a file of agentv before 0.19",
         help: "rename `testcases` to `tests` by hand and check each field",
         detect: |root| root.has("testcases").then(|| vec!["testcases"]),
@@ -191,9 +191,9 @@ pub(super) fn foreign_import(root: Node<'_>) -> Option<Diagnostic> {
 fn foreign_with(
     root: Node<'_>,
     origin: Origin,
-    help: fn(&Dialect) -> &'static str,
+    help: fn(&ForeignDialect) -> &'static str,
 ) -> Option<Diagnostic> {
-    let view = Root { node: root };
+    let view = RootView { node: root };
     let (dialect, keys) = DIALECTS
         .iter()
         .find_map(|dialect| (dialect.detect)(&view).map(|keys| (dialect, keys)))?;

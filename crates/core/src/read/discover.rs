@@ -12,7 +12,7 @@ use super::loaded::Origin;
 
 /// A file to load, and how it was come by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundSuite {
     pub path: Utf8PathBuf,
     pub origin: Origin,
 }
@@ -49,7 +49,7 @@ pub(super) fn is_hidden(name: &str) -> bool {
     name.starts_with('.') || name == "node_modules"
 }
 
-impl Found {
+impl FoundSuite {
     /// Expands arguments: files, directories, patterns, and `!` patterns that take away. No
     /// argument means the current directory. A file reached twice, by a link too, is returned once.
     pub fn from_arguments(
@@ -81,7 +81,7 @@ impl Found {
 
 /// Keeps the first of those that lead to one file; a link to it only if nothing else does, because
 /// relative paths start where the file lies.
-fn drop_repeats(files: &dyn Files, found: &mut Vec<Found>) {
+fn drop_repeats(files: &dyn Files, found: &mut Vec<FoundSuite>) {
     let mut best: HashMap<Utf8PathBuf, (bool, usize)> = HashMap::new();
     for (at, one) in found.iter().enumerate() {
         let (real, is_link) = real_path(files, &one.path);
@@ -110,8 +110,8 @@ fn real_path(files: &dyn Files, path: &Utf8Path) -> (Utf8PathBuf, bool) {
 }
 
 /// A sidecar that was named beside its JSONL file is the same suite (section 2.2), read with it.
-fn drop_sidecars(found: &mut Vec<Found>) {
-    let is_jsonl = |one: &&Found| one.path.extension() == Some("jsonl");
+fn drop_sidecars(found: &mut Vec<FoundSuite>) {
+    let is_jsonl = |one: &&FoundSuite| one.path.extension() == Some("jsonl");
     let datasets: HashSet<Utf8PathBuf> = found
         .iter()
         .filter(is_jsonl)
@@ -127,7 +127,7 @@ fn expand(
     files: &dyn Files,
     working_directory: &Utf8Path,
     argument: &str,
-) -> Result<Vec<Found>, Discovery> {
+) -> Result<Vec<FoundSuite>, Discovery> {
     let path = without_dots(&working_directory.join(argument));
     match files.kind(&path) {
         Some(EntryKind::Directory) => {
@@ -135,7 +135,7 @@ fn expand(
             walk(files, &path, &mut found, 0)?;
             Ok(found)
         }
-        Some(_) if has_suite_ending(&path) => Ok(vec![Found {
+        Some(_) if has_suite_ending(&path) => Ok(vec![FoundSuite {
             path,
             origin: Origin::Named,
         }]),
@@ -156,7 +156,7 @@ fn expand_pattern(
     files: &dyn Files,
     working_directory: &Utf8Path,
     pattern: &str,
-) -> Result<Vec<Found>, Discovery> {
+) -> Result<Vec<FoundSuite>, Discovery> {
     let matcher = matcher(working_directory, pattern)?;
     let fixed: String = pattern
         .split_inclusive('/')
@@ -169,7 +169,7 @@ fn expand_pattern(
     for (path, kind) in paths {
         match kind {
             EntryKind::Directory => walk(files, &path, &mut found, 0)?,
-            _ if has_suite_ending(&path) => found.push(Found {
+            _ if has_suite_ending(&path) => found.push(FoundSuite {
                 path,
                 origin: Origin::Named,
             }),
@@ -219,7 +219,7 @@ fn match_below(
 fn walk(
     files: &dyn Files,
     directory: &Utf8Path,
-    found: &mut Vec<Found>,
+    found: &mut Vec<FoundSuite>,
     depth: usize,
 ) -> Result<(), Discovery> {
     let unreadable = |_| Discovery::Unreadable(directory.to_owned());
@@ -234,7 +234,7 @@ fn walk(
                 walk(files, &path, found, depth + 1)?;
             }
             EntryKind::File if is_suite_name(&entry.name) => {
-                found.push(Found {
+                found.push(FoundSuite {
                     path,
                     origin: Origin::Found,
                 });
@@ -250,11 +250,11 @@ mod tests {
     use std::io;
 
     use super::*;
-    use crate::source::{Entry, MemoryFiles};
+    use crate::source::{DirectoryEntry, MemoryFiles};
 
     fn paths(files: &dyn Files, arguments: &[&str]) -> Vec<String> {
         let arguments: Vec<String> = arguments.iter().map(|a| (*a).to_owned()).collect();
-        let found = Found::from_arguments(files, "/p".into(), &arguments).unwrap();
+        let found = FoundSuite::from_arguments(files, "/p".into(), &arguments).unwrap();
         found
             .into_iter()
             .map(|one| one.path.into_string())
@@ -328,7 +328,7 @@ mod tests {
             }
         }
 
-        fn list(&self, directory: &Utf8Path) -> io::Result<Vec<Entry>> {
+        fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
             self.0.list(directory)
         }
     }
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn what_is_not_there_or_no_suite_is_said() {
         let found = |argument: &str| {
-            Found::from_arguments(&tree(), "/p".into(), &[argument.to_owned()]).unwrap_err()
+            FoundSuite::from_arguments(&tree(), "/p".into(), &[argument.to_owned()]).unwrap_err()
         };
         assert_eq!(found("nowhere"), Discovery::Missing("nowhere".into()));
         assert_eq!(

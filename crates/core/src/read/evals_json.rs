@@ -47,7 +47,7 @@ const LIST_KEYS: &[&str] = &["evals", "cases", "tests", "test_cases", "queries"]
 const TRIGGER_LISTS: &[(&str, bool)] = &[("should_trigger", true), ("should_not_trigger", false)];
 
 /// Which of the dialects a root is.
-enum Dialect<'t> {
+enum EvalsDialect<'t> {
     /// A mapping with a list of entries, under this key.
     Object {
         key: &'static str,
@@ -58,20 +58,20 @@ enum Dialect<'t> {
     TriggerLists,
 }
 
-fn dialect(root: Node<'_>) -> Option<Dialect<'_>> {
+fn dialect(root: Node<'_>) -> Option<EvalsDialect<'_>> {
     if root.is_sequence() {
         let fits = root.items().len() > 0
             && root.items().all(|item| {
                 item.is_mapping() && (item.get("query").is_some() || item.get("prompt").is_some())
             });
-        return fits.then_some(Dialect::Array(root));
+        return fits.then_some(EvalsDialect::Array(root));
     }
     if !root.is_mapping() {
         return None;
     }
     let list = LIST_KEYS.iter().find_map(|key| {
         let entries = root.get(key).filter(|value| value.is_sequence())?;
-        Some(Dialect::Object { key, entries })
+        Some(EvalsDialect::Object { key, entries })
     });
     list.or_else(|| {
         let is_list = |key: &str| {
@@ -85,7 +85,7 @@ fn dialect(root: Node<'_>) -> Option<Dialect<'_>> {
         TRIGGER_LISTS
             .iter()
             .any(|(key, _)| is_list(key))
-            .then_some(Dialect::TriggerLists)
+            .then_some(EvalsDialect::TriggerLists)
     })
 }
 
@@ -120,24 +120,24 @@ pub(super) fn load(
     };
     let header = header(loader, path, source, root, &dialect, skill.as_deref());
     loader.root_metadata = header.metadata.clone();
-    let skill = Skill {
+    let skill = EvalsSkill {
         written: skill,
         directory: skill_root.file_name().unwrap_or("skill").to_owned(),
         place: header.name_span,
     };
     loader.within(&skill_root, |loader| match dialect {
-        Dialect::Object { entries, .. } | Dialect::Array(entries) => {
+        EvalsDialect::Object { entries, .. } | EvalsDialect::Array(entries) => {
             for entry in entries.items() {
                 loader.read_eval(entry, &skill);
             }
         }
-        Dialect::TriggerLists => loader.read_trigger_lists(root, &skill),
+        EvalsDialect::TriggerLists => loader.read_trigger_lists(root, &skill),
     });
     loader.check_count(header.name_span);
     Some(header)
 }
 
-struct Skill {
+struct EvalsSkill {
     written: Option<String>,
     directory: String,
     place: Span,
@@ -157,14 +157,14 @@ fn header(
     path: &Utf8Path,
     source: SourceId,
     root: Node<'_>,
-    dialect: &Dialect<'_>,
+    dialect: &EvalsDialect<'_>,
     skill: Option<&str>,
 ) -> Header {
     let mut metadata = Map::new();
     metadata.insert_some("skill", skill);
     metadata.insert("source", "evals.json");
     let list_key = match dialect {
-        Dialect::Object { key, .. } => *key,
+        EvalsDialect::Object { key, .. } => *key,
         _ => "",
     };
     for (key, value) in root.written_entries() {
@@ -214,12 +214,12 @@ fn legal_or(stem: &str, directory: Option<&str>) -> String {
 }
 
 impl Loader<'_, '_> {
-    fn read_eval(&mut self, entry: Node<'_>, skill: &Skill) {
+    fn read_eval(&mut self, entry: Node<'_>, skill: &EvalsSkill) {
         self.position += 1;
         self.reader.out.enter_test(self.position);
         if entry.is_mapping() {
             if let Some(test) = self.eval_test(entry, skill) {
-                self.hand_on(test);
+                self.emit(test);
             }
         } else {
             let diagnostic = wrong_type("an item of evals", entry, "a mapping");
@@ -228,7 +228,7 @@ impl Loader<'_, '_> {
         self.reader.out.leave_test();
     }
 
-    fn eval_test(&mut self, entry: Node<'_>, skill: &Skill) -> Option<Test> {
+    fn eval_test(&mut self, entry: Node<'_>, skill: &EvalsSkill) -> Option<Test> {
         let id = self.eval_id(entry);
         let input = read_prompt(&mut self.reader, entry);
         let expected = read_expected(&mut self.reader, entry);
@@ -339,7 +339,7 @@ impl Loader<'_, '_> {
     }
 
     /// `Some(None)` when there is no trigger, `None` when it is wrong.
-    fn eval_trigger(&mut self, entry: Node<'_>, skill: &Skill) -> Option<Option<Assertion>> {
+    fn eval_trigger(&mut self, entry: Node<'_>, skill: &EvalsSkill) -> Option<Option<Assertion>> {
         let Some(node) = entry.get("should_trigger") else {
             return Some(None);
         };
@@ -347,7 +347,7 @@ impl Loader<'_, '_> {
         Some(Some(self.trigger(skill, should_trigger, node.span())))
     }
 
-    fn trigger(&mut self, skill: &Skill, should_trigger: bool, span: Span) -> Assertion {
+    fn trigger(&mut self, skill: &EvalsSkill, should_trigger: bool, span: Span) -> Assertion {
         let name = match &skill.written {
             Some(name) => name.clone(),
             None => {
@@ -365,7 +365,7 @@ impl Loader<'_, '_> {
         trigger_assertion(name, should_trigger, span)
     }
 
-    fn read_trigger_lists(&mut self, root: Node<'_>, skill: &Skill) {
+    fn read_trigger_lists(&mut self, root: Node<'_>, skill: &EvalsSkill) {
         for (key, should_trigger) in TRIGGER_LISTS {
             let Some(list) = root.get(key) else { continue };
             if !list.is_sequence() {
@@ -387,7 +387,7 @@ impl Loader<'_, '_> {
         item: Node<'_>,
         key: &str,
         should_trigger: bool,
-        skill: &Skill,
+        skill: &EvalsSkill,
     ) {
         let Some(text) = self.reader.text_of(&format!("an item of {key}"), item) else {
             return;
@@ -405,7 +405,7 @@ impl Loader<'_, '_> {
         let id = TestId::numeric(u64::from(self.position));
         let list = vec![Arc::new(trigger)];
         let test = self.finish_eval(id, input, None, None, None, Map::new(), list, item.span());
-        self.hand_on(test);
+        self.emit(test);
     }
 }
 

@@ -179,18 +179,18 @@ pub(super) enum IdPlace {
 
 /// What is remembered of an id: a keyed hash, and bits of another one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct IdFingerprint {
     hash: u64,
     check: u64,
 }
 
 /// Makes marks. Those of one load compare with each other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Marker(RandomState);
+pub(super) struct IdHasher(RandomState);
 
-impl Marker {
-    pub(super) fn mark(&self, id: &TestId) -> Mark {
-        Mark {
+impl IdHasher {
+    pub(super) fn fingerprint(&self, id: &TestId) -> IdFingerprint {
+        IdFingerprint {
             hash: self.0.hash_one(id.as_str()),
             check: second_hash(id.as_str()),
         }
@@ -200,7 +200,7 @@ impl Marker {
 /// An id on a line of a part of a file.
 #[derive(Debug)]
 pub(super) struct LineId {
-    pub(super) mark: Mark,
+    pub(super) fingerprint: IdFingerprint,
     pub(super) position: Position,
     /// The byte of the file at which the line begins.
     pub(super) line_offset: u64,
@@ -215,7 +215,7 @@ pub(super) struct LineId {
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     seen: HashMap<u64, Packed, BuildHasherDefault<AlreadyHashed>>,
-    marker: Marker,
+    hasher: IdHasher,
     /// Places that are kept.
     places: Vec<Span>,
     /// Files whose lines are not kept.
@@ -271,24 +271,25 @@ impl Packed {
 }
 
 impl Ids {
-    pub(super) fn marker(&self) -> &Marker {
-        &self.marker
+    pub(super) fn hasher(&self) -> &IdHasher {
+        &self.hasher
     }
 
     /// Remembers an id; where it was used before, if it was.
     pub(super) fn register(
         &mut self,
-        mark: Mark,
+        fingerprint: IdFingerprint,
         place: &IdPlace,
         sources: &mut Sources,
     ) -> Option<FirstUse> {
-        match self.seen.get(&mark.hash) {
-            Some(known) if known.is_of(mark.check) => Some(known.place()),
+        match self.seen.get(&fingerprint.hash) {
+            Some(known) if known.is_of(fingerprint.check) => Some(known.place()),
             // Another text with the same hash: it cannot be remembered too.
             Some(_) => None,
             None => {
                 let first = self.first_use(place, sources);
-                self.seen.insert(mark.hash, Packed::new(mark.check, first));
+                self.seen
+                    .insert(fingerprint.hash, Packed::new(fingerprint.check, first));
                 None
             }
         }
@@ -417,9 +418,9 @@ mod tests {
             path: path.clone(),
             position: Position { line, column: 8 },
         };
-        let mark = ids.marker().mark(&id);
-        assert_eq!(ids.register(mark, &at(3), &mut sources), None);
-        let first = ids.register(mark, &at(9), &mut sources).unwrap();
+        let fingerprint = ids.hasher().fingerprint(&id);
+        assert_eq!(ids.register(fingerprint, &at(3), &mut sources), None);
+        let first = ids.register(fingerprint, &at(9), &mut sources).unwrap();
         let first = ids.span_of(first, &id, &mut sources);
         assert_eq!(sources.position(first), Position { line: 3, column: 8 });
     }

@@ -3,17 +3,17 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
+use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::reader::{FileUse, Resolved, without_dots, wrong_type};
 use crate::source::{EntryKind, Span};
 use crate::syntax::fields::{Bound, Entry, WRONG_TYPE};
 use crate::syntax::{Node, Scalar};
 
 use super::dialect;
-use super::level::Level;
+use super::level::SuiteLevel;
 use super::load::Loader;
 use super::suite::{ROOT_FIELDS, check_imported, read_level, tests_entry};
-use super::test::{Standing, not_a_test};
+use super::test::{LineRetention, not_a_test};
 
 declare_codes! {
     UNSUPPORTED_IMPORT = "unsupported-import", Blocking, Reference, r#"`tests` names a directory, or a file that is not YAML, JSON or JSONL.
@@ -128,7 +128,7 @@ const MOST_MATCHES: usize = 100_000;
 
 impl Loader<'_, '_> {
     /// A list of tests and paths, or one path.
-    pub(super) fn read_tests(&mut self, entry: &Entry<'_>, level: &Level<'_>) {
+    pub(super) fn read_tests(&mut self, entry: &Entry<'_>, level: &SuiteLevel<'_>) {
         let node = entry.value;
         match node.scalar() {
             Some(Scalar::Str(_)) => self.import(node, level),
@@ -142,11 +142,11 @@ impl Loader<'_, '_> {
         }
     }
 
-    fn read_items(&mut self, list: Node<'_>, level: &Level<'_>) {
+    fn read_items(&mut self, list: Node<'_>, level: &SuiteLevel<'_>) {
         for item in list.items() {
             match item.scalar() {
                 Some(Scalar::Str(_)) => self.import(item, level),
-                None if item.is_mapping() => self.read_test(item, level, &Standing::Kept),
+                None if item.is_mapping() => self.read_test(item, level, &LineRetention::Kept),
                 _ => {
                     self.import_failed = true;
                     self.reader.report(not_a_test(item));
@@ -156,7 +156,7 @@ impl Loader<'_, '_> {
     }
 
     /// A path or pattern among the tests.
-    fn import(&mut self, node: Node<'_>, level: &Level<'_>) {
+    fn import(&mut self, node: Node<'_>, level: &SuiteLevel<'_>) {
         let Some(text) = self.reader.text_of("tests", node) else {
             self.import_failed = true;
             return;
@@ -167,13 +167,13 @@ impl Loader<'_, '_> {
             self.import_pattern(path, span, level);
             return;
         }
-        match self.reader.resolve(path, span, Grade::Blocking) {
+        match self.reader.resolve(path, span, Level::Blocking) {
             Some(Resolved(found)) => self.import_file(&found, path, span, level),
             None => self.import_failed = true,
         }
     }
 
-    fn import_pattern(&mut self, pattern: &str, span: Span, level: &Level<'_>) {
+    fn import_pattern(&mut self, pattern: &str, span: Span, level: &SuiteLevel<'_>) {
         let before = self.reader.out.len();
         let matches = self.matching_files(pattern, span);
         if matches.is_empty() {
@@ -212,7 +212,7 @@ impl Loader<'_, '_> {
             .into();
         let start = match fixed.as_str() {
             "" => Some(Resolved(self.reader.directory.clone())),
-            fixed => self.reader.resolve(fixed, span, Grade::Blocking),
+            fixed => self.reader.resolve(fixed, span, Level::Blocking),
         };
         let Some(Resolved(start)) = start else {
             return Vec::new();
@@ -262,7 +262,7 @@ impl Loader<'_, '_> {
         }
     }
 
-    fn import_file(&mut self, path: &Utf8Path, written: &str, span: Span, level: &Level<'_>) {
+    fn import_file(&mut self, path: &Utf8Path, written: &str, span: Span, level: &SuiteLevel<'_>) {
         if self.chain.iter().any(|open| open == path) {
             self.import_failed = true;
             self.reader.report(self.cycle(path, span));
@@ -310,7 +310,7 @@ impl Loader<'_, '_> {
     }
 
     /// A list of tests, a suite, or one test.
-    fn import_yaml(&mut self, path: &Utf8Path, level: &Level<'_>) {
+    fn import_yaml(&mut self, path: &Utf8Path, level: &SuiteLevel<'_>) {
         let Some((_, tree)) = self.parse_yaml_file(path) else {
             self.import_failed = true;
             return;
@@ -335,14 +335,14 @@ impl Loader<'_, '_> {
             self.import_suite(root, level);
         } else if root.get("id").is_some() {
             let inner = self.plain_level(Some(level));
-            self.read_test(root, &inner, &Standing::Kept);
+            self.read_test(root, &inner, &LineRetention::Kept);
         } else {
             self.import_failed = true;
             self.reader.report(super::suite::missing_tests(root));
         }
     }
 
-    fn import_suite(&mut self, root: Node<'_>, level: &Level<'_>) {
+    fn import_suite(&mut self, root: Node<'_>, level: &SuiteLevel<'_>) {
         let bound = Bound::new(root, &[ROOT_FIELDS], self.reader.out);
         check_imported(&mut self.reader, &bound);
         let (inner, _) = read_level(self, &bound, Some(level));

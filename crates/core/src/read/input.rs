@@ -10,7 +10,7 @@ use crate::syntax::fields::{Bound, Entry, WRONG_TYPE};
 use crate::syntax::{Node, Scalar};
 use crate::transpile_rules::no_prompt;
 
-use super::level::Level;
+use super::level::SuiteLevel;
 use super::message::{Calls, read_message, read_messages};
 
 declare_codes! {
@@ -138,7 +138,7 @@ It is either a leftover, or a quiet way to switch off the suite's files that rea
 pub(super) fn read_test_input(
     reader: &mut Reader<'_>,
     bound: &Bound<'_>,
-    level: Option<&Level<'_>>,
+    level: Option<&SuiteLevel<'_>>,
 ) -> Option<Vec<Message>> {
     let files = bound.get("input_files");
     let Some(entry) = bound.get("input") else {
@@ -203,7 +203,7 @@ fn report_missing(reader: &mut Reader<'_>, bound: &Bound<'_>) {
 /// Root inputs of the whole chain; read again where the test has variables.
 fn inherited(
     reader: &mut Reader<'_>,
-    level: Option<&Level<'_>>,
+    level: Option<&SuiteLevel<'_>>,
     calls: &mut Calls,
 ) -> Vec<Message> {
     let Some(level) = level else {
@@ -212,7 +212,7 @@ fn inherited(
     if level.chain().all(|level| level.input_node.is_none()) {
         return Vec::new();
     }
-    let levels: Vec<&Level<'_>> = level.chain().collect();
+    let levels: Vec<&SuiteLevel<'_>> = level.chain().collect();
     let mut messages = Vec::new();
     for level in levels.into_iter().rev() {
         match level.input_node {
@@ -285,7 +285,7 @@ fn string_input(
     reader: &mut Reader<'_>,
     entry: &Entry<'_>,
     own: Option<&Entry<'_>>,
-    level: Option<&Level<'_>>,
+    level: Option<&SuiteLevel<'_>>,
 ) -> Option<Message> {
     let text = reader.templated(entry)?;
     if text.trim().is_empty() {

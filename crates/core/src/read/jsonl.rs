@@ -12,13 +12,18 @@ use crate::syntax::fields::WRONG_TYPE;
 use crate::syntax::{JsonLines, Line, explain_json, unreadable};
 
 use super::jsonl_parts::is_large;
-use super::level::Level;
+use super::level::SuiteLevel;
 use super::load::Loader;
-use super::test::{IdPlaceMaker, Standing};
+use super::test::{LineLocation, LineRetention};
 
 impl Loader<'_, '_> {
     /// Every line of a JSONL file. `place` is where the file was named.
-    pub(super) fn read_jsonl_tests(&mut self, path: &Utf8Path, level: &Level<'_>, place: Span) {
+    pub(super) fn read_jsonl_tests(
+        &mut self,
+        path: &Utf8Path,
+        level: &SuiteLevel<'_>,
+        place: Span,
+    ) {
         let shared: Arc<Utf8Path> = path.to_owned().into();
         let inner = self.plain_level(Some(level));
         let files = self.reader.world.files;
@@ -42,7 +47,7 @@ impl Loader<'_, '_> {
     pub(super) fn read_lines<R: BufRead>(
         &mut self,
         lines: JsonLines<R>,
-        level: &Level<'_>,
+        level: &SuiteLevel<'_>,
         path: &Arc<Utf8Path>,
     ) -> R {
         self.read_lines_until(lines, level, path, &mut None)
@@ -51,7 +56,7 @@ impl Loader<'_, '_> {
     fn read_lines_until<R: BufRead>(
         &mut self,
         mut lines: JsonLines<R>,
-        level: &Level<'_>,
+        level: &SuiteLevel<'_>,
         path: &Arc<Utf8Path>,
         failure: &mut Option<io::Error>,
     ) -> R {
@@ -86,7 +91,7 @@ impl Loader<'_, '_> {
         &mut self,
         lines: &JsonLines<R>,
         line: Line,
-        level: &Level<'_>,
+        level: &SuiteLevel<'_>,
         path: &Arc<Utf8Path>,
     ) {
         let (text, source) = (lines.tree().text(), lines.tree().source());
@@ -94,12 +99,12 @@ impl Loader<'_, '_> {
             Line::Value => {
                 let root = lines.tree().root();
                 if root.is_mapping() {
-                    let standing = Standing::Passing(IdPlaceMaker {
+                    let retention = LineRetention::Dropped(LineLocation {
                         path: path.clone(),
                         line: lines.number(),
                         offset: lines.offset(),
                     });
-                    self.read_test(root, level, &standing);
+                    self.read_test(root, level, &retention);
                     return;
                 }
                 let found = crate::reader::type_of(root);

@@ -1,4 +1,4 @@
-//! Large JSONL files, several parts at a time. Parts are taken over in the order of the file, so
+//! Large JSONL files, several parts at a time. JsonlParts are taken over in the order of the file, so
 //! the result is that of reading line by line.
 
 use std::borrow::Cow;
@@ -16,11 +16,11 @@ use crate::secrets::Secrets;
 use crate::source::{Position, Sources, Span};
 use crate::syntax::{JsonLines, LINE_LIMIT, json_value};
 
-use super::identity::{DUPLICATE_ID, IdPlace, LineId, Marker, duplicate_id};
-use super::level::Level;
-use super::load::{IdBook, Loader};
+use super::identity::{DUPLICATE_ID, IdHasher, IdPlace, LineId, duplicate_id};
+use super::level::SuiteLevel;
+use super::load::{IdRegistry, Loader};
 use super::sink::DiscardTests;
-use super::skills::{MetSkill, SkillLine, SkillPlace, Skills};
+use super::skills::{PartSkill, SkillLine, SkillPlace, SkillRegistry};
 
 /// Enough lines that handing them over costs nothing; in tests, a few.
 const PART: usize = if cfg!(test) { 300 } else { 2 * 1024 * 1024 };
@@ -28,14 +28,14 @@ const PART: usize = if cfg!(test) { 300 } else { 2 * 1024 * 1024 };
 const MOST_THREADS: usize = 8;
 
 /// Whole lines of a file.
-struct Part {
+struct JsonlPart {
     bytes: Vec<u8>,
     /// Lines of the file before this part.
     lines_before: u32,
     offset: u64,
 }
 
-impl Part {
+impl JsonlPart {
     /// The line that begins at this byte of the file.
     fn line(&self, offset: u64) -> Cow<'_, str> {
         let from = (offset - self.offset) as usize;
@@ -56,12 +56,12 @@ impl Part {
 }
 
 /// What was found in a part.
-struct Checked {
-    part: Part,
+struct CheckedPart {
+    part: JsonlPart,
     out: Diagnostics,
     sources: Sources,
     ids: Vec<LineId>,
-    skills: Vec<MetSkill>,
+    skills: Vec<PartSkill>,
     tests: u32,
     import_failed: bool,
     secrets: Secrets,
@@ -83,17 +83,17 @@ impl Loader<'_, '_> {
     pub(super) fn check_jsonl_parts(
         &mut self,
         mut input: Box<dyn BufRead>,
-        level: &Level<'_>,
+        level: &SuiteLevel<'_>,
         path: &Arc<Utf8Path>,
     ) -> io::Result<()> {
-        let mut parts = Parts {
+        let mut parts = JsonlParts {
             input: &mut *input,
             lines: 0,
             offset: 0,
         };
         let mut ready = parts.take(threads())?;
         while !ready.is_empty() {
-            let worker = Worker::of(self, level, path);
+            let worker = PartWorker::of(self, level, path);
             let (checked, next) = thread::scope(|scope| {
                 let running: Vec<_> = ready
                     .drain(..)
@@ -101,7 +101,7 @@ impl Loader<'_, '_> {
                     .collect();
                 // The disk works while the threads do.
                 let next = parts.take(threads());
-                let checked: Vec<Checked> = running
+                let checked: Vec<CheckedPart> = running
                     .into_iter()
                     .map(|thread| {
                         thread
@@ -119,7 +119,7 @@ impl Loader<'_, '_> {
         Ok(())
     }
 
-    fn take_over(&mut self, checked: Checked, path: &Arc<Utf8Path>) {
+    fn take_over(&mut self, checked: CheckedPart, path: &Arc<Utf8Path>) {
         let shift = self.reader.sources.append(checked.sources);
         self.reader
             .out
@@ -137,15 +137,15 @@ impl Loader<'_, '_> {
         self.reader.secrets.absorb(checked.secrets);
     }
 
-    fn register_line_id(&mut self, one: &LineId, part: &Part, path: &Arc<Utf8Path>) {
+    fn register_line_id(&mut self, one: &LineId, part: &JsonlPart, path: &Arc<Utf8Path>) {
         let place = IdPlace::Line {
             path: path.clone(),
             position: one.position,
         };
-        let IdBook::Whole(ids) = &mut self.ids else {
+        let IdRegistry::Whole(ids) = &mut self.ids else {
             return;
         };
-        let Some(first) = ids.register(one.mark, &place, self.reader.sources) else {
+        let Some(first) = ids.register(one.fingerprint, &place, self.reader.sources) else {
             return;
         };
         if self.reader.out.is_full() {
@@ -180,8 +180,8 @@ fn id_in(line: &str, range: (u32, u32)) -> Option<TestId> {
 }
 
 /// Everything that reading a part needs of the load it belongs to.
-struct Worker<'a> {
-    level: &'a Level<'a>,
+struct PartWorker<'a> {
+    level: &'a SuiteLevel<'a>,
     path: &'a Arc<Utf8Path>,
     world: crate::reader::World<'a>,
     limits: &'a crate::reader::Limits,
@@ -192,11 +192,11 @@ struct Worker<'a> {
     root_metadata: crate::model::Map,
     root_trials: Option<u32>,
     sources_before: u32,
-    marker: Marker,
+    hasher: IdHasher,
 }
 
-impl<'a> Worker<'a> {
-    fn of(loader: &Loader<'a, '_>, level: &'a Level<'a>, path: &'a Arc<Utf8Path>) -> Self {
+impl<'a> PartWorker<'a> {
+    fn of(loader: &Loader<'a, '_>, level: &'a SuiteLevel<'a>, path: &'a Arc<Utf8Path>) -> Self {
         Self {
             level,
             path,
@@ -209,14 +209,14 @@ impl<'a> Worker<'a> {
             root_metadata: loader.root_metadata.clone(),
             root_trials: loader.root_trials,
             sources_before: loader.reader.sources.count(),
-            marker: match &loader.ids {
-                IdBook::Whole(ids) => ids.marker().clone(),
-                IdBook::Part { marker, .. } => marker.clone(),
+            hasher: match &loader.ids {
+                IdRegistry::Whole(ids) => ids.hasher().clone(),
+                IdRegistry::Part { hasher, .. } => hasher.clone(),
             },
         }
     }
 
-    fn check(&self, part: Part) -> Checked {
+    fn check(&self, part: JsonlPart) -> CheckedPart {
         // New sources are numbered behind those that the level's own spans may point into.
         let mut sources = Sources::numbered_from(self.sources_before);
         let mut out = Diagnostics::new();
@@ -231,11 +231,11 @@ impl<'a> Worker<'a> {
         reader.directory = self.directory.clone();
         let mut discard = DiscardTests;
         let mut loader = Loader {
-            ids: IdBook::Part {
+            ids: IdRegistry::Part {
                 ids: Vec::new(),
-                marker: self.marker.clone(),
+                hasher: self.hasher.clone(),
             },
-            skills: Skills::of_part(),
+            skills: SkillRegistry::of_part(),
             root_metadata: self.root_metadata.clone(),
             root_trials: self.root_trials,
             ..Loader::new(reader, &mut discard, self.origin)
@@ -246,14 +246,14 @@ impl<'a> Worker<'a> {
         let lines = JsonLines::resumed(bytes, source, part.lines_before, part.offset);
         let bytes = loader.read_lines(lines, self.level, self.path).into_inner();
         let ids = match loader.ids {
-            IdBook::Part { ids, .. } => ids,
-            IdBook::Whole(_) => Vec::new(),
+            IdRegistry::Part { ids, .. } => ids,
+            IdRegistry::Whole(_) => Vec::new(),
         };
         let skills = loader.skills.into_met();
         let (tests, import_failed) = (loader.position, loader.import_failed);
         let secrets = loader.reader.take_secrets();
-        let part = Part { bytes, ..part };
-        Checked {
+        let part = JsonlPart { bytes, ..part };
+        CheckedPart {
             part,
             out,
             sources,
@@ -267,14 +267,14 @@ impl<'a> Worker<'a> {
 }
 
 /// Cuts a stream into parts that end with a line.
-struct Parts<'i> {
+struct JsonlParts<'i> {
     input: &'i mut dyn BufRead,
     lines: u32,
     offset: u64,
 }
 
-impl Parts<'_> {
-    fn take(&mut self, count: usize) -> io::Result<Vec<Part>> {
+impl JsonlParts<'_> {
+    fn take(&mut self, count: usize) -> io::Result<Vec<JsonlPart>> {
         let mut parts = Vec::with_capacity(count);
         while parts.len() < count {
             match self.next()? {
@@ -285,7 +285,7 @@ impl Parts<'_> {
         Ok(parts)
     }
 
-    fn next(&mut self) -> io::Result<Option<Part>> {
+    fn next(&mut self) -> io::Result<Option<JsonlPart>> {
         let mut bytes = Vec::with_capacity(PART + PART / 8);
         (&mut *self.input)
             .take(PART as u64)
@@ -304,7 +304,7 @@ impl Parts<'_> {
                 skipped = self.input.skip_until(b'\n')? as u64;
             }
         }
-        let part = Part {
+        let part = JsonlPart {
             lines_before: self.lines,
             offset: self.offset,
             bytes,

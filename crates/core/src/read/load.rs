@@ -10,11 +10,11 @@ use crate::reader::Reader;
 use crate::source::{EntryKind, SourceId, Span};
 use crate::syntax::{Tree, parse_json, parse_yaml, read_source};
 
-use super::identity::{Ids, LineId, Marker};
-use super::level::Level;
+use super::identity::{IdHasher, Ids, LineId};
+use super::level::SuiteLevel;
 use super::loaded::{Header, Origin};
 use super::sink::{Sink, SuiteContext};
-use super::skills::Skills;
+use super::skills::SkillRegistry;
 use super::{evals_json, sidecar, suite};
 
 declare_codes! {
@@ -84,8 +84,8 @@ pub(super) struct Loader<'w, 's> {
     pub(super) reader: Reader<'w>,
     pub(super) sink: &'s mut dyn Sink,
     pub(super) origin: Origin,
-    pub(super) ids: IdBook,
-    pub(super) skills: Skills,
+    pub(super) ids: IdRegistry,
+    pub(super) skills: SkillRegistry,
     /// Of the last test read; the next one is one higher.
     pub(super) position: u32,
     pub(super) imported: HashSet<Utf8PathBuf>,
@@ -100,11 +100,11 @@ pub(super) struct Loader<'w, 's> {
 
 /// The ids that were met.
 #[derive(Debug)]
-pub(super) enum IdBook {
+pub(super) enum IdRegistry {
     /// Of the whole suite.
     Whole(Ids),
     /// Of a part of a file; whoever puts the parts together compares them.
-    Part { ids: Vec<LineId>, marker: Marker },
+    Part { ids: Vec<LineId>, hasher: IdHasher },
 }
 
 impl<'w, 's> Loader<'w, 's> {
@@ -113,8 +113,8 @@ impl<'w, 's> Loader<'w, 's> {
             reader,
             sink,
             origin,
-            ids: IdBook::Whole(Ids::default()),
-            skills: Skills::of_suite(),
+            ids: IdRegistry::Whole(Ids::default()),
+            skills: SkillRegistry::of_suite(),
             position: 0,
             imported: HashSet::new(),
             chain: Vec::new(),
@@ -141,7 +141,7 @@ impl<'w, 's> Loader<'w, 's> {
         }
     }
 
-    pub(super) fn hand_on(&mut self, test: Test) {
+    pub(super) fn emit(&mut self, test: Test) {
         let context = SuiteContext {
             metadata: &self.root_metadata,
             sources: self.reader.sources,
@@ -198,7 +198,7 @@ impl<'w, 's> Loader<'w, 's> {
     }
 
     /// The level of a file that hands nothing down itself.
-    pub(super) fn plain_level<'p>(&self, parent: Option<&'p Level<'p>>) -> Level<'p> {
-        Level::plain(parent, self.reader.directory.clone())
+    pub(super) fn plain_level<'p>(&self, parent: Option<&'p SuiteLevel<'p>>) -> SuiteLevel<'p> {
+        SuiteLevel::plain(parent, self.reader.directory.clone())
     }
 }

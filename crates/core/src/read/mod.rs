@@ -30,7 +30,7 @@ mod verdicts;
 mod version;
 
 pub use block::BLOCK_FIELDS;
-pub use discover::{Discovery, Found, is_suite_name};
+pub use discover::{Discovery, FoundSuite, is_suite_name};
 pub use execution::EXECUTION_FIELDS;
 pub use load::{duplicate_suite_name, repository_root};
 pub use loaded::{

@@ -10,33 +10,33 @@ use crate::model::Test;
 use crate::source::{Position, Sources, Span};
 use crate::syntax::Node;
 use crate::transpile_rules::{
-    NamedSkill, SKILL_NAME_COLLISION, Wanted, collision, file_name, triggers_of,
+    NamedSkill, SKILL_NAME_COLLISION, WantedTrigger, collision, file_name, triggers_of,
 };
 
 use super::load::Loader;
-use super::test::{IdPlaceMaker, Standing};
+use super::test::{LineLocation, LineRetention};
 
 /// A longer text is not kept to show where a skill was named.
 const LONGEST_EXCERPT: u32 = 200;
 
 /// The skills that were met.
 #[derive(Debug)]
-pub(super) struct Skills {
+pub(super) struct SkillRegistry {
     known: HashSet<Arc<str>>,
-    book: Book,
+    entries: SkillEntries,
 }
 
 #[derive(Debug)]
-enum Book {
+enum SkillEntries {
     /// Of the whole suite, by the names of their files.
     Whole(HashMap<String, (Arc<str>, SkillPlace)>),
     /// Of a part of a file; whoever puts the parts together compares them.
-    Part(Vec<MetSkill>),
+    Part(Vec<PartSkill>),
 }
 
 /// A skill that a part of a file names, at its first place there.
 #[derive(Debug)]
-pub(super) struct MetSkill {
+pub(super) struct PartSkill {
     pub(super) name: Arc<str>,
     pub(super) place: SkillPlace,
     /// Position of the test in its part.
@@ -62,37 +62,37 @@ pub(super) struct SkillLine {
     pub(super) head: (u32, u32),
 }
 
-impl Skills {
+impl SkillRegistry {
     pub(super) fn of_suite() -> Self {
         Self {
             known: HashSet::new(),
-            book: Book::Whole(HashMap::new()),
+            entries: SkillEntries::Whole(HashMap::new()),
         }
     }
 
     pub(super) fn of_part() -> Self {
         Self {
             known: HashSet::new(),
-            book: Book::Part(Vec::new()),
+            entries: SkillEntries::Part(Vec::new()),
         }
     }
 
-    pub(super) fn into_met(self) -> Vec<MetSkill> {
-        match self.book {
-            Book::Part(met) => met,
-            Book::Whole(_) => Vec::new(),
+    pub(super) fn into_met(self) -> Vec<PartSkill> {
+        match self.entries {
+            SkillEntries::Part(met) => met,
+            SkillEntries::Whole(_) => Vec::new(),
         }
     }
 
     /// The skill whose files have the name that those of this new one would have, if there is one.
-    fn enter(&mut self, met: MetSkill) -> Option<(Arc<str>, SkillPlace)> {
+    fn enter(&mut self, met: PartSkill) -> Option<(Arc<str>, SkillPlace)> {
         self.known.insert(met.name.clone());
-        match &mut self.book {
-            Book::Part(list) => {
+        match &mut self.entries {
+            SkillEntries::Part(list) => {
                 list.push(met);
                 None
             }
-            Book::Whole(names) => {
+            SkillEntries::Whole(names) => {
                 let name = file_name(&met.name).to_lowercase();
                 if let Some(first) = names.get(&name) {
                     return Some(first.clone());
@@ -106,15 +106,20 @@ impl Skills {
 
 impl Loader<'_, '_> {
     /// Reports what keeps the triggers of a test from going out (spec 12.3).
-    pub(super) fn check_triggers(&mut self, test: &Test, node: Node<'_>, standing: &Standing) {
+    pub(super) fn check_triggers(
+        &mut self,
+        test: &Test,
+        node: Node<'_>,
+        retention: &LineRetention,
+    ) {
         let wanted = triggers_of(test, &mut |conflict| self.reader.report(conflict));
         for one in wanted {
             if self.skills.known.contains(one.skill) {
                 continue;
             }
-            let met = MetSkill {
+            let met = PartSkill {
                 name: one.skill.into(),
-                place: place_of(&one, node, standing),
+                place: place_of(&one, node, retention),
                 test: self.position,
             };
             if let Some(first) = self.skills.enter(met) {
@@ -126,7 +131,7 @@ impl Loader<'_, '_> {
     /// What the tests of a part named; `mark` makes the place of a skill there.
     pub(super) fn take_over_skills(
         &mut self,
-        all: Vec<MetSkill>,
+        all: Vec<PartSkill>,
         mark: impl Fn(&SkillPlace, &mut Sources) -> Span,
     ) {
         for met in all {
@@ -162,13 +167,13 @@ impl Loader<'_, '_> {
 }
 
 /// The root's own assertions stay; those on a line of JSONL pass by.
-fn place_of(one: &Wanted<'_>, node: Node<'_>, standing: &Standing) -> SkillPlace {
+fn place_of(one: &WantedTrigger<'_>, node: Node<'_>, retention: &LineRetention) -> SkillPlace {
     let common = &one.assertion.common;
-    match standing {
-        Standing::Passing(maker) if common.head.source == node.span().source => {
+    match retention {
+        LineRetention::Dropped(location) if common.head.source == node.span().source => {
             let is_short = common.span.end - common.span.start <= LONGEST_EXCERPT;
             let shown = if is_short { common.span } else { common.head };
-            SkillPlace::Line(SkillLine::new(maker, node, shown, common.head))
+            SkillPlace::Line(SkillLine::new(location, node, shown, common.head))
         }
         _ => SkillPlace::Span(common.head),
     }
@@ -179,18 +184,18 @@ impl SkillLine {
         self.position.line
     }
 
-    fn new(maker: &IdPlaceMaker, node: Node<'_>, shown: Span, head: Span) -> Self {
+    fn new(location: &LineLocation, node: Node<'_>, shown: Span, head: Span) -> Self {
         let line = node.tree_text();
         let (start, end) = (shown.start as usize, shown.end as usize);
         Self {
-            path: maker.path.clone(),
+            path: location.path.clone(),
             position: Position {
-                line: maker.line,
+                line: location.line,
                 column: line[..start].chars().count() as u32 + 1,
             },
             text: line[start..end].to_owned(),
             start: shown.start,
-            offset: maker.offset,
+            offset: location.offset,
             head: (head.start, head.end),
         }
     }

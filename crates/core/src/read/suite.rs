@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 
 use crate::assertion::read_entries;
-use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
+use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::model::{Map, Verdicts};
 use crate::reader::{Reader, type_of};
 use crate::source::SourceId;
@@ -13,7 +13,7 @@ use crate::syntax::fields::{
 };
 
 use super::execution::{MOST_TRIALS, read_execution, read_trials};
-use super::level::Level;
+use super::level::SuiteLevel;
 use super::load::Loader;
 use super::loaded::Header;
 use super::metadata::read_root_metadata;
@@ -240,7 +240,7 @@ pub(super) fn read_header<'p>(
     path: &Utf8Path,
     source: SourceId,
     bound: &Bound<'p>,
-) -> (Header, Level<'p>) {
+) -> (Header, SuiteLevel<'p>) {
     let reader = &mut loader.reader;
     report_unknown(reader, bound);
     let (name, name_span) = read_name(reader, path, source, bound);
@@ -278,8 +278,8 @@ pub(super) fn read_header<'p>(
 pub(super) fn read_level<'p>(
     loader: &mut Loader<'_, '_>,
     bound: &Bound<'p>,
-    parent: Option<&'p Level<'p>>,
-) -> (Level<'p>, Option<u32>) {
+    parent: Option<&'p SuiteLevel<'p>>,
+) -> (SuiteLevel<'p>, Option<u32>) {
     let mut level = loader.plain_level(parent);
     let reader = &mut loader.reader;
     if let Some(entry) = bound.get("assert") {
@@ -325,7 +325,7 @@ pub(super) fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
                 key.span(),
                 format!("`{name}` is not supported"),
             )
-            .level(Grade::BlocksRun)
+            .level(Level::BlocksRun)
             .help("prepare the files before the run, or let the target's command do it"),
             "requires" | "governance" | "category" => unknown_field(key, &[ROOT_FIELDS])
                 .help("keep it under `metadata` if it is for people"),

@@ -7,7 +7,7 @@ use crate::assertion::{
     ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, place_in_test, read_entries,
     read_items,
 };
-use crate::diagnostic::{Diagnostic, Level as Grade, declare_codes};
+use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::model::{Assertion, Expected, Skip, Test, TestId, TestView};
 use crate::reader::{Reader, TestVars, short_span, wrong_type};
 use crate::source::{Position, Span};
@@ -20,8 +20,8 @@ use super::execution::{MOST_TRIALS, ReadExecution, read_execution, read_trials};
 use super::expected::read_expected;
 use super::identity::{DUPLICATE_ID, IdPlace, LineId, duplicate_id, read_id};
 use super::input::read_test_input;
-use super::level::Level;
-use super::load::{IdBook, Loader};
+use super::level::SuiteLevel;
+use super::load::{IdRegistry, Loader};
 use super::metadata::{merge, read_metadata};
 
 declare_codes! {
@@ -146,14 +146,14 @@ pub static TEST_FIELDS: &[Field] = &[
 
 /// Where a test stands: a place that stays, or a line that is only looked at.
 #[derive(Debug, Clone)]
-pub(super) enum Standing {
+pub(super) enum LineRetention {
     Kept,
-    Passing(IdPlaceMaker),
+    Dropped(LineLocation),
 }
 
 /// Makes the place of an id on a line that will not be kept.
 #[derive(Debug, Clone)]
-pub(super) struct IdPlaceMaker {
+pub(super) struct LineLocation {
     pub(super) path: Arc<camino::Utf8Path>,
     pub(super) line: u32,
     /// The byte of the file at which the line begins.
@@ -162,23 +162,33 @@ pub(super) struct IdPlaceMaker {
 
 impl Loader<'_, '_> {
     /// Reads one test and hands it to the sink; a faulty one is reported and not handed on.
-    pub(super) fn read_test(&mut self, node: Node<'_>, level: &Level<'_>, standing: &Standing) {
+    pub(super) fn read_test(
+        &mut self,
+        node: Node<'_>,
+        level: &SuiteLevel<'_>,
+        retention: &LineRetention,
+    ) {
         self.position += 1;
         self.reader.out.enter_test(self.position);
-        if let Some(test) = self.test(node, level, standing) {
-            self.check_triggers(&test, node, standing);
-            self.hand_on(test);
+        if let Some(test) = self.test(node, level, retention) {
+            self.check_triggers(&test, node, retention);
+            self.emit(test);
         }
         self.reader.vars = None;
         self.reader.out.leave_test();
     }
 
-    fn test(&mut self, node: Node<'_>, level: &Level<'_>, standing: &Standing) -> Option<Test> {
+    fn test(
+        &mut self,
+        node: Node<'_>,
+        level: &SuiteLevel<'_>,
+        retention: &LineRetention,
+    ) -> Option<Test> {
         let bound = Bound::new(node, &[TEST_FIELDS], self.reader.out);
         report_unknown(&mut self.reader, &bound);
         let id = read_id(&mut self.reader, &bound);
         if let Some((id, span)) = &id {
-            self.register_id(id, *span, node, standing);
+            self.register_id(id, *span, node, retention);
         }
         let reader = &mut self.reader;
         reader.vars = bound.get("vars").and_then(|entry| {
@@ -207,7 +217,7 @@ impl Loader<'_, '_> {
             Some(None) => None,
             other => Some(other.flatten()),
         };
-        let facts = Facts {
+        let facts = TestFacts {
             criteria: &criteria,
             expected: expected_output.as_ref().and_then(Option::as_ref),
             faulty: criteria.state == CriteriaState::Faulty || expected_output.is_none(),
@@ -244,7 +254,7 @@ impl Loader<'_, '_> {
         id: &TestId,
         span: Span,
         node: Node<'_>,
-        standing: &Standing,
+        retention: &LineRetention,
     ) {
         let position = |line| {
             let before = &node.tree_text()[..span.start as usize];
@@ -253,32 +263,32 @@ impl Loader<'_, '_> {
                 column: before.chars().count() as u32 + 1,
             }
         };
-        let place = match (&mut self.ids, standing) {
-            (IdBook::Part { ids, marker }, Standing::Passing(maker)) => {
+        let place = match (&mut self.ids, retention) {
+            (IdRegistry::Part { ids, hasher }, LineRetention::Dropped(location)) => {
                 ids.push(LineId {
-                    mark: marker.mark(id),
-                    position: position(maker.line),
-                    line_offset: maker.offset,
+                    fingerprint: hasher.fingerprint(id),
+                    position: position(location.line),
+                    line_offset: location.offset,
                     range: (span.start, span.end),
                     test: self.position,
                 });
                 return;
             }
-            (_, Standing::Kept) => IdPlace::Span(span),
-            (_, Standing::Passing(maker)) => IdPlace::Line {
-                path: maker.path.clone(),
-                position: position(maker.line),
+            (_, LineRetention::Kept) => IdPlace::Span(span),
+            (_, LineRetention::Dropped(location)) => IdPlace::Line {
+                path: location.path.clone(),
+                position: position(location.line),
             },
         };
         self.register_at(id, &place, span);
     }
 
     pub(super) fn register_at(&mut self, id: &TestId, place: &IdPlace, span: Span) {
-        let IdBook::Whole(ids) = &mut self.ids else {
+        let IdRegistry::Whole(ids) = &mut self.ids else {
             return;
         };
-        let mark = ids.marker().mark(id);
-        let Some(first) = ids.register(mark, place, self.reader.sources) else {
+        let fingerprint = ids.hasher().fingerprint(id);
+        let Some(first) = ids.register(fingerprint, place, self.reader.sources) else {
             return;
         };
         if self.reader.out.is_full() {
@@ -293,9 +303,9 @@ impl Loader<'_, '_> {
     fn assertions(
         &mut self,
         bound: &Bound<'_>,
-        above: Option<&Level<'_>>,
+        above: Option<&SuiteLevel<'_>>,
         execution: &ReadExecution,
-        facts: &Facts<'_>,
+        facts: &TestFacts<'_>,
     ) -> Option<Vec<Arc<Assertion>>> {
         let reader = &mut self.reader;
         let mut list: Vec<Arc<Assertion>> = Vec::new();
@@ -340,7 +350,7 @@ impl Loader<'_, '_> {
         Some(list)
     }
 
-    fn report_criteria(&mut self, bound: &Bound<'_>, criteria: &Criteria, no_assertions: bool) {
+    fn report_criteria(&mut self, bound: &Bound<'_>, criteria: &ReadCriteria, no_assertions: bool) {
         let (code, message) = match (&criteria.state, no_assertions) {
             (CriteriaState::Written | CriteriaState::Faulty, _) => return,
             (_, true) => (&NOTHING_TO_GRADE, "this test has nothing to grade"),
@@ -359,7 +369,7 @@ impl Loader<'_, '_> {
     }
 
     /// Faults that assertions have in this test, unless they only follow from another.
-    fn report_faults(&mut self, bound: &Bound<'_>, list: &[Arc<Assertion>], facts: &Facts<'_>) {
+    fn report_faults(&mut self, bound: &Bound<'_>, list: &[Arc<Assertion>], facts: &TestFacts<'_>) {
         if facts.faulty {
             return;
         }
@@ -391,8 +401,8 @@ impl Loader<'_, '_> {
 }
 
 /// What assertions may know of their test.
-struct Facts<'a> {
-    criteria: &'a Criteria,
+struct TestFacts<'a> {
+    criteria: &'a ReadCriteria,
     expected: Option<&'a Expected>,
     /// One of them is wrong, which has been reported.
     faulty: bool,
@@ -400,7 +410,7 @@ struct Facts<'a> {
 
 /// Adds the lists of the files above, nearest first. A trigger for a skill that the test has its
 /// own trigger for is left out (spec 7.23).
-fn inherit(list: &mut Vec<Arc<Assertion>>, above: Option<&Level<'_>>) {
+fn inherit(list: &mut Vec<Arc<Assertion>>, above: Option<&SuiteLevel<'_>>) {
     let Some(above) = above else { return };
     if above.chain().all(|level| level.assertions.is_empty()) {
         return;
@@ -439,15 +449,15 @@ enum CriteriaState {
     Faulty,
 }
 
-struct Criteria {
+struct ReadCriteria {
     text: Option<String>,
     state: CriteriaState,
     span: Span,
 }
 
-fn read_criteria(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Criteria {
+fn read_criteria(reader: &mut Reader<'_>, bound: &Bound<'_>) -> ReadCriteria {
     let Some(entry) = bound.get("criteria") else {
-        return Criteria {
+        return ReadCriteria {
             text: None,
             state: CriteriaState::Absent,
             span: bound.head(),
@@ -455,17 +465,17 @@ fn read_criteria(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Criteria {
     };
     let span = short_span(entry.value);
     match reader.templated(&entry) {
-        None => Criteria {
+        None => ReadCriteria {
             text: None,
             state: CriteriaState::Faulty,
             span,
         },
-        Some(text) if text.trim().is_empty() => Criteria {
+        Some(text) if text.trim().is_empty() => ReadCriteria {
             text: None,
             state: CriteriaState::Blank,
             span,
         },
-        Some(text) => Criteria {
+        Some(text) => ReadCriteria {
             text: Some(text.into_owned()),
             state: CriteriaState::Written,
             span,
@@ -536,7 +546,7 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
             continue;
         }
         let name = key.scalar_text().unwrap_or("");
-        let unsupported = |level: Grade, help: &str| {
+        let unsupported = |level: Level, help: &str| {
             Diagnostic::new(
                 &UNSUPPORTED_FEATURE,
                 key.span(),
@@ -547,15 +557,15 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
         };
         reader.report(match name {
             "turns" => unsupported(
-                Grade::Blocking,
+                Level::Blocking,
                 "write the conversation as messages in `input`, or as tests with one `conversation_id`",
             ),
             "mode" if value.scalar_text() == Some("conversation") => unsupported(
-                Grade::Blocking,
+                Level::Blocking,
                 "write the conversation as messages in `input`, or as tests with one `conversation_id`",
             ),
             "workspace" | "depends_on" | "preprocessors" => unsupported(
-                Grade::BlocksRun,
+                Level::BlocksRun,
                 "prepare the files before the run, or let the target's command do it",
             ),
             "target" | "timeout_seconds" => {

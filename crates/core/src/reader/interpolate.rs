@@ -9,7 +9,7 @@ use crate::source::Span;
 use crate::syntax::Node;
 
 use super::reader::Reader;
-use super::template::{Piece, Reference, References, piece_at, pieces};
+use super::template::{Reference, ReferencePolicy, TemplatePiece, piece_at, pieces};
 
 declare_codes! {
     MISSING_VARIABLE = "missing-variable", Blocking, Reference, r#"`${{ NAME }}` names an environment variable that is not set.
@@ -150,10 +150,10 @@ impl Reader<'_> {
         for (start, piece, length) in pieces(text) {
             let span = node.text_span(start..start + length);
             match piece {
-                Piece::Escape => {}
-                Piece::Stray => self.report(not_a_variable(span)),
-                Piece::Variable(name) => {
-                    if let References::Keep(kept) = &mut self.references {
+                TemplatePiece::Escape => {}
+                TemplatePiece::Stray => self.report(not_a_variable(span)),
+                TemplatePiece::Variable(name) => {
+                    if let ReferencePolicy::Keep(kept) = &mut self.references {
                         kept.push(Reference {
                             name: name.to_owned(),
                             field: field.to_owned(),
@@ -215,11 +215,11 @@ impl Reader<'_> {
     ) -> bool {
         let span = node.text_span(at..at + reference.len());
         match piece_at(reference) {
-            Some((Piece::Escape, _)) => result.push_str("${{"),
-            Some((Piece::Variable(name), _)) => {
+            Some((TemplatePiece::Escape, _)) => result.push_str("${{"),
+            Some((TemplatePiece::Variable(name), _)) => {
                 return self.insert_variable(field, name, span, result);
             }
-            Some((Piece::Stray, _)) | None => {
+            Some((TemplatePiece::Stray, _)) | None => {
                 result.push_str(reference);
                 self.report(not_a_variable(span));
             }

@@ -42,13 +42,13 @@ The judge would be shown the braces in place of the answer, and would grade noth
 
 /// Whether `${{ }}` means anything; in prompt files it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Environment {
+pub(super) enum EnvReferences {
     Replaced,
     Plain,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(super) enum PromptPiece<'a> {
     Text(&'a str),
     /// `${{ NAME }}` at this byte.
     Environment {
@@ -64,7 +64,7 @@ pub(super) enum Piece<'a> {
     Unclosed(Range<usize>),
 }
 
-pub(super) fn pieces(text: &str, environment: Environment) -> Vec<Piece<'_>> {
+pub(super) fn pieces(text: &str, environment: EnvReferences) -> Vec<PromptPiece<'_>> {
     let mut pieces = Vec::new();
     // Braces behind the last closing pair stay open; knowing that spares a search for each.
     let last_close = text.rfind("}}").unwrap_or(0);
@@ -77,10 +77,10 @@ pub(super) fn pieces(text: &str, environment: Environment) -> Vec<Piece<'_>> {
             continue;
         };
         if from < at {
-            pieces.push(Piece::Text(&text[from..at]));
+            pieces.push(PromptPiece::Text(&text[from..at]));
         }
         // Whatever follows an open brace cannot be closed either: one report is enough.
-        let is_open = matches!(piece, Piece::Unclosed(_));
+        let is_open = matches!(piece, PromptPiece::Unclosed(_));
         pieces.push(piece);
         at += length;
         from = at;
@@ -89,7 +89,7 @@ pub(super) fn pieces(text: &str, environment: Environment) -> Vec<Piece<'_>> {
         }
     }
     if from < text.len() {
-        pieces.push(Piece::Text(&text[from..]));
+        pieces.push(PromptPiece::Text(&text[from..]));
     }
     pieces
 }
@@ -99,8 +99,8 @@ fn special(
     text: &str,
     at: usize,
     last_close: usize,
-    environment: Environment,
-) -> Option<(Piece<'_>, usize)> {
+    environment: EnvReferences,
+) -> Option<(PromptPiece<'_>, usize)> {
     let rest = &text[at..];
     let end_of = |inside: &str| {
         if at < last_close {
@@ -109,37 +109,37 @@ fn special(
             None
         }
     };
-    if environment == Environment::Replaced {
+    if environment == EnvReferences::Replaced {
         if rest.starts_with("$${{") {
-            return Some((Piece::Text("${{"), 4));
+            return Some((PromptPiece::Text("${{"), 4));
         }
         if let Some(inside) = rest.strip_prefix("${{") {
             let length = end_of(inside).map_or(3, |end| end + 5);
             let reference = &rest[..length];
-            return Some((Piece::Environment { at, reference }, length));
+            return Some((PromptPiece::Environment { at, reference }, length));
         }
     }
     if rest.starts_with("{{{{") || rest.starts_with("}}}}") {
-        return Some((Piece::Text(&rest[..2]), 4));
+        return Some((PromptPiece::Text(&rest[..2]), 4));
     }
     let inside = rest.strip_prefix("{{")?;
     Some(match end_of(inside) {
         Some(end) => {
             let range = at..at + end + 4;
             let name = inside[..end].trim();
-            (Piece::Variable { range, name }, end + 4)
+            (PromptPiece::Variable { range, name }, end + 4)
         }
-        None => (Piece::Unclosed(at..at + 2), 2),
+        None => (PromptPiece::Unclosed(at..at + 2), 2),
     })
 }
 
 /// A fault that does not know its place yet.
-pub(super) struct Fault {
+pub(super) struct UnplacedDiagnostic {
     message: String,
     help: String,
 }
 
-impl Fault {
+impl UnplacedDiagnostic {
     pub(super) fn unclosed() -> Self {
         Self {
             message: "`{{` is never closed by `}}`".to_owned(),
@@ -152,8 +152,8 @@ impl Fault {
     }
 }
 
-pub(super) fn variable(name: &str) -> Result<JudgeVariable, Fault> {
-    JudgeVariable::parse(name).ok_or_else(|| Fault {
+pub(super) fn variable(name: &str) -> Result<JudgeVariable, UnplacedDiagnostic> {
+    JudgeVariable::parse(name).ok_or_else(|| UnplacedDiagnostic {
         message: format!("a judge knows no variable `{}`", shorten(name)),
         help: match did_you_mean(name, JudgeVariable::NAMES.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -172,18 +172,18 @@ mod tests {
     #[test]
     fn braces_are_variables_or_literal() {
         assert_eq!(
-            pieces("a {{ answer }} {{{{x}}}} }}", Environment::Replaced),
+            pieces("a {{ answer }} {{{{x}}}} }}", EnvReferences::Replaced),
             [
-                Piece::Text("a "),
-                Piece::Variable {
+                PromptPiece::Text("a "),
+                PromptPiece::Variable {
                     range: 2..14,
                     name: "answer"
                 },
-                Piece::Text(" "),
-                Piece::Text("{{"),
-                Piece::Text("x"),
-                Piece::Text("}}"),
-                Piece::Text(" }}"),
+                PromptPiece::Text(" "),
+                PromptPiece::Text("{{"),
+                PromptPiece::Text("x"),
+                PromptPiece::Text("}}"),
+                PromptPiece::Text(" }}"),
             ]
         );
     }
@@ -191,21 +191,21 @@ mod tests {
     #[test]
     fn environment_references_are_no_variables() {
         assert_eq!(
-            pieces("${{ A }}$${{ B }}", Environment::Replaced),
+            pieces("${{ A }}$${{ B }}", EnvReferences::Replaced),
             [
-                Piece::Environment {
+                PromptPiece::Environment {
                     at: 0,
                     reference: "${{ A }}"
                 },
-                Piece::Text("${{"),
-                Piece::Text(" B }}"),
+                PromptPiece::Text("${{"),
+                PromptPiece::Text(" B }}"),
             ]
         );
         assert_eq!(
-            pieces("${{ note }}", Environment::Plain),
+            pieces("${{ note }}", EnvReferences::Plain),
             [
-                Piece::Text("$"),
-                Piece::Variable {
+                PromptPiece::Text("$"),
+                PromptPiece::Variable {
                     range: 1..11,
                     name: "note"
                 }
@@ -216,8 +216,8 @@ mod tests {
     #[test]
     fn an_open_brace_at_the_end_is_noticed() {
         assert_eq!(
-            pieces("é {{", Environment::Plain),
-            [Piece::Text("é "), Piece::Unclosed(3..5)]
+            pieces("é {{", EnvReferences::Plain),
+            [PromptPiece::Text("é "), PromptPiece::Unclosed(3..5)]
         );
     }
 }

@@ -12,7 +12,7 @@ use crate::syntax::codes::INVALID_ENCODING;
 use crate::syntax::fields::Entry;
 use crate::syntax::{DecodeError, decode};
 
-use super::judge_template::{Environment, Fault, Piece, pieces, variable};
+use super::judge_template::{EnvReferences, PromptPiece, UnplacedDiagnostic, pieces, variable};
 use super::path::{FileUse, is_prompt_path};
 use super::reader::Reader;
 
@@ -51,19 +51,21 @@ impl Reader<'_> {
     fn inline_template(&mut self, entry: &Entry<'_>) -> JudgeTemplate {
         let node = entry.value;
         let mut template = JudgeTemplate::default();
-        for piece in pieces(node.scalar_text().unwrap_or(""), Environment::Replaced) {
+        for piece in pieces(node.scalar_text().unwrap_or(""), EnvReferences::Replaced) {
             match piece {
-                Piece::Text(text) => template.push_text(text),
-                Piece::Environment { at, reference } => {
+                PromptPiece::Text(text) => template.push_text(text),
+                PromptPiece::Environment { at, reference } => {
                     let mut value = String::new();
                     self.environment_reference(entry.field.name, node, at, reference, &mut value);
                     template.push_text(&value);
                 }
-                Piece::Variable { range, name } => match variable(name) {
+                PromptPiece::Variable { range, name } => match variable(name) {
                     Ok(variable) => template.push_variable(variable),
                     Err(fault) => self.report(fault.at(node.text_span(range))),
                 },
-                Piece::Unclosed(range) => self.report(Fault::unclosed().at(node.text_span(range))),
+                PromptPiece::Unclosed(range) => {
+                    self.report(UnplacedDiagnostic::unclosed().at(node.text_span(range)))
+                }
             }
         }
         template
@@ -127,15 +129,17 @@ impl Reader<'_> {
         let text = self.sources.get(source).shared_text();
         let place = |range: Range<usize>| Span::new(source, range.start as u32, range.end as u32);
         let mut template = JudgeTemplate::default();
-        for piece in pieces(&text, Environment::Plain) {
+        for piece in pieces(&text, EnvReferences::Plain) {
             match piece {
-                Piece::Text(text) => template.push_text(text),
-                Piece::Environment { reference, .. } => template.push_text(reference),
-                Piece::Variable { range, name } => match variable(name) {
+                PromptPiece::Text(text) => template.push_text(text),
+                PromptPiece::Environment { reference, .. } => template.push_text(reference),
+                PromptPiece::Variable { range, name } => match variable(name) {
                     Ok(variable) => template.push_variable(variable),
                     Err(fault) => faults.push(fault.at(place(range))),
                 },
-                Piece::Unclosed(range) => faults.push(Fault::unclosed().at(place(range))),
+                PromptPiece::Unclosed(range) => {
+                    faults.push(UnplacedDiagnostic::unclosed().at(place(range)))
+                }
             }
         }
         Some(PromptFile {

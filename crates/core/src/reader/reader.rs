@@ -10,7 +10,7 @@ use crate::source::{EntryKind, Environment, Files, Sources};
 
 use super::dotenv::{EnvFiles, EnvTable};
 use super::prompt::PromptOnce;
-use super::template::{Reference, References};
+use super::template::{Reference, ReferencePolicy};
 use super::vars::TestVars;
 
 /// What the caller lends for reading.
@@ -70,7 +70,7 @@ pub struct Reader<'w> {
     /// Variables of the test that is being read, if it has any.
     pub(crate) vars: Option<TestVars>,
     pub(crate) secrets: Secrets,
-    pub(super) references: References,
+    pub(super) references: ReferencePolicy,
     pub(super) env_table: Option<EnvTable>,
     pub(super) prompt_files: HashMap<Utf8PathBuf, PromptOnce>,
     pub(super) kinds: HashMap<Utf8PathBuf, Option<EntryKind>>,
@@ -97,7 +97,7 @@ impl<'w> Reader<'w> {
             plain_texts: false,
             vars: None,
             secrets: Secrets::default(),
-            references: References::default(),
+            references: ReferencePolicy::default(),
             env_table: None,
             prompt_files: HashMap::new(),
             kinds: HashMap::new(),
@@ -119,19 +119,19 @@ impl<'w> Reader<'w> {
     /// as references come out as `None` without a report; [`Reader::unresolved`] tells the first
     /// two apart from faults, [`super::Template::has_references`] the words.
     pub fn keep_references(&mut self) {
-        self.references = References::Keep(Vec::new());
+        self.references = ReferencePolicy::Keep(Vec::new());
     }
 
     /// The references kept since the last call.
     pub fn take_references(&mut self) -> Vec<Reference> {
         match &mut self.references {
-            References::Replace => Vec::new(),
-            References::Keep(kept) => std::mem::take(kept),
+            ReferencePolicy::Replace => Vec::new(),
+            ReferencePolicy::Keep(kept) => std::mem::take(kept),
         }
     }
 
     pub(super) fn keeps_references(&self) -> bool {
-        matches!(self.references, References::Keep(_))
+        matches!(self.references, ReferencePolicy::Keep(_))
     }
 
     /// Values that must not be shown, found so far.

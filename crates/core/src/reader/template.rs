@@ -9,7 +9,7 @@ use super::interpolate::MISSING_VARIABLE;
 
 /// What stands at a `$` of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece<'t> {
+pub(super) enum TemplatePiece<'t> {
     /// `$${{`, which means `${{`.
     Escape,
     Variable(&'t str),
@@ -18,25 +18,25 @@ pub(super) enum Piece<'t> {
 }
 
 /// The piece at the beginning of `rest`, and how many bytes it takes.
-pub(super) fn piece_at(rest: &str) -> Option<(Piece<'_>, usize)> {
+pub(super) fn piece_at(rest: &str) -> Option<(TemplatePiece<'_>, usize)> {
     if rest.starts_with("$${{") {
-        return Some((Piece::Escape, 4));
+        return Some((TemplatePiece::Escape, 4));
     }
     let inside = rest.strip_prefix("${{")?;
     let Some(end) = inside.find("}}") else {
-        return Some((Piece::Stray, 3));
+        return Some((TemplatePiece::Stray, 3));
     };
     let name = inside[..end].trim();
     let piece = if is_variable_name(name) {
-        Piece::Variable(name)
+        TemplatePiece::Variable(name)
     } else {
-        Piece::Stray
+        TemplatePiece::Stray
     };
     Some((piece, end + 5))
 }
 
 /// Every piece of a text, with the byte at which it begins and its length.
-pub(super) fn pieces(text: &str) -> impl Iterator<Item = (usize, Piece<'_>, usize)> {
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = (usize, TemplatePiece<'_>, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
@@ -78,7 +78,7 @@ impl Reference {
 
 /// What becomes of references while a file is read.
 #[derive(Debug, Default)]
-pub(super) enum References {
+pub(super) enum ReferencePolicy {
     /// Replaced at once; a variable that is not set is a fault.
     #[default]
     Replace,
@@ -133,9 +133,9 @@ impl Template {
             result.push_str(&self.raw[copied..start]);
             copied = start + length;
             match piece {
-                Piece::Escape => result.push_str("${{"),
-                Piece::Stray => result.push_str(&self.raw[start..copied]),
-                Piece::Variable(name) => match variable(name) {
+                TemplatePiece::Escape => result.push_str("${{"),
+                TemplatePiece::Stray => result.push_str(&self.raw[start..copied]),
+                TemplatePiece::Variable(name) => match variable(name) {
                     Some(value) => result.push_str(&value),
                     None => {
                         return Err(Unset {
@@ -151,13 +151,13 @@ impl Template {
 }
 
 pub(super) fn has_references(text: &str) -> bool {
-    pieces(text).any(|(_, piece, _)| matches!(piece, Piece::Variable(_)))
+    pieces(text).any(|(_, piece, _)| matches!(piece, TemplatePiece::Variable(_)))
 }
 
 /// Nothing but one reference, blanks around it allowed.
 pub(crate) fn is_lone_reference(text: &str) -> bool {
     let text = text.trim();
-    matches!(piece_at(text), Some((Piece::Variable(_), length)) if length == text.len())
+    matches!(piece_at(text), Some((TemplatePiece::Variable(_), length)) if length == text.len())
 }
 
 #[cfg(test)]

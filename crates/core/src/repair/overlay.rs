@@ -7,7 +7,7 @@ use std::ops::Range;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::Fix;
-use crate::source::{Entry, EntryKind, Files, Sources};
+use crate::source::{DirectoryEntry, EntryKind, Files, Sources};
 use crate::syntax::edit;
 
 #[derive(Clone)]
@@ -105,7 +105,7 @@ impl Files for Overlay<'_> {
         }
     }
 
-    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<Entry>> {
+    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
         self.below.list(directory)
     }
 }

@@ -14,7 +14,7 @@ pub enum EntryKind {
 
 /// One name in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     pub name: String,
     pub kind: EntryKind,
     pub is_link: bool,
@@ -36,7 +36,7 @@ pub trait Files: Sync {
     fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf>;
 
     /// The names in a directory, in byte order. Names that are not UTF-8 are left out.
-    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<Entry>>;
+    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>>;
 }
 
 /// The variables of the process.

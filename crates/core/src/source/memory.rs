@@ -5,7 +5,7 @@ use std::io::{self, Cursor};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use super::files::{Entry, EntryKind, Environment, Files};
+use super::files::{DirectoryEntry, EntryKind, Environment, Files};
 
 /// Files by absolute path. Directories exist because files lie in them.
 #[derive(Debug, Clone, Default)]
@@ -85,7 +85,7 @@ impl Files for MemoryFiles {
         }
     }
 
-    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<Entry>> {
+    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
         let directory = normalize(directory);
         let mut names = BTreeMap::new();
         for file in self.files.keys() {
@@ -102,7 +102,7 @@ impl Files for MemoryFiles {
         }
         Ok(names
             .into_iter()
-            .map(|(name, kind)| Entry {
+            .map(|(name, kind)| DirectoryEntry {
                 name,
                 kind,
                 is_link: false,

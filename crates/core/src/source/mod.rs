@@ -6,7 +6,7 @@ mod memory;
 mod sources;
 mod span;
 
-pub use files::{Entry, EntryKind, Environment, Files};
+pub use files::{DirectoryEntry, EntryKind, Environment, Files};
 pub use line_index::{LineIndex, Position};
 pub use memory::{MemoryFiles, Variables};
 pub use sources::{Shift, Source, Sources};

@@ -38,14 +38,14 @@ pub fn to_yaml(value: &Value, style: &EmitStyle) -> String {
     match value {
         Value::Map(map) if !map.is_empty() => emitter.map(map, 0),
         Value::List(items) if !items.is_empty() => emitter.list(items, 0),
-        scalar => emitter.scalar(scalar, Standing::Root),
+        scalar => emitter.scalar(scalar, ScalarPlace::Root),
     }
     emitter.out
 }
 
 /// Where a scalar stands: a block's lines must be further in than what holds it.
 #[derive(Clone, Copy)]
-enum Standing {
+enum ScalarPlace {
     Root,
     /// In a list or mapping that begins at this column.
     In(usize),
@@ -99,7 +99,7 @@ impl Emitter {
             }
             scalar => {
                 self.out.push(' ');
-                self.scalar(scalar, Standing::In(column));
+                self.scalar(scalar, ScalarPlace::In(column));
             }
         }
     }
@@ -119,12 +119,12 @@ impl Emitter {
         match value {
             Value::Map(map) if !map.is_empty() => self.map(map, column + STEP),
             Value::List(items) if !items.is_empty() => self.list(items, column + STEP),
-            scalar => self.scalar(scalar, Standing::In(column)),
+            scalar => self.scalar(scalar, ScalarPlace::In(column)),
         }
     }
 
     /// Anything that fits behind its key: also the empty collections.
-    fn scalar(&mut self, value: &Value, standing: Standing) {
+    fn scalar(&mut self, value: &Value, place: ScalarPlace) {
         match value {
             Value::Null => self.out.push_str("null"),
             Value::Bool(true) => self.out.push_str("true"),
@@ -132,19 +132,21 @@ impl Emitter {
             Value::Number(number) => self.out.push_str(number.text()),
             Value::List(_) => self.out.push_str("[]"),
             Value::Map(_) => self.out.push_str("{}"),
-            Value::String(text) => return self.text(text, standing),
+            Value::String(text) => return self.text(text, place),
         }
         self.out.push('\n');
     }
 
-    fn text(&mut self, text: &str, standing: Standing) {
+    fn text(&mut self, text: &str, place: ScalarPlace) {
         if !text.contains('\n') {
             self.out.push_str(&one_line(text));
             self.out.push('\n');
             return;
         }
-        let block = match (self.style.line_breaks, standing) {
-            (LineBreaks::Literal, Standing::In(column)) => literal_block(text, column + STEP, STEP),
+        let block = match (self.style.line_breaks, place) {
+            (LineBreaks::Literal, ScalarPlace::In(column)) => {
+                literal_block(text, column + STEP, STEP)
+            }
             // Readers disagree on how indentation is counted in a block at the root.
             _ => None,
         };

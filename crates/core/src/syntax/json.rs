@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{SourceId, Span};
 
 use super::fields::pack;
-use super::tree::{CoreTag, NodeData, NodeId, ScalarStyle, Shape, TextIn, Tree};
+use super::tree::{CoreTag, NodeData, NodeId, NodeShape, ScalarStyle, TextIn, Tree};
 use super::yaml::{FEW_KEYS, duplicate_keys};
 use super::{DEPTH_LIMIT, codes, encoding};
 
@@ -258,9 +258,9 @@ impl Json<'_> {
 
     fn begin_collection(&mut self, is_mapping: bool) -> NodeId {
         let shape = if is_mapping {
-            Shape::Mapping { flow: true }
+            NodeShape::Mapping { flow: true }
         } else {
-            Shape::Sequence { flow: true }
+            NodeShape::Sequence { flow: true }
         };
         let start = self.at as u32;
         self.at += 1;
@@ -431,7 +431,7 @@ impl Json<'_> {
         let length = self.at - content;
         self.at += 1;
         Ok(self.add(
-            Shape::Scalar(ScalarStyle::Quoted),
+            NodeShape::Scalar(ScalarStyle::Quoted),
             TextIn::Source,
             start as u32,
             content as u32,
@@ -463,7 +463,7 @@ impl Json<'_> {
         self.at += 1;
         let length = self.tree.pool.len() - first;
         Ok(self.add(
-            Shape::Scalar(ScalarStyle::Quoted),
+            NodeShape::Scalar(ScalarStyle::Quoted),
             TextIn::Pool,
             start as u32,
             first as u32,
@@ -528,7 +528,7 @@ impl Json<'_> {
     }
 
     fn add_plain(&mut self, start: usize) -> NodeId {
-        let shape = Shape::Scalar(ScalarStyle::Plain);
+        let shape = NodeShape::Scalar(ScalarStyle::Plain);
         let length = self.at - start;
         self.add(
             shape,
@@ -539,7 +539,14 @@ impl Json<'_> {
         )
     }
 
-    fn add(&mut self, shape: Shape, text_in: TextIn, start: u32, first: u32, count: u32) -> NodeId {
+    fn add(
+        &mut self,
+        shape: NodeShape,
+        text_in: TextIn,
+        start: u32,
+        first: u32,
+        count: u32,
+    ) -> NodeId {
         let id = self.tree.nodes.len() as NodeId;
         let end = self.at as u32;
         self.tree.nodes.push(NodeData {

@@ -25,7 +25,7 @@ pub enum ScalarStyle {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum NodeShape {
     Scalar(ScalarStyle),
     Sequence { flow: bool },
     Mapping { flow: bool },
@@ -52,7 +52,7 @@ pub(super) enum TextIn {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NodeData {
-    pub(super) shape: Shape,
+    pub(super) shape: NodeShape,
     pub(super) tag: CoreTag,
     pub(super) text_in: TextIn,
     pub(super) start: u32,
@@ -139,7 +139,7 @@ impl Tree {
     /// The node itself, or what an alias finally stands for.
     #[inline]
     pub(super) fn follow(&self, mut id: NodeId) -> NodeId {
-        while self.nodes[id as usize].shape == Shape::Alias {
+        while self.nodes[id as usize].shape == NodeShape::Alias {
             id = self.nodes[id as usize].first;
         }
         id
@@ -175,16 +175,16 @@ impl<'t> Node<'t> {
 
     #[inline]
     pub fn is_alias(self) -> bool {
-        self.tree.nodes[self.id as usize].shape == Shape::Alias
+        self.tree.nodes[self.id as usize].shape == NodeShape::Alias
     }
 
     #[inline]
     pub fn kind(self) -> Kind {
         match self.data().shape {
-            Shape::Scalar(_) => Kind::Scalar,
-            Shape::Sequence { .. } => Kind::Sequence,
-            Shape::Mapping { .. } => Kind::Mapping,
-            Shape::Alias => unreachable!("`follow` never ends on an alias"),
+            NodeShape::Scalar(_) => Kind::Scalar,
+            NodeShape::Sequence { .. } => Kind::Sequence,
+            NodeShape::Mapping { .. } => Kind::Mapping,
+            NodeShape::Alias => unreachable!("`follow` never ends on an alias"),
         }
     }
 
@@ -202,7 +202,7 @@ impl<'t> Node<'t> {
     pub fn is_flow(self) -> bool {
         matches!(
             self.data().shape,
-            Shape::Mapping { flow: true } | Shape::Sequence { flow: true }
+            NodeShape::Mapping { flow: true } | NodeShape::Sequence { flow: true }
         )
     }
 
@@ -218,7 +218,7 @@ impl<'t> Node<'t> {
     #[inline]
     pub fn scalar_style(self) -> Option<ScalarStyle> {
         match self.data().shape {
-            Shape::Scalar(style) => Some(style),
+            NodeShape::Scalar(style) => Some(style),
             _ => None,
         }
     }
@@ -230,7 +230,7 @@ impl<'t> Node<'t> {
         let id = self.tree.follow(self.id);
         let data = &self.tree.nodes[id as usize];
         match (data.shape, data.tag) {
-            (Shape::Scalar(ScalarStyle::Quoted | ScalarStyle::Block), CoreTag::None) => {
+            (NodeShape::Scalar(ScalarStyle::Quoted | ScalarStyle::Block), CoreTag::None) => {
                 Some(self.tree.scalar_text(id))
             }
             _ => None,
@@ -242,7 +242,7 @@ impl<'t> Node<'t> {
     pub fn scalar(self) -> Option<Scalar<'t>> {
         let data = self.data();
         match data.shape {
-            Shape::Scalar(style) => {
+            NodeShape::Scalar(style) => {
                 let text = self.tree.scalar_text(self.tree.follow(self.id));
                 Some(resolve(text, style, data.tag))
             }
@@ -253,8 +253,8 @@ impl<'t> Node<'t> {
     #[inline]
     pub fn is_null(self) -> bool {
         match (self.data().shape, self.data().tag) {
-            (Shape::Scalar(ScalarStyle::Quoted | ScalarStyle::Block), CoreTag::None) => false,
-            (Shape::Scalar(_), _) => matches!(self.scalar(), Some(Scalar::Null)),
+            (NodeShape::Scalar(ScalarStyle::Quoted | ScalarStyle::Block), CoreTag::None) => false,
+            (NodeShape::Scalar(_), _) => matches!(self.scalar(), Some(Scalar::Null)),
             _ => false,
         }
     }
@@ -378,7 +378,7 @@ impl<'t> Node<'t> {
     pub fn text_span(self, part: std::ops::Range<usize>) -> Span {
         let data = self.data();
         match (data.shape, data.text_in) {
-            (Shape::Scalar(_), TextIn::Source) if !self.is_alias() => {
+            (NodeShape::Scalar(_), TextIn::Source) if !self.is_alias() => {
                 let at = |offset: usize| data.first + offset.min(data.count as usize) as u32;
                 Span::new(self.tree.source, at(part.start), at(part.end))
             }

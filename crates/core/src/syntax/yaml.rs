@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::source::{SourceId, Span};
 
 use super::fields::pack;
-use super::tree::{CoreTag, NodeData, NodeId, ScalarStyle, Shape, TextIn, Tree};
+use super::tree::{CoreTag, NodeData, NodeId, NodeShape, ScalarStyle, TextIn, Tree};
 use super::{codes, encoding, merge, yaml_error};
 
 /// Nodes that aliases may add to a file (spec 2.6).
@@ -155,11 +155,23 @@ impl<'a> Builder<'a> {
             }
             Event::MappingStart(style, _, tag) => {
                 let flow = style == StructureStyle::Flow;
-                self.open(Shape::Mapping { flow }, tag.as_deref(), mark, start, end)?;
+                self.open(
+                    NodeShape::Mapping { flow },
+                    tag.as_deref(),
+                    mark,
+                    start,
+                    end,
+                )?;
             }
             Event::SequenceStart(style, _, tag) => {
                 let flow = style == StructureStyle::Flow;
-                self.open(Shape::Sequence { flow }, tag.as_deref(), mark, start, end)?;
+                self.open(
+                    NodeShape::Sequence { flow },
+                    tag.as_deref(),
+                    mark,
+                    start,
+                    end,
+                )?;
             }
             Event::MappingEnd | Event::SequenceEnd => self.close(end),
             Event::Anchor(id, name) => self.anchor(id, name.into_owned()),
@@ -216,7 +228,7 @@ impl<'a> Builder<'a> {
         self.grown.bytes += u64::from(count);
         self.last_end = self.last_end.max(end);
         self.add(NodeData {
-            shape: Shape::Scalar(style),
+            shape: NodeShape::Scalar(style),
             tag,
             text_in,
             start,
@@ -248,8 +260,8 @@ impl<'a> Builder<'a> {
         let data = &self.tree.nodes[frame.node as usize];
         let is_value = (self.pending.len() - frame.pending_from) % 2 == 1;
         let mark = match data.shape {
-            Shape::Mapping { .. } if is_value => b':',
-            Shape::Sequence { flow: false } => b'-',
+            NodeShape::Mapping { .. } if is_value => b':',
+            NodeShape::Sequence { flow: false } => b'-',
             _ => return (start, end),
         };
         let from = self.last_end.max(data.start) as usize;
@@ -263,7 +275,7 @@ impl<'a> Builder<'a> {
 
     fn open(
         &mut self,
-        shape: Shape,
+        shape: NodeShape,
         tag: Option<&Tag>,
         mark: Mark,
         start: u32,
@@ -305,7 +317,7 @@ impl<'a> Builder<'a> {
         let shape = self.tree.nodes[frame.node as usize].shape;
         let flow = matches!(
             shape,
-            Shape::Mapping { flow: true } | Shape::Sequence { flow: true }
+            NodeShape::Mapping { flow: true } | NodeShape::Sequence { flow: true }
         );
         let true_end = match last_child {
             _ if flow => end,
@@ -317,7 +329,7 @@ impl<'a> Builder<'a> {
         data.count = count;
         data.end = true_end.max(data.start);
         self.last_end = self.last_end.max(data.end);
-        if let Shape::Mapping { .. } = shape {
+        if let NodeShape::Mapping { .. } = shape {
             self.check_keys(first, count);
         }
         while let Some((node, id)) = self.open_anchors.last().copied()
@@ -334,7 +346,7 @@ impl<'a> Builder<'a> {
         let node = self.tree.nodes.len() as NodeId - 1;
         let data = self.tree.nodes[node as usize];
         let size = match data.shape {
-            Shape::Scalar(_) => Some(Size {
+            NodeShape::Scalar(_) => Some(Size {
                 nodes: 1,
                 bytes: u64::from(data.count),
             }),
@@ -368,7 +380,7 @@ impl<'a> Builder<'a> {
         self.grown = self.grown.plus(size);
         self.last_end = self.last_end.max(end);
         self.add(NodeData {
-            shape: Shape::Alias,
+            shape: NodeShape::Alias,
             tag: CoreTag::None,
             text_in: TextIn::Source,
             start,
@@ -402,7 +414,7 @@ impl<'a> Builder<'a> {
 
     fn add_null(&mut self, start: u32, end: u32) {
         self.add(NodeData {
-            shape: Shape::Scalar(ScalarStyle::Missing),
+            shape: NodeShape::Scalar(ScalarStyle::Missing),
             tag: CoreTag::None,
             text_in: TextIn::Source,
             start,
@@ -418,7 +430,7 @@ impl<'a> Builder<'a> {
         self.grown.nodes += 1;
         if self.frames.is_empty() && !self.has_root {
             self.tree.root = id;
-            let is_nothing = data.shape == Shape::Scalar(ScalarStyle::Missing);
+            let is_nothing = data.shape == NodeShape::Scalar(ScalarStyle::Missing);
             self.has_root = !is_nothing || data.tag != CoreTag::None;
         } else {
             self.pending.push(id);
@@ -452,7 +464,7 @@ impl<'a> Builder<'a> {
         let entries = &self.tree.children[first as usize..(first + count) as usize];
         for key in entries.iter().step_by(2) {
             let shape = self.tree.nodes[self.tree.follow(*key) as usize].shape;
-            if !matches!(shape, Shape::Scalar(_)) {
+            if !matches!(shape, NodeShape::Scalar(_)) {
                 self.out
                     .report(codes::collection_as_key(self.tree.span_of(*key)));
             }
@@ -507,7 +519,7 @@ pub(super) fn duplicate_keys(tree: &Tree, entries: &[NodeId]) -> Vec<(NodeId, No
 
 fn key_text(tree: &Tree, key: NodeId) -> Option<&str> {
     let key = tree.follow(key);
-    let is_scalar = matches!(tree.nodes[key as usize].shape, Shape::Scalar(_));
+    let is_scalar = matches!(tree.nodes[key as usize].shape, NodeShape::Scalar(_));
     is_scalar.then(|| tree.scalar_text(key))
 }
 

@@ -8,7 +8,7 @@ mod trigger;
 
 pub(crate) use file_name::{NamedSkill, SKILL_NAME_COLLISION, collision, file_name};
 pub(crate) use prompt::{NO_PROMPT, no_prompt};
-pub(crate) use trigger::{Wanted, triggers_of};
+pub(crate) use trigger::{WantedTrigger, triggers_of};
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&crate::diagnostic::Code]] =

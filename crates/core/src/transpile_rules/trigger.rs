@@ -36,7 +36,7 @@ An entry of evals.json has one `should_trigger`, and no agent can pass both.
 
 /// One skill of one test.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct WantedTrigger<'a> {
     pub(crate) skill: &'a str,
     /// The effective value.
     pub(crate) should_trigger: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Wanted<'a> {
 pub(crate) fn triggers_of<'a>(
     test: &'a Test,
     report: &mut dyn FnMut(Diagnostic),
-) -> Vec<Wanted<'a>> {
+) -> Vec<WantedTrigger<'a>> {
     let (mut own, mut inherited) = (Vec::new(), Vec::new());
     for named in &test.assertions {
         let list = if is_own(test, named) {
@@ -66,7 +66,7 @@ pub(crate) fn triggers_of<'a>(
         report(conflict(first, second, message));
     });
     // Root triggers only speak for skills that the test itself says nothing about.
-    inherited.retain(|one: &Wanted<'_>| found.iter().all(|own| own.skill != one.skill));
+    inherited.retain(|one: &WantedTrigger<'_>| found.iter().all(|own| own.skill != one.skill));
     let mut above = Vec::with_capacity(inherited.len());
     merge(inherited, &mut above, &mut |first, second| {
         // No test is named, so that a fault which all tests share is one fault.
@@ -84,9 +84,9 @@ fn is_own(test: &Test, named: &NamedAssertion) -> bool {
 }
 
 /// Members of composites are found too. Only its own `negate` flips a trigger.
-fn collect<'a>(assertion: &'a Assertion, found: &mut Vec<Wanted<'a>>) {
+fn collect<'a>(assertion: &'a Assertion, found: &mut Vec<WantedTrigger<'a>>) {
     if let Some(trigger) = assertion.check.trigger() {
-        found.push(Wanted {
+        found.push(WantedTrigger {
             skill: &trigger.skill,
             should_trigger: trigger.should_trigger != assertion.common.negate,
             assertion,
@@ -99,9 +99,9 @@ fn collect<'a>(assertion: &'a Assertion, found: &mut Vec<Wanted<'a>>) {
 
 /// The first of each skill is kept; `clash` hears of every later one that says the opposite.
 fn merge<'a>(
-    all: Vec<Wanted<'a>>,
-    found: &mut Vec<Wanted<'a>>,
-    clash: &mut dyn FnMut(&Wanted<'a>, &Wanted<'a>),
+    all: Vec<WantedTrigger<'a>>,
+    found: &mut Vec<WantedTrigger<'a>>,
+    clash: &mut dyn FnMut(&WantedTrigger<'a>, &WantedTrigger<'a>),
 ) {
     for one in all {
         match found.iter().find(|first| first.skill == one.skill) {
@@ -112,7 +112,7 @@ fn merge<'a>(
     }
 }
 
-fn conflict(first: &Wanted<'_>, second: &Wanted<'_>, message: String) -> Diagnostic {
+fn conflict(first: &WantedTrigger<'_>, second: &WantedTrigger<'_>, message: String) -> Diagnostic {
     let place = second.assertion.common.head;
     Diagnostic::new(&CONFLICTING_TRIGGERS, place, message)
         .related(first.assertion.common.head, "the other one")

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
 use evalrig_core::model::Suite;
-use evalrig_core::read::{Findings as ReadFindings, Found, LoadError, LoadRequest, load_suite};
+use evalrig_core::read::{
+    Findings as ReadFindings, FoundSuite, LoadError, LoadRequest, load_suite,
+};
 use evalrig_core::reader::{Limits, TargetNames};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
@@ -61,7 +63,7 @@ pub(in super::super) fn load_all(
     context: &Context,
     loading: &Loading,
     targets: Option<&String>,
-    found: &[Found],
+    found: &[FoundSuite],
     need: Need,
 ) -> Result<Vec<Ready>, Exit> {
     let chosen = targets.map(|file| context.absolute(file));
@@ -112,7 +114,7 @@ fn load_one(
     context: &Context,
     loading: &Loading,
     chosen: Option<&Utf8Path>,
-    one: &Found,
+    one: &FoundSuite,
     need: Need,
 ) -> Result<Option<Ready>, Exit> {
     let mut findings = ReadFindings::new();

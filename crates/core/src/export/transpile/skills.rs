@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Test, Value};
 use crate::source::Span;
-use crate::transpile_rules::{NamedSkill, Wanted, collision, file_name};
+use crate::transpile_rules::{NamedSkill, WantedTrigger, collision, file_name};
 
 use super::{Layout, NoSkill, TranspileOptions};
 
@@ -103,7 +103,7 @@ type TriggerSettings = [Option<(Value, Span)>; SETTINGS.len()];
 
 impl SkillIndex {
     /// Adds the next test with its triggers.
-    pub(super) fn add(&mut self, test: &Test, wanted: &[Wanted<'_>]) {
+    pub(super) fn add(&mut self, test: &Test, wanted: &[WantedTrigger<'_>]) {
         let at = self.tests;
         self.tests += 1;
         if wanted.is_empty() {
@@ -117,7 +117,7 @@ impl SkillIndex {
         }
     }
 
-    fn index_of(&mut self, test: &Test, one: &Wanted<'_>) -> usize {
+    fn index_of(&mut self, test: &Test, one: &WantedTrigger<'_>) -> usize {
         if let Some(known) = self.known.get(one.skill) {
             return *known;
         }
@@ -132,7 +132,7 @@ impl SkillIndex {
         index
     }
 
-    fn take_settings(&mut self, index: usize, one: &Wanted<'_>) {
+    fn take_settings(&mut self, index: usize, one: &WantedTrigger<'_>) {
         let skill = &mut self.list[index];
         let options = one.assertion.check.options();
         let span = one.assertion.common.head;
