@@ -29,21 +29,11 @@ impl Trial {
         let (assertions, faults) = snippet::read_with(files.clone(), yaml);
         assert!(!assertions.is_empty(), "{faults:?} in {yaml}");
         let span = assertions[0].common.span;
+        let id = TestId::new("t").expect("a legal id");
         let test = Test {
-            id: TestId::new("t").expect("a legal id"),
-            position: 1,
-            criteria: None,
-            description: None,
-            conversation_id: None,
-            note: None,
-            metadata: Default::default(),
             input: vec![Message::user("Hi")],
-            expected_output: None,
             assertions: name_all(assertions, |_, _| {}),
-            execution: Default::default(),
-            trials: 1,
-            skip: None,
-            span,
+            ..Test::blank(id, 1, span)
         };
         Self {
             test,

@@ -1,7 +1,7 @@
 //! Evidence made up for the unit tests of this room.
 
 use crate::model::{
-    Block, Call, Evidence, Expected, FileRef, Map, Message, Role, Test, TestId, Tokens, ToolCall,
+    Block, Call, Evidence, Expected, FileRef, Message, Role, Test, TestId, Tokens, ToolCall,
     Transcript, Value,
 };
 use crate::source::{MemoryFiles, SourceId, Span};
@@ -14,21 +14,10 @@ pub(super) struct Sample {
 
 impl Sample {
     pub(super) fn new(input: Vec<Message>, transcript: Transcript) -> Self {
+        let id = TestId::new("t").expect("a legal id");
         let test = Test {
-            id: TestId::new("t").expect("a legal id"),
-            position: 1,
-            criteria: None,
-            description: None,
-            conversation_id: None,
-            note: None,
-            metadata: Map::new(),
             input,
-            expected_output: None,
-            assertions: Vec::new(),
-            execution: Default::default(),
-            trials: 1,
-            skip: None,
-            span: Span::new(SourceId(0), 0, 0),
+            ..Test::blank(id, 1, Span::new(SourceId(0), 0, 0))
         };
         Self {
             test,

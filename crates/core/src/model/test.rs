@@ -37,3 +37,25 @@ pub struct Test {
     /// The test's own mapping.
     pub span: Span,
 }
+
+impl Test {
+    /// A test in which everything optional is absent; it has no input yet.
+    pub fn blank(id: TestId, position: u32, span: Span) -> Self {
+        Self {
+            id,
+            position,
+            criteria: None,
+            description: None,
+            conversation_id: None,
+            note: None,
+            metadata: Map::new(),
+            input: Vec::new(),
+            expected_output: None,
+            assertions: Vec::new(),
+            execution: Execution::default(),
+            trials: 1,
+            skip: None,
+            span,
+        }
+    }
+}

@@ -22,11 +22,12 @@ use super::identity::{INVALID_ID, IdPlace};
 use super::input::EMPTY_INPUT;
 use super::load::Loader;
 use super::loaded::Header;
+use super::metadata::merge;
 use super::name::{derived_name, legal_name};
 use super::test::NOTHING_TO_GRADE;
 
 declare_codes! {
-    MISSING_SKILL_NAME = "missing-skill-name", Warning, Shape, r#"An evals.json says whether a skill should trigger, but not which skill. The directory's name stands in.
+    MISSING_SKILL_NAME = "missing-skill-name", Warning, Shape, r#"An evals.json says whether a skill should trigger, but not which skill. The directory's name is used instead.
 
 ## Example
 ```json greeter/evals/evals.json
@@ -39,7 +40,7 @@ declare_codes! {
 ```
 
 ## Why
-A trigger is looked for by the skill's name.
+Triggers are matched by the skill's name.
 "#;
 }
 
@@ -108,7 +109,7 @@ pub(super) fn load(
         loader.reader.report(diagnostic);
         return None;
     };
-    // Text stays byte for byte what it was (spec 15).
+    // Texts are kept byte for byte (spec 15).
     loader.reader.plain_texts = true;
     let skill_root = skill_root(path);
     let written_skill = root.is_mapping().then(|| root.get("skill_name")).flatten();
@@ -256,52 +257,18 @@ impl Loader<'_, '_> {
                 None => self.reader.report(nothing_to_grade(entry)),
             }
         }
-        Some(self.finish_eval(
-            id?,
-            input?,
-            criteria,
-            expected,
-            description,
-            own,
-            list,
-            entry.span(),
-        ))
-    }
-
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the parts of one test, assembled once"
-    )]
-    fn finish_eval(
-        &mut self,
-        id: TestId,
-        input: Message,
-        criteria: Option<String>,
-        expected_output: Option<Expected>,
-        description: Option<String>,
-        own: Map,
-        list: Vec<Arc<Assertion>>,
-        span: Span,
-    ) -> Test {
-        Test {
-            id,
-            position: self.position,
+        Some(Test {
             criteria,
             description,
-            conversation_id: None,
-            note: None,
-            metadata: super::metadata::merge(&self.root_metadata, &own),
-            input: vec![input],
-            expected_output,
+            metadata: merge(&self.root_metadata, &own),
+            input: vec![input?],
+            expected_output: expected,
             assertions: place_in_test(&mut self.reader, list),
-            execution: Execution::default(),
-            trials: 1,
-            skip: None,
-            span,
-        }
+            ..Test::blank(id?, self.position, entry.span())
+        })
     }
 
-    /// An integer or a string; the position where there is none.
+    /// An integer or a string; the test's position if there is no `id`.
     fn eval_id(&mut self, entry: Node<'_>) -> Option<TestId> {
         let node = entry.get("id").filter(|node| !node.is_null());
         let (id, span) = match node {
@@ -352,7 +319,7 @@ impl Loader<'_, '_> {
             Some(name) => name.clone(),
             None => {
                 let message = format!(
-                    "no `skill_name`: triggers are looked for by the directory's name, `{}`",
+                    "no `skill_name`: triggers are matched by the directory's name, `{}`",
                     shorten(&skill.directory)
                 );
                 self.reader.report(
@@ -404,7 +371,12 @@ impl Loader<'_, '_> {
         let trigger = self.trigger(skill, should_trigger, item.span());
         let id = TestId::numeric(u64::from(self.position));
         let list = vec![Arc::new(trigger)];
-        let test = self.finish_eval(id, input, None, None, None, Map::new(), list, item.span());
+        let test = Test {
+            metadata: self.root_metadata.clone(),
+            input: vec![input],
+            assertions: place_in_test(&mut self.reader, list),
+            ..Test::blank(id, self.position, item.span())
+        };
         self.emit(test);
     }
 }

@@ -25,7 +25,7 @@ use super::load::{IdRegistry, Loader};
 use super::metadata::{merge, read_metadata};
 
 declare_codes! {
-    MISSING_CRITERIA = "missing-criteria", Error, Conformance, r#"A test does not say in words what counts as success. Its assertions are graded all the same.
+    MISSING_CRITERIA = "missing-criteria", Error, Conformance, r#"A test does not say in words what counts as success. Its assertions are still graded.
 
 ## Example
 ```yaml
@@ -49,7 +49,7 @@ tests:
 ```
 
 ## Why
-The format requires it: judges use it, and so does everybody who reads a failed test.
+The format requires it: judges use it, and it explains a failed test to its readers.
 "#;
     NOTHING_TO_GRADE = "nothing-to-grade", Error, Conformance, r#"A test has neither `criteria` nor `rubrics` nor an assertion, its own or inherited. It is run and
 recorded, with the outcome `skipped`.
@@ -144,14 +144,14 @@ pub static TEST_FIELDS: &[Field] = &[
     ),
 ];
 
-/// Where a test stands: a place that stays, or a line that is only looked at.
+/// Whether the source of a test stays in memory, or is a line that is dropped after reading.
 #[derive(Debug, Clone)]
 pub(super) enum LineRetention {
     Kept,
     Dropped(LineLocation),
 }
 
-/// Makes the place of an id on a line that will not be kept.
+/// A line that will be dropped, so that places on it can still be reported.
 #[derive(Debug, Clone)]
 pub(super) struct LineLocation {
     pub(super) path: Arc<camino::Utf8Path>,
@@ -161,7 +161,7 @@ pub(super) struct LineLocation {
 }
 
 impl Loader<'_, '_> {
-    /// Reads one test and hands it to the sink; a faulty one is reported and not handed on.
+    /// Reads one test and emits it; a faulty one is reported instead.
     pub(super) fn read_test(
         &mut self,
         node: Node<'_>,
@@ -205,7 +205,8 @@ impl Loader<'_, '_> {
         let expected_output = bound
             .get("expected_output")
             .map(|entry| read_expected(reader, &entry));
-        let texts = Texts::read(reader, &bound);
+        let [description, conversation_id, note] = ["description", "conversation_id", "note"]
+            .map(|name| bound.get(name).and_then(|entry| reader.owned_text(&entry)));
         let own_metadata = bound
             .get("metadata")
             .and_then(|entry| read_metadata(reader, &entry));
@@ -228,9 +229,9 @@ impl Loader<'_, '_> {
             id,
             position: self.position,
             criteria: criteria.text,
-            description: texts.description,
-            conversation_id: texts.conversation_id,
-            note: texts.note,
+            description,
+            conversation_id,
+            note,
             metadata: match own_metadata {
                 Some(own) => merge(&self.root_metadata, &own),
                 None => self.root_metadata.clone(),
@@ -248,7 +249,7 @@ impl Loader<'_, '_> {
         })
     }
 
-    /// Remembers an id, and reports its second use.
+    /// Registers an id, and reports its second use.
     pub(super) fn register_id(
         &mut self,
         id: &TestId,
@@ -329,7 +330,7 @@ impl Loader<'_, '_> {
         list.extend(execution.assertions.iter().cloned());
         inherit(&mut list, above);
         if faulty {
-            // What was written may have been all there is to grade, so only criteria are missed.
+            // The faulty assertion may be the only one, so only criteria are reported as missing.
             self.report_criteria(bound, facts.criteria, false);
             self.report_faults(bound, &list, facts);
             return None;
@@ -483,24 +484,6 @@ fn read_criteria(reader: &mut Reader<'_>, bound: &Bound<'_>) -> ReadCriteria {
     }
 }
 
-#[derive(Default)]
-struct Texts {
-    description: Option<String>,
-    conversation_id: Option<String>,
-    note: Option<String>,
-}
-
-impl Texts {
-    fn read(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Self {
-        let mut text = |name| bound.get(name).and_then(|entry| reader.owned_text(&entry));
-        Self {
-            description: text("description"),
-            conversation_id: text("conversation_id"),
-            note: text("note"),
-        }
-    }
-}
-
 fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
     let entry = bound.get("skip")?;
     match entry.value.scalar() {
@@ -513,7 +496,7 @@ fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
         }
         Some(Scalar::Str(_)) => {
             let reason = reader.owned_text(&entry)?;
-            // What a variable stands for may be a boolean (spec 6.1).
+            // The value of a variable may be a boolean (spec 6.1).
             match resolve_plain(reason.trim()) {
                 Scalar::Bool(false) => None,
                 Scalar::Bool(true) => Some(Skip { reason: None }),
@@ -579,7 +562,7 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
     }
 }
 
-/// An entry of `tests` that is no mapping.
+/// An entry of `tests` that is neither a mapping nor a path.
 pub(super) fn not_a_test(node: Node<'_>) -> Diagnostic {
     let message = format!(
         "an item of `tests` is a test or a path, found {}",
