@@ -1,92 +1,18 @@
 //! JSON that others wrote: scripts and judges. Nothing here trusts its length, depth or form.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 
-use crate::diagnostic::Diagnostics;
-use crate::model::{Map, Number, Value};
-use crate::source::{LineIndex, SourceId};
-use crate::syntax::{DEPTH_LIMIT, Node, Scalar, parse_json};
+use crate::model::Value;
+use crate::source::LineIndex;
+use crate::syntax::{DEPTH_LIMIT, lenient_json_value};
 
-/// The value of a JSON text, or why it is none. Of equal keys the last counts, as in most parsers.
+/// The value of a JSON text, or why it is not JSON and where.
 pub(crate) fn parse(text: &str) -> Result<Value, String> {
-    let text = Arc::new(escape_controls(text).into_owned());
-    let mut out = Diagnostics::new();
-    let tree = parse_json(SourceId(0), text.clone(), &mut out);
-    let is_clean = out.is_empty();
-    match tree {
-        Some(tree) => Ok(value_of(tree.root(), is_clean)),
-        None => Err(explain(&text, out)),
-    }
-}
-
-fn explain(text: &str, out: Diagnostics) -> String {
-    let mut faults = out.into_vec();
-    let Some(fault) = faults.pop() else {
-        return "it is not JSON".to_owned();
-    };
-    let place = LineIndex::new(text).position(text, fault.span.start);
-    let message = fault.message;
-    format!("{message} (line {}, column {})", place.line, place.column)
-}
-
-/// Characters that suites may not hold but JSON may, inside strings only. Outside of strings the
-/// escape is as wrong as the character was.
-fn escape_controls(text: &str) -> Cow<'_, str> {
-    let is_refused = |c: char| matches!(c, '\u{7f}'..='\u{9f}') && c != '\u{85}';
-    if !text.contains(is_refused) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if is_refused(c) {
-            out.push_str(&format!("\\u{:04x}", u32::from(c)))
-        } else {
-            out.push(c)
-        }
-    }
-    Cow::Owned(out)
-}
-
-/// The depth of a tree is bounded, so this may recurse.
-fn value_of(node: Node<'_>, keys_differ: bool) -> Value {
-    if node.is_sequence() {
-        let items = node.items().map(|item| value_of(item, keys_differ));
-        return Value::List(items.collect());
-    }
-    match node.scalar() {
-        None => Value::Map(map_of(node, keys_differ)),
-        Some(Scalar::Null) => Value::Null,
-        Some(Scalar::Bool(value)) => Value::Bool(value),
-        // What overflows a float stays text, so that nobody takes it for a number.
-        Some(Scalar::Int(text) | Scalar::Float(text)) => {
-            Number::parse(text).map_or_else(|| Value::from(text), Value::Number)
-        }
-        Some(Scalar::Str(text)) => Value::from(text),
-    }
-}
-
-fn map_of(node: Node<'_>, keys_differ: bool) -> Map {
-    let mut entries: Vec<(String, Value)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for (key, value) in node.written_entries() {
-        let key = key.scalar_text().unwrap_or("");
-        let value = value_of(value, keys_differ);
-        if keys_differ {
-            entries.push((key.to_owned(), value));
-            continue;
-        }
-        match places.get(key) {
-            Some(&at) => entries[at].1 = value,
-            None => {
-                places.insert(key, entries.len());
-                entries.push((key.to_owned(), value));
-            }
-        }
-    }
-    entries.into_iter().collect()
+    lenient_json_value(text).map_err(|fault| {
+        let place = LineIndex::new(text).position(text, fault.at as u32);
+        let reason = fault.reason;
+        format!("{reason} (line {}, column {})", place.line, place.column)
+    })
 }
 
 /// The JSON objects of a text that stand on their own, not inside another one.

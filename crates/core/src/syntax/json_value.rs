@@ -1,4 +1,4 @@
-//! JSON text → free data.
+//! JSON text → [`Value`], for data that belongs to no schema.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ pub struct JsonFault {
     pub reason: String,
 }
 
-/// As [`json_value`], for a text that no author answers for: of a key that comes twice, the last
-/// value counts, as in most readers of JSON.
+/// As [`json_value`], for text that a program wrote: the last value of a repeated key wins, as in
+/// most JSON parsers.
 pub fn lenient_json_value(text: &str) -> Result<Value, JsonFault> {
     let Some(mut tree) = small_tree(text) else {
         return Err(JsonFault {
@@ -44,9 +44,8 @@ pub fn lenient_json_value(text: &str) -> Result<Value, JsonFault> {
 /// The value that begins at the first `{` or `[` from which a complete value can be read, as
 /// [`lenient_json_value`] reads it.
 ///
-/// Every try may look at much of the text, so that a hostile text could take time in the square of
-/// its length. All tries together look at no more than 16 times the text and 1 MiB; then there is
-/// no value.
+/// Every attempt may scan much of the text, so hostile input could take quadratic time. All
+/// attempts together scan at most 16 times the text plus 1 MiB; then the result is `None`.
 pub fn first_json_value(text: &str) -> Option<Value> {
     let mut tree = small_tree(text)?;
     let mut budget = text.len().saturating_mul(16).saturating_add(1 << 20);
@@ -72,7 +71,7 @@ fn small_tree(text: &str) -> Option<Tree> {
     is_small.then(|| Tree::new(SourceId(0), Arc::new(text.to_owned())))
 }
 
-/// The value, unless there is a fault other than keys that come twice.
+/// The value, unless there is a fault other than repeated keys.
 fn value_in(tree: &Tree, parsed: Result<(), Vec<JsonError>>) -> Result<Value, JsonError> {
     let Err(faults) = parsed else {
         return Ok(plain_value(tree.root()));
@@ -111,7 +110,7 @@ fn reason(kind: &JsonErrorKind) -> String {
     match kind {
         JsonErrorKind::Syntax(message) => (*message).to_owned(),
         JsonErrorKind::TooDeep => format!("it is nested deeper than {DEPTH_LIMIT} levels"),
-        JsonErrorKind::DuplicateKey { .. } => "a key comes twice".to_owned(),
+        JsonErrorKind::DuplicateKey { .. } => "a key is repeated".to_owned(),
     }
 }
 
