@@ -5,11 +5,11 @@ use camino::Utf8Path;
 use crate::assertion::read_entries;
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::model::{Map, Verdicts};
-use crate::reader::{Reader, type_of};
+use crate::reader::{Reader, short_span, type_of};
 use crate::source::SourceId;
 use crate::syntax::Node;
 use crate::syntax::fields::{
-    Bound, Field, Shape, UNKNOWN_FIELD, UNSUPPORTED_FEATURE, unknown_field,
+    Bound, Field, Shape, UNKNOWN_FIELD, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field,
 };
 
 use super::execution::{MOST_TRIALS, read_execution, read_trials};
@@ -34,13 +34,13 @@ description: |
 
 ## Instead
 ```text
-description: Two sentences; the rest stands in a README beside the suite.
+description: Two sentences; the rest is in a README beside the suite.
 ```
 
 ## Why
 Listings and reports show it in full.
 "#;
-    MISSING_TESTS = "missing-tests", Blocking, Shape, r#"The file has no `tests`, and no JSONL file of the same name lies beside it.
+    MISSING_TESTS = "missing-tests", Blocking, Shape, r#"The file has no `tests`, and there is no JSONL file of the same name beside it.
 
 ## Example
 ```yaml
@@ -57,7 +57,7 @@ tests:
 ```
 
 ## Why
-Without tests it is no suite, so nothing else in it is checked.
+Without tests it is not a suite, so nothing else in it is checked.
 "#;
 }
 
@@ -152,17 +152,7 @@ pub(super) fn load_root(
     root: Node<'_>,
 ) -> Option<Header> {
     if !root.is_mapping() {
-        let message = format!(
-            "a suite is a mapping with `name` and `tests`, found {}",
-            type_of(root)
-        );
-        let span = crate::reader::short_span(root);
-        let diagnostic = Diagnostic::new(&crate::syntax::fields::WRONG_TYPE, span, message);
-        loader.reader.report(if root.is_sequence() {
-            diagnostic.help("put the list under `tests:`; a bare list can only be imported")
-        } else {
-            diagnostic
-        });
+        loader.reader.report(not_a_mapping(root));
         return None;
     }
     if let Some(diagnostic) = dialect::foreign(root, loader.origin) {
@@ -188,25 +178,31 @@ pub(super) fn load_root(
     let bound = Bound::new(root, &[ROOT_FIELDS], loader.reader.out);
     let (header, level) = read_header(loader, path, source, &bound);
     loader.root_metadata = header.metadata.clone();
-    match partner {
-        Some(jsonl) => {
-            let place = bound
-                .get("tests")
-                .map_or(bound.head(), |entry| entry.value.span());
+    let tests = bound.get("tests");
+    match (partner, &tests) {
+        (Some(jsonl), _) => {
+            let place = tests.map_or(bound.head(), |entry| entry.value.span());
             loader.imported.insert(jsonl.clone());
             loader.read_jsonl_tests(&jsonl, &level, place);
         }
-        None => {
-            if let Some(entry) = bound.get("tests") {
-                loader.read_tests(&entry, &level);
-            }
-        }
+        (None, Some(entry)) => loader.read_tests(entry, &level),
+        (None, None) => {}
     }
-    let place = bound
-        .get("tests")
-        .map_or(bound.head(), |entry| entry.key.span());
-    loader.check_count(place);
+    loader.check_count(tests.map_or(bound.head(), |entry| entry.key.span()));
     Some(header)
+}
+
+fn not_a_mapping(root: Node<'_>) -> Diagnostic {
+    let message = format!(
+        "a suite is a mapping with `name` and `tests`, found {}",
+        type_of(root)
+    );
+    let diagnostic = Diagnostic::new(&WRONG_TYPE, short_span(root), message);
+    if root.is_sequence() {
+        diagnostic.help("put the list under `tests:`; a bare list can only be imported")
+    } else {
+        diagnostic
+    }
 }
 
 /// `tests` under any of its names, unless it is null.
@@ -234,7 +230,7 @@ pub(super) fn missing_tests(root: Node<'_>) -> Diagnostic {
     }
 }
 
-/// The header of the main file, and the level that its tests stand on.
+/// The header of the main file, and what it passes down to its tests.
 pub(super) fn read_header<'p>(
     loader: &mut Loader<'_, '_>,
     path: &Utf8Path,
@@ -274,7 +270,7 @@ pub(super) fn read_header<'p>(
     (header, level)
 }
 
-/// What a suite file hands down: `assert`, `execution`, `input`, `input_files`.
+/// What a suite file passes down: `assert`, `execution`, `input`, `input_files`.
 pub(super) fn read_level<'p>(
     loader: &mut Loader<'_, '_>,
     bound: &Bound<'p>,
@@ -295,7 +291,7 @@ pub(super) fn read_level<'p>(
         level.faulty |= found.faulty;
         trials = found.trials;
         if let Some((key, _)) = written_in(Some(entry), "skip_defaults") {
-            let message = "only a test takes `skip_defaults`; here it has no effect";
+            let message = "`skip_defaults` only has an effect in a test";
             reader.report(Diagnostic::new(&UNKNOWN_FIELD, key, message).help("remove it"));
         }
     }
@@ -342,7 +338,7 @@ fn read_description(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<String
         let message = format!(
             "the description has {length} characters, at most {LONGEST_DESCRIPTION} are allowed"
         );
-        let span = crate::reader::short_span(entry.value);
+        let span = short_span(entry.value);
         reader.report(Diagnostic::new(&DESCRIPTION_TOO_LONG, span, message));
     }
     Some(text)

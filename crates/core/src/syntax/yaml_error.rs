@@ -1,4 +1,4 @@
-//! The parser's error kinds in the words of someone who writes YAML.
+//! The parser's error kinds, explained to authors of YAML files.
 
 use granit_parser::{ErrorKind, ScanError};
 
@@ -42,9 +42,38 @@ fn end_of_character(text: &str, at: u32) -> u32 {
     }
 }
 
+/// The message for an author, and help where there is some.
 fn words(kind: &ErrorKind) -> (String, Option<&'static str>) {
     use ErrorKind as K;
-    let (message, help) = match kind {
+    match kind {
+        K::UnclosedFlowCollection { open } => (
+            format!("`{open}` is never closed"),
+            Some("add the closing bracket"),
+        ),
+        K::MismatchedFlowCollectionEnd { open, close } => (
+            format!("`{open}` is closed by `{close}`"),
+            Some("close each bracket with its own kind"),
+        ),
+        K::UnexpectedCharacter { character } => (
+            format!("an unquoted value cannot begin with `{character}`"),
+            Some("put quotes around the value"),
+        ),
+        kind => match block_words(kind)
+            .or_else(|| flow_words(kind))
+            .or_else(|| text_words(kind))
+        {
+            Some((message, help)) => (message.to_owned(), help),
+            None => (kind.to_string(), None),
+        },
+    }
+}
+
+type Words = (&'static str, Option<&'static str>);
+
+/// Indentation, keys and list items.
+fn block_words(kind: &ErrorKind) -> Option<Words> {
+    use ErrorKind as K;
+    Some(match kind {
         K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabInPlainScalar => {
             ("a tab is used for indentation", Some("indent with spaces"))
         }
@@ -55,7 +84,7 @@ fn words(kind: &ErrorKind) -> (String, Option<&'static str>) {
         K::MappingValueNotAllowed => (
             "a `:` is not allowed here",
             Some(
-                "put quotes round a text that contains `: `, and check the indentation of this line",
+                "put quotes around a value that contains `: `, and check the indentation of this line",
             ),
         ),
         K::SimpleKeyExpected | K::InvalidSimpleKey => (
@@ -65,22 +94,18 @@ fn words(kind: &ErrorKind) -> (String, Option<&'static str>) {
         K::ExpectedBlockMappingKey => (
             "expected another key of this mapping",
             Some(
-                "keys of one mapping stand in the same column; check the indentation and that quotes are closed",
+                "keys of one mapping start in the same column; check the indentation and that quotes are closed",
             ),
         ),
         K::ExpectedBlockSequenceEntry => (
             "expected another `- ` item of this list",
             Some(
-                "items of one list stand in the same column; indent what belongs to an item deeper than its `-`",
+                "items of one list start in the same column; indent what belongs to an item deeper than its `-`",
             ),
         ),
         K::BlockSequenceEntryNotAllowed => (
             "a list item is not allowed here",
-            Some("put the list on the line below its key, or quote the text"),
-        ),
-        K::BlockEntryInFlowCollection => (
-            "a `- ` item cannot stand inside `[…]` or `{…}`",
-            Some("separate the items of `[…]` by commas"),
+            Some("put the list on the line below its key, or quote the value"),
         ),
         K::InvalidIndentation | K::InvalidFlowScalarIndent | K::InvalidQuotedScalarIndent => (
             "the indentation does not fit",
@@ -90,72 +115,73 @@ fn words(kind: &ErrorKind) -> (String, Option<&'static str>) {
             "the block text is indented less than its first line",
             Some("give all lines of the block at least the indentation of its first line"),
         ),
-        K::UnclosedQuotedScalar => ("this quote is never closed", Some("add the closing quote")),
-        K::DocumentIndicatorInQuotedScalar => (
-            "a line that begins with `---` or `...` ends the document inside a quoted text",
-            Some("close the quote above, or indent the line"),
-        ),
-        K::UnclosedFlowCollection { open } => {
-            return (
-                format!("`{open}` is never closed"),
-                Some("add the closing bracket"),
-            );
-        }
-        K::UnexpectedEofFlowSequence => ("a `[` is never closed", Some("add the closing `]`")),
-        K::UnexpectedEofFlowMapping | K::UnexpectedEofImplicitFlowMapping => {
-            ("a `{` is never closed", Some("add the closing `}`"))
-        }
-        K::MismatchedFlowCollectionEnd { open, close } => {
-            return (
-                format!("`{open}` is closed by `{close}`"),
-                Some("close each bracket by its own kind"),
-            );
-        }
-        K::MisplacedFlowCollectionEnd => (
-            "a closing bracket that nothing opened",
-            Some("remove it, or put quotes round the text"),
-        ),
-        K::ExpectedFlowMappingSeparator => (
-            "expected `,` or `}`",
-            Some(
-                "separate entries by commas, and quote texts that contain `{`, `}`, `[`, `]` or `,`",
-            ),
-        ),
-        K::ExpectedFlowSequenceSeparator => (
-            "expected `,` or `]`",
-            Some(
-                "separate items by commas, and quote texts that contain `{`, `}`, `[`, `]` or `,`",
-            ),
-        ),
-        K::UnexpectedCharacter { character } => {
-            return (
-                format!("a text cannot begin with `{character}`"),
-                Some("put quotes round the text"),
-            );
-        }
-        K::UnknownQuotedScalarEscape => (
-            "unknown escape in a double-quoted text",
-            Some("write `\\\\` for a backslash, or use single quotes, which know no escapes"),
-        ),
-        K::InvalidTrailingSingleQuotedScalar | K::InvalidTrailingDoubleQuotedScalar => (
-            "there is text behind the closing quote",
-            Some("quote the whole value; inside single quotes write `''` for one `'`"),
-        ),
-        K::CommentNotSeparated => ("a comment needs a space before its `#`", None),
         K::MappingKeyNotAllowed => (
             "a key is not allowed here",
             Some("check the indentation of this line"),
         ),
         K::InvalidBlockScalarHeader => (
-            "unexpected text behind `|` or `>`",
+            "unexpected text after `|` or `>`",
             Some("begin the block text on the next line"),
         ),
-        K::UndeclaredTagHandle => (
-            "a text that begins with `!` is a tag, and this one is not declared",
-            Some("put quotes round the text"),
+        _ => return None,
+    })
+}
+
+/// Lists and mappings in brackets.
+fn flow_words(kind: &ErrorKind) -> Option<Words> {
+    use ErrorKind as K;
+    Some(match kind {
+        K::BlockEntryInFlowCollection => (
+            "a `- ` item is not allowed inside `[…]` or `{…}`",
+            Some("separate the items of `[…]` with commas"),
         ),
-        K::BomInsideDocument => ("a byte order mark inside the text", Some("remove it")),
-        other => return (other.to_string(), None),
-    };
-    (message.to_owned(), help)
+        K::UnexpectedEofFlowSequence => ("a `[` is never closed", Some("add the closing `]`")),
+        K::UnexpectedEofFlowMapping | K::UnexpectedEofImplicitFlowMapping => {
+            ("a `{` is never closed", Some("add the closing `}`"))
+        }
+        K::MisplacedFlowCollectionEnd => (
+            "this closing bracket was never opened",
+            Some("remove it, or put quotes around the value"),
+        ),
+        K::ExpectedFlowMappingSeparator => (
+            "expected `,` or `}`",
+            Some(
+                "separate entries with commas, and quote values that contain `{`, `}`, `[`, `]` or `,`",
+            ),
+        ),
+        K::ExpectedFlowSequenceSeparator => (
+            "expected `,` or `]`",
+            Some(
+                "separate items with commas, and quote values that contain `{`, `}`, `[`, `]` or `,`",
+            ),
+        ),
+        _ => return None,
+    })
+}
+
+/// Quotes, escapes, comments and tags.
+fn text_words(kind: &ErrorKind) -> Option<Words> {
+    use ErrorKind as K;
+    Some(match kind {
+        K::UnclosedQuotedScalar => ("this quote is never closed", Some("add the closing quote")),
+        K::DocumentIndicatorInQuotedScalar => (
+            "a line that begins with `---` or `...` ends the document inside a quoted string",
+            Some("close the quote above, or indent the line"),
+        ),
+        K::UnknownQuotedScalarEscape => (
+            "unknown escape in a double-quoted string",
+            Some("write `\\\\` for a backslash, or use single quotes, which have no escapes"),
+        ),
+        K::InvalidTrailingSingleQuotedScalar | K::InvalidTrailingDoubleQuotedScalar => (
+            "unexpected text after the closing quote",
+            Some("quote the whole value; inside single quotes write `''` for one `'`"),
+        ),
+        K::CommentNotSeparated => ("a comment needs a space before its `#`", None),
+        K::UndeclaredTagHandle => (
+            "a value that begins with `!` is a tag, and this one is not declared",
+            Some("put quotes around the value"),
+        ),
+        K::BomInsideDocument => ("a byte order mark inside the file", Some("remove it")),
+        _ => return None,
+    })
 }
