@@ -1,4 +1,4 @@
-//! Every code of this crate, gathered from the rooms that declare them.
+//! Every diagnostic code of this crate, collected from the rooms that declare them.
 
 use crate::diagnostic::Code;
 

@@ -1,6 +1,6 @@
 //! The name of a fault, declared beside the place that reports it.
 
-/// How grave a fault is, and which work it stops (spec, table of levels).
+/// How severe a fault is, and which work it blocks (spec, table of levels).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Level {
     /// E!: nothing can be done with the file.
@@ -131,7 +131,7 @@ pub struct Code {
 }
 
 /// Declares the codes that a file reports, and lists them as its `CODES`, so that none can be
-/// forgotten by the registry: `NAME = "kebab-name", Level, Family, "doc";`
+/// missing from [`crate::codes`]: `NAME = "kebab-name", Level, Family, "doc";`
 #[macro_export]
 macro_rules! declare_codes {
     ($($constant:ident = $name:literal, $level:ident, $family:ident, $doc:literal;)*) => {

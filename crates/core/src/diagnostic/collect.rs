@@ -1,4 +1,4 @@
-//! Gathers diagnostics while files are read.
+//! Collects diagnostics while files are read.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -84,7 +84,7 @@ impl Diagnostics {
         self.kept.len() >= KEPT
     }
 
-    /// A fault that nobody will see in detail: only its level counts.
+    /// Counts a fault whose details are not kept.
     pub fn count_unkept(&mut self, level: Level) {
         let level = if self.strict { level.strict() } else { level };
         self.count(level);

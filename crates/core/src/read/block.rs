@@ -11,7 +11,7 @@ use crate::syntax::{Node, Scalar};
 use super::input::file_ref;
 
 declare_codes! {
-    BARE_STRING_BLOCK = "bare-string-block", Warning, Shape, r#"A list of blocks holds a plain text. It is read as one `text` block.
+    BARE_STRING_BLOCK = "bare-string-block", Warning, Shape, r#"A list of blocks contains a plain string. It is read as a `text` block.
 
 ## Example
 ```yaml
@@ -34,7 +34,7 @@ tests:
 ```
 
 ## Why
-Other readers of the format refuse it.
+Other tools that read the format reject it.
 "#;
     INVALID_BLOCK_TYPE = "invalid-block-type", Blocking, Shape, r#"A content block's type is not `text`, `file`, `image` or `json`.
 
@@ -103,7 +103,7 @@ pub static BLOCK_FIELDS: &[Field] = &[
 
 pub(super) fn read_block(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Block> {
     if let Some(Scalar::Str(_)) = node.scalar() {
-        let message = "a plain text in a list of blocks; it is read as a `text` block";
+        let message = "a plain string in a list of blocks; it is read as a `text` block";
         let diagnostic = Diagnostic::new(&BARE_STRING_BLOCK, short_span(node), message);
         reader.report(diagnostic.help("write `{type: text, value: …}`"));
         return Some(Block::Text(

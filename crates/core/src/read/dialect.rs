@@ -31,15 +31,15 @@ tests:
 ```
 
 ## Why
-`eval.yaml` is a popular name. Reading half of another tool's file would run something that nobody
-wrote.
+`eval.yaml` is a popular name. Reading half of another tool's file would run tests that its author
+never wrote.
 "#;
 }
 
 struct ForeignDialect {
     tool: &'static str,
     help: &'static str,
-    /// The keys that gave it away.
+    /// The keys that identify it.
     detect: fn(&RootView<'_>) -> Option<Vec<&'static str>>,
 }
 
@@ -111,7 +111,7 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of promptfoo",
-        help: "there is no conversion",
+        help: "evalrig cannot convert it",
         detect: |root| {
             if root.some_test_has(&["input", "input_messages"]) {
                 return None;
@@ -128,7 +128,7 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of inspect (Hugging Face)",
-        help: "there is no conversion",
+        help: "evalrig cannot convert it",
         detect: |root| {
             root.item_key("tasks", &["field_spec", "solvers", "scorers"])
                 .map(|key| vec!["tasks", key])
@@ -136,7 +136,7 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of skillgrade",
-        help: "there is no conversion",
+        help: "evalrig cannot convert it",
         detect: |root| {
             root.item_key("tasks", &["instruction"])
                 .map(|key| vec!["tasks", key])
@@ -144,7 +144,7 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of waza",
-        help: "there is no conversion",
+        help: "evalrig cannot convert it",
         detect: |root| {
             root.list("tasks")?;
             let key = root.first_of(&["executor", "config", "metrics", "graders", "skill"])?;
@@ -153,7 +153,7 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of skival",
-        help: "there is no conversion",
+        help: "evalrig cannot convert it",
         detect: |root| {
             root.item_key("evals", &["variants", "verify", "file"])
                 .map(|key| vec!["evals", key])
@@ -161,7 +161,7 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of assay",
-        help: "there is no conversion",
+        help: "evalrig cannot convert it",
         detect: |root| {
             let fits = root.has("suite") && root.has("model") && root.some_test_has(&["expected"]);
             fits.then(|| vec!["suite", "model"])

@@ -10,14 +10,14 @@ use crate::source::{EntryKind, Files};
 
 use super::loaded::Origin;
 
-/// A file to load, and how it was come by.
+/// A file to load, and how it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundSuite {
     pub path: Utf8PathBuf,
     pub origin: Origin,
 }
 
-/// Why an argument leads nowhere.
+/// Why an argument names no suites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Discovery {
     /// The path does not exist.
@@ -50,7 +50,7 @@ pub(super) fn is_hidden(name: &str) -> bool {
 }
 
 impl FoundSuite {
-    /// Expands arguments: files, directories, patterns, and `!` patterns that take away. No
+    /// Expands arguments: files, directories, patterns, and `!` patterns that exclude. No
     /// argument means the current directory. A file reached twice, by a link too, is returned once.
     pub fn from_arguments(
         files: &dyn Files,
@@ -64,7 +64,7 @@ impl FoundSuite {
         let rest = if positive { &[][..] } else { &here[..] };
         for argument in rest.iter().chain(arguments) {
             if let Some(pattern) = argument.strip_prefix('!') {
-                // A directory that is taken away goes with all that is in it.
+                // Excluding a directory excludes everything in it.
                 let below = format!("{}/**", pattern.trim_end_matches('/'));
                 removed.push(matcher(working_directory, pattern)?);
                 removed.push(matcher(working_directory, &below)?);
@@ -79,8 +79,8 @@ impl FoundSuite {
     }
 }
 
-/// Keeps the first of those that lead to one file; a link to it only if nothing else does, because
-/// relative paths start where the file lies.
+/// Keeps the first path to each file; a link only if there is no other path, because relative paths
+/// start at the file's own directory.
 fn drop_repeats(files: &dyn Files, found: &mut Vec<FoundSuite>) {
     let mut best: HashMap<Utf8PathBuf, (bool, usize)> = HashMap::new();
     for (at, one) in found.iter().enumerate() {
@@ -93,7 +93,7 @@ fn drop_repeats(files: &dyn Files, found: &mut Vec<FoundSuite>) {
     found.retain(|_| at.next().is_some_and(|at| best.contains(&at)));
 }
 
-/// Where a file really lies, and whether its own name is a link.
+/// The real path of a file, and whether its own name is a link.
 fn real_path(files: &dyn Files, path: &Utf8Path) -> (Utf8PathBuf, bool) {
     let real = match files.canonicalize(path) {
         Ok(real) => real,

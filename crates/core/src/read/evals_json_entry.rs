@@ -159,7 +159,7 @@ fn make_ids_unique(items: &mut [RubricItem]) {
     for at in 0..items.len() {
         let is_taken = |id: &str| items[..at].iter().any(|earlier| earlier.id == id);
         if is_taken(&items[at].id) {
-            // The name of its place may be an earlier item's own; one of the next is free.
+            // An earlier item may already have that name; try the next numbers.
             let mut names = (at + 1..).map(|number| format!("rubric-{number}"));
             items[at].id = names.find(|name| !is_taken(name)).unwrap_or_default();
             items[at].id_written = false;

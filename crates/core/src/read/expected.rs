@@ -68,7 +68,7 @@ fn read_scalar(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Expected> {
                 node.span(),
                 format!("`expected_output` is read as the text \"{text}\""),
             )
-            .help("put quotes round it");
+            .help("put it in quotes");
             reader.report(if node.is_alias() {
                 diagnostic
             } else {

@@ -1,4 +1,4 @@
-//! Test ids: reading them, and noticing the second use of one.
+//! Test ids: reads them, and detects duplicates.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
@@ -78,7 +78,7 @@ tests:
 ```
 
 ## Why
-Their results could not be told apart. Ids count over the whole loaded suite, imports included.
+Their results could not be distinguished. Ids must be unique over the whole suite, including imports.
 "#;
     AMBIGUOUS_ID = "ambiguous-id", Warning, Shape, r#"An integer id is written in a way that other tools read as another number. Its source text is used.
 
@@ -109,7 +109,7 @@ pub(super) fn read_id(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<(Tes
     let Some(entry) = bound.get("id") else {
         let help = match bound.misspelt("id") {
             Some(key) => format!("`{}` looks like it", key.scalar_text().unwrap_or("")),
-            None => "add `id`, a short name that no other test has".to_owned(),
+            None => "add `id`, a short unique name".to_owned(),
         };
         reader
             .report(Diagnostic::new(&MISSING_ID, bound.head(), "this test has no `id`").help(help));
@@ -158,7 +158,7 @@ fn integer_id(reader: &mut Reader<'_>, node: Node<'_>, text: &str) -> TestId {
             });
             reader.report(
                 Diagnostic::new(&AMBIGUOUS_ID, node.span(), message)
-                    .help("put quotes round it")
+                    .help("put it in quotes")
                     .fix_if(fix),
             );
             TestId::new(text).unwrap_or_else(|| TestId::numeric(0))
@@ -166,25 +166,25 @@ fn integer_id(reader: &mut Reader<'_>, node: Node<'_>, text: &str) -> TestId {
     }
 }
 
-/// Where the id that is being registered stands.
+/// The place of the id that is being registered.
 #[derive(Debug, Clone)]
 pub(super) enum IdPlace {
     Span(Span),
-    /// On a line that will not be kept.
+    /// On a line that will be dropped.
     Line {
         path: Arc<Utf8Path>,
         position: Position,
     },
 }
 
-/// What is remembered of an id: a keyed hash, and bits of another one.
+/// What is kept of an id: a keyed hash, and some bits of another one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct IdFingerprint {
     hash: u64,
     check: u64,
 }
 
-/// Makes marks. Those of one load compare with each other.
+/// Makes fingerprints. Only those of one load can be compared.
 #[derive(Debug, Clone, Default)]
 pub(super) struct IdHasher(RandomState);
 
@@ -204,14 +204,14 @@ pub(super) struct LineId {
     pub(super) position: Position,
     /// The byte of the file at which the line begins.
     pub(super) line_offset: u64,
-    /// The bytes of the line at which the id stands.
+    /// The bytes of the line that hold the id.
     pub(super) range: (u32, u32),
     /// The test's position in the part.
     pub(super) test: u32,
 }
 
-/// Every id so far as a keyed hash, and where it stands in one word: a million ids must not cost
-/// their texts.
+/// Every id so far as a keyed hash, and its place packed into one word: a million ids must not be
+/// kept as text.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     seen: HashMap<u64, Packed, BuildHasherDefault<AlreadyHashed>>,
@@ -231,8 +231,8 @@ pub(super) enum FirstUse {
     Line { file: u8, line: u32, column: u32 },
 }
 
-/// From the top: bits that tell apart texts with one hash, a bit for lines, then the file, the
-/// line and the column, or the index of a kept place.
+/// From the top: check bits for texts with the same hash, a bit for lines, then the file, the line
+/// and the column, or the index of a kept place.
 #[derive(Debug, Clone, Copy)]
 struct Packed(u64);
 
@@ -275,7 +275,7 @@ impl Ids {
         &self.hasher
     }
 
-    /// Remembers an id; where it was used before, if it was.
+    /// Registers an id. Returns where it was used first, if this is not the first use.
     pub(super) fn register(
         &mut self,
         fingerprint: IdFingerprint,
@@ -284,7 +284,7 @@ impl Ids {
     ) -> Option<FirstUse> {
         match self.seen.get(&fingerprint.hash) {
             Some(known) if known.is_of(fingerprint.check) => Some(known.place()),
-            // Another text with the same hash: it cannot be remembered too.
+            // A hash collision: the second id cannot be registered.
             Some(_) => None,
             None => {
                 let first = self.first_use(place, sources);
@@ -317,7 +317,7 @@ impl Ids {
         FirstUse::Kept(self.places.len() as u32 - 1)
     }
 
-    /// `None` once there are more files than the packed word can tell apart.
+    /// `None` once there are more files than the packed word can number.
     fn file_number(&mut self, path: &Arc<Utf8Path>) -> Option<u8> {
         let known = self.files.iter().rposition(|file| Arc::ptr_eq(file, path));
         let number = known.unwrap_or_else(|| {
@@ -327,7 +327,7 @@ impl Ids {
         u8::try_from(number).ok()
     }
 
-    /// The place of a first use, as something that can be shown.
+    /// The span of a first use, for a diagnostic.
     pub(super) fn span_of(&self, first: FirstUse, id: &TestId, sources: &mut Sources) -> Span {
         match first {
             FirstUse::Kept(index) => self.places[index as usize],
@@ -345,7 +345,7 @@ fn excerpt(id: &str, path: Arc<Utf8Path>, first: Position, sources: &mut Sources
     Span::new(source, 0, id.len() as u32)
 }
 
-/// Tells apart the rare texts whose first hash is equal.
+/// Distinguishes the rare texts whose first hash is equal.
 fn second_hash(text: &str) -> u64 {
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

@@ -103,7 +103,7 @@ tests: [./more.yaml]
 ```
 
 ## Why
-Such a suite has no end.
+Such a suite would never end.
 "#;
     IMPORT_DEPTH = "import-depth", Blocking, Reference, r#"Files import each other more than 16 levels deep.
 
@@ -118,7 +118,7 @@ EVAL.yaml imports a.yaml to q.yaml itself
 ```
 
 ## Why
-Nobody can find out any more where a test comes from.
+With so many levels it is no longer clear where a test comes from.
 "#;
 }
 
@@ -251,7 +251,7 @@ impl Loader<'_, '_> {
                     if !entry.is_link {
                         self.walk(&path, matcher, found, depth + 1);
                     }
-                    // A pattern such as `**` goes through it and means what lies in it.
+                    // A pattern such as `**` walks into it and matches its contents.
                     if found.len() == before && matcher.is_match(&path) {
                         found.push(path);
                     }

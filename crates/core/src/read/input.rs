@@ -78,7 +78,7 @@ tests:
 ## Why
 Most targets need a user message to answer to, and the prompt of an exported test is the last one.
 "#;
-    INPUT_FILES_WITH_MESSAGES = "input-files-with-messages", Blocking, Shape, r#"`input_files` stands beside an `input` that is a list of messages.
+    INPUT_FILES_WITH_MESSAGES = "input-files-with-messages", Blocking, Shape, r#"`input_files` is combined with an `input` that is a list of messages.
 
 ## Example
 ```yaml
@@ -113,7 +113,7 @@ month,revenue
 ## Why
 Nothing says which message the files belong to.
 "#;
-    EMPTY_INPUT_FILES = "empty-input-files", Warning, Shape, r#"`input_files` is an empty list: the test has no files, and takes none from the root either.
+    EMPTY_INPUT_FILES = "empty-input-files", Warning, Shape, r#"`input_files` is an empty list: the test has no files and does not inherit any from the root.
 
 ## Example
 ```yaml
@@ -130,7 +130,7 @@ tests:
 ```
 
 ## Why
-It is either a leftover, or a quiet way to switch off the suite's files that readers will miss.
+It is either a leftover, or a way to drop the suite's files that is easy to overlook.
 "#;
 }
 
@@ -173,8 +173,8 @@ pub(super) fn read_test_input(
     Some(messages)
 }
 
-/// No user, or one who says nothing: either means that there is no prompt, and only the first is
-/// said of an input without a user (spec 3.2).
+/// Without a user message, or with one without text, there is no prompt; an input without a user
+/// message gets only the first diagnostic (spec 3.2).
 fn report_silence(reader: &mut Reader<'_>, entry: &Entry<'_>, messages: &[Message]) {
     let place = short_span(entry.value);
     match last_user_message(messages) {

@@ -1,5 +1,5 @@
-//! Large JSONL files, several parts at a time. JsonlParts are taken over in the order of the file, so
-//! the result is that of reading line by line.
+//! Checks large JSONL files on several threads. Parts are joined in the order of the file, so the
+//! result is the same as reading line by line.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Cursor, Read};
@@ -22,9 +22,9 @@ use super::load::{IdRegistry, Loader};
 use super::sink::DiscardTests;
 use super::skills::{PartSkill, SkillLine, SkillPlace, SkillRegistry};
 
-/// Enough lines that handing them over costs nothing; in tests, a few.
+/// Large enough that the cost of a thread does not matter; small in tests.
 const PART: usize = if cfg!(test) { 300 } else { 2 * 1024 * 1024 };
-/// More threads than this would only wait for the disk.
+/// More threads would only wait for the disk.
 const MOST_THREADS: usize = 8;
 
 /// Whole lines of a file.
@@ -99,7 +99,7 @@ impl Loader<'_, '_> {
                     .drain(..)
                     .map(|part| scope.spawn(|| worker.check(part)))
                     .collect();
-                // The disk works while the threads do.
+                // The next parts are read from disk while the threads work.
                 let next = parts.take(threads());
                 let checked: Vec<CheckedPart> = running
                     .into_iter()
@@ -170,7 +170,7 @@ impl Loader<'_, '_> {
     }
 }
 
-/// The id that stands at these bytes of a line, a JSON string or number.
+/// The id at these bytes of a line, a JSON string or number.
 fn id_in(line: &str, range: (u32, u32)) -> Option<TestId> {
     let token = line.get(range.0 as usize..range.1 as usize)?;
     match json_value(token)? {
@@ -241,7 +241,7 @@ impl<'a> PartWorker<'a> {
             ..Loader::new(reader, &mut discard, self.origin)
         };
         let source = loader.reader.sources.reserve(self.path.clone());
-        // The lines are lent to the reader and come back with what was found in them.
+        // The lines are moved into the parser and come back afterwards.
         let bytes = Cursor::new(part.bytes);
         let lines = JsonLines::resumed(bytes, source, part.lines_before, part.offset);
         let bytes = loader.read_lines(lines, self.level, self.path).into_inner();

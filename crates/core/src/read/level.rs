@@ -1,4 +1,4 @@
-//! What a suite file hands down to its tests. Levels form a chain on the stack, from the nearest
+//! What a suite file passes down to its tests. Levels form a chain on the stack, from the nearest
 //! file to the main one.
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct SuiteLevel<'p> {
 }
 
 impl<'p> SuiteLevel<'p> {
-    /// A file that hands nothing down.
+    /// A file that passes nothing down.
     pub(super) fn plain(parent: Option<&'p SuiteLevel<'p>>, directory: Utf8PathBuf) -> Self {
         Self {
             parent,

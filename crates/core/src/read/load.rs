@@ -18,7 +18,7 @@ use super::skills::SkillRegistry;
 use super::{evals_json, sidecar, suite};
 
 declare_codes! {
-    NO_TESTS = "no-tests", Blocking, Shape, r#"The suite has no test after everything was loaded.
+    NO_TESTS = "no-tests", Blocking, Shape, r#"The suite has no tests after all imports.
 
 ## Example
 ```yaml
@@ -49,7 +49,7 @@ evals/a/EVAL.yaml and evals/b/EVAL.yaml, both with `name: review`
 ```
 
 ## Why
-Results are filed under the suite's name and would be mixed up.
+Results are stored under the suite's name and would be mixed up.
 "#;
 }
 
@@ -73,7 +73,7 @@ pub fn duplicate_suite_name(name: &str, first: Span, second: Span) -> Diagnostic
     Diagnostic::new(
         &DUPLICATE_SUITE_NAME,
         second,
-        format!("another suite is named `{name}` too"),
+        format!("another suite is also named `{name}`"),
     )
     .related(first, "this one")
     .help("give one of them another name")
@@ -98,12 +98,12 @@ pub(super) struct Loader<'w, 's> {
     pub(super) is_targets_file: bool,
 }
 
-/// The ids that were met.
+/// The ids read so far.
 #[derive(Debug)]
 pub(super) enum IdRegistry {
     /// Of the whole suite.
     Whole(Ids),
-    /// Of a part of a file; whoever puts the parts together compares them.
+    /// Of a part of a file; they are compared when the parts are joined.
     Part { ids: Vec<LineId>, hasher: IdHasher },
 }
 

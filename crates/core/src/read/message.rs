@@ -34,7 +34,7 @@ tests:
 ```
 
 ## Why
-Nobody could say where in the conversation it belongs.
+A message without a known role has no place in the conversation.
 "#;
     MISSING_CONTENT = "missing-content", Blocking, Shape, r#"A message has no `content`. Only an assistant message with `tool_calls` needs none.
 
@@ -146,7 +146,7 @@ tests:
 ## Why
 Chat APIs refuse an answer to a call they have not seen.
 "#;
-    TOOL_CALLS_MISPLACED = "tool-calls-misplaced", Error, Conformance, r#"`tool_calls` stands on a message that is not the assistant's.
+    TOOL_CALLS_MISPLACED = "tool-calls-misplaced", Error, Conformance, r#"A message that is not from the assistant has `tool_calls`.
 
 ## Example
 ```yaml
@@ -195,11 +195,11 @@ pub static MESSAGE_FIELDS: &[Field] = &[
     Field::new("name", Shape::Text, "on `tool` messages: the tool's name"),
 ];
 
-/// The calls made so far in one test: they number new ones and answer for `tool_call_id`.
+/// The calls made so far in one test, to number new ones and to check `tool_call_id`.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     pub(super) ids: Vec<String>,
-    /// How many ids were made up.
+    /// How many ids were generated.
     pub(super) numbered: usize,
 }
 

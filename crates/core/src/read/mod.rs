@@ -1,5 +1,5 @@
-//! Node → model: the only room that knows sugar and old spellings. After this door there is one
-//! dialect.
+//! Nodes → model. The only room that knows shorthand and old spellings; what it returns is in one
+//! canonical form.
 
 mod block;
 mod dialect;

@@ -8,7 +8,7 @@ use crate::source::{SourceId, Span};
 use crate::syntax::fields::{Bound, shorten};
 
 declare_codes! {
-    MISSING_NAME = "missing-name", Error, Conformance, r#"The suite has no `name`. The directory of `EVAL.yaml`, or the file's own name, stands in.
+    MISSING_NAME = "missing-name", Error, Conformance, r#"The suite has no `name`. The directory of `EVAL.yaml`, or the file's own name, is used instead.
 
 ## Example
 ```yaml
@@ -24,7 +24,7 @@ tests:
 ```
 
 ## Why
-Results carry the suite's name; a directory that is renamed should not tear its history apart.
+Results carry the suite's name; renaming a directory should not split its history.
 "#;
     INVALID_NAME = "invalid-name", Error, Conformance, r#"The suite's name has other characters than `a`–`z`, `0`–`9` and `-`, does not begin with a letter, ends
 with a hyphen, or is longer than 64 characters.

@@ -63,7 +63,7 @@ name: demo
 ## Why
 Only one of them can be the sidecar.
 "#;
-    MISSING_SIDECAR = "missing-sidecar", Warning, Reference, r#"A JSONL file stands alone: the suite has no name and no settings of its own. The file's name stands in.
+    MISSING_SIDECAR = "missing-sidecar", Warning, Reference, r#"A JSONL file has no sidecar: the suite has no name and no settings of its own. The file's name is used instead.
 
 ## Example
 ```jsonl dataset.jsonl
@@ -79,7 +79,7 @@ name: demo
 ```
 
 ## Why
-Results carry the suite's name, and assertions that all lines share have nowhere else to stand.
+Results carry the suite's name, and assertions that all lines share can only be written in a sidecar.
 "#;
 }
 
@@ -90,7 +90,7 @@ pub(super) fn load_jsonl(loader: &mut Loader<'_, '_>, path: &Utf8Path) -> Option
         [sidecar] => load_with(loader, path, sidecar),
         _ => {
             let source = loader.reader.sources.reserve(path.to_owned().into());
-            let message = "both a `.yaml` and a `.yml` file stand beside this one";
+            let message = "both a `.yaml` and a `.yml` file exist beside this one";
             loader.reader.report(conflicting(source, message));
             None
         }
@@ -125,7 +125,7 @@ fn load_alone(loader: &mut Loader<'_, '_>, path: &Utf8Path) -> Option<Header> {
     let source = loader.reader.sources.reserve(path.to_owned().into());
     let span = Span::new(source, 0, 0);
     let beside = path.with_extension("yaml");
-    let message = "no YAML file stands beside this one to name the suite";
+    let message = "no YAML file beside this one names the suite";
     loader.reader.report(
         Diagnostic::new(&MISSING_SIDECAR, span, message).help(format!(
             "add `{}` with at least a `name`",

@@ -1,5 +1,5 @@
-//! The skills that tests name, so that two whose files would be one are noticed (spec 12.3).
-//! Only names and places are remembered.
+//! The skills that tests name, to report two whose files would have the same name (spec 12.3).
+//! Only names and places are kept.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::test::{LineLocation, LineRetention};
 /// A longer text is not kept to show where a skill was named.
 const LONGEST_EXCERPT: u32 = 200;
 
-/// The skills that were met.
+/// The skills that tests have named so far.
 #[derive(Debug)]
 pub(super) struct SkillRegistry {
     known: HashSet<Arc<str>>,
@@ -30,7 +30,7 @@ pub(super) struct SkillRegistry {
 enum SkillEntries {
     /// Of the whole suite, by the names of their files.
     Whole(HashMap<String, (Arc<str>, SkillPlace)>),
-    /// Of a part of a file; whoever puts the parts together compares them.
+    /// Of a part of a file; they are compared when the parts are joined.
     Part(Vec<PartSkill>),
 }
 
@@ -54,7 +54,7 @@ pub(super) enum SkillPlace {
 pub(super) struct SkillLine {
     path: Arc<Utf8Path>,
     position: Position,
-    /// What stands there, from this byte of the line on.
+    /// The text there, which begins at byte `start` of the line.
     text: String,
     start: u32,
     /// Where in the file the line begins, and which bytes of it are marked.
@@ -84,7 +84,7 @@ impl SkillRegistry {
         }
     }
 
-    /// The skill whose files have the name that those of this new one would have, if there is one.
+    /// The earlier skill with the same file name, if there is one.
     fn enter(&mut self, met: PartSkill) -> Option<(Arc<str>, SkillPlace)> {
         self.known.insert(met.name.clone());
         match &mut self.entries {
@@ -105,7 +105,7 @@ impl SkillRegistry {
 }
 
 impl Loader<'_, '_> {
-    /// Reports what keeps the triggers of a test from going out (spec 12.3).
+    /// Reports what keeps the triggers of a test from being transpiled (spec 12.3).
     pub(super) fn check_triggers(
         &mut self,
         test: &Test,
@@ -166,7 +166,7 @@ impl Loader<'_, '_> {
     }
 }
 
-/// The root's own assertions stay; those on a line of JSONL pass by.
+/// Assertions of the root have a lasting place; those on a JSONL line do not.
 fn place_of(one: &WantedTrigger<'_>, node: Node<'_>, retention: &LineRetention) -> SkillPlace {
     let common = &one.assertion.common;
     match retention {

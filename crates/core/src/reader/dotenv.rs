@@ -36,13 +36,13 @@ WHO=Alice
 ```
 
 ## Why
-A setting that is dropped without a word shows up much later as a missing variable.
+A setting that is dropped silently shows up much later as a missing variable.
 "#;
 }
 
 const ENV_FILE_LIMIT: u64 = 1024 * 1024;
 
-/// Where variables that the process does not have come from.
+/// Where to look for variables that the process environment lacks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum EnvFiles {
     /// `.env` beside the suite and in its parents up to the repository root, nearest first.
@@ -71,7 +71,7 @@ impl Reader<'_> {
         value
     }
 
-    /// Every variable of the `.env` files, for those who look them up later.
+    /// Every variable of the `.env` files, for later lookups.
     pub fn env_file_values(&mut self) -> HashMap<String, String> {
         self.env_table().values.clone()
     }
@@ -117,7 +117,7 @@ impl Reader<'_> {
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             match parse_line(line.trim_end_matches(['\n', '\r'])) {
-                // Of two lines with one name the last counts, as in a shell.
+                // The last line with a name wins, as in a shell.
                 Ok(Some((name, value))) => drop(own.insert(name.to_owned(), value)),
                 Ok(None) => {}
                 Err(()) => self.out.report(bad_line(source, at, line)),

@@ -18,7 +18,7 @@ declare_codes! {
 ```yaml
 name: demo
 tests:
-  - {id: a, criteria: Greets, input: "Hi ${{ NOBODY_SET_THIS }}"}
+  - {id: a, criteria: Greets, input: "Hi ${{ NOT_SET_ANYWHERE }}"}
 ```
 
 ## Instead
@@ -32,10 +32,10 @@ WHO=Alice
 ```
 
 ## Why
-An empty text in its place would ask the agent something else. Set the variable in the environment
-or in a `.env` file; set but empty is fine.
+An empty string in its place would ask the agent something else. Set the variable in the environment
+or in a `.env` file; an empty value is allowed.
 "#;
-    NOT_A_VARIABLE = "not-a-variable", Warning, Reference, r#"The text between `${{` and `}}` is no variable name, so it stays as it is.
+    NOT_A_VARIABLE = "not-a-variable", Warning, Reference, r#"The text between `${{` and `}}` is not a variable name, so it is left unchanged.
 
 ## Example
 ```yaml
@@ -52,9 +52,9 @@ tests:
 ```
 
 ## Why
-Only environment variables are replaced. Write `$${{` where the braces themselves are meant.
+Only environment variables are replaced. Write `$${{` for literal braces.
 "#;
-    UNKNOWN_VARIABLE = "unknown-variable", Blocking, Reference, r#"`{{ name }}` names a variable that the test's `vars` do not have.
+    UNKNOWN_VARIABLE = "unknown-variable", Blocking, Reference, r#"`{{ name }}` names a variable that the test's `vars` do not define.
 
 ## Example
 ```yaml
@@ -77,7 +77,7 @@ tests:
 ```
 
 ## Why
-The agent would be asked about the braces. In a test without `vars`, braces are plain text.
+The agent would receive the braces. In a test without `vars`, braces are plain text.
 "#;
     INVALID_TEMPLATE = "invalid-template", Blocking, Reference, r#"In a test with `vars`, the text between `{{` and `}}` is not a variable.
 
@@ -102,7 +102,7 @@ tests:
 ```
 
 ## Why
-There are no filters or expressions. Write `{{{{` and `}}}}` where the braces themselves are meant.
+There are no filters or expressions. Write `{{{{` and `}}}}` for literal braces.
 "#;
 }
 
@@ -118,7 +118,7 @@ pub(crate) enum Vars {
 impl Reader<'_> {
     /// The text of a scalar with everything replaced, or as it is where references are kept.
     /// `field` names the place in messages. `None` when something could not be replaced, which has
-    /// been reported: a text with a hole in it would only cause faults that follow from it.
+    /// been reported: an incomplete text would only cause follow-up diagnostics.
     pub(crate) fn interpolate<'t>(
         &mut self,
         field: &str,
@@ -130,7 +130,7 @@ impl Reader<'_> {
             return Some(Cow::Borrowed(text));
         }
         let templated = vars == Vars::Test && self.vars.is_some();
-        // Nearly no text has braces, and one byte is found faster than two.
+        // Few texts have braces, and searching for one byte is faster than for two.
         let has_braces = text.as_bytes().contains(&b'{') && text.contains("{{");
         if !(has_braces || templated && text.contains("}}")) {
             return Some(Cow::Borrowed(text));
@@ -204,7 +204,7 @@ impl Reader<'_> {
         complete.then_some(result)
     }
 
-    /// Adds what `${{ NAME }}` at byte `at` of the text stands for; false when it is not set.
+    /// Appends the value of `${{ NAME }}` at byte `at` of the text; false when it is not set.
     pub(super) fn environment_reference(
         &mut self,
         field: &str,
@@ -261,8 +261,8 @@ impl Reader<'_> {
         let path = inner.trim();
         let span = node.text_span(range);
         if !is_reference(path) {
-            let message = "only a variable name can stand between `{{` and `}}`";
-            let help = "write `{{{{` and `}}}}` where the braces themselves are meant";
+            let message = "only a variable name is allowed between `{{` and `}}`";
+            let help = "write `{{{{` and `}}}}` for literal braces";
             self.report(Diagnostic::new(&INVALID_TEMPLATE, span, message).help(help));
             return None;
         }
@@ -296,13 +296,12 @@ impl Reader<'_> {
 
 fn unclosed(span: Span) -> Diagnostic {
     Diagnostic::new(&INVALID_TEMPLATE, span, "`{{` is not closed by `}}`")
-        .help("write `}}` after the name, or `{{{{` where the braces themselves are meant")
+        .help("write `}}` after the name, or `{{{{` for literal braces")
 }
 
 fn not_a_variable(span: Span) -> Diagnostic {
-    let message = "this is no variable name, so the text stays as it is";
-    Diagnostic::new(&NOT_A_VARIABLE, span, message)
-        .help("write `$${{` where the braces themselves are meant")
+    let message = "this is not a variable name, so the text is left unchanged";
+    Diagnostic::new(&NOT_A_VARIABLE, span, message).help("write `$${{` for literal braces")
 }
 
 /// `[A-Za-z_][A-Za-z0-9_-]*` with `.key` or `.index` steps.

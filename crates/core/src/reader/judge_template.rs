@@ -1,4 +1,4 @@
-//! Variables in judge prompts (spec 6.3): `{{ answer }}` and its like.
+//! Finds variables such as `{{ answer }}` in judge prompts (spec 6.3).
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::syntax::fields::shorten;
 use super::typed::list_words;
 
 declare_codes! {
-    UNKNOWN_TEMPLATE_VARIABLE = "unknown-template-variable", BlocksRun, Reference, r#"A judge's prompt has a text in double braces that is none of the variables a judge knows.
+    UNKNOWN_TEMPLATE_VARIABLE = "unknown-template-variable", BlocksRun, Reference, r#"A judge's prompt uses a variable in double braces that does not exist.
 
 ## Example
 ```yaml
@@ -35,12 +35,12 @@ tests:
 ```
 
 ## Why
-The judge would be shown the braces in place of the answer, and would grade nothing. Write `{{{{` and
-`}}}}` where the braces themselves are meant.
+The judge would see the braces instead of the answer and would grade nothing. Write `{{{{` and
+`}}}}` for literal braces.
 "#;
 }
 
-/// Whether `${{ }}` means anything; in prompt files it does not.
+/// Whether `${{ }}` is replaced; in prompt files it is plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EnvReferences {
     Replaced,
@@ -66,7 +66,7 @@ pub(super) enum PromptPiece<'a> {
 
 pub(super) fn pieces(text: &str, environment: EnvReferences) -> Vec<PromptPiece<'_>> {
     let mut pieces = Vec::new();
-    // Braces behind the last closing pair stay open; knowing that spares a search for each.
+    // Braces after the last closing pair stay open; knowing that saves a search for each.
     let last_close = text.rfind("}}").unwrap_or(0);
     // Everything before `from` has become a piece.
     let (mut from, mut at) = (0, 0);
@@ -133,7 +133,7 @@ fn special(
     })
 }
 
-/// A fault that does not know its place yet.
+/// A diagnostic without its place.
 pub(super) struct UnplacedDiagnostic {
     message: String,
     help: String,
@@ -143,7 +143,7 @@ impl UnplacedDiagnostic {
     pub(super) fn unclosed() -> Self {
         Self {
             message: "`{{` is never closed by `}}`".to_owned(),
-            help: "write `{{{{` where the braces themselves are meant".to_owned(),
+            help: "write `{{{{` for literal braces".to_owned(),
         }
     }
 
@@ -154,11 +154,11 @@ impl UnplacedDiagnostic {
 
 pub(super) fn variable(name: &str) -> Result<JudgeVariable, UnplacedDiagnostic> {
     JudgeVariable::parse(name).ok_or_else(|| UnplacedDiagnostic {
-        message: format!("a judge knows no variable `{}`", shorten(name)),
+        message: format!("`{}` is not a variable of judge prompts", shorten(name)),
         help: match did_you_mean(name, JudgeVariable::NAMES.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!(
-                "it knows {}; write `{{{{{{{{` and `}}}}}}}}` for literal braces",
+                "use {}; write `{{{{{{{{` and `}}}}}}}}` for literal braces",
                 list_words(JudgeVariable::NAMES)
             ),
         },

@@ -1,5 +1,5 @@
-//! Typed access to nodes: every question that is answered wrongly becomes a diagnostic. Knows
-//! interpolation (spec 6) and paths (section 4), and nothing of suites.
+//! Typed access to nodes: a value of the wrong type becomes a diagnostic. Knows interpolation
+//! (spec 6) and paths (spec 4), but not suites.
 
 mod dotenv;
 pub(crate) mod interpolate;

@@ -28,8 +28,8 @@ month,revenue
 ```
 
 ## Why
-A suite in git has to mean the same on every machine. Paths start at the file they stand in, or with
-`/` at the repository root; `/` is the only separator.
+A suite in git has to mean the same on every machine. Paths are relative to the file they are written in, or
+start with `/` at the repository root; `/` is the only separator.
 "#;
     PATH_OUTSIDE_ROOT = "path-outside-root", BlocksRun, Reference, r#"A path leads out of the repository.
 
@@ -51,10 +51,10 @@ month,revenue
 ```
 
 ## Why
-A suite from a pull request must not read files of the machine that checks it. `--root DIR` moves
-the root, `--allow-outside-root` lifts the rule.
+A suite from a pull request must not read other files of the machine that checks it. `--root DIR` moves
+the root, `--allow-outside-root` lifts the restriction.
 "#;
-    FILE_NOT_FOUND = "file-not-found", BlocksRun, Reference, r#"A path names a file that is not there.
+    FILE_NOT_FOUND = "file-not-found", BlocksRun, Reference, r#"A path names a file that does not exist.
 
 ## Example
 ```yaml
@@ -74,9 +74,9 @@ month,revenue
 ```
 
 ## Why
-A relative path starts at the directory of the file in which it is written, and nowhere else.
+A relative path starts at the directory of the file in which it is written, never at the working directory.
 "#;
-    NOT_A_FILE = "not-a-file", BlocksRun, Reference, r#"A path names a directory where a file is wanted.
+    NOT_A_FILE = "not-a-file", BlocksRun, Reference, r#"A path names a directory where a file is expected.
 
 ## Example
 ```yaml
@@ -118,7 +118,7 @@ The file would be sent to the model as text, at the price of millions of tokens.
 "#;
 }
 
-/// What a file is needed for; decides how grave its absence is and how large it may be.
+/// What a file is needed for; decides the level of its absence and its largest size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileUse {
     Import,
@@ -147,7 +147,7 @@ impl FileUse {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved(pub Utf8PathBuf);
 
-/// Why a text names no legal place.
+/// Why a path is not legal.
 enum Misplaced {
     Malformed(&'static str),
     Outside,
@@ -211,7 +211,7 @@ impl Reader<'_> {
         None
     }
 
-    /// What is at the place a text leads to, without a word when it is no legal place.
+    /// What exists at a path; reports nothing if the path is not legal.
     pub(crate) fn look_up(&mut self, written: &str) -> Option<(Utf8PathBuf, EntryKind)> {
         let Resolved(path) = self.locate(written).ok()?;
         let kind = self.kind_of(&path)?;
@@ -298,7 +298,7 @@ impl Reader<'_> {
         None
     }
 
-    /// A path as messages show it: relative to where the user stands, if it lies below.
+    /// A path as messages show it: relative to the working directory if it is inside it.
     pub(crate) fn shown(&self, path: &Utf8Path) -> Utf8PathBuf {
         match path.strip_prefix(self.world.working_directory) {
             Ok(rest) if rest.as_str().is_empty() => Utf8PathBuf::from("."),

@@ -26,7 +26,7 @@ pub(super) struct PromptOnce {
 }
 
 impl Reader<'_> {
-    /// A prompt that is not blank is the caller's to ask for.
+    /// The caller checks that the prompt is not blank.
     pub fn prompt(&mut self, entry: &Entry<'_>) -> Option<JudgePrompt> {
         let text = self.text(entry)?;
         let written = text.trim_end();
@@ -81,8 +81,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The file is read once. Its faults are shown where they stand for the first judge, and for
-    /// every further one at its `prompt`: each touches tests of its own.
+    /// The file is read once. Its faults are reported in the file for the first judge, and at its
+    /// `prompt` for every further one, because each affects other tests.
     fn read_prompt_file(&mut self, path: Utf8PathBuf, span: Span) -> Option<PromptFile> {
         if let Some(known) = self.prompt_files.get(&path) {
             let file = known.file.clone();

@@ -18,7 +18,7 @@ use super::vars::TestVars;
 pub struct World<'w> {
     pub files: &'w dyn Files,
     pub environment: &'w dyn Environment,
-    /// Where the user stands; only help texts use it.
+    /// Only used to shorten paths in messages.
     pub working_directory: &'w Utf8Path,
 }
 
@@ -33,7 +33,7 @@ impl std::fmt::Debug for World<'_> {
 /// Which target names are known.
 #[derive(Debug, Clone, Default)]
 pub enum TargetNames {
-    /// This command does not ask.
+    /// The command does not check them.
     #[default]
     Unchecked,
     /// No targets file was found.
@@ -114,10 +114,10 @@ impl<'w> Reader<'w> {
         self.out
     }
 
-    /// From now on `${{ }}` stays in the text: whoever needs the value replaces it, so that a file
-    /// can be checked where its variables are not set. Numbers, booleans and words that are given
-    /// as references come out as `None` without a report; [`Reader::unresolved`] tells the first
-    /// two apart from faults, [`super::Template::has_references`] the words.
+    /// From now on `${{ }}` stays in the text and is replaced when the value is used, so that a file
+    /// can be checked without its variables. Numbers, booleans and words written as references are
+    /// read as `None` without a diagnostic; [`Reader::unresolved`] distinguishes numbers and booleans
+    /// from faults, [`super::Template::has_references`] words.
     pub fn keep_references(&mut self) {
         self.references = ReferencePolicy::Keep(Vec::new());
     }

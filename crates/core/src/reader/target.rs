@@ -7,8 +7,8 @@ use crate::syntax::fields::{Entry, shorten};
 use super::reader::{Reader, TargetNames};
 
 declare_codes! {
-    UNKNOWN_TARGET = "unknown-target", BlocksRun, Target, r#"A suite names a target that the targets file does not have. Without a targets file nothing can be
-checked, and this is a warning.
+    UNKNOWN_TARGET = "unknown-target", BlocksRun, Target, r#"A suite names a target that the targets file does not define. Without a targets file the name cannot be
+checked, and this is only a warning.
 
 ## Example
 ```yaml
@@ -35,13 +35,13 @@ targets:
 ```
 
 ## Why
-Another target in its place would measure another agent, or let another model judge.
+Using another target instead would measure another agent, or use another model as judge.
 "#;
 }
 
 impl Reader<'_> {
-    /// The name of a target. One that is not known is reported and kept: the suite still means
-    /// something, it only cannot be run here.
+    /// The name of a target. An unknown name is reported and kept: the suite is still readable, it
+    /// only cannot be run here.
     pub fn target_name(&mut self, entry: &Entry<'_>) -> Option<Spanned<String>> {
         let name = self.spanned_text(entry)?;
         let fault = match &self.limits.targets {

@@ -1,5 +1,5 @@
-//! `${{ NAME }}` in a text: where the references stand, and texts whose references are replaced
-//! later. The only place that knows how a reference is written (spec 6.1).
+//! `${{ NAME }}` in a text: finds references, and keeps texts whose references are replaced later.
+//! The only place that knows the syntax of a reference (spec 6.1).
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
@@ -7,7 +7,7 @@ use crate::source::Span;
 use super::dotenv::is_variable_name;
 use super::interpolate::MISSING_VARIABLE;
 
-/// What stands at a `$` of a text.
+/// What begins at a `$` of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TemplatePiece<'t> {
     /// `$${{`, which means `${{`.
@@ -57,14 +57,14 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = (usize, TemplatePiece<'
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     pub name: String,
-    /// The field whose value it stands in.
+    /// The field whose value contains it.
     pub field: String,
     pub span: Span,
 }
 
 impl Reference {
-    /// The variable is not set. In a suite nothing can be read without it; a targets file is only
-    /// hindered from running.
+    /// The variable is not set. In a suite nothing can be read without it; a targets file only
+    /// cannot be run.
     pub fn missing(&self, level: Level) -> Diagnostic {
         let message = format!(
             "variable `{}`, used by `{}`, is not set",
@@ -76,17 +76,17 @@ impl Reference {
     }
 }
 
-/// What becomes of references while a file is read.
+/// What to do with references while a file is read.
 #[derive(Debug, Default)]
 pub(super) enum ReferencePolicy {
     /// Replaced at once; a variable that is not set is a fault.
     #[default]
     Replace,
-    /// Left in the text and noted, to be replaced when somebody needs the value.
+    /// Kept in the text and recorded, to be replaced when the value is used.
     Keep(Vec<Reference>),
 }
 
-/// A text in which references to variables still stand.
+/// A text whose references to variables have not been replaced yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     raw: String,
@@ -120,7 +120,7 @@ impl Template {
         has_references(&self.raw)
     }
 
-    /// The text, if it is the same whatever the variables are.
+    /// The text, if it has no references.
     pub fn fixed(&self) -> Option<String> {
         self.fill(&|_| None).ok()
     }

@@ -1,4 +1,4 @@
-//! One question per type: is this a text, a boolean, a number?
+//! One method per type: strings, booleans, numbers, lists and mappings.
 
 use std::borrow::Cow;
 
@@ -52,7 +52,7 @@ impl Reader<'_> {
                 let fix = (!node.is_alias()).then(|| quote(node));
                 self.report(
                     wrong_type(name, node, "a string")
-                        .help("put quotes round it")
+                        .help("put it in quotes")
                         .fix_if(fix),
                 );
                 None
@@ -233,7 +233,7 @@ impl Reader<'_> {
         match node.scalar() {
             None | Some(Scalar::Null) => Value::Null,
             Some(Scalar::Bool(value)) => Value::Bool(value),
-            // JSON knows no infinity; such a number stays the text it was.
+            // JSON has no infinity; such a number stays a string.
             Some(Scalar::Int(text) | Scalar::Float(text)) => {
                 Number::parse(text).map_or_else(|| Value::from(text), Value::Number)
             }
@@ -259,8 +259,8 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The text that will become the value of a number or boolean, where references are kept: it
-    /// is nothing but one reference.
+    /// The template of a number or boolean that is written as exactly one reference, where
+    /// references are kept.
     pub fn unresolved(&self, node: Node<'_>) -> Option<Template> {
         match node.scalar() {
             Some(Scalar::Str(text)) if self.keeps_references() && is_lone_reference(text) => {
@@ -270,7 +270,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a text that is nothing but one `${{ NAME }}` stands for.
+    /// The value of a text that is exactly one `${{ NAME }}`.
     fn only_a_reference_text(&mut self, name: &str, node: Node<'_>, text: &str) -> Option<String> {
         let inner = text.trim().strip_prefix("${{")?.strip_suffix("}}")?;
         if inner.contains("}}") {

@@ -1,5 +1,5 @@
-//! Fixes made in memory, round after round, until none is left. Nothing is written here, and a
-//! round that would leave more faults than before is taken back.
+//! Applies fixes in memory, round by round, until none is left. Nothing is written to disk, and a
+//! round that would leave more faults than before is undone.
 
 mod choose;
 mod overlay;
@@ -24,7 +24,7 @@ pub trait Reading {
     fn sources(&self) -> &Sources;
 }
 
-/// What the fixes came to.
+/// The result of applying fixes.
 #[derive(Debug)]
 pub struct Repaired<'f, R> {
     /// The files with the edits laid over them.
@@ -60,7 +60,7 @@ pub fn repair<'f, R: Reading, E>(
             state = next;
             continue;
         }
-        // Together they do harm: each has to show for itself that it does none.
+        // Together they do harm, so each is tried on its own.
         for fix in chosen {
             if let Some(next) = state.attempt(std::slice::from_ref(&fix), &read)? {
                 state = next;
@@ -84,7 +84,7 @@ impl<'f, R: Reading> Repaired<'f, R> {
         };
         let reading = read(&files)?;
         let (before, after) = (self.reading.diagnostics(), reading.diagnostics());
-        // A text that cannot be parsed has few diagnostics, so those weigh more than their number.
+        // A text that cannot be parsed has few diagnostics, so their number says little.
         let is_better = after.errors() <= before.errors()
             && after.len() <= before.len()
             && broken(after) <= broken(before);

@@ -1,4 +1,4 @@
-//! Texts laid over a tree of files, which stays as it is.
+//! Changed texts over a tree of files that is not modified.
 
 use std::collections::BTreeMap;
 use std::io;

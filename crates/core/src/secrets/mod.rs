@@ -1,16 +1,16 @@
-//! Values that must never be printed (spec 9.5).
+//! Values that must never be printed, and their redaction (spec 9.5).
 
 use std::borrow::Cow;
 use std::fmt;
 
 use crate::model::{JsonStyle, Value};
 
-/// Characters. Shorter values would shred every text.
+/// Characters. Redacting shorter values would destroy ordinary text.
 const SHORTEST: usize = 4;
 /// Characters. A variable is secret by its name alone, and shorter values may be ordinary words.
 const SHORTEST_VARIABLE: usize = 8;
 
-/// What stands where a text was cut.
+/// Marks that show where a text was truncated.
 const CUT_MARKS: &[&str] = &["...", "…"];
 
 const NAMES: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
@@ -73,7 +73,7 @@ impl Secrets {
                 *text = text.replace(secret, "***");
             }
         }
-        // Few texts were cut.
+        // Few texts are truncated.
         if CUT_MARKS.iter().any(|mark| text.contains(mark)) {
             for secret in &self.values {
                 redact_beginnings(text, secret);
@@ -104,8 +104,8 @@ impl Secrets {
     }
 }
 
-/// Texts are cut before they are shown, perhaps within a secret: what then stands before the mark
-/// goes too.
+/// Texts are truncated before they are shown, perhaps within a secret: its beginning before the
+/// mark is redacted too.
 fn redact_beginnings(text: &mut String, secret: &str) {
     let Some((end, _)) = secret.char_indices().nth(SHORTEST_VARIABLE) else {
         return;
@@ -125,7 +125,7 @@ fn redact_beginnings(text: &mut String, secret: &str) {
     }
 }
 
-/// The same where a text lost its front: what then stands behind the mark.
+/// The same for a text without its beginning: the end of a secret after the mark is redacted.
 fn redact_endings(text: &mut String, secret: &str) {
     let letters = secret.char_indices().map(|(at, _)| at);
     let starts: Vec<usize> = letters.skip(1).collect();
@@ -145,8 +145,8 @@ fn redact_endings(text: &mut String, secret: &str) {
     }
 }
 
-/// How a value looks inside JSON text, where that differs: answers and arguments of tools are
-/// often JSON. Some writers escape everything beyond ASCII.
+/// The spellings of a value inside JSON, where they differ: answers and tool arguments are often
+/// JSON. Some writers escape everything beyond ASCII.
 fn json_spellings(value: &str) -> Vec<String> {
     let quoted = Value::from(value).to_json(JsonStyle::Compact);
     let short = quoted[1..quoted.len() - 1].to_owned();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn secret_names_are_recognised_and_short_values_are_not_blotted_out() {
+    fn secret_names_are_recognised_and_short_values_are_kept() {
         let mut secrets = Secrets::default();
         secrets.notice("OPENAI_API_KEY", "sk-12345678");
         secrets.notice("my_token", "abc");

@@ -27,7 +27,7 @@ pub trait Files: Sync {
 
     fn size(&self, path: &Utf8Path) -> io::Result<u64>;
 
-    /// At most `limit` bytes; a longer file is cut there, so that no caller can be flooded.
+    /// At most `limit` bytes; a longer file is truncated.
     fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>>;
 
     fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>>;

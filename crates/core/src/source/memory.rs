@@ -7,7 +7,7 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::files::{DirectoryEntry, EntryKind, Environment, Files};
 
-/// Files by absolute path. Directories exist because files lie in them.
+/// Files by absolute path. A directory exists if it contains a file.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFiles {
     files: BTreeMap<Utf8PathBuf, Vec<u8>>,

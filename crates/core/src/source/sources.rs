@@ -1,7 +1,7 @@
 //! Every text that a diagnostic may point into.
 //!
 //! A source is a whole file, or an excerpt: one line of a JSONL file that is too large to keep.
-//! Excerpts know where they stand in their file, so places come out right all the same.
+//! Excerpts know their position in the file, so places are still right.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -57,7 +57,7 @@ impl Source {
         }
     }
 
-    /// The line of the file on which an offset lies. A short text, such as a line of a JSONL file,
+    /// The line of the file that contains an offset. A short text, such as a line of a JSONL file,
     /// needs no index for that: there may be a million of them.
     pub fn line(&self, offset: u32) -> u32 {
         const SHORT: usize = 4096;
@@ -81,7 +81,7 @@ pub struct Sources {
     base: u32,
 }
 
-/// Where sources came to stand that were appended to others.
+/// How the ids of sources change when they are appended to others.
 #[derive(Debug, Clone, Copy)]
 pub struct Shift {
     base: u32,

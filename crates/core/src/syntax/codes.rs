@@ -1,10 +1,10 @@
-//! What can be wrong with a text before anybody asks what it means.
+//! Faults in the text itself, before any of it is interpreted.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::source::{SourceId, Span};
 
 declare_codes! {
-    YAML_SYNTAX = "yaml-syntax", Blocking, Syntax, r#"The text is not YAML, so nothing in it can be read.
+    YAML_SYNTAX = "yaml-syntax", Blocking, Syntax, r#"The file is not valid YAML, so none of it can be read.
 
 ## Example
 ```yaml
@@ -25,9 +25,9 @@ tests:
 ```
 
 ## Why
-A parser that guesses past a broken line reads a different file from the one its author had in mind.
+A parser that guesses past a broken line reads a different file from the one its author meant.
 "#;
-    JSON_SYNTAX = "json-syntax", Blocking, Syntax, r#"A line of a JSONL file, or a whole JSON file, is not JSON.
+    JSON_SYNTAX = "json-syntax", Blocking, Syntax, r#"A line of a JSONL file, or a whole JSON file, is not valid JSON.
 
 ## Example
 ```yaml
@@ -48,9 +48,9 @@ tests: ./cases.jsonl
 ```
 
 ## Why
-Every line is one test. A line that is skipped is a test that silently never runs.
+Every line is one test. Skipping a line would mean a test that silently never runs.
 "#;
-    DUPLICATE_KEY = "duplicate-key", Blocking, Syntax, r#"One mapping has the same key twice.
+    DUPLICATE_KEY = "duplicate-key", Blocking, Syntax, r#"A mapping has the same key twice.
 
 ## Example
 ```yaml
@@ -72,7 +72,7 @@ tests:
 ```
 
 ## Why
-Most parsers keep the last value and drop the others without a word.
+Most parsers silently keep the last value and drop the others.
 "#;
     MULTIPLE_DOCUMENTS = "multiple-documents", Blocking, Syntax, r#"A suite file holds one YAML document; this one has a second after `---`.
 
@@ -95,7 +95,7 @@ tests:
 ## Why
 Only one of the documents could be the suite, and the others would never run.
 "#;
-    EMPTY_FILE = "empty-file", Blocking, Syntax, r#"The file holds nothing but blanks and comments.
+    EMPTY_FILE = "empty-file", Blocking, Syntax, r#"The file contains only whitespace and comments.
 
 ## Example
 ```yaml
@@ -112,7 +112,7 @@ tests:
 ## Why
 An empty suite would pass every run.
 "#;
-    INVALID_ENCODING = "invalid-encoding", Blocking, Syntax, r#"The file is not UTF-8. The message has the offset of the first bad byte, counted from 0.
+    INVALID_ENCODING = "invalid-encoding", Blocking, Syntax, r#"The file is not UTF-8. The message gives the offset of the first invalid byte, counted from 0.
 
 ## Example
 ```text
@@ -125,9 +125,9 @@ the same file saved as UTF-8; a byte order mark in front is fine
 ```
 
 ## Why
-Guessing an encoding changes the text that is sent to the agent and compared with its answer.
+Guessing an encoding would change the text that is sent to the agent and compared with its answer.
 "#;
-    CONTROL_CHARACTER = "control-character", Blocking, Syntax, r#"The file holds a control character other than tab and line breaks.
+    CONTROL_CHARACTER = "control-character", Blocking, Syntax, r#"The file contains a control character other than tabs and line breaks.
 
 ## Example
 ```text
@@ -140,7 +140,7 @@ in double quotes, write it as an escape: "\e[1m" or "\u0000"
 ```
 
 ## Why
-Such characters cannot be seen in an editor, and YAML does not allow them.
+Such characters are invisible in an editor, and YAML does not allow them.
 "#;
     FILE_TOO_LARGE = "file-too-large", Blocking, Syntax, r#"A YAML or JSON file is larger than 32 MiB.
 
@@ -155,7 +155,7 @@ the tests as JSONL, one per line, with `tests: ./cases.jsonl` in the suite
 ```
 
 ## Why
-YAML has to be held in memory as a whole. JSONL is read line by line and has no limit.
+A YAML file is held in memory as a whole. JSONL is read line by line and has no limit.
 "#;
     LINE_TOO_LONG = "line-too-long", Blocking, Syntax, r#"A line of a JSONL file is longer than 16 MiB.
 
@@ -170,7 +170,7 @@ the file beside the suite, attached with `input_files`
 ```
 
 ## Why
-A line is held in memory as a whole; a limit keeps a damaged file from filling it.
+A line is held in memory as a whole; the limit keeps a damaged file from exhausting it.
 "#;
     TOO_DEEP = "too-deep", Blocking, Syntax, r#"Values are nested more than 128 levels deep.
 
@@ -185,9 +185,9 @@ a flatter structure
 ```
 
 ## Why
-No suite needs this; files made to exhaust a parser do.
+No suite needs this depth; files crafted to exhaust a parser do.
 "#;
-    ALIAS_LIMIT = "alias-limit", Blocking, Syntax, r#"Written out, the aliases of this file would add more than 1 000 000 values or 64 MiB of text.
+    ALIAS_LIMIT = "alias-limit", Blocking, Syntax, r#"Expanded, the aliases of this file would add more than 1 000 000 values or 64 MiB of text.
 
 ## Example
 ```text
@@ -200,9 +200,9 @@ the values written out, or generated as JSONL
 ```
 
 ## Why
-A few lines of nested aliases can stand for more values than any memory holds.
+A few lines of nested aliases can expand to more values than fit into memory.
 "#;
-    ALIAS_CYCLE = "alias-cycle", Blocking, Syntax, r#"An alias stands inside the value it refers to.
+    ALIAS_CYCLE = "alias-cycle", Blocking, Syntax, r#"An alias is inside the value it refers to.
 
 ## Example
 ```yaml
@@ -223,7 +223,7 @@ tests:
 ```
 
 ## Why
-Such a value has no end.
+Such a value is infinite.
 "#;
     UNSUPPORTED_TAG = "unsupported-tag", Blocking, Syntax, r#"A YAML tag other than `!!str !!int !!float !!bool !!null !!map !!seq`.
 
@@ -242,8 +242,8 @@ tests:
 ```
 
 ## Why
-Tags ask the reader to build something special. Each tool understands others, and a text that begins
-with `!` needs quotes.
+Tags ask the parser for special types, and every tool supports different ones. Quote a string that begins
+with `!`.
 "#;
 }
 
@@ -273,7 +273,7 @@ pub(super) fn alias_limit(span: Span) -> Diagnostic {
     Diagnostic::new(
         &ALIAS_LIMIT,
         span,
-        "aliases add more values than a suite may hold",
+        "aliases expand to more values than a suite may hold",
     )
     .help("write the values out, or generate the tests as JSONL")
 }
@@ -282,7 +282,7 @@ pub(super) fn alias_cycle(span: Span, name: &str, defined: Span) -> Diagnostic {
     Diagnostic::new(
         &ALIAS_CYCLE,
         span,
-        format!("`*{name}` stands inside the value it refers to"),
+        format!("`*{name}` is inside the value it refers to"),
     )
     .related(defined, "the value begins here")
 }

@@ -24,7 +24,7 @@ pub enum LineBreaks {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EmitStyle {
-    /// Lists stand in the column of their key, not two further in.
+    /// Lists are not indented below their key.
     pub compact_lists: bool,
     pub line_breaks: LineBreaks,
 }
@@ -43,7 +43,7 @@ pub fn to_yaml(value: &Value, style: &EmitStyle) -> String {
     emitter.out
 }
 
-/// Where a scalar stands: a block's lines must be further in than what holds it.
+/// Where a scalar is: the lines of a block must be indented deeper than its parent.
 #[derive(Clone, Copy)]
 enum ScalarPlace {
     Root,
@@ -114,7 +114,7 @@ impl Emitter {
         }
     }
 
-    /// The value after a `-` or `:` that stands at `column`; a collection begins on the same line.
+    /// The value after a `-` or `:` at `column`; a collection begins on the same line.
     fn beside_indicator(&mut self, value: &Value, column: usize) {
         match value {
             Value::Map(map) if !map.is_empty() => self.map(map, column + STEP),

@@ -132,7 +132,7 @@ pub(super) fn literal_block(text: &str, column: usize, step: usize) -> Option<St
     Some(out)
 }
 
-/// Nothing but tabs and characters that may stand as they are.
+/// Only tabs and characters that need no escape.
 fn is_visible(text: &str) -> bool {
     // Most texts are ASCII, and a loop without a way out looks at many bytes at once.
     let is_ascii = text
@@ -141,8 +141,7 @@ fn is_visible(text: &str) -> bool {
     is_ascii || text.chars().all(|c| c == '\t' || is_printable(c))
 }
 
-/// On every reader's list of characters that may stand in a file as they are, and no line break
-/// by anyone's rules: YAML 1.1 breaks lines at U+0085, U+2028 and U+2029.
+/// Allowed unescaped by every reader, and not a line break for any of them: YAML 1.1 breaks lines at U+0085, U+2028 and U+2029.
 fn is_printable(character: char) -> bool {
     match character {
         '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,

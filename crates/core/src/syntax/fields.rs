@@ -1,4 +1,4 @@
-//! Mappings with known keys: a table says which, and binding complains about the rest.
+//! Mappings with known keys: a table lists them, and binding reports the rest.
 //!
 //! The same table feeds the JSON Schema and the reference pages, so a field is described once.
 
@@ -10,7 +10,7 @@ use crate::source::Span;
 use super::tree::{Node, ScalarStyle};
 
 declare_codes! {
-    WRONG_TYPE = "wrong-type", Blocking, Shape, r#"A value is of another type than its field takes.
+    WRONG_TYPE = "wrong-type", Blocking, Shape, r#"A value has the wrong type for its field.
 
 ## Example
 ```yaml
@@ -35,10 +35,10 @@ tests:
 ```
 
 ## Why
-In YAML 1.2 `yes`, `no`, `on` and `off` are texts and only `true` and `false` are booleans. A reader
-that converts silently gives such a value a meaning its author may not have had in mind.
+In YAML 1.2 `yes`, `no`, `on` and `off` are strings; only `true` and `false` are booleans. Silent
+conversion would give such a value a meaning that its author may not have intended.
 "#;
-    OUT_OF_RANGE = "out-of-range", Blocking, Shape, r#"A number lies outside the range its field takes.
+    OUT_OF_RANGE = "out-of-range", Blocking, Shape, r#"A number is outside the range its field accepts.
 
 ## Example
 ```yaml
@@ -57,9 +57,9 @@ tests:
 ```
 
 ## Why
-Cutting the number to the nearest legal one would run something that nobody asked for.
+Clamping the number to the nearest legal value would run something other than what was written.
 "#;
-    CONFLICTING_FIELDS = "conflicting-fields", Blocking, Shape, r#"One mapping holds two spellings of the same field.
+    CONFLICTING_FIELDS = "conflicting-fields", Blocking, Shape, r#"A mapping contains two spellings of the same field.
 
 ## Example
 ```yaml
@@ -81,9 +81,9 @@ tests:
 ```
 
 ## Why
-Only one of them can count, and nothing says which one was meant.
+Only one of them can take effect, and nothing says which one was meant.
 "#;
-    NULL_FIELD = "null-field", Warning, Shape, r#"A field is there but has no value. It is treated as if it were absent.
+    NULL_FIELD = "null-field", Warning, Shape, r#"A field is present but has no value. It is treated as absent.
 
 ## Example
 ```yaml
@@ -101,10 +101,10 @@ tests:
 ```
 
 ## Why
-Often the value stands on the next line with the wrong indentation, or was forgotten.
+Often the value is on the next line with the wrong indentation, or was forgotten.
 "#;
-    UNKNOWN_FIELD = "unknown-field", Warning, Shape, r#"The format does not know this key here, so it has no effect.
-Keys that begin with `x-`, and `$schema`, are free everywhere.
+    UNKNOWN_FIELD = "unknown-field", Warning, Shape, r#"The format does not define this key here, so it has no effect.
+Keys that begin with `x-`, and `$schema`, are allowed everywhere.
 
 ## Example
 ```yaml
@@ -129,9 +129,9 @@ tests:
 ```
 
 ## Why
-A misspelt key switches a check off, and the run looks better than it is.
+A misspelled key silently turns a check off, and the run looks better than it is.
 "#;
-    UNSUPPORTED_FEATURE = "unsupported-feature", Blocking, Shape, r#"A construct of another tool that changes what the test means, and that evalrig does not have.
+    UNSUPPORTED_FEATURE = "unsupported-feature", Blocking, Shape, r#"A construct of another tool that changes what the test means and that evalrig does not support.
 
 ## Example
 ```yaml
@@ -156,9 +156,9 @@ tests:
 ```
 
 ## Why
-Running the test without it would grade something else than its author described.
+Running the test without it would grade something other than what its author described.
 "#;
-    DEPRECATED_FIELD = "deprecated-field", Warning, Deprecated, r#"An old spelling was read. `evalrig validate --fix` rewrites it and keeps everything else.
+    DEPRECATED_FIELD = "deprecated-field", Warning, Deprecated, r#"An old spelling was used. `evalrig validate --fix` rewrites it and keeps everything else.
 
 ## Example
 ```yaml
@@ -175,10 +175,10 @@ tests:
 ```
 
 ## Why
-Older tools wrote other names for the same fields. One spelling per field keeps suites easy to
-search and to compare.
+Older tools used other names for the same fields. One spelling per field keeps suites easy to
+search and compare.
 "#;
-    MISSING_OPTION = "missing-option", Blocking, Assertion, r#"A check lacks an option without which it means nothing.
+    MISSING_OPTION = "missing-option", Blocking, Assertion, r#"An assertion lacks a required option.
 
 ## Example
 ```yaml
@@ -204,9 +204,9 @@ tests:
 ```
 
 ## Why
-A misconfigured check is never skipped: it would count as passed.
+A misconfigured assertion must not be skipped: it would count as passed.
 "#;
-    INVALID_OPTION = "invalid-option", Blocking, Assertion, r#"An option has a word that is not in its set.
+    INVALID_OPTION = "invalid-option", Blocking, Assertion, r#"An option has a value that is not one of its allowed words.
 
 ## Example
 ```yaml
@@ -231,7 +231,7 @@ tests:
 ```
 
 ## Why
-Falling back to the default would check something else.
+Falling back to the default would check something else than the author asked for.
 "#;
 }
 
@@ -240,9 +240,9 @@ Falling back to the default would check something else.
 pub enum Shape {
     Any,
     Text,
-    /// A text that is not empty.
+    /// A non-empty string.
     NonEmptyText,
-    /// A text, or a number or boolean that is read as its source text.
+    /// A string, or a number or boolean that is read as its source text.
     TextOrScalar,
     Boolean,
     Integer {
@@ -275,7 +275,7 @@ pub struct Field {
     pub name: &'static str,
     /// Old spellings, read with `deprecated-field` and a fix.
     pub old: &'static [&'static str],
-    /// Other spellings, read without a word.
+    /// Other spellings, accepted without a diagnostic.
     pub also: &'static [&'static str],
     pub shape: Shape,
     pub required: bool,
@@ -284,7 +284,7 @@ pub struct Field {
 }
 
 /// The length and the first seven bytes of a name in one word: nearly all names that differ,
-/// differ here, and one comparison tells.
+/// differ here, so one comparison is enough.
 #[inline]
 pub(super) const fn pack(name: &[u8]) -> u64 {
     let length = (name.len() as u64) << 56;
@@ -421,7 +421,7 @@ impl<'t> Bound<'t> {
         self.known.push(Entry { field, key, value });
     }
 
-    /// Several keys stand for the field: to rename or move one of them would make a duplicate.
+    /// Several keys are spellings of the field: renaming or moving one would create a duplicate.
     pub(super) fn is_repeated(&self, field: &Field) -> bool {
         let spelled = |key: Node<'_>| key.scalar_text().is_some_and(|name| field.is_called(name));
         let mut keys = self.node.written_entries().filter(|(key, _)| spelled(*key));
@@ -459,7 +459,7 @@ impl<'t> Bound<'t> {
         }
     }
 
-    /// Keys that no table knows, without those that are free everywhere.
+    /// Keys that no table lists, without those that are allowed everywhere.
     pub fn unknown(&self) -> impl Iterator<Item = (Node<'t>, Node<'t>)> {
         self.unknown
             .iter()
@@ -485,7 +485,7 @@ impl<'t> Bound<'t> {
     }
 }
 
-/// `x-…` and `$schema` are free in every mapping.
+/// `x-…` and `$schema` are allowed in every mapping.
 pub fn is_free(key: &str) -> bool {
     key.starts_with("x-") || key == "$schema"
 }
@@ -562,7 +562,7 @@ pub fn unknown_field(key: Node<'_>, tables: &[&'static [Field]]) -> Diagnostic {
     }
 }
 
-/// A text short enough for a message.
+/// Shortens a string for a message.
 pub fn shorten(text: &str) -> String {
     const MOST: usize = 60;
     let line = text.lines().next().unwrap_or("");

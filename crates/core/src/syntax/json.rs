@@ -50,7 +50,7 @@ pub(super) fn parse_into(tree: &mut Tree) -> Result<(), Vec<JsonError>> {
     parse_from(tree, 0, Behind::Nothing)
 }
 
-/// As [`parse_into`], for a value that begins at the byte `from`, whatever stands behind it.
+/// As [`parse_into`], for a value that begins at the byte `from`, whatever follows it.
 pub(super) fn parse_prefix(tree: &mut Tree, from: usize) -> Result<(), Vec<JsonError>> {
     parse_from(tree, from, Behind::Anything)
 }
@@ -355,7 +355,7 @@ impl Json<'_> {
             Some(b'f') => self.word("false"),
             Some(b'n') => self.word("null"),
             Some(b'}' | b']') => Err(self.syntax("expected a value before the closing bracket")),
-            Some(b'\'') => Err(self.syntax("JSON texts stand in double quotes")),
+            Some(b'\'') => Err(self.syntax("JSON strings need double quotes")),
             Some(_) => Err(self.syntax("expected a JSON value")),
             None => Err(self.syntax("the text ends where a value is expected")),
         }

@@ -12,11 +12,11 @@ use super::codes::{FILE_TOO_LARGE, INVALID_ENCODING};
 use super::encoding::{DecodeError, FILE_LIMIT, MARK, Undecoded, decode_or_return};
 
 declare_codes! {
-    UNREADABLE_FILE = "unreadable-file", Blocking, Syntax, r#"The system does not let the file be read.
+    UNREADABLE_FILE = "unreadable-file", Blocking, Syntax, r#"The operating system does not let the file be read.
 
 ## Example
 ```text
-a file that belongs to somebody else, or a directory where a file is wanted
+a file without read permission, or a directory where a file is expected
 ```
 
 ## Instead
@@ -25,11 +25,11 @@ the same file with the right to read it: chmod +r EVAL.yaml
 ```
 
 ## Why
-A file that is passed over because it cannot be opened is a suite that silently never runs.
+Skipping a file that cannot be opened would mean a suite that silently never runs.
 "#;
 }
 
-/// Reads a YAML or JSON file and registers its text. `None` when there is no text to go on with;
+/// Reads a YAML or JSON file and registers its text. `None` when there is no usable text;
 /// then the reason has been reported.
 pub fn read_source(
     files: &dyn Files,
@@ -59,7 +59,7 @@ pub fn read_source(
     }
 }
 
-/// A file that the system does not give out. `place` is the file itself, or what names it.
+/// A file that cannot be read. `place` is the file itself, or where it is named.
 pub fn unreadable(place: Span, path: &Utf8Path, error: &io::Error) -> Diagnostic {
     let name = path.file_name().unwrap_or(path.as_str());
     let message = format!("`{name}` cannot be read: {error}");
@@ -81,7 +81,7 @@ fn too_large(span: Span) -> Diagnostic {
 fn invalid_encoding(sources: &mut Sources, path: &Utf8Path, undecoded: Undecoded) -> Diagnostic {
     const HELP: &str = "save the file as UTF-8";
     match undecoded.error {
-        // Shown as UTF-8 such a file is nothing but noise.
+        // Shown as UTF-8, such a file would be noise.
         DecodeError::Encoding { name } => {
             let span = without_text(sources, path);
             let message = format!("the file is {name}, not UTF-8: its mark is at byte 0, line 1");
@@ -97,8 +97,8 @@ fn invalid_encoding(sources: &mut Sources, path: &Utf8Path, undecoded: Undecoded
     }
 }
 
-/// Registers the text with U+FFFD in place of bad bytes and points at the first of them. All bytes
-/// before it are good, so it stands at the same offset.
+/// Registers the text with U+FFFD in place of invalid bytes and points at the first of them. All bytes
+/// before it are valid, so its offset is unchanged.
 fn replacement(sources: &mut Sources, path: &Utf8Path, bytes: &[u8], offset: u64) -> Span {
     let mut mark = [0; 4];
     let mark = MARK.encode_utf8(&mut mark).as_bytes();

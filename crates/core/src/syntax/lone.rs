@@ -1,5 +1,5 @@
-//! A YAML text that no suite holds, such as a file of a log: a tree, or one sentence that says why
-//! there is none.
+//! YAML outside of suites, such as a log file: parsed to a tree, or to one sentence that says why
+//! it cannot be.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::source::SourceId;
 use super::tree::Tree;
 use super::yaml::parse_yaml;
 
-/// Of a key that comes twice, both are in the tree: most writers of such files let the last count.
+/// Both entries of a repeated key are in the tree; for most writers of such files the last one wins.
 pub fn lone_tree(text: String) -> Result<Tree, String> {
     let mut out = Diagnostics::new();
     parse_yaml(SourceId(0), Arc::new(text), &mut out).ok_or_else(|| {

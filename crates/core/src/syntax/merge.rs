@@ -1,4 +1,4 @@
-//! What the merge key `<<` may stand before: a mapping, or a list of mappings (spec 2.5).
+//! The values that the merge key `<<` accepts: a mapping, or a list of mappings (spec 2.5).
 
 use super::tree::{NodeId, NodeShape, ScalarStyle, Tree};
 

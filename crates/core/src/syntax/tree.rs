@@ -1,8 +1,8 @@
 //! The spanned tree: one flat arena per text, so that nothing recurses and dropping is cheap.
 //!
-//! Scalars are slices of the source where their text stands there unchanged; only escaped and
-//! folded ones are copied. Aliases stay references; following them is the reader's business and
-//! bounded by the builder's count of expanded nodes.
+//! A scalar is a slice of the source if its text appears there unchanged; only escaped and folded
+//! ones are copied. Aliases stay references: readers follow them, bounded by the builder's count
+//! of expanded nodes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(super) enum CoreTag {
     Null,
 }
 
-/// Where a scalar's text lies.
+/// Where a scalar's text is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextIn {
     Source,
@@ -58,7 +58,7 @@ pub(super) struct NodeData {
     pub(super) start: u32,
     pub(super) end: u32,
     /// Scalar: where the text begins. Collection: the first child's place in `children`.
-    /// Alias: the node it stands for.
+    /// Alias: the node it refers to.
     pub(super) first: u32,
     /// Scalar: bytes of text. Collection: number of children (keys and values both count).
     pub(super) count: u32,
@@ -72,7 +72,7 @@ pub struct Tree {
     pub(super) children: Vec<NodeId>,
     pub(super) pool: String,
     pub(super) root: NodeId,
-    /// Some mapping has a plain `<<`; without one nobody needs to look for it.
+    /// Some mapping has a plain `<<`; without one no lookup searches for it.
     pub(super) has_merges: bool,
     /// Some scalar may hold `{{`.
     pub(super) has_braces: bool,
@@ -136,7 +136,7 @@ impl Tree {
         &text[data.first as usize..(data.first + data.count) as usize]
     }
 
-    /// The node itself, or what an alias finally stands for.
+    /// The node itself, or the target of an alias.
     #[inline]
     pub(super) fn follow(&self, mut id: NodeId) -> NodeId {
         while self.nodes[id as usize].shape == NodeShape::Alias {
@@ -154,7 +154,7 @@ pub enum Kind {
     Mapping,
 }
 
-/// One value in a tree. Aliases look like what they stand for, except that [`Node::span`] is the
+/// One value in a tree. An alias looks like its target, except that [`Node::span`] is the
 /// place of the alias itself: that is where the author put the value.
 #[derive(Debug, Clone, Copy)]
 pub struct Node<'t> {
@@ -223,8 +223,8 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The text of a quoted or block scalar, which can be nothing else: the common case, told at
-    /// once.
+    /// The text of a quoted or block scalar, which is always a string: a fast path for the common
+    /// case.
     #[inline]
     pub(crate) fn quoted_text(self) -> Option<&'t str> {
         let id = self.tree.follow(self.id);

@@ -77,7 +77,7 @@ struct Frame {
     grown_from: Size,
 }
 
-/// What a node amounts to once every alias in it is written out.
+/// The size of a node with every alias in it expanded.
 #[derive(Clone, Copy, Default)]
 struct Size {
     nodes: u64,
@@ -120,7 +120,7 @@ struct Builder<'a> {
     added_by_aliases: Size,
     documents: usize,
     has_root: bool,
-    /// Something in the tree stands for what could not be read.
+    /// Some node is a placeholder for text that could not be read.
     is_broken: bool,
     last_end: u32,
 }
@@ -252,7 +252,7 @@ impl<'a> Builder<'a> {
         (begin as u32, (begin + content.trim_end().len()) as u32)
     }
 
-    /// A value that was left out stands behind the colon of its key, an item behind its dash.
+    /// The place of an omitted value is after the colon of its key, of an item after its dash.
     fn missing_value_range(&self, start: u32, end: u32) -> (u32, u32) {
         let Some(frame) = self.frames.last() else {
             return (start, end);

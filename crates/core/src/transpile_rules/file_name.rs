@@ -1,5 +1,5 @@
-//! What the files of a skill are called (spec 12.3). A name is always one harmless path
-//! component, whatever the skill is called.
+//! The file name of a skill (spec 12.3): always one harmless path component, whatever the skill
+//! is called.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::source::Span;
@@ -36,8 +36,8 @@ tests:
 ```
 
 ## Why
-Characters that are no letters, digits, `.`, `_` or `-` become `_` in file names, and some file systems do not tell
-upper case from lower case. One file would replace the other.
+Characters other than letters, digits, `.`, `_` and `-` become `_` in file names, and some file systems ignore
+case. One file would replace the other.
 "#;
 }
 

@@ -1,6 +1,5 @@
-//! What every test needs to go out as an entry of evals.json: a prompt, triggers that agree, and
-//! skills whose files are not one (spec 12). Reading reports what is missing, and export
-//! refuses.
+//! What a test needs to become an entry of evals.json: a prompt, triggers that agree, and skills
+//! whose files have different names (spec 12). `read` reports violations; `export` refuses them.
 
 mod file_name;
 mod prompt;

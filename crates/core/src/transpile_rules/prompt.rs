@@ -1,4 +1,4 @@
-//! What the agent is asked (spec 12.4): a test that asks nothing has no entry.
+//! The prompt of an entry (spec 12.4): a test without one cannot be transpiled.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::source::Span;
@@ -27,7 +27,7 @@ tests:
 ```
 
 ## Why
-An entry of evals.json is a prompt with what is expected of the answer. Without a prompt there is nothing to ask.
+An entry of evals.json is a prompt and what is expected of the answer. Without a prompt there is nothing to ask.
 "#;
 }
 

@@ -1,10 +1,10 @@
-//! Which skills a test wants used or left alone (spec 12.3).
+//! Which skills a test expects to trigger, or not to (spec 12.3).
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Assertion, NamedAssertion, Test};
 
 declare_codes! {
-    CONFLICTING_TRIGGERS = "conflicting-triggers", BlocksTranspile, Export, r#"A test wants a skill to be used and to be left alone.
+    CONFLICTING_TRIGGERS = "conflicting-triggers", BlocksTranspile, Export, r#"A test expects a skill to trigger and not to trigger.
 
 ## Example
 ```yaml
@@ -65,7 +65,7 @@ pub(crate) fn triggers_of<'a>(
         );
         report(conflict(first, second, message));
     });
-    // Root triggers only speak for skills that the test itself says nothing about.
+    // Root triggers only apply to skills that the test itself does not mention.
     inherited.retain(|one: &WantedTrigger<'_>| found.iter().all(|own| own.skill != one.skill));
     let mut above = Vec::with_capacity(inherited.len());
     merge(inherited, &mut above, &mut |first, second| {
