@@ -93,7 +93,7 @@ pub(super) fn read_assertions(
         .collect();
     if let [(first, _), (second, node), ..] = written.as_slice() {
         let message =
-            format!("`{first}` and `{second}` are two spellings of one field; they are joined");
+            format!("`{first}` and `{second}` are two spellings of one field; they are combined");
         let diagnostic = Diagnostic::new(&CONFLICTING_FIELDS, short_span(*node), message);
         reader.report(diagnostic.level(Level::Warning).help("keep one of them"));
     }

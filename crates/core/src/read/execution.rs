@@ -22,7 +22,7 @@ pub static EXECUTION_FIELDS: &[Field] = &[
     Field::new(
         "timeout_seconds",
         Shape::Integer { min: 1, max: 3600 },
-        "limit of one attempt, in seconds; default 300",
+        "timeout of one attempt, in seconds; default 300",
     ),
     Field::new(
         "assert",
@@ -54,11 +54,11 @@ static TRIALS_FIELDS: &[Field] = &[Field::new(
         min: 1,
         max: MOST_TRIALS,
     },
-    "how many trials",
+    "number of trials",
 )
 .required()];
 
-/// What an `execution` mapping said.
+/// The contents of an `execution` mapping.
 #[derive(Debug, Default)]
 pub(super) struct ReadExecution {
     pub(super) execution: Execution,

@@ -135,7 +135,7 @@ impl Loader<'_, '_> {
             _ if node.is_sequence() => self.read_items(node, level),
             _ => {
                 self.import_failed = true;
-                let wants = "a list of tests, or the path of a file that holds them";
+                let wants = "a list of tests, or the path of a file that contains them";
                 self.reader
                     .report(wrong_type(entry.field.name, node, wants));
             }

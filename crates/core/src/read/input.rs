@@ -362,11 +362,11 @@ pub(super) fn file_ref(reader: &mut Reader<'_>, value: String, span: Span) -> Fi
 }
 
 fn empty_input(span: Span, message: &str) -> Diagnostic {
-    Diagnostic::new(&EMPTY_INPUT, span, message).help("say what is sent to the agent")
+    Diagnostic::new(&EMPTY_INPUT, span, message).help("write what is sent to the agent")
 }
 
 fn files_with_messages(span: Span) -> Diagnostic {
-    let message = "`input_files` goes only with a string `input`";
+    let message = "`input_files` requires a string `input`";
     Diagnostic::new(&INPUT_FILES_WITH_MESSAGES, span, message).help(
         "attach each file in the message it belongs to: `content: [{type: file, value: PATH}, {type: text, value: …}]`",
     )

@@ -180,7 +180,7 @@ pub static MESSAGE_FIELDS: &[Field] = &[
     Field::new(
         "content",
         Shape::Ref("content"),
-        "a text, or a list of blocks",
+        "a string, or a list of blocks",
     ),
     Field::new(
         "tool_calls",
@@ -190,7 +190,7 @@ pub static MESSAGE_FIELDS: &[Field] = &[
     Field::new(
         "tool_call_id",
         Shape::Text,
-        "on `tool` messages: the call that is answered",
+        "on `tool` messages: the call that it answers",
     ),
     Field::new("name", Shape::Text, "on `tool` messages: the tool's name"),
 ];

@@ -1,4 +1,4 @@
-//! `metadata`: free data with a few reserved keys (spec 3.8).
+//! `metadata`: free-form data with a few reserved keys (spec 3.8).
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Number, Value};
@@ -42,7 +42,7 @@ pub static METADATA_FIELDS: &[Field] = &[
     Field::new(
         "tags",
         Shape::List(&Shape::Text),
-        "words to select suites by",
+        "words for selecting suites",
     ),
     Field::new("skill", Shape::Text, "the skill the suite tests"),
     Field::new(
@@ -80,7 +80,7 @@ pub(super) fn read_root_metadata(reader: &mut Reader<'_>, entry: &Entry<'_>) -> 
     map
 }
 
-/// In free data a reference is a text, but these keys want a number (spec 6.1).
+/// In free-form data a reference is a string, but these keys need a number (spec 6.1).
 fn take_number(reader: &mut Reader<'_>, name: &str, node: Node<'_>, map: &mut Map) {
     let Some(Scalar::Str(text)) = node.scalar() else {
         return;

@@ -71,7 +71,7 @@ pub static ROOT_FIELDS: &[Field] = &[
     Field::new(
         "tests",
         Shape::Ref("tests"),
-        "the tests, or paths of files that hold them",
+        "the tests, or paths of files that contain them",
     )
     .old(&["evalcases", "eval_cases", "cases"]),
     Field::new(
@@ -93,7 +93,7 @@ pub static ROOT_FIELDS: &[Field] = &[
     Field::new(
         "metadata",
         Shape::Ref("metadata"),
-        "free data; a few keys are reserved",
+        "free-form data; a few keys are reserved",
     ),
     Field::new(
         "execution",
@@ -109,7 +109,7 @@ pub static ROOT_FIELDS: &[Field] = &[
     Field::new(
         "input",
         Shape::Ref("input"),
-        "messages put before every test's own input",
+        "messages placed before every test's own input",
     ),
     Field::new(
         "input_files",
@@ -127,7 +127,7 @@ pub static ROOT_FIELDS: &[Field] = &[
             min: 1,
             max: MOST_TRIALS,
         },
-        "how often each test is run",
+        "how many times each test is run",
     ),
     Field::new(
         "target",
@@ -225,7 +225,7 @@ pub(super) fn missing_tests(root: Node<'_>) -> Diagnostic {
     match near {
         Some((key, _)) => diagnostic.related(key.span(), "did you mean `tests`?"),
         None => {
-            diagnostic.help("add `tests`, a list of tests or the path of a file that holds them")
+            diagnostic.help("add `tests`, a list of tests or the path of a file that contains them")
         }
     }
 }
@@ -324,7 +324,7 @@ pub(super) fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
             .level(Level::BlocksRun)
             .help("prepare the files before the run, or let the target's command do it"),
             "requires" | "governance" | "category" => unknown_field(key, &[ROOT_FIELDS])
-                .help("keep it under `metadata` if it is for people"),
+                .help("move it to `metadata` to keep it for readers"),
             _ => unknown_field(key, &[ROOT_FIELDS]),
         });
     }

@@ -116,23 +116,23 @@ pub static TEST_FIELDS: &[Field] = &[
         Shape::Ref("execution"),
         "settings that override those of the suite",
     ),
-    Field::new("description", Shape::Text, "for people"),
+    Field::new("description", Shape::Text, "a description for readers; not graded"),
     Field::new(
         "conversation_id",
         Shape::Text,
-        "tests that share it run in file order",
+        "tests with the same id run in file order",
     ),
     Field::new(
         "note",
         Shape::Text,
         "shown to judges and scripts, never to the target",
     ),
-    Field::new("metadata", Shape::Map, "free data, merged over the suite's"),
+    Field::new("metadata", Shape::Map, "free-form data, merged over the suite's"),
     Field::new("vars", Shape::Map, "values for `{{ name }}` in this test"),
     Field::new(
         "skip",
         Shape::OneOf(&[Shape::Boolean, Shape::Text]),
-        "do not run; a text is the reason",
+        "do not run the test; a string gives the reason",
     ),
     Field::new(
         "trials",
@@ -140,7 +140,7 @@ pub static TEST_FIELDS: &[Field] = &[
             min: 1,
             max: MOST_TRIALS,
         },
-        "how often it is run",
+        "how many times the test is run",
     ),
 ];
 
@@ -555,7 +555,7 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
                 unknown_field(key, &[TEST_FIELDS]).help(format!("write it under `execution:` as `{name}`"))
             }
             "tags" | "category" | "requires" | "governance" => {
-                unknown_field(key, &[TEST_FIELDS]).help("keep it under `metadata` if it is for people")
+                unknown_field(key, &[TEST_FIELDS]).help("move it to `metadata` to keep it for readers")
             }
             _ => unknown_field(key, &[TEST_FIELDS]),
         });

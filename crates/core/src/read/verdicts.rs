@@ -33,12 +33,12 @@ pub(super) static VERDICT_FIELDS: &[Field] = &[
     Field::new(
         "pass",
         Shape::PositiveFraction,
-        "scores from here on pass; default 0.8",
+        "lowest score that passes; default 0.8",
     ),
     Field::new(
         "borderline",
         Shape::PositiveFraction,
-        "scores from here on are borderline; default 0.6",
+        "lowest score that is borderline; default 0.6",
     ),
     Field::new(
         "fail",
@@ -74,7 +74,7 @@ pub(super) fn read_verdicts(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Verdi
     }
     let shown = format!("pass {pass}, borderline {borderline}");
     Verdicts::new(pass, borderline).unwrap_or_else(|| {
-        let message = format!("the thresholds do not fit together: {shown}");
+        let message = format!("the thresholds contradict each other: {shown}");
         let help = "they must be 0 < borderline <= pass <= 1; the defaults are 0.6 and 0.8";
         let span = crate::reader::short_span(entry.value);
         reader.report(Diagnostic::new(&INVALID_THRESHOLDS, span, message).help(help));

@@ -31,7 +31,7 @@ month,revenue
 A suite in git has to mean the same on every machine. Paths are relative to the file they are written in, or
 start with `/` at the repository root; `/` is the only separator.
 "#;
-    PATH_OUTSIDE_ROOT = "path-outside-root", BlocksRun, Reference, r#"A path leads out of the repository.
+    PATH_OUTSIDE_ROOT = "path-outside-root", BlocksRun, Reference, r#"A path leads outside the repository.
 
 ## Example
 ```yaml
@@ -201,7 +201,7 @@ impl Reader<'_> {
                 .help("write a path relative to this file, or from the repository root with `/`"),
             Err(Misplaced::Outside) => {
                 let text = written.strip_prefix("file://").unwrap_or(written);
-                let message = format!("`{text}` leads out of the repository root `{}`", self.root);
+                let message = format!("`{text}` is outside the repository root `{}`", self.root);
                 Diagnostic::new(&PATH_OUTSIDE_ROOT, span, message)
                     .level(level)
                     .help("keep the file in the repository, or pass `--allow-outside-root`")

@@ -55,7 +55,7 @@ impl Reader<'_> {
                 let file = self.shown(file);
                 let help = match did_you_mean(&name.value, known) {
                     Some(near) => format!("`{file}` has `{near}`: did you mean that?"),
-                    None => format!("add it to `{file}`, or write a name that is there"),
+                    None => format!("add it to `{file}`, or use a name from that file"),
                 };
                 let message = format!("no target is named `{}`", shorten(&name.value));
                 Some(Diagnostic::new(&UNKNOWN_TARGET, name.span, message).help(help))

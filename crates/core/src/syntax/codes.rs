@@ -293,7 +293,7 @@ pub(super) fn unsupported_tag(span: Span, tag: &str) -> Diagnostic {
         span,
         format!("tag `{tag}` is not supported"),
     )
-    .help("put quotes round a text that begins with `!`")
+    .help("put quotes around a value that begins with `!`")
 }
 
 pub(super) fn collection_as_key(span: Span) -> Diagnostic {
@@ -302,7 +302,7 @@ pub(super) fn collection_as_key(span: Span) -> Diagnostic {
         span,
         "a key must be a text, not a mapping or list",
     )
-    .help("put quotes round a text that begins with `{` or `[`")
+    .help("put quotes around a value that begins with `{` or `[`")
 }
 
 pub(super) fn not_mergeable(span: Span) -> Diagnostic {
@@ -311,7 +311,7 @@ pub(super) fn not_mergeable(span: Span) -> Diagnostic {
         span,
         "`<<` merges a mapping or a list of mappings",
     )
-    .help("put quotes round `<<` if it is a key of yours")
+    .help("put quotes around `<<` if it is an ordinary key")
 }
 
 pub(super) fn duplicate_key(name: &str, first: Span, second: Span) -> Diagnostic {
