@@ -120,7 +120,7 @@ pub(super) fn load(
         _ => None,
     };
     let header = header(loader, path, source, root, &dialect, skill.as_deref());
-    loader.root_metadata = header.metadata.clone();
+    loader.defaults.metadata = header.metadata.clone();
     let skill = EvalsSkill {
         written: skill,
         directory: skill_root.file_name().unwrap_or("skill").to_owned(),
@@ -260,7 +260,7 @@ impl Loader<'_, '_> {
         Some(Test {
             criteria,
             description,
-            metadata: merge(&self.root_metadata, &own),
+            metadata: merge(&self.defaults.metadata, &own),
             input: vec![input?],
             expected_output: expected,
             assertions: place_in_test(&mut self.reader, list),
@@ -372,7 +372,7 @@ impl Loader<'_, '_> {
         let id = TestId::numeric(u64::from(self.position));
         let list = vec![Arc::new(trigger)];
         let test = Test {
-            metadata: self.root_metadata.clone(),
+            metadata: self.defaults.metadata.clone(),
             input: vec![input],
             assertions: place_in_test(&mut self.reader, list),
             ..Test::blank(id, self.position, item.span())

@@ -7,18 +7,19 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::Diagnostics;
 use crate::model::{TestId, Value};
-use crate::reader::Reader;
+use crate::reader::{Limits, Reader, World};
 use crate::secrets::Secrets;
 use crate::source::{Position, Sources, Span};
 use crate::syntax::{JsonLines, LINE_LIMIT, json_value};
 
 use super::identity::{DUPLICATE_ID, IdHasher, IdPlace, LineId, duplicate_id};
 use super::level::SuiteLevel;
-use super::load::{IdRegistry, Loader};
+use super::load::{IdRegistry, Loader, RootDefaults};
+use super::loaded::Origin;
 use super::sink::DiscardTests;
 use super::skills::{PartSkill, SkillLine, SkillPlace, SkillRegistry};
 
@@ -183,14 +184,13 @@ fn id_in(line: &str, range: (u32, u32)) -> Option<TestId> {
 struct PartWorker<'a> {
     level: &'a SuiteLevel<'a>,
     path: &'a Arc<Utf8Path>,
-    world: crate::reader::World<'a>,
-    limits: &'a crate::reader::Limits,
-    root: camino::Utf8PathBuf,
-    main_directory: camino::Utf8PathBuf,
-    directory: camino::Utf8PathBuf,
-    origin: super::loaded::Origin,
-    root_metadata: crate::model::Map,
-    root_trials: Option<u32>,
+    world: World<'a>,
+    limits: &'a Limits,
+    root: Utf8PathBuf,
+    main_directory: Utf8PathBuf,
+    directory: Utf8PathBuf,
+    origin: Origin,
+    defaults: RootDefaults,
     sources_before: u32,
     hasher: IdHasher,
 }
@@ -206,8 +206,7 @@ impl<'a> PartWorker<'a> {
             main_directory: loader.reader.main_directory.clone(),
             directory: loader.reader.directory.clone(),
             origin: loader.origin,
-            root_metadata: loader.root_metadata.clone(),
-            root_trials: loader.root_trials,
+            defaults: loader.defaults.clone(),
             sources_before: loader.reader.sources.count(),
             hasher: match &loader.ids {
                 IdRegistry::Whole(ids) => ids.hasher().clone(),
@@ -236,8 +235,7 @@ impl<'a> PartWorker<'a> {
                 hasher: self.hasher.clone(),
             },
             skills: SkillRegistry::of_part(),
-            root_metadata: self.root_metadata.clone(),
-            root_trials: self.root_trials,
+            defaults: self.defaults.clone(),
             ..Loader::new(reader, &mut discard, self.origin)
         };
         let source = loader.reader.sources.reserve(self.path.clone());

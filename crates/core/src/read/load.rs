@@ -93,9 +93,15 @@ pub(super) struct Loader<'w, 's> {
     pub(super) chain: Vec<Utf8PathBuf>,
     /// Some tests are missing because a file could not be read, which has been reported.
     pub(super) import_failed: bool,
-    pub(super) root_metadata: Map,
-    pub(super) root_trials: Option<u32>,
+    pub(super) defaults: RootDefaults,
     pub(super) is_targets_file: bool,
+}
+
+/// What the root of the main file gives to every test.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RootDefaults {
+    pub(super) metadata: Map,
+    pub(super) trials: Option<u32>,
 }
 
 /// The ids read so far.
@@ -119,8 +125,7 @@ impl<'w, 's> Loader<'w, 's> {
             imported: HashSet::new(),
             chain: Vec::new(),
             import_failed: false,
-            root_metadata: Map::new(),
-            root_trials: None,
+            defaults: RootDefaults::default(),
             is_targets_file: false,
         }
     }
@@ -143,7 +148,7 @@ impl<'w, 's> Loader<'w, 's> {
 
     pub(super) fn emit(&mut self, test: Test) {
         let context = SuiteContext {
-            metadata: &self.root_metadata,
+            metadata: &self.defaults.metadata,
             sources: self.reader.sources,
         };
         self.sink.test(test, context);

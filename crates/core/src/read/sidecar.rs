@@ -171,7 +171,7 @@ fn load_with(loader: &mut Loader<'_, '_>, path: &Utf8Path, sidecar: &Utf8Path) -
     }
     let bound = Bound::new(root, &[ROOT_FIELDS], loader.reader.out);
     let (header, level) = read_header(loader, sidecar, source, &bound);
-    loader.root_metadata = header.metadata.clone();
+    loader.defaults.metadata = header.metadata.clone();
     loader.read_jsonl_tests(path, &level, bound.head());
     loader.check_count(bound.head());
     Some(header)

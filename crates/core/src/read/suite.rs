@@ -177,7 +177,7 @@ pub(super) fn load_root(
     }
     let bound = Bound::new(root, &[ROOT_FIELDS], loader.reader.out);
     let (header, level) = read_header(loader, path, source, &bound);
-    loader.root_metadata = header.metadata.clone();
+    loader.defaults.metadata = header.metadata.clone();
     let tests = bound.get("tests");
     match (partner, &tests) {
         (Some(jsonl), _) => {
@@ -257,7 +257,7 @@ pub(super) fn read_header<'p>(
     let written = bound
         .get("trials")
         .and_then(|entry| read_trials(&mut loader.reader, &entry));
-    loader.root_trials = written.or(trials);
+    loader.defaults.trials = written.or(trials);
     let header = Header {
         name,
         name_span,

@@ -116,7 +116,11 @@ pub static TEST_FIELDS: &[Field] = &[
         Shape::Ref("execution"),
         "settings that override those of the suite",
     ),
-    Field::new("description", Shape::Text, "a description for readers; not graded"),
+    Field::new(
+        "description",
+        Shape::Text,
+        "a description for readers; not graded",
+    ),
     Field::new(
         "conversation_id",
         Shape::Text,
@@ -127,7 +131,11 @@ pub static TEST_FIELDS: &[Field] = &[
         Shape::Text,
         "shown to judges and scripts, never to the target",
     ),
-    Field::new("metadata", Shape::Map, "free-form data, merged over the suite's"),
+    Field::new(
+        "metadata",
+        Shape::Map,
+        "free-form data, merged over the suite's",
+    ),
     Field::new("vars", Shape::Map, "values for `{{ name }}` in this test"),
     Field::new(
         "skip",
@@ -233,8 +241,8 @@ impl Loader<'_, '_> {
             conversation_id,
             note,
             metadata: match own_metadata {
-                Some(own) => merge(&self.root_metadata, &own),
-                None => self.root_metadata.clone(),
+                Some(own) => merge(&self.defaults.metadata, &own),
+                None => self.defaults.metadata.clone(),
             },
             input: input?,
             expected_output: expected_output?,
@@ -242,7 +250,7 @@ impl Loader<'_, '_> {
             execution: execution.execution.or(&level.execution()),
             trials: trials
                 .or(execution.trials)
-                .or(self.root_trials)
+                .or(self.defaults.trials)
                 .unwrap_or(1),
             skip,
             span: node.span(),

@@ -236,11 +236,11 @@ impl Reader<'_> {
     }
 
     pub(crate) fn kind_of(&mut self, path: &Utf8Path) -> Option<EntryKind> {
-        if let Some(kind) = self.kinds.get(path) {
+        if let Some(kind) = self.cache.kinds.get(path) {
             return *kind;
         }
         let kind = self.world.files.kind(path);
-        self.kinds.insert(path.to_owned(), kind);
+        self.cache.kinds.insert(path.to_owned(), kind);
         kind
     }
 
@@ -259,11 +259,11 @@ impl Reader<'_> {
     }
 
     fn canonical(&mut self, path: &Utf8Path) -> Option<Utf8PathBuf> {
-        if let Some(known) = self.canonical.get(path) {
+        if let Some(known) = self.cache.canonical.get(path) {
             return known.clone();
         }
         let real = self.world.files.canonicalize(path).ok();
-        self.canonical.insert(path.to_owned(), real.clone());
+        self.cache.canonical.insert(path.to_owned(), real.clone());
         real
     }
 

@@ -84,7 +84,7 @@ impl Reader<'_> {
     /// The file is read once. Its faults are reported in the file for the first judge, and at its
     /// `prompt` for every further one, because each affects other tests.
     fn read_prompt_file(&mut self, path: Utf8PathBuf, span: Span) -> Option<PromptFile> {
-        if let Some(known) = self.prompt_files.get(&path) {
+        if let Some(known) = self.cache.prompts.get(&path) {
             let file = known.file.clone();
             let repeated: Vec<_> = known
                 .faults
@@ -103,7 +103,7 @@ impl Reader<'_> {
             file: file.clone(),
             faults,
         };
-        self.prompt_files.insert(path, once);
+        self.cache.prompts.insert(path, once);
         file
     }
 

@@ -72,7 +72,13 @@ pub struct Reader<'w> {
     pub(crate) secrets: Secrets,
     pub(super) references: ReferencePolicy,
     pub(super) env_table: Option<EnvTable>,
-    pub(super) prompt_files: HashMap<Utf8PathBuf, PromptOnce>,
+    pub(super) cache: FileCache,
+}
+
+/// What is known of files by path: many tests name the same ones.
+#[derive(Debug, Default)]
+pub(super) struct FileCache {
+    pub(super) prompts: HashMap<Utf8PathBuf, PromptOnce>,
     pub(super) kinds: HashMap<Utf8PathBuf, Option<EntryKind>>,
     pub(super) canonical: HashMap<Utf8PathBuf, Option<Utf8PathBuf>>,
 }
@@ -99,9 +105,7 @@ impl<'w> Reader<'w> {
             secrets: Secrets::default(),
             references: ReferencePolicy::default(),
             env_table: None,
-            prompt_files: HashMap::new(),
-            kinds: HashMap::new(),
-            canonical: HashMap::new(),
+            cache: FileCache::default(),
         }
     }
 
