@@ -16,7 +16,3 @@ pub fn all_codes() -> impl Iterator<Item = &'static Code> {
     .flatten()
     .flat_map(|codes| codes.iter().copied())
 }
-
-pub fn code_named(name: &str) -> Option<&'static Code> {
-    all_codes().find(|code| code.name == name)
-}

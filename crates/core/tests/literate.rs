@@ -18,8 +18,8 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use evalrig_core::codes::{all_codes, code_named};
-use evalrig_core::diagnostic::{Diagnostics, Level};
+use evalrig_core::codes::all_codes;
+use evalrig_core::diagnostic::{Code, Diagnostics, Level};
 use evalrig_core::model::{JsonStyle, Number};
 use evalrig_core::read::Origin;
 use evalrig_core::reader::TargetNames;
@@ -48,6 +48,10 @@ const CHECKS: &[(&str, &str)] = &[
         include_str!("check/transpile_rules.md"),
     ),
 ];
+
+fn code_named(name: &str) -> Option<&'static Code> {
+    all_codes().find(|code| code.name == name)
+}
 
 /// What a line must report.
 #[derive(Debug, Clone, PartialEq, Eq)]
