@@ -26,7 +26,7 @@ pub(super) static KIND: AssertionKind = AssertionKind {
 ```yaml
 assert:
   - type: ends-with
-    value: AssertionKind regards
+    value: Kind regards
 ```
 ",
     read,
