@@ -68,10 +68,10 @@ fn words(kind: &ErrorKind) -> (String, Option<&'static str>) {
     }
 }
 
-type Words = (&'static str, Option<&'static str>);
+type YamlErrorText = (&'static str, Option<&'static str>);
 
 /// Indentation, keys and list items.
-fn block_words(kind: &ErrorKind) -> Option<Words> {
+fn block_words(kind: &ErrorKind) -> Option<YamlErrorText> {
     use ErrorKind as K;
     Some(match kind {
         K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabInPlainScalar => {
@@ -128,7 +128,7 @@ fn block_words(kind: &ErrorKind) -> Option<Words> {
 }
 
 /// Lists and mappings in brackets.
-fn flow_words(kind: &ErrorKind) -> Option<Words> {
+fn flow_words(kind: &ErrorKind) -> Option<YamlErrorText> {
     use ErrorKind as K;
     Some(match kind {
         K::BlockEntryInFlowCollection => (
@@ -160,7 +160,7 @@ fn flow_words(kind: &ErrorKind) -> Option<Words> {
 }
 
 /// Quotes, escapes, comments and tags.
-fn text_words(kind: &ErrorKind) -> Option<Words> {
+fn text_words(kind: &ErrorKind) -> Option<YamlErrorText> {
     use ErrorKind as K;
     Some(match kind {
         K::UnclosedQuotedScalar => ("this quote is never closed", Some("add the closing quote")),
