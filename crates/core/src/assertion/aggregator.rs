@@ -1,17 +1,16 @@
-//! How a composite joins its members' scores (spec 8.3).
+//! How a composite combines the scores of its members (spec 8.3).
 
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
 use crate::model::{AssertionGrade, Grade, Map, NamedAssertion, Number, Value, Weight};
-use crate::reader::{list_words, wrong_type};
+use crate::reader::{Options, ReadResult, Reported, all_read, list_words};
 use crate::source::Span;
 use crate::syntax::Node;
-use crate::syntax::fields::{Bound, Entry, Field, MISSING_OPTION, Shape, shorten, unknown_field};
+use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten, unknown_field};
 
-use super::options::Options;
 use super::read::{read_fraction, read_weight};
 
 declare_codes! {
-    UNSUPPORTED_AGGREGATOR = "unsupported-aggregator", Blocking, Assertion, r#"The aggregator of a composite is none that evalrig has.
+    UNSUPPORTED_AGGREGATOR = "unsupported-aggregator", Blocking, Assertion, r#"The aggregator of a composite is not supported.
 
 ## Example
 ```yaml
@@ -44,9 +43,9 @@ tests:
 ```
 
 ## Why
-An average in its place would be another score than the one that was asked for.
+Falling back to an average would give a different score.
 "#;
-    UNKNOWN_MEMBER = "unknown-member", Blocking, Assertion, r#"`weights` or `required` of an aggregator names a check that is no member of the composite.
+    UNKNOWN_MEMBER = "unknown-member", Blocking, Assertion, r#"`weights` or `required` of an aggregator names a check that is not a member of the composite.
 
 ## Example
 ```yaml
@@ -79,10 +78,10 @@ tests:
 ```
 
 ## Why
-A gate that guards nothing would let everything through. A member without a name is called by its
+A gate without a member would let everything through. A member without a `name` is named after its
 type; repeats get `-2`, `-3` and so on.
 "#;
-    UNLISTED_MEMBER_WEIGHT = "unlisted-member-weight", Warning, Assertion, r#"The `weights` of an aggregator leave a member out. It keeps its own weight, which is 1 if none is written.
+    UNLISTED_MEMBER_WEIGHT = "unlisted-member-weight", Warning, Assertion, r#"The `weights` of an aggregator omit a member. It keeps its own weight, which is 1 by default.
 
 ## Example
 ```yaml
@@ -115,7 +114,7 @@ tests:
 ```
 
 ## Why
-Beside fractions that were meant to add up to 1, a weight of 1 outweighs everything.
+Among fractions that are meant to add up to 1, a weight of 1 outweighs all others.
 "#;
 }
 
@@ -128,15 +127,19 @@ const NAMES: &[&str] = &[
     "threshold",
 ];
 
+/// Defaults of `threshold` (spec 8.3).
+const SAFETY_GATE_THRESHOLD: &str = "0.6";
+const ALL_OR_NOTHING_THRESHOLD: &str = "0.7";
+
 static FIELDS: &[Field] = &[
-    Field::new("type", Shape::Choice(NAMES), "how scores are joined").required(),
+    Field::new("type", Shape::Choice(NAMES), "how scores are combined").required(),
     Field::new(
         "weights",
         Shape::MapOf(&Shape::Number {
             min: 0.0,
             max: f64::MAX,
         }),
-        "weights by member name, in place of the members' own",
+        "weights by member name, which replace those of the members",
     ),
     Field::new(
         "required",
@@ -146,20 +149,20 @@ static FIELDS: &[Field] = &[
     Field::new(
         "threshold",
         Shape::PositiveFraction,
-        "what members, or for `threshold` the share of them, must reach",
+        "the score that members must reach; for `threshold`, the share of members that must pass",
     ),
 ];
 
 /// A name, or a mapping with the options of that aggregator.
 pub(super) const SHAPE: Shape = Shape::OneOf(&[Shape::Choice(NAMES), Shape::Fields(FIELDS)]);
 
-/// How the members' scores become one.
+/// How the scores of the members are combined.
 #[derive(Debug)]
 pub(super) enum Aggregator {
     WeightedAverage,
     Minimum,
     Maximum,
-    /// `required` are places in the list of members, in the author's order. Not empty.
+    /// `required` are indexes into the list of members, in written order. Not empty.
     SafetyGate {
         required: Vec<usize>,
         threshold: Number,
@@ -198,14 +201,14 @@ impl Aggregator {
 
 /// The required members of a safety gate.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Guards<'a> {
-    /// Places in the list of members.
+pub(super) struct RequiredMembers<'a> {
+    /// Indexes into the list of members.
     pub(super) required: &'a [usize],
     pub(super) threshold: f64,
     written: &'a Number,
 }
 
-impl Guards<'_> {
+impl RequiredMembers<'_> {
     /// The sentence for a member that is too low.
     pub(super) fn miss(&self, member: &AssertionGrade) -> String {
         let score = match &member.grade {
@@ -233,13 +236,13 @@ impl Aggregation {
     }
 
     /// The members that must reach a threshold before the others are graded.
-    pub(super) fn guards(&self) -> Option<Guards<'_>> {
+    pub(super) fn required_members(&self) -> Option<RequiredMembers<'_>> {
         match &self.aggregator {
             Aggregator::SafetyGate {
                 required,
                 threshold,
                 ..
-            } => Some(Guards {
+            } => Some(RequiredMembers {
                 required,
                 threshold: threshold.value(),
                 written: threshold,
@@ -248,7 +251,7 @@ impl Aggregation {
         }
     }
 
-    fn plain(aggregator: Aggregator) -> Self {
+    fn unweighted(aggregator: Aggregator) -> Self {
         Self {
             aggregator,
             weights: Vec::new(),
@@ -269,8 +272,8 @@ impl Aggregation {
         }
     }
 
-    /// Whether weights that are all 0 leave no score.
-    pub(super) fn averages(&self) -> bool {
+    /// Whether the score needs a weight other than 0.
+    pub(super) fn is_average(&self) -> bool {
         matches!(
             self.aggregator,
             Aggregator::WeightedAverage
@@ -279,7 +282,7 @@ impl Aggregation {
         )
     }
 
-    /// What the aggregator says about a member, else what the member says.
+    /// The weight that the aggregator gives a member, else the member's own.
     pub(super) fn weight<'m>(&'m self, members: &'m [NamedAssertion], at: usize) -> &'m Weight {
         let listed = self.weights.get(at).and_then(Option::as_ref);
         listed.unwrap_or(&members[at].assertion.common.weight)
@@ -316,37 +319,37 @@ impl Aggregation {
 pub(super) fn read_aggregation(
     options: &mut Options<'_, '_, '_>,
     members: &[NamedAssertion],
-) -> Option<Aggregation> {
+) -> ReadResult<Aggregation> {
     let Some(entry) = options.get("aggregator") else {
-        return Some(Aggregation::plain(Aggregator::WeightedAverage));
+        return Ok(Aggregation::unweighted(Aggregator::WeightedAverage));
     };
     let node = entry.value;
     if !node.is_mapping() {
-        let word = read_aggregator_word(options, "aggregator", node)?;
-        let aggregator = read_aggregator(options, word, node, None, members)?;
-        return Some(Aggregation::plain(aggregator));
+        let word = read_word(options, "aggregator", node)?;
+        let aggregator = read_bare_aggregator(options, word, node)?;
+        return Ok(Aggregation::unweighted(aggregator));
     }
-    let bound = Bound::new(node, &[FIELDS], options.reader.out);
-    let Some(type_entry) = bound.get("type") else {
-        let message = "this aggregator has no `type`";
-        options.report(
-            Diagnostic::new(&MISSING_OPTION, bound.head(), message)
-                .help(format!("it is {}", list_words(NAMES))),
-        );
-        return None;
+    let bound = Bound::new(node, &[FIELDS], options.reader.out());
+    let options = &mut Options {
+        reader: options.reader,
+        fields: &bound,
+        owner: "aggregator",
     };
-    let word = read_aggregator_word(options, "type", type_entry.value)?;
-    bound.report_unknown(&[FIELDS], options.reader.out);
-    report_unused(options, &bound, word);
-    let aggregator = read_aggregator(options, word, type_entry.value, Some(&bound), members);
-    let weights = bound
-        .get("weights")
-        .filter(|_| takes(word, "weights"))
-        .map(|entry| (entry.key.span(), read_weights(options, &entry, members)));
-    Some(Aggregation {
+    let Some(entry) = options.get("type") else {
+        let help = format!("it is {}", list_words(NAMES));
+        return Err(options.missing(options.head(), "this aggregator has no `type`", help));
+    };
+    let word = read_word(options, "type", entry.value)?;
+    bound.report_unknown(&[FIELDS], options.reader.out());
+    report_unused(options, word);
+    let aggregator = read_aggregator(options, word, entry.value, members);
+    let weights = options.get("weights").filter(|_| takes(word, "weights"));
+    let weights_at = weights.map(|entry| entry.key.span());
+    let weights = weights.map(|entry| read_weights(options, &entry, members));
+    Ok(Aggregation {
         aggregator: aggregator?,
-        weights_at: weights.as_ref().map(|(span, _)| *span),
-        weights: weights.map_or(Some(Vec::new()), |(_, weights)| weights)?,
+        weights_at,
+        weights: weights.transpose()?.unwrap_or_default(),
     })
 }
 
@@ -362,156 +365,147 @@ fn takes(word: &str, option: &str) -> bool {
     options.contains(&option)
 }
 
-fn report_unused(options: &mut Options<'_, '_, '_>, bound: &Bound<'_>, word: &str) {
+fn report_unused(options: &mut Options<'_, '_, '_>, word: &str) {
     for field in FIELDS.iter().filter(|field| field.name != "type") {
-        if let Some(entry) = bound.get(field.name).filter(|_| !takes(word, field.name)) {
+        if let Some(entry) = options.get(field.name).filter(|_| !takes(word, field.name)) {
             let fault = unknown_field(entry.key, &[FIELDS]);
             options.report(fault.help(format!("`{word}` does not take it; remove it")));
         }
     }
 }
 
-fn read_aggregator_word(
+fn read_word(
     options: &mut Options<'_, '_, '_>,
     name: &str,
     node: Node<'_>,
-) -> Option<&'static str> {
+) -> ReadResult<&'static str> {
     if node.scalar().is_none() {
-        options.report(wrong_type(name, node, "a string or a mapping"));
-        return None;
+        return Err(options.wrong_type(name, node, "a string or a mapping"));
     }
-    let text = options.reader.text_of(name, node)?;
-    let found = NAMES.iter().find(|word| **word == text);
-    if found.is_none() {
-        let help = match did_you_mean(&text, NAMES.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it is {}", list_words(NAMES)),
-        };
-        let message = format!("there is no aggregator `{}`", shorten(&text));
-        options.report(Diagnostic::new(&UNSUPPORTED_AGGREGATOR, node.span(), message).help(help));
+    let text = options.reader.text_of(name, node).ok_or(Reported)?;
+    if let Some(word) = NAMES.iter().find(|word| **word == text) {
+        return Ok(word);
     }
-    found.copied()
+    let help = match did_you_mean(&text, NAMES.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("it is {}", list_words(NAMES)),
+    };
+    let message = format!("unknown aggregator `{}`", shorten(&text));
+    Err(options.report(Diagnostic::new(&UNSUPPORTED_AGGREGATOR, node.span(), message).help(help)))
+}
+
+/// An aggregator that is only a word, without options.
+fn read_bare_aggregator(
+    options: &mut Options<'_, '_, '_>,
+    word: &str,
+    place: Node<'_>,
+) -> ReadResult<Aggregator> {
+    Ok(match word {
+        "minimum" => Aggregator::Minimum,
+        "maximum" => Aggregator::Maximum,
+        "safety_gate" => return Err(missing(options, place, "safety_gate", "required")),
+        "all_or_nothing" => Aggregator::AllOrNothing {
+            threshold: Number::parse(ALL_OR_NOTHING_THRESHOLD).ok_or(Reported)?,
+        },
+        "threshold" => return Err(missing(options, place, "threshold", "threshold")),
+        _ => Aggregator::WeightedAverage,
+    })
 }
 
 fn read_aggregator(
     options: &mut Options<'_, '_, '_>,
     word: &str,
     place: Node<'_>,
-    bound: Option<&Bound<'_>>,
     members: &[NamedAssertion],
-) -> Option<Aggregator> {
-    let threshold = bound
-        .and_then(|bound| bound.get("threshold"))
+) -> ReadResult<Aggregator> {
+    let threshold = options
+        .get("threshold")
         .filter(|_| takes(word, "threshold"))
         .map(|entry| read_fraction(options.reader, &entry));
-    let or_default = |default: &str| threshold.clone().unwrap_or_else(|| Number::parse(default));
-    Some(match word {
-        "minimum" => Aggregator::Minimum,
-        "maximum" => Aggregator::Maximum,
+    let or_default = |default: &str| {
+        let default = || Number::parse(default).ok_or(Reported);
+        threshold.clone().unwrap_or_else(default)
+    };
+    match word {
         "safety_gate" => {
-            let entry = bound.and_then(|bound| bound.get("required"));
-            let required = match entry {
+            let required = match options.get("required") {
                 Some(entry) => read_required_members(options, &entry, members),
-                None => missing(options, place, "safety_gate", "required"),
+                None => Err(missing(options, place, "safety_gate", "required")),
             };
-            Aggregator::SafetyGate {
+            Ok(Aggregator::SafetyGate {
                 required: required?,
-                threshold: or_default("0.6")?,
+                threshold: or_default(SAFETY_GATE_THRESHOLD)?,
                 at: place.span(),
-            }
+            })
         }
-        "all_or_nothing" => Aggregator::AllOrNothing {
-            threshold: or_default("0.7")?,
-        },
-        "threshold" => Aggregator::Threshold {
-            threshold: match threshold {
-                Some(threshold) => threshold?,
-                None => missing(options, place, "threshold", "threshold")?,
-            },
-        },
-        _ => Aggregator::WeightedAverage,
-    })
+        "all_or_nothing" => Ok(Aggregator::AllOrNothing {
+            threshold: or_default(ALL_OR_NOTHING_THRESHOLD)?,
+        }),
+        "threshold" if threshold.is_some() => Ok(Aggregator::Threshold {
+            threshold: threshold.unwrap_or(Err(Reported))?,
+        }),
+        _ => read_bare_aggregator(options, word, place),
+    }
 }
 
-fn missing<T>(
+fn missing(
     options: &mut Options<'_, '_, '_>,
     place: Node<'_>,
     word: &str,
     option: &str,
-) -> Option<T> {
+) -> Reported {
     let message = format!("the aggregator `{word}` needs `{option}`");
-    options.report(
-        Diagnostic::new(&MISSING_OPTION, place.span(), message)
-            .help(format!("write `aggregator: {{type: {word}, {option}: …}}`")),
-    );
-    None
+    let help = format!("write `aggregator: {{type: {word}, {option}: …}}`");
+    options.missing(place.span(), message, help)
 }
 
 fn read_required_members(
     options: &mut Options<'_, '_, '_>,
     entry: &Entry<'_>,
     members: &[NamedAssertion],
-) -> Option<Vec<usize>> {
-    let names = options.reader.text_list(entry)?;
+) -> ReadResult<Vec<usize>> {
+    let names = options.reader.text_list(entry).ok_or(Reported)?;
     if names.is_empty() {
-        options.report(
-            Diagnostic::new(
-                &MISSING_OPTION,
-                entry.value.span(),
-                "`required` names no member",
-            )
-            .help("name the members that must reach the threshold"),
-        );
-        return None;
+        let help = "name the members that must reach the threshold";
+        return Err(options.missing(entry.value.span(), "`required` is empty", help));
     }
-    let mut required = Vec::with_capacity(names.len());
-    let mut is_complete = true;
-    for name in names {
-        match members.iter().position(|member| member.name == name.value) {
-            Some(at) if required.contains(&at) => {}
-            Some(at) => required.push(at),
-            None => {
-                options.report(unknown_member(&name.value, name.span, members));
-                is_complete = false;
-            }
+    let places = names.into_iter().map(|name| {
+        find_member(&name.value, members)
+            .ok_or_else(|| options.report(unknown_member(&name.value, name.span, members)))
+    });
+    let mut required = Vec::new();
+    for at in all_read(places)? {
+        if !required.contains(&at) {
+            required.push(at);
         }
     }
-    is_complete.then_some(required)
+    Ok(required)
+}
+
+fn find_member(name: &str, members: &[NamedAssertion]) -> Option<usize> {
+    members.iter().position(|member| member.name == name)
 }
 
 fn read_weights(
     options: &mut Options<'_, '_, '_>,
     entry: &Entry<'_>,
     members: &[NamedAssertion],
-) -> Option<Vec<Option<Weight>>> {
+) -> ReadResult<Vec<Option<Weight>>> {
     if !entry.value.is_mapping() {
-        let wants = "a mapping from member names to numbers";
-        options.report(wrong_type("weights", entry.value, wants));
-        return None;
+        let expected = "a mapping from member names to numbers";
+        return Err(options.wrong_type("weights", entry.value, expected));
     }
-    let mut weights = vec![None; members.len()];
-    let mut is_complete = true;
-    for (key, value) in entry.value.entries() {
+    let listed = entry.value.entries().into_iter().map(|(key, value)| {
         let name = key.scalar_text().unwrap_or("");
-        let weight = read_weight(
-            options.reader,
-            &Entry {
-                field: entry.field,
-                key,
-                value,
-            },
-        );
-        is_complete &= weight.is_some();
-        match members.iter().position(|member| member.name == name) {
-            Some(at) => weights[at] = weight,
-            None => {
-                options.report(unknown_member(name, key.span(), members));
-                is_complete = false;
-            }
-        }
-    }
-    if !is_complete {
-        return None;
+        let field = entry.field;
+        let weight = read_weight(options.reader, &Entry { field, key, value });
+        let at = find_member(name, members)
+            .ok_or_else(|| options.report(unknown_member(name, key.span(), members)));
+        Ok((at?, weight?))
+    });
+    let mut weights = vec![None; members.len()];
+    for (at, weight) in all_read(listed)? {
+        weights[at] = Some(weight);
     }
     let unlisted = members.iter().zip(&weights).filter(|(_, w)| w.is_none());
     for (member, _) in unlisted {
@@ -526,11 +520,11 @@ fn read_weights(
                 .help("add it to `weights`"),
         );
     }
-    Some(weights)
+    Ok(weights)
 }
 
 fn unknown_member(name: &str, span: Span, members: &[NamedAssertion]) -> Diagnostic {
-    /// A long list helps nobody.
+    /// Longer lists are not helpful.
     const SHOWN: usize = 10;
     let names: Vec<&str> = members.iter().map(|member| member.name.as_ref()).collect();
     let help = match did_you_mean(name, names.iter().copied()) {
@@ -544,7 +538,7 @@ fn unknown_member(name: &str, span: Span, members: &[NamedAssertion]) -> Diagnos
 
 #[cfg(test)]
 mod tests {
-    use super::super::snippet::read;
+    use super::super::testing::read;
     use crate::model::JsonStyle;
 
     const MEMBERS: &str = "{type: script, name: safety, script: a}, {type: script, script: b}";
@@ -554,7 +548,7 @@ mod tests {
     }
 
     fn aggregator_of(options: &str) -> String {
-        let (assertions, faults) = read(&with(options));
+        let (assertions, faults) = read(&with(options)).parts();
         assert_eq!(faults, [""; 0], "{options}");
         let map = assertions[0].check.options();
         let aggregator = map.get("aggregator").expect("always shown");
@@ -633,7 +627,7 @@ mod tests {
             ),
             ("threshold: 0.5", &["unknown-field"]),
         ] {
-            assert_eq!(read(&with(written)).1, faults, "{written}");
+            assert_eq!(read(&with(written)).names(), faults, "{written}");
         }
     }
 }

@@ -1,17 +1,17 @@
-//! `code-judge`: a script of the author's grades the answer (spec 7.14, 10.1).
+//! `code-judge`: a script grades the answer (spec 7.14, 10.1).
 
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
 use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
+use crate::reader::{Options, ReadResult};
 use crate::source::Span;
 use crate::syntax::fields::{Field, shorten};
 
-use super::kind::{AssertionKind, UnknownKeys};
-use super::options::Options;
+use super::kind::{AssertionKind, EntryContext, UnknownKeys};
 use super::read::{COMMON, unsupported_in_run};
-use super::script::{self, CWD, Script, TIMEOUT, read_command, read_place};
+use super::script::{self, CWD, Script, TIMEOUT, read_command, read_setup};
 
 declare_codes! {
-    STRAY_CONFIG = "stray-config", Warning, Assertion, r#"A code judge has a key that is none of its options. The script gets it as part of `config`.
+    STRAY_CONFIG = "stray-config", Warning, Assertion, r#"A code judge has a key that is not an option. The script receives it as part of `config`.
 
 ## Example
 ```yaml
@@ -36,7 +36,7 @@ tests:
 ```
 
 ## Why
-A misspelt option looks the same, and would silently become a setting of the script.
+A misspelled option looks the same and would silently become a setting of the script.
 "#;
 }
 
@@ -47,8 +47,8 @@ pub(super) static KIND: AssertionKind = AssertionKind {
     unknown_keys: UnknownKeys::Config,
     takes_config: true,
     doc:
-        "A script grades the answer. It gets the test and the transcript as JSON on stdin and prints
-`{\"score\": 0.5, \"hits\": [], \"misses\": []}`. A list is run directly, a text through `sh -c`.
+        "A script grades the answer. It receives the test and the transcript as JSON on stdin and prints
+`{\"score\": 0.5, \"hits\": [], \"misses\": []}`. A list is run directly, a string through `sh -c`.
 
 ```yaml
 assert:
@@ -69,7 +69,7 @@ pub(super) static FIELDS: &[Field] = &[
     Field::new(
         "script",
         script::SHAPE,
-        "a list is run directly, a text through `sh -c`",
+        "a list is run directly, a string through `sh -c`",
     )
     .also(&["command"])
     .required(),
@@ -77,20 +77,23 @@ pub(super) static FIELDS: &[Field] = &[
     TIMEOUT,
 ];
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
+fn read(
+    options: &mut Options<'_, '_, '_>,
+    context: &mut EntryContext<'_>,
+) -> ReadResult<Box<dyn Check>> {
     report_limited_target(options);
-    take_strays(options, Stray::Reported);
-    let place = read_place(options);
+    take_config_keys(options, context, ConfigKeys::Reported);
+    let setup = read_setup(options);
     let entry = options.require("script")?;
     let command = read_command(options, &entry)?;
-    Some(Box::new(CodeJudge {
-        script: place?.with(command),
+    Ok(Box::new(CodeJudge {
+        script: setup?.with(command),
     }))
 }
 
-/// `target: {max_calls: …}` lets the script of another tool call a model.
+/// `target: {max_calls: …}` lets the scripts of another tool call a model.
 fn report_limited_target(options: &mut Options<'_, '_, '_>) {
-    if let Some(key) = stray_target(options) {
+    if let Some(key) = limited_target(options) {
         let message = "a code judge that calls a target is not supported";
         options.report(
             unsupported_in_run(key, message)
@@ -99,7 +102,7 @@ fn report_limited_target(options: &mut Options<'_, '_, '_>) {
     }
 }
 
-fn stray_target(options: &Options<'_, '_, '_>) -> Option<Span> {
+fn limited_target(options: &Options<'_, '_, '_>) -> Option<Span> {
     options
         .fields
         .unknown()
@@ -107,34 +110,37 @@ fn stray_target(options: &Options<'_, '_, '_>) -> Option<Span> {
         .map(|(key, _)| key.span())
 }
 
-/// Whether keys that are no options deserve a word.
+/// Whether keys that become configuration are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stray {
+pub(super) enum ConfigKeys {
     Reported,
-    Welcome,
+    Accepted,
 }
 
-/// Keys that no table knows become configuration; what stands in `config` already stays.
-pub(super) fn take_strays(options: &mut Options<'_, '_, '_>, stray: Stray) {
+/// Adds unknown keys to the configuration, unless `config` already has them.
+pub(super) fn take_config_keys(
+    options: &mut Options<'_, '_, '_>,
+    context: &mut EntryContext<'_>,
+    keys: ConfigKeys,
+) {
+    let config = &mut context.common.config;
     for (key, value) in options.fields.unknown() {
         let name = key.scalar_text().unwrap_or("");
-        if stray == Stray::Reported {
+        if keys == ConfigKeys::Reported {
             if name == "target" && value.is_mapping() {
                 continue;
             }
-            let options_known = FIELDS.iter().chain(COMMON).map(|field| field.name);
-            let help = match did_you_mean(name, options_known) {
+            let known = FIELDS.iter().chain(COMMON).map(|field| field.name);
+            let help = match did_you_mean(name, known) {
                 Some(near) => format!("did you mean `{near}`? settings go under `config`"),
                 None => "write it under `config`".to_owned(),
             };
-            let message = format!("`{}` is handed to the script as a setting", shorten(name));
-            options
-                .reader
-                .report(Diagnostic::new(&STRAY_CONFIG, key.span(), message).help(help));
+            let message = format!("`{}` is passed to the script as a setting", shorten(name));
+            options.report(Diagnostic::new(&STRAY_CONFIG, key.span(), message).help(help));
         }
-        if options.config.get(name).is_none() {
+        if config.get(name).is_none() {
             let value = options.reader.value(name, value);
-            options.config.insert(name, value);
+            config.insert(name, value);
         }
     }
 }
@@ -164,7 +170,7 @@ impl Check for CodeJudge {
 
 #[cfg(test)]
 mod tests {
-    use super::super::snippet::{read, read_with};
+    use super::super::testing::{read, read_with};
     use crate::model::{JsonStyle, Value};
     use crate::source::MemoryFiles;
 
@@ -179,7 +185,7 @@ mod tests {
         ] {
             let yaml = format!("- {{type: code_judge, script: {script}}}");
             let files = MemoryFiles::new().with("/p/judges/check.py", "");
-            let (assertions, faults) = read_with(files, &yaml);
+            let (assertions, faults) = read_with(files, &yaml).parts();
             assert_eq!(faults, [""; 0], "{script}");
             assert_eq!(assertions[0].sentences(), [sentence]);
         }
@@ -188,7 +194,7 @@ mod tests {
     #[test]
     fn name_and_description_make_the_sentence() {
         let yaml = "- {type: script, name: sum, description: Adds up, command: [awk, x]}";
-        let (assertions, faults) = read(yaml);
+        let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, [""; 0]);
         assert_eq!(assertions[0].sentences(), ["sum: Adds up"]);
         assert_eq!(assertions[0].type_name, "code-judge");
@@ -198,7 +204,7 @@ mod tests {
     fn stray_keys_become_config_and_written_ones_win() {
         let yaml =
             "- {type: code-judge, script: run, max: 5, unit: words, config: {max: 7}, x-a: 1}";
-        let (assertions, faults) = read(yaml);
+        let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, ["stray-config", "stray-config"]);
         let config = Value::from(assertions[0].common.config.clone());
         assert_eq!(
@@ -210,11 +216,11 @@ mod tests {
     #[test]
     fn a_target_for_the_script_is_not_supported() {
         assert_eq!(
-            read("- {type: code-judge, script: run, target: {max_calls: 5}}").1,
+            read("- {type: code-judge, script: run, target: {max_calls: 5}}").names(),
             ["unsupported-feature"]
         );
         assert_eq!(
-            read("- {type: code-judge, script: run, target: judge}").1,
+            read("- {type: code-judge, script: run, target: judge}").names(),
             ["stray-config"]
         );
     }

@@ -1,9 +1,9 @@
-//! Faults that any assertion can have.
+//! Diagnostics that any assertion can have.
 
 use crate::diagnostic::declare_codes;
 
 declare_codes! {
-    MISSING_TYPE = "missing-type", Blocking, Assertion, r#"An entry of an assert list does not say which check it is.
+    MISSING_TYPE = "missing-type", Blocking, Assertion, r#"An entry of an assert list has no `type`.
 
 ## Example
 ```yaml
@@ -29,9 +29,9 @@ tests:
 ```
 
 ## Why
-A check that is skipped because nobody knows what it is makes the test pass for the wrong reason.
+Skipping a check of unknown type would make the test pass for the wrong reason.
 "#;
-    VALUE_NOT_STRING = "value-not-string", Warning, Assertion, r#"A number or boolean stands where a text is compared. Its source text is used.
+    VALUE_NOT_STRING = "value-not-string", Warning, Assertion, r#"A number or boolean is given where texts are compared. Its source text is used.
 
 ## Example
 ```yaml
@@ -110,7 +110,7 @@ tests:
 ```
 
 ## Why
-A gate that no score can reach, or that every score reaches, hides what was meant.
+A gate that no score can reach, or that every score reaches, has no use.
 "#;
     MIN_SCORE_WITHOUT_REQUIRED = "min-score-without-required", Warning, Assertion, r#"`min_score` is given, but the check is not `required`, so it has no effect.
 
@@ -139,7 +139,7 @@ tests:
 ## Why
 Only a gate has a score that must be reached.
 "#;
-    GATE_UNDER_NEGATE = "gate-under-negate", Blocking, Assertion, r#"A `required` item stands inside a negated `rubrics` or `composite`.
+    GATE_UNDER_NEGATE = "gate-under-negate", Blocking, Assertion, r#"A `required` item is inside a negated `rubrics` or `composite`.
 
 ## Example
 ```yaml
@@ -171,10 +171,10 @@ tests:
 ```
 
 ## Why
-Nobody can say whether such a gate is met when the item is satisfied or when it is not. Put the gate
+It is ambiguous whether such a gate is met when the item is satisfied or when it is not. Put the gate
 on the negated check itself.
 "#;
-    UNUSED_CONFIG = "unused-config", Warning, Assertion, r#"`config` is given to a check that passes it to nobody.
+    UNUSED_CONFIG = "unused-config", Warning, Assertion, r#"`config` is set on a check that does not use it.
 
 ## Example
 ```yaml
@@ -199,9 +199,9 @@ tests:
 ```
 
 ## Why
-Only scripts and judges take `config`; here it looks like a setting and does nothing.
+Only scripts and judges take `config`; here it looks like a setting but has no effect.
 "#;
-    DUPLICATE_ASSERTION_NAME = "duplicate-assertion-name", Warning, Assertion, r#"Two checks of one test have the same written name.
+    DUPLICATE_ASSERTION_NAME = "duplicate-assertion-name", Warning, Assertion, r#"Two checks of one test have the same name.
 
 ## Example
 ```yaml
@@ -228,7 +228,7 @@ tests:
 ```
 
 ## Why
-Results are keyed by name, and two of one name cannot be told apart in a report.
+Results are keyed by name, so a report could not distinguish the two.
 "#;
     ZERO_WEIGHT = "zero-weight", Blocking, Assertion, r#"Every check of a test, or every item of a rubric, has weight 0.
 
@@ -255,6 +255,6 @@ tests:
 ```
 
 ## Why
-There would be no score to judge the test by.
+The test would have no score.
 "#;
 }

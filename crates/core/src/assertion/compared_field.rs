@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{Fault, Map, Number, Value, Weight};
-use crate::reader::{Reader, short_span, wrong_type};
+use crate::reader::{Options, ReadResult, Reported, all_read, short_span};
 use crate::source::Span;
 use crate::syntax::Node;
-use crate::syntax::fields::{Bound, Entry, Field, INVALID_OPTION, Shape, shorten};
+use crate::syntax::fields::{Entry, Field, INVALID_OPTION, Shape, shorten};
 
 use super::date::DateFormat;
 use super::excerpt::{excerpt, json_excerpt};
 use super::field_accuracy::INVALID_EXPECTED;
-use super::field_match::{Matching, Misfit, Scale, Wanted, text_of};
+use super::field_match::{ExpectedValue, FieldMatch, ToleranceScale, ValueMismatch, text_of};
 use super::field_path::FieldPath;
-use super::optional::{optional, require_in};
+use super::finding::Finding;
 use super::place::span_in;
 use super::read::read_weight;
 
@@ -27,12 +27,12 @@ static FIELD: &[Field] = &[
     Field::new(
         "path",
         Shape::NonEmptyText,
-        "where the field stands, such as `a.b[0].c`; `\\.` is a dot in a name",
+        "path of the field, such as `a.b[0].c`; `\\.` is a dot in a name",
     )
     .required(),
     Field::new(
         "match",
-        Shape::Choice(Matching::WORDS),
+        Shape::Choice(FieldMatch::WORDS),
         "how the two values are compared; default `exact`",
     ),
     Field::new(
@@ -45,13 +45,13 @@ static FIELD: &[Field] = &[
     Field::new(
         "required",
         Shape::Boolean,
-        "the field must be there even if no value is expected; default false",
+        "the field must be present even if no value is expected; default false",
     ),
     Field::new("weight", NOT_NEGATIVE, "share in the score; default 1"),
     Field::new(
         "tolerance",
         NOT_NEGATIVE,
-        "for `numeric_tolerance`: how far the numbers may be apart; default 0",
+        "for `numeric_tolerance`: maximum difference; default 0",
     ),
     Field::new(
         "relative",
@@ -61,7 +61,7 @@ static FIELD: &[Field] = &[
     Field::new(
         "formats",
         Shape::List(&Shape::NonEmptyText),
-        "for `date`: further ways to write a date, of `YYYY YY MM M DD D MMM MMMM HH mm ss`",
+        "for `date`: additional date formats, made of `YYYY YY MM M DD D MMM MMMM HH mm ss`",
     ),
 ];
 
@@ -75,46 +75,45 @@ pub(super) enum Presence {
 }
 
 #[derive(Debug)]
-pub(super) struct Compared {
+pub(super) struct ComparedField {
     pub(super) path: FieldPath,
     /// Where the path was written.
     pub(super) span: Span,
-    pub(super) matching: Matching,
-    /// Only if it was written here and not in the test.
-    pub(super) expected: Option<Wanted>,
+    pub(super) matching: FieldMatch,
+    /// `None` if it comes from the test.
+    pub(super) expected: Option<ExpectedValue>,
     pub(super) presence: Presence,
     pub(super) weight: Weight,
 }
 
-impl Compared {
-    pub(super) fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Self> {
+impl ComparedField {
+    pub(super) fn read<'t>(options: &mut Options<'_, '_, 't>, node: Node<'t>) -> ReadResult<Self> {
+        const ITEM: &str = "an item of fields";
         if !node.is_mapping() {
-            let wants = "a mapping with `path`";
-            reader.report(wrong_type("an item of fields", node, wants));
-            return None;
+            return Err(options.wrong_type(ITEM, node, "a mapping with `path`"));
         }
-        let bound = Bound::new(node, &[FIELD], reader.out);
-        bound.report_unknown(&[FIELD], reader.out);
-        let path = require_in(reader, &bound, "an item of `fields`", "path");
-        let parsed = path.and_then(|entry| read_path(reader, &entry));
-        let required = optional(reader, &bound, "required", |reader, entry| {
-            reader.boolean(entry)
-        });
-        let weight = optional(reader, &bound, "weight", read_weight);
-        let matching = read_matching(reader, &bound)?;
-        let expected = optional(reader, &bound, "expected", |reader, entry| {
-            read_expected(reader, entry, &matching)
-        });
-        Some(Self {
-            path: parsed?,
-            span: path?.value.span(),
-            expected: expected?,
-            presence: match required? {
-                Some(true) => Presence::Required,
-                Some(false) | None => Presence::Optional,
-            },
-            weight: weight?.unwrap_or_default(),
-            matching,
+        options.nested_of(ITEM, node, FIELD, |options| {
+            let path = options.require("path");
+            let parsed = path.and_then(|entry| read_path(options, &entry));
+            let required = options.boolean("required");
+            let weight = options.optional("weight", |options, entry| {
+                read_weight(options.reader, entry)
+            });
+            let matching = read_matching(options)?;
+            let expected = options.optional("expected", |options, entry| {
+                read_expected(options, entry, &matching)
+            });
+            Ok(Self {
+                path: parsed?,
+                span: path?.value.span(),
+                expected: expected?,
+                presence: match required? {
+                    Some(true) => Presence::Required,
+                    Some(false) | None => Presence::Optional,
+                },
+                weight: weight?.unwrap_or_default(),
+                matching,
+            })
         })
     }
 
@@ -123,64 +122,61 @@ impl Compared {
         map.insert("path", self.path.text());
         self.matching.write_options(&mut map);
         let expected = self.expected.as_ref();
-        map.insert_some("expected", expected.map(|wanted| wanted.value.clone()));
+        map.insert_some("expected", expected.map(|expected| expected.value.clone()));
         map.insert("required", self.presence == Presence::Required);
         map.insert("weight", self.weight.number().clone());
         map.into()
     }
 }
 
-/// What became of a field, with its sentence.
-pub(super) struct FieldFinding {
-    pub(super) holds: bool,
-    pub(super) text: String,
-}
-
-impl Compared {
-    /// `None` when the field is left out: nothing is expected of it. `reference` holds the expected
-    /// values that were not written here.
+impl ComparedField {
+    /// `None` if the field is skipped because it has no expected value. `reference` has the expected
+    /// values that are not written here.
     pub(super) fn check(
         &self,
         output: &Value,
         reference: Option<&Value>,
-    ) -> Result<Option<FieldFinding>, Fault> {
+    ) -> Result<Option<Finding>, Fault> {
         let path = excerpt(self.path.text());
         let actual = self.path.look_up(output);
-        let found = |holds, text| Ok(Some(FieldFinding { holds, text }));
-        let (wanted, actual) = match (self.wanted(reference)?, actual) {
+        let found = |holds, text| Ok(Some(Finding { holds, text }));
+        let (expected, actual) = match (self.expected_value(reference)?, actual) {
             (None, _) if self.presence == Presence::Optional => return Ok(None),
             (_, None) => return found(false, format!("{path}: missing")),
             (None, Some(actual)) => {
                 return found(true, format!("{path}: {}", excerpt(&text_of(actual))));
             }
-            (Some(wanted), Some(actual)) => (wanted, actual),
+            (Some(expected), Some(actual)) => (expected, actual),
         };
-        if self.matching.accepts(&wanted, actual)? {
+        if self.matching.accepts(&expected, actual)? {
             found(true, format!("{path}: {}", excerpt(&text_of(actual))))
         } else {
-            let (expected, got) = told_apart(&wanted.value, actual);
+            let (expected, got) = distinct_texts(&expected.value, actual);
             found(false, format!("{path}: expected {expected}, got {got}"))
         }
     }
 
     /// The expected value: its own, else that of the test.
-    fn wanted(&self, reference: Option<&Value>) -> Result<Option<Cow<'_, Wanted>>, Fault> {
-        if let Some(wanted) = &self.expected {
-            return Ok(Some(Cow::Borrowed(wanted)));
+    fn expected_value(
+        &self,
+        reference: Option<&Value>,
+    ) -> Result<Option<Cow<'_, ExpectedValue>>, Fault> {
+        if let Some(expected) = &self.expected {
+            return Ok(Some(Cow::Borrowed(expected)));
         }
         let Some(value) = reference.and_then(|value| self.path.look_up(value)) else {
             return Ok(None);
         };
-        // Suites whose values do not fit are refused; this is for those who grade without reading.
-        let wanted = self.matching.want(value).map_err(|misfit| {
-            Fault::not_measured(&format!("{}: {}", self.path.text(), misfit.reason()))
+        // Reading refuses such suites, but a caller may grade without reading.
+        let expected = self.matching.parse_expected(value).map_err(|mismatch| {
+            Fault::not_measured(&format!("{}: {}", self.path.text(), mismatch.reason()))
         })?;
-        Ok(Some(Cow::Owned(wanted)))
+        Ok(Some(Cow::Owned(expected)))
     }
 }
 
-/// Both values as text; as JSON where the texts look alike and only the kinds differ.
-fn told_apart(expected: &Value, actual: &Value) -> (String, String) {
+/// Both values as text; as JSON if the texts are equal and only the types differ.
+fn distinct_texts(expected: &Value, actual: &Value) -> (String, String) {
     let text = |value| excerpt(&text_of(value)).into_owned();
     match (text(expected), text(actual)) {
         (a, b) if a == b => (json_excerpt(expected), json_excerpt(actual)),
@@ -188,92 +184,76 @@ fn told_apart(expected: &Value, actual: &Value) -> (String, String) {
     }
 }
 
-fn read_path(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<FieldPath> {
-    let text = reader.text(entry)?;
-    FieldPath::parse(&text)
-        .map_err(|fault| {
-            let span = span_in(entry.value, &text, fault.at);
-            let message = format!("`{}` is no path: {}", shorten(&text), fault.reason);
-            reader.report(
-                Diagnostic::new(&INVALID_OPTION, span, message)
-                    .help("write it like `a.b[0].c`; a dot in a name is written `\\.`"),
-            );
-        })
-        .ok()
-}
-
-/// All options of all matches are looked at, also those that this match has no use for.
-fn read_matching(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Matching> {
-    let word = optional(reader, bound, "match", |reader, entry| {
-        reader.choice(entry, Matching::WORDS)
-    });
-    let tolerance = optional(reader, bound, "tolerance", |reader, entry| {
-        reader.number(entry, 0.0, f64::INFINITY)
-    });
-    let relative = optional(reader, bound, "relative", |reader, entry| {
-        reader.boolean(entry)
-    });
-    let formats = optional(reader, bound, "formats", read_formats);
-    let (tolerance, relative, formats) = (tolerance?, relative?, formats?);
-    Some(match word?.unwrap_or("exact") {
-        "contains" => Matching::Contains,
-        "regex" => Matching::Regex,
-        "numeric_tolerance" => Matching::NumericTolerance {
-            tolerance: tolerance.unwrap_or_else(|| Number::from(0)),
-            scale: match relative {
-                Some(true) => Scale::Relative,
-                Some(false) | None => Scale::Absolute,
-            },
-        },
-        "date" => Matching::Date {
-            formats: formats.unwrap_or_default(),
-        },
-        _ => Matching::Exact,
+fn read_path(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> ReadResult<FieldPath> {
+    let text = options.reader.text(entry).ok_or(Reported)?;
+    FieldPath::parse(&text).map_err(|error| {
+        let span = span_in(entry.value, &text, error.at);
+        let message = format!("`{}` is not a path: {}", shorten(&text), error.reason);
+        options.report(
+            Diagnostic::new(&INVALID_OPTION, span, message)
+                .help("write it like `a.b[0].c`; a dot in a name is written `\\.`"),
+        )
     })
 }
 
-fn read_formats(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<DateFormat>> {
-    let texts = reader.text_list(entry)?;
-    let formats: Vec<Option<DateFormat>> = texts
-        .into_iter()
-        .map(|text| {
-            DateFormat::parse(&text.value)
-                .map_err(|reason| {
-                    let text_shown = shorten(&text.value);
-                    let message = format!("`{text_shown}` is no date format: {reason}");
-                    reader.report(
-                        Diagnostic::new(&INVALID_OPTION, text.span, message)
-                            .help("make it of `YYYY YY MM M DD D MMM MMMM HH mm ss`"),
-                    );
-                })
-                .ok()
+/// Reads the options of all matches, including those that this match does not use.
+fn read_matching(options: &mut Options<'_, '_, '_>) -> ReadResult<FieldMatch> {
+    let word = options.optional("match", |options, entry| {
+        let word = options.reader.choice(entry, FieldMatch::WORDS);
+        word.ok_or(Reported)
+    });
+    let tolerance = options.amount("tolerance");
+    let relative = options.boolean("relative");
+    let formats = read_formats(options);
+    let (tolerance, relative, formats) = (tolerance?, relative?, formats?);
+    Ok(match word?.unwrap_or("exact") {
+        "contains" => FieldMatch::Contains,
+        "regex" => FieldMatch::Regex,
+        "numeric_tolerance" => FieldMatch::NumericTolerance {
+            tolerance: tolerance.unwrap_or_else(|| Number::from(0)),
+            scale: match relative {
+                Some(true) => ToleranceScale::Relative,
+                Some(false) | None => ToleranceScale::Absolute,
+            },
+        },
+        "date" => FieldMatch::Date { formats },
+        _ => FieldMatch::Exact,
+    })
+}
+
+fn read_formats(options: &mut Options<'_, '_, '_>) -> ReadResult<Vec<DateFormat>> {
+    let texts = options.texts("formats")?.unwrap_or_default();
+    all_read(texts.into_iter().map(|text| {
+        DateFormat::parse(&text.value).map_err(|reason| {
+            let shown = shorten(&text.value);
+            let message = format!("`{shown}` is not a date format: {reason}");
+            options.report(
+                Diagnostic::new(&INVALID_OPTION, text.span, message)
+                    .help("combine `YYYY YY MM M DD D MMM MMMM HH mm ss`"),
+            )
         })
-        .collect();
-    formats.into_iter().collect()
+    }))
 }
 
 fn read_expected(
-    reader: &mut Reader<'_>,
+    options: &mut Options<'_, '_, '_>,
     entry: &Entry<'_>,
-    matching: &Matching,
-) -> Option<Wanted> {
-    let value = reader.value("expected", entry.value);
-    matching
-        .want(&value)
-        .map_err(|misfit| {
-            let span = match (&misfit, value.as_str()) {
-                (Misfit::Pattern(fault), Some(text)) => {
-                    span_in(entry.value, text, fault.at.clone())
-                }
-                _ => short_span(entry.value),
-            };
-            let name = entry.key.scalar_text().unwrap_or("expected");
-            let message = format!(
-                "`{name}` does not fit `match: {}`: {}",
-                matching.word(),
-                misfit.reason()
-            );
-            reader.report(Diagnostic::new(&INVALID_EXPECTED, span, message).help(misfit.help()));
-        })
-        .ok()
+    matching: &FieldMatch,
+) -> ReadResult<ExpectedValue> {
+    let value = options.reader.value("expected", entry.value);
+    matching.parse_expected(&value).map_err(|mismatch| {
+        let span = match (&mismatch, value.as_str()) {
+            (ValueMismatch::Pattern(error), Some(text)) => {
+                span_in(entry.value, text, error.at.clone())
+            }
+            _ => short_span(entry.value),
+        };
+        let name = entry.key.scalar_text().unwrap_or("expected");
+        let message = format!(
+            "`{name}` does not fit `match: {}`: {}",
+            matching.word(),
+            mismatch.reason()
+        );
+        options.report(Diagnostic::new(&INVALID_EXPECTED, span, message).help(mismatch.help()))
+    })
 }

@@ -1,4 +1,4 @@
-//! `composite`: several checks become one score (spec 7.16, 8.3).
+//! `composite`: combines several checks into one score (spec 7.16, 8.3).
 
 use std::sync::Arc;
 
@@ -7,16 +7,14 @@ use crate::model::{
     Assertion, Check, CommonOptions, GradingContext, Map, NamedAssertion, Required, Step, TestView,
     Value,
 };
+use crate::reader::{Options, ReadResult, Reported};
 use crate::source::Span;
-use crate::syntax::fields::{
-    CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION, Shape, unknown_field,
-};
+use crate::syntax::fields::{Entry, Field, Shape, unknown_field};
 
 use super::aggregator::{self, Aggregation, read_aggregation};
 use super::codes::ZERO_WEIGHT;
 use super::composite_grade;
-use super::kind::{AssertionKind, UnknownKeys};
-use super::options::Options;
+use super::kind::{AssertionKind, EntryContext};
 use super::read::{COMMON, name_all, read_fraction, read_list};
 
 declare_codes! {
@@ -81,20 +79,18 @@ tests:
 ```
 
 ## Why
-Nobody can follow such a score, and a file must not be able to exhaust the reader.
+Such a score is impossible to follow, and a file must not be able to exhaust the reader.
 "#;
 }
 
-/// Composites around each other, at most.
-const DEEPEST: usize = 8;
+/// Maximum nesting of composites.
+const DEPTH_LIMIT: usize = 8;
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "composite",
-    aliases: &["assert-set"],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "Several checks become one score. `aggregator` says how: `weighted_average` (the default),
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "composite",
+    FIELDS,
+    read,
+    "Combines several checks into one score. `aggregator` says how: `weighted_average` (the default),
 `minimum`, `maximum`, `safety_gate`, `all_or_nothing` or `threshold`.
 
 ```yaml
@@ -110,8 +106,8 @@ assert:
       - {type: rubrics, name: quality, criteria: Explains every step}
 ```
 ",
-    read,
-};
+)
+.also(&["assert-set"]);
 
 static FIELDS: &[Field] = &[
     Field::new("assert", Shape::Ref("assertion-list"), "the members")
@@ -120,7 +116,7 @@ static FIELDS: &[Field] = &[
     Field::new(
         "aggregator",
         aggregator::SHAPE,
-        "how the members' scores become one; default `weighted_average`",
+        "how the scores of the members are combined; default `weighted_average`",
     ),
     Field::new(
         "threshold",
@@ -129,64 +125,62 @@ static FIELDS: &[Field] = &[
     ),
 ];
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    if options.depth >= DEEPEST {
-        let message = format!("composites are nested more than {DEEPEST} deep");
+fn read(
+    options: &mut Options<'_, '_, '_>,
+    context: &mut EntryContext<'_>,
+) -> ReadResult<Box<dyn Check>> {
+    if context.depth >= DEPTH_LIMIT {
+        let message = format!("composites are nested more than {DEPTH_LIMIT} deep");
         let fault = Diagnostic::new(&COMPOSITE_DEPTH, options.head(), message)
             .help("move the inner checks into an outer composite");
-        options.report(fault);
-        return None;
+        return Err(options.report(fault));
     }
-    let threshold = read_set_threshold(options);
+    let threshold = read_set_threshold(options, context);
     let entry = options.require("assert")?;
-    let members = read_members(options, &entry)?;
+    let members = read_members(options, &entry, context.depth + 1)?;
     let aggregation = read_aggregation(options, &members)?;
     threshold?;
     report_zero_weight(options, &entry, &members, &aggregation)?;
-    Some(Box::new(Composite {
+    Ok(Box::new(Composite {
         members,
         aggregation,
     }))
 }
 
-/// `threshold` beside `type: assert-set` is a gate on the whole.
-fn read_set_threshold(options: &mut Options<'_, '_, '_>) -> Option<()> {
+/// `threshold` beside `type: assert-set` is a gate on the composite itself.
+fn read_set_threshold(
+    options: &mut Options<'_, '_, '_>,
+    context: &mut EntryContext<'_>,
+) -> ReadResult<()> {
     let Some(entry) = options.get("threshold") else {
-        return Some(());
+        return Ok(());
     };
-    if options.written_type != "assert-set" {
+    if options.owner != "assert-set" {
         let fault = unknown_field(entry.key, &[FIELDS, COMMON]);
         options
             .report(fault.help("write `required` for a gate, or `aggregator: {type: threshold}`"));
-        return Some(());
+        return Ok(());
     }
     if let Some(required) = options.get("required") {
-        let message = "`threshold` and `required` are two spellings of one field";
-        options.report(
-            Diagnostic::new(&CONFLICTING_FIELDS, entry.key.span(), message)
-                .related(required.key.span(), "the other one")
-                .help("keep one of them"),
-        );
-        return None;
+        return Err(options.spelled_twice(&required, &entry));
     }
-    *options.required = Required::AtLeast(read_fraction(options.reader, &entry)?);
-    *options.required_at = entry.value.span();
-    Some(())
+    let least = read_fraction(options.reader, &entry)?;
+    context.common.required = Required::AtLeast(least);
+    context.common.required_at = entry.value.span();
+    Ok(())
 }
 
 fn read_members(
     options: &mut Options<'_, '_, '_>,
     entry: &Entry<'_>,
-) -> Option<Vec<NamedAssertion>> {
+    depth: usize,
+) -> ReadResult<Vec<NamedAssertion>> {
     let name = entry.key.scalar_text().unwrap_or("assert");
-    let list = read_list(options.reader, name, entry.value, options.depth + 1)?;
+    let list = read_list(options.reader, name, entry.value, depth)?;
     if list.is_empty() {
         let message = format!("`{name}` has no members");
-        options.report(
-            Diagnostic::new(&MISSING_OPTION, entry.value.span(), message)
-                .help("add the checks that make up the score"),
-        );
-        return None;
+        let help = "add the checks to combine";
+        return Err(options.missing(entry.value.span(), message, help));
     }
     let mut clashes = Vec::new();
     let members = name_all(list, |first: &Assertion, second: &Assertion| {
@@ -197,14 +191,16 @@ fn read_members(
         clashes.push(
             Diagnostic::new(&DUPLICATE_MEMBER_NAME, second.common.head, message)
                 .related(first.common.head, "the other one")
-                .help("give one of them another name"),
+                .help("rename one of them"),
         );
     });
-    let is_clear = clashes.is_empty();
+    if clashes.is_empty() {
+        return Ok(members);
+    }
     for clash in clashes {
         options.report(clash);
     }
-    is_clear.then_some(members)
+    Err(Reported)
 }
 
 /// An average needs a member that counts.
@@ -213,20 +209,19 @@ fn report_zero_weight(
     entry: &Entry<'_>,
     members: &[NamedAssertion],
     aggregation: &Aggregation,
-) -> Option<()> {
+) -> ReadResult<()> {
     let all_zero = (0..members.len()).all(|at| aggregation.weight(members, at).is_zero());
-    if !all_zero || !aggregation.averages() {
-        return Some(());
+    if !all_zero || !aggregation.is_average() {
+        return Ok(());
     }
     let place = aggregation.weights_at().unwrap_or(entry.key.span());
-    options.report(
+    Err(options.report(
         Diagnostic::new(&ZERO_WEIGHT, place, "every member has weight 0")
             .help("give at least one member a weight"),
-    );
-    None
+    ))
 }
 
-/// At least one member, each with a name of its own.
+/// Has at least one member; their names are unique.
 #[derive(Debug)]
 struct Composite {
     members: Vec<NamedAssertion>,
@@ -282,30 +277,28 @@ impl Check for Composite {
 
 #[cfg(test)]
 mod tests {
-    use super::super::snippet::{diagnose, marked, read};
+    use super::super::testing::read;
     use super::*;
     use crate::model::JsonStyle;
-    use crate::reader::Limits;
-    use crate::source::MemoryFiles;
 
     #[test]
     fn members_are_there_and_have_names_of_their_own() {
-        assert_eq!(read("- {type: composite}").1, ["missing-option"]);
+        assert_eq!(read("- {type: composite}").names(), ["missing-option"]);
         assert_eq!(
-            read("- {type: composite, assert: []}").1,
+            read("- {type: composite, assert: []}").names(),
             ["missing-option"]
         );
         let yaml = "- {type: composite, assertions: [{type: script, name: a, script: x}, \
                     {type: script, name: a, script: y}]}";
-        assert_eq!(read(yaml).1, ["duplicate-member-name"]);
+        assert_eq!(read(yaml).names(), ["duplicate-member-name"]);
         let yaml = "- {type: composite, assert: [{type: script, script: x, weight: 0}]}";
-        assert_eq!(read(yaml).1, ["zero-weight"]);
+        assert_eq!(read(yaml).names(), ["zero-weight"]);
     }
 
     #[test]
     fn the_threshold_of_an_assert_set_is_a_gate() {
         let yaml = "- {type: assert-set, threshold: 0.5, assert: [Is brief]}";
-        let (assertions, faults) = read(yaml);
+        let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, [""; 0]);
         assert_eq!(
             assertions[0]
@@ -317,7 +310,7 @@ mod tests {
         );
         assert!(assertions[0].check.needs_judge());
         let yaml = "- {type: assert-set, threshold: 0.5, required: true, assert: [Is brief]}";
-        assert_eq!(read(yaml).1, ["conflicting-fields"]);
+        assert_eq!(read(yaml).names(), ["conflicting-fields"]);
     }
 
     #[test]
@@ -334,8 +327,9 @@ mod tests {
       assert: [{type: script, script: x}]
     - {type: assert-set, threshold: 0.5, assert: [Is brief]}
 ";
-        let (_, faults) = diagnose(MemoryFiles::new(), &Limits::default(), yaml);
-        let places: Vec<_> = faults.iter().map(|fault| marked(yaml, fault)).collect();
+        let found = read(yaml);
+        let faults = &found.diagnostics;
+        let places = found.marked();
         assert!(
             faults
                 .iter()
@@ -348,7 +342,7 @@ mod tests {
     fn sentences_are_those_of_the_members() {
         let yaml = "- {type: composite, negate: true, assert: [Is kind, \
                     {type: rubrics, negate: true, criteria: Is rude}]}";
-        let (assertions, _) = read(yaml);
+        let (assertions, _) = read(yaml).parts();
         assert_eq!(
             assertions[0].sentences(),
             ["NOT: Is kind", "NOT: NOT: Is rude"]
@@ -361,14 +355,14 @@ mod tests {
             let open = "{type: composite, assert: [".repeat(levels);
             format!("- {open}Is kind{}", "]}".repeat(levels))
         };
-        assert_eq!(read(&nested(8)).1, [""; 0]);
-        assert_eq!(read(&nested(9)).1, ["composite-depth"]);
-        assert_eq!(read(&nested(60)).1, ["composite-depth"]);
+        assert_eq!(read(&nested(8)).names(), [""; 0]);
+        assert_eq!(read(&nested(9)).names(), ["composite-depth"]);
+        assert_eq!(read(&nested(60)).names(), ["composite-depth"]);
     }
 
     #[test]
     fn faults_in_a_test_come_from_members_too() {
-        let (assertions, _) = read("- {type: composite, assert: [{type: llm-judge}]}");
+        let (assertions, _) = read("- {type: composite, assert: [{type: llm-judge}]}").parts();
         let test = TestView {
             criteria: None,
             expected_output: None,

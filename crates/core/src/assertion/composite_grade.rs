@@ -1,11 +1,12 @@
-//! Grading of composites: members first, then what their scores make together (spec 8.3).
+//! Grading of composites: first the members, then their combined score (spec 8.3).
 
 use crate::model::{
-    Ask, AssertionGrade, Conclusion, Fault, Gate, Grade, GradingContext, Marks, NOT_RUN,
-    NamedAssertion, Score, Step,
+    Ask, AssertionGrade, Conclusion, Fault, Gate, Grade, GradingContext, NOT_RUN, NamedAssertion,
+    Score, Step,
 };
 
 use super::aggregator::{Aggregation, Aggregator};
+use super::finding::{Finding, Findings};
 use super::grading::{grade_assertion, skipped_grade};
 
 pub(super) fn grade(
@@ -13,22 +14,20 @@ pub(super) fn grade(
     members: &[NamedAssertion],
     aggregation: &Aggregation,
 ) -> Step {
-    let guards = aggregation.guards();
-    let first = match guards {
-        Some(guards) => guards.required,
-        None => &[],
-    };
+    let gate = aggregation.required_members();
+    let first = gate.map_or(&[][..], |gate| gate.required);
     let early = match grade_some(context, members, first) {
         Ok(grades) => grades,
         Err(asks) => return Step::Ask(asks),
     };
-    let lowered = guards.and_then(|guards| {
+    let gate_miss = gate.and_then(|gate| {
         let mut below = early
             .iter()
-            .filter(|(_, grade)| is_below(grade, guards.threshold));
-        below.next().map(|(_, grade)| guards.miss(grade))
+            .filter(|(_, grade)| is_below(grade, gate.threshold));
+        below.next().map(|(_, grade)| gate.miss(grade))
     });
-    let is_decided = lowered.is_some() || early.iter().any(|(_, grade)| fault_of(grade).is_some());
+    let is_decided =
+        gate_miss.is_some() || early.iter().any(|(_, grade)| fault_of(grade).is_some());
     let rest: Vec<usize> = (0..members.len())
         .filter(|at| !first.contains(at))
         .collect();
@@ -47,10 +46,15 @@ pub(super) fn grade(
         members,
         aggregation,
     );
-    Step::Done(conclude(grades, aggregation, lowered, context.options.pass))
+    Step::Done(conclude(
+        grades,
+        aggregation,
+        gate_miss,
+        context.options.pass,
+    ))
 }
 
-/// Members with their place in the list, or what they have to ask.
+/// Members with their index in the list, or what they have to ask.
 fn grade_some(
     context: &GradingContext<'_>,
     members: &[NamedAssertion],
@@ -87,35 +91,34 @@ fn in_order(
 fn conclude(
     members: Vec<AssertionGrade>,
     aggregation: &Aggregation,
-    lowered: Option<String>,
+    gate_miss: Option<String>,
     pass: f64,
 ) -> Conclusion {
     let inner = members.iter().filter_map(|member| member.gate).max();
-    let guard = aggregation.guards().map(|guards| {
-        let is_checked = guards
+    let guard = aggregation.required_members().map(|gate| {
+        let is_checked = gate
             .required
             .iter()
             .all(|at| matches!(members[*at].grade, Grade::Graded(_)));
-        match (&lowered, is_checked) {
+        match (&gate_miss, is_checked) {
             (_, false) => Gate::Unchecked,
             (None, true) => Gate::Met,
             (Some(_), true) => Gate::Missed,
         }
     });
     Conclusion {
-        grade: joined(&members, aggregation, lowered, pass),
+        grade: combined_grade(&members, aggregation, gate_miss, pass),
         gate: inner.max(guard),
         aggregator: Some(aggregation.word()),
         members,
     }
 }
 
-/// What could not be measured wins over a missed safety gate (spec 8.3), and that over
-/// everything else.
-fn joined(
+/// A fault takes precedence over a missed safety gate (spec 8.3), and that over everything else.
+fn combined_grade(
     members: &[AssertionGrade],
     aggregation: &Aggregation,
-    lowered: Option<String>,
+    gate_miss: Option<String>,
     pass: f64,
 ) -> Grade {
     let faults = members
@@ -125,16 +128,16 @@ fn joined(
         let message = format!("`{}`: {}", member.name, fault.message);
         return Grade::Errored(Fault::new(fault.stage, fault.kind, message));
     }
-    let (mut hits, mut misses) = (Vec::new(), Vec::new());
+    let mut findings = Findings::default();
     for member in members {
         if let Grade::Graded(marks) = &member.grade {
-            hits.extend(marks.hits.iter().cloned());
-            misses.extend(marks.misses.iter().cloned());
+            findings.hits.extend(marks.hits.iter().cloned());
+            findings.misses.extend(marks.misses.iter().cloned());
         }
     }
-    if let Some(miss) = lowered {
-        misses.push(miss);
-        return Grade::Graded(Marks::new(Score::ZERO, hits, misses));
+    if let Some(miss) = gate_miss {
+        findings.miss(miss);
+        return Grade::Graded(findings.marks(Score::ZERO));
     }
     let skipped = members.iter().find_map(|member| match &member.grade {
         Grade::Skipped(reason) => Some(reason.clone()),
@@ -143,14 +146,8 @@ fn joined(
     if let Some(reason) = skipped {
         return Grade::Skipped(reason);
     }
-    let score = aggregate(
-        members,
-        &aggregation.aggregator,
-        pass,
-        &mut hits,
-        &mut misses,
-    );
-    Grade::Graded(Marks::new(score, hits, misses))
+    let score = aggregate(members, &aggregation.aggregator, pass, &mut findings);
+    Grade::Graded(findings.marks(score))
 }
 
 /// All members are graded.
@@ -158,8 +155,7 @@ fn aggregate(
     members: &[AssertionGrade],
     aggregator: &Aggregator,
     pass: f64,
-    hits: &mut Vec<String>,
-    misses: &mut Vec<String>,
+    findings: &mut Findings,
 ) -> Score {
     let scores = || members.iter().filter_map(score_of);
     let average = || {
@@ -180,15 +176,13 @@ fn aggregate(
         Aggregator::Threshold { threshold } => {
             let passing = scores().filter(|score| score.reaches(pass)).count();
             let share = Score::of_share(passing as f64 / members.len() as f64);
-            let line = format!(
-                "{passing} of {} members pass (needs {threshold})",
-                members.len()
-            );
-            if share.reaches(threshold.value()) {
-                hits.push(line)
-            } else {
-                misses.push(line)
-            }
+            findings.add(Finding {
+                holds: share.reaches(threshold.value()),
+                text: format!(
+                    "{passing} of {} members pass (needs {threshold})",
+                    members.len()
+                ),
+            });
             share
         }
     }
@@ -214,7 +208,7 @@ fn is_below(grade: &AssertionGrade, threshold: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::Trial;
+    use super::super::testing::Trial;
     use super::*;
     use crate::model::{Answer, Ask, FaultKind, Question, ScriptAnswer, Stage, Transcript};
 

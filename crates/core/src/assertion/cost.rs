@@ -1,11 +1,11 @@
-//! `cost`: the answer stayed within a budget.
+//! `cost`: the answer stayed within a limit on cost.
 
 use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
+use crate::reader::Reported;
 use crate::syntax::fields::{Field, Shape};
 
-use super::kind::{AssertionKind, UnknownKeys};
-use super::metric::{Limit, Metric, all_within};
-use super::options::Options;
+use super::kind::AssertionKind;
+use super::metric::{Limit, Metric, grade_limits};
 
 static FIELDS: &[Field] = &[Field::new(
     "budget",
@@ -13,17 +13,20 @@ static FIELDS: &[Field] = &[Field::new(
         min: 0.0,
         max: f64::MAX,
     },
-    "most US dollars that the answer may cost",
+    "maximum cost of the answer in US dollars",
 )
 .required()];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "cost",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "The answer cost at most `budget` US dollars.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "cost",
+    FIELDS,
+    |options, _| {
+        options.require("budget")?;
+        let most = options.amount("budget")?.ok_or(Reported)?;
+        let metric = Metric::Cost;
+        Ok(Box::new(Cost(Limit { metric, most })))
+    },
+    "The answer cost at most `budget` US dollars.
 
 ```yaml
 assert:
@@ -31,46 +34,31 @@ assert:
     budget: 0.10
 ```
 ",
-    read,
-};
+);
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let entry = options.require("budget")?;
-    Some(Box::new(Cost {
-        budget: Limit {
-            metric: Metric::Cost,
-            most: options.reader.number(&entry, 0.0, f64::INFINITY)?,
-        },
-    }))
-}
-
+/// In US dollars.
 #[derive(Debug)]
-struct Cost {
-    /// In US dollars.
-    budget: Limit,
-}
+struct Cost(Limit);
 
 impl Check for Cost {
     fn options(&self) -> Map {
         let mut map = Map::new();
-        map.insert("budget", self.budget.most.clone());
+        map.insert("budget", self.0.most.clone());
         map
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
-        vec![format!("Cost under ${}", self.budget.most.source())]
+        vec![format!("Cost under ${}", self.0.most.source())]
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let found = self.budget.check(context.evidence.transcript);
-        all_within([found]).map_or_else(Step::from, Step::from)
+        grade_limits([self.0.check(context.evidence.transcript)])
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::read;
-    use super::super::trial::Trial;
+    use super::super::testing::{Trial, read};
     use crate::model::Transcript;
 
     fn trial(budget: &str, cost_usd: Option<f64>) -> Trial {

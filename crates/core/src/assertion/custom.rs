@@ -1,20 +1,20 @@
-//! Custom types (spec 7.24): an author's own name for a script.
+//! Custom types (spec 7.24): a script under a name of the author's choice.
 
 use camino::Utf8PathBuf;
 
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
 use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
-use crate::reader::Reader;
+use crate::reader::{Options, ReadResult, Reader, Reported};
 use crate::source::EntryKind;
 use crate::syntax::fields::{Field, shorten};
 
 use super::KINDS;
-use super::code_judge::{Stray, take_strays};
-use super::options::Options;
-use super::script::{self, CWD, Command, Language, Script, TIMEOUT, read_command, read_place};
+use super::code_judge::{ConfigKeys, take_config_keys};
+use super::kind::EntryContext;
+use super::script::{self, CWD, Command, Language, Script, TIMEOUT, read_command, read_setup};
 
 declare_codes! {
-    UNKNOWN_ASSERTION_TYPE = "unknown-assertion-type", Blocking, Assertion, r#"No built-in type has this name, and there is no judge script for it.
+    UNKNOWN_ASSERTION_TYPE = "unknown-assertion-type", Blocking, Assertion, r#"This is not a built-in type, and there is no judge script for it.
 
 ## Example
 ```yaml
@@ -43,9 +43,8 @@ print('{"score": 1.0}')
 ```
 
 ## Why
-A check that is skipped because nobody knows it makes the test pass for the wrong reason. A type of
-your own is a script `.evalrig/judges/<type>.py` (or `sh`, `js`, `mjs`, `ts`, `rb`, `pl`), or an
-assertion with `script`.
+Skipping an unknown check would make the test pass for the wrong reason. A custom type is a script
+`.evalrig/judges/<type>.py` (or `sh`, `js`, `mjs`, `ts`, `rb`, `pl`), or an assertion with `script`.
 "#;
 }
 
@@ -54,14 +53,14 @@ pub(super) static FIELDS: &[Field] = &[
     Field::new(
         "script",
         script::SHAPE,
-        "a list is run directly, a text through `sh -c`; default: the file named after the type",
+        "a list is run directly, a string through `sh -c`; default: the file named after the type",
     )
     .also(&["command"]),
     CWD,
     TIMEOUT,
 ];
 
-/// Where judge scripts are kept, in each directory from the suite's up to the root.
+/// Where judge scripts are found, in each directory from the suite's up to the root.
 const DIRECTORIES: &[&str] = &[
     ".evalrig/judges",
     ".agentv/judges",
@@ -69,25 +68,26 @@ const DIRECTORIES: &[&str] = &[
     ".agentv/graders",
 ];
 
-pub(super) fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let type_name = options.written_type;
+pub(super) fn read(
+    options: &mut Options<'_, '_, '_>,
+    context: &mut EntryContext<'_>,
+) -> ReadResult<Box<dyn Check>> {
+    let type_name = options.owner;
     let command = match options.get("script") {
         Some(entry) if !type_name.trim().is_empty() => read_command(options, &entry),
-        _ => find(options).or_else(|| {
-            report_unknown(options);
-            None
-        }),
+        _ => find_script(options).ok_or_else(|| report_unknown_type(options)),
     };
-    let place = read_place(options);
-    take_strays(options, Stray::Welcome);
-    Some(Box::new(Custom {
+    let setup = read_setup(options);
+    take_config_keys(options, context, ConfigKeys::Accepted);
+    Ok(Box::new(CustomCheck {
         type_name: type_name.to_owned(),
-        script: place?.with(command?),
+        script: setup?.with(command?),
     }))
 }
 
-fn find(options: &mut Options<'_, '_, '_>) -> Option<Command> {
-    // `_` and `-` are equal in type names, so the file may have either; the author's own first.
+fn find_script(options: &mut Options<'_, '_, '_>) -> Option<Command> {
+    // `_` and `-` are equivalent in type names, so the file may have either. The written spelling
+    // comes first.
     let written = options.get("type")?.value.scalar_text()?;
     let mut spellings = vec![written.to_owned()];
     for spelling in [written.replace('_', "-"), written.replace('-', "_")] {
@@ -106,7 +106,7 @@ fn find(options: &mut Options<'_, '_, '_>) -> Option<Command> {
         .iter()
         .flat_map(|above| DIRECTORIES.iter().map(|name| above.join(name)));
     for directory in directories {
-        // Most do not exist, and one remembered look each is all they cost.
+        // Most do not exist; `kind_of` caches its answers.
         if reader.kind_of(&directory) != Some(EntryKind::Directory) {
             continue;
         }
@@ -131,7 +131,7 @@ fn find_in(reader: &mut Reader<'_>, directory: &Utf8PathBuf, name: &str) -> Opti
         })
 }
 
-/// A name that cannot lead out of the directory it is looked up in.
+/// A name that cannot escape the directory it is looked up in.
 fn is_file_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('.')
@@ -140,32 +140,32 @@ fn is_file_name(name: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }
 
-fn report_unknown(options: &mut Options<'_, '_, '_>) {
-    let name = options.written_type;
+fn report_unknown_type(options: &mut Options<'_, '_, '_>) -> Reported {
+    let name = options.owner;
     let known = KINDS
         .iter()
         .flat_map(|kind| std::iter::once(kind.name).chain(kind.aliases.iter().copied()));
     let help = match did_you_mean(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None if is_file_name(name) => format!(
-            "`evalrig explain` lists all types; your own needs `.evalrig/judges/{name}.py` or `script`"
+            "`evalrig explain` lists all types; a custom type needs `.evalrig/judges/{name}.py` or `script`"
         ),
         None => "`evalrig explain` lists all types".to_owned(),
     };
     let place = options
         .get("type")
         .map_or(options.head(), |entry| entry.value.span());
-    let message = format!("there is no assertion type `{}`", shorten(name));
-    options.report(Diagnostic::new(&UNKNOWN_ASSERTION_TYPE, place, message).help(help));
+    let message = format!("unknown assertion type `{}`", shorten(name));
+    options.report(Diagnostic::new(&UNKNOWN_ASSERTION_TYPE, place, message).help(help))
 }
 
 #[derive(Debug)]
-struct Custom {
+struct CustomCheck {
     type_name: String,
     script: Script,
 }
 
-impl Check for Custom {
+impl Check for CustomCheck {
     fn options(&self) -> Map {
         self.script.options()
     }
@@ -185,9 +185,8 @@ impl Check for Custom {
 
 #[cfg(test)]
 mod tests {
-    use super::super::snippet::{diagnose, read, read_with};
+    use super::super::testing::{read, read_with};
     use crate::model::{JsonStyle, Value};
-    use crate::reader::Limits;
     use crate::source::MemoryFiles;
 
     #[test]
@@ -199,7 +198,7 @@ mod tests {
         };
         for name in ["word-count", "word_count", "line_count", "line-count"] {
             let yaml = format!("- {{type: {name}, max: 50, script_args: [a], x-note: 1}}");
-            let (assertions, faults) = read_with(files(), &yaml);
+            let (assertions, faults) = read_with(files(), &yaml).parts();
             assert_eq!(faults, [""; 0], "{name}");
             let config = Value::from(assertions[0].common.config.clone());
             assert_eq!(
@@ -215,7 +214,7 @@ mod tests {
             .with("/p/.agentv/judges/tone.py", "")
             .with("/p/.evalrig/judges/tone.ts", "")
             .with("/p/.evalrig/judges/tone.sh", "");
-        let (assertions, _) = read_with(files, "- {type: tone}");
+        let (assertions, _) = read_with(files, "- {type: tone}").parts();
         let options = Value::from(assertions[0].check.options());
         assert_eq!(
             options.to_json(JsonStyle::Compact),
@@ -226,7 +225,7 @@ mod tests {
     #[test]
     fn a_type_with_a_script_needs_no_file() {
         let yaml = "- {type: tone, command: 'exit 0', description: Is kind, level: 2}";
-        let (assertions, faults) = read(yaml);
+        let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, [""; 0]);
         assert_eq!(assertions[0].type_name, "tone");
         assert_eq!(assertions[0].sentences(), ["tone: Is kind"]);
@@ -235,7 +234,7 @@ mod tests {
     #[test]
     fn without_a_description_the_name_or_the_type_is_the_sentence() {
         let yaml = "- {type: tone, script: x}\n- {type: tone, script: x, name: kind}";
-        let (assertions, _) = read(yaml);
+        let (assertions, _) = read(yaml).parts();
         assert_eq!(assertions[0].sentences(), ["tone"]);
         assert_eq!(assertions[1].sentences(), ["kind"]);
     }
@@ -248,7 +247,8 @@ mod tests {
             ("llm_graders", "`llm-grader`"),
         ] {
             let yaml = format!("- {{type: {written}, value: x}}");
-            let (_, faults) = diagnose(MemoryFiles::new(), &Limits::default(), &yaml);
+            let found = read(&yaml);
+            let faults = &found.diagnostics;
             assert_eq!(faults.len(), 1);
             assert_eq!(faults[0].code.name, "unknown-assertion-type");
             assert!(faults[0].help.as_deref().unwrap_or("").contains(near));
@@ -275,7 +275,7 @@ mod tests {
         ] {
             let yaml = format!("- {{type: {name}}}");
             assert_eq!(
-                read_with(files(), &yaml).1,
+                read_with(files(), &yaml).names(),
                 ["unknown-assertion-type"],
                 "{name}"
             );

@@ -4,9 +4,8 @@ use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
 use crate::syntax::fields::{Field, Shape};
 
 use super::excerpt::excerpt;
-use super::kind::{AssertionKind, UnknownKeys};
-use super::options::Options;
-use super::starts_with;
+use super::kind::AssertionKind;
+use super::starts_with::read_trimmed_value;
 
 static FIELDS: &[Field] = &[Field::new(
     "value",
@@ -15,13 +14,14 @@ static FIELDS: &[Field] = &[Field::new(
 )
 .required()];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "ends-with",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "The output ends with `value`. White space round both is ignored; upper and lower case differ.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "ends-with",
+    FIELDS,
+    |options, _| {
+        let value = read_trimmed_value(options)?;
+        Ok(Box::new(EndsWith { value }))
+    },
+    "The output ends with `value`. Surrounding white space is ignored on both sides; case matters.
 
 ```yaml
 assert:
@@ -29,14 +29,7 @@ assert:
     value: Kind regards
 ```
 ",
-    read,
-};
-
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    Some(Box::new(EndsWith {
-        value: starts_with::edge(options)?,
-    }))
-}
+);
 
 #[derive(Debug)]
 struct EndsWith {

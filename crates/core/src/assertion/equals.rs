@@ -4,20 +4,20 @@ use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
 use crate::syntax::fields::{Field, Shape};
 
 use super::excerpt::excerpt;
-use super::kind::{AssertionKind, UnknownKeys};
-use super::needle;
-use super::options::Options;
+use super::kind::AssertionKind;
+use super::text_value::read_text_value;
 
 static FIELDS: &[Field] =
     &[Field::new("value", Shape::TextOrScalar, "the whole output").required()];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "equals",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "The output is `value` and nothing else. Only white space round both is ignored.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "equals",
+    FIELDS,
+    |options, _| {
+        let value = read_text_value(options)?;
+        Ok(Box::new(Equals { value }))
+    },
+    "The output is `value` and nothing else. Only surrounding white space is ignored, on both sides.
 
 ```yaml
 assert:
@@ -25,14 +25,7 @@ assert:
     value: \"42\"
 ```
 ",
-    read,
-};
-
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    Some(Box::new(Equals {
-        value: needle::one(options)?,
-    }))
-}
+);
 
 #[derive(Debug)]
 struct Equals {
@@ -64,8 +57,7 @@ impl Check for Equals {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::read;
-    use super::super::trial::marks;
+    use super::super::testing::{marks, read};
 
     #[test]
     fn only_white_space_round_the_output_is_ignored() {

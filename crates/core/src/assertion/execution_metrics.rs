@@ -1,20 +1,19 @@
-//! `execution-metrics`: several limits on how the answer came about.
+//! `execution-metrics`: several limits on calls, tokens, time and cost.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
     Call, Check, CommonOptions, Fault, GradingContext, Map, Number, Step, Transcript,
 };
-use crate::reader::Reader;
-use crate::syntax::fields::{Bound, Entry, Field, Shape};
+use crate::reader::{Options, ReadResult, Reported};
+use crate::syntax::fields::{Field, Shape};
 
-use super::kind::{AssertionKind, UnknownKeys};
-use super::metric::{Finding, Limit, Metric, all_within, rounded};
-use super::needle::EMPTY_VALUE;
-use super::optional::optional;
-use super::options::Options;
+use super::finding::Finding;
+use super::kind::AssertionKind;
+use super::metric::{Limit, Metric, grade_limits, limits_to_map, read_limits, rounded};
+use super::text_value::empty_value;
 
 declare_codes! {
-    NO_LIMITS = "no-limits", Blocking, Assertion, r#"A check of limits has no limit.
+    NO_LIMITS = "no-limits", Blocking, Assertion, r#"A check of limits does not set any limit.
 
 ## Example
 ```yaml
@@ -49,34 +48,38 @@ const COUNT: Shape = Shape::Integer {
     max: u64::MAX,
 };
 
-/// Ratios are quotients of floats; this much is rounding (spec 8).
+/// Rounding error of a ratio (spec 8).
 const TOLERANCE: f64 = 1e-9;
 
 const FRACTION: Shape = Shape::Number { min: 0.0, max: 1.0 };
 
 static FIELDS: &[Field] = &[
-    Field::new("max_tool_calls", COUNT, "most calls of tools"),
-    Field::new("max_llm_calls", COUNT, "most calls of the model"),
+    Field::new("max_tool_calls", COUNT, "maximum number of tool calls"),
+    Field::new("max_llm_calls", COUNT, "maximum number of model calls"),
     Field::new(
         "max_tokens",
         COUNT,
-        "most tokens, input and output together",
+        "maximum number of tokens, input and output together",
     ),
-    Field::new("max_input_tokens", COUNT, "most input tokens"),
-    Field::new("max_output_tokens", COUNT, "most output tokens"),
-    Field::new("max_duration_ms", COUNT, "most milliseconds"),
+    Field::new("max_input_tokens", COUNT, "maximum number of input tokens"),
+    Field::new(
+        "max_output_tokens",
+        COUNT,
+        "maximum number of output tokens",
+    ),
+    Field::new("max_duration_ms", COUNT, "maximum duration in milliseconds"),
     Field::new(
         "max_cost_usd",
         Shape::Number {
             min: 0.0,
             max: f64::MAX,
         },
-        "most US dollars",
+        "maximum cost in US dollars",
     ),
     Field::new(
         "target_exploration_ratio",
         FRACTION,
-        "share of tool calls that only look around",
+        "expected share of tool calls that only explore",
     ),
     Field::new(
         "exploration_tolerance",
@@ -86,20 +89,18 @@ static FIELDS: &[Field] = &[
     Field::new(
         "exploration_tools",
         Shape::NonEmptyList(&Shape::NonEmptyText),
-        "tools that only look around, in whatever case; default read, grep, glob, search, list, \
-         websearch and webfetch",
+        "tools that only explore, ignoring case; default read, grep, glob, search, list, websearch \
+         and webfetch",
     ),
 ];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "execution-metrics",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "Calls, tokens, time and money stayed within limits. At least one limit is needed, and all that
-are given must hold. `target_exploration_ratio` is the wanted share of tool calls that only look
-around.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "execution-metrics",
+    FIELDS,
+    |options, _| read(options),
+    "Calls, tokens, time and cost stayed within limits. At least one limit is required, and all limits
+that are given must hold. `target_exploration_ratio` is the expected share of tool calls that only
+explore, such as reading and searching.
 
 ```yaml
 assert:
@@ -109,8 +110,7 @@ assert:
     max_cost_usd: 0.10
 ```
 ",
-    read,
-};
+);
 
 /// The options and what each of them limits, in the order of the format.
 const LIMITS: [(&str, Metric); 7] = [
@@ -123,47 +123,31 @@ const LIMITS: [(&str, Metric); 7] = [
     ("max_cost_usd", Metric::Cost),
 ];
 
-fn read_most(reader: &mut Reader<'_>, entry: &Entry<'_>, metric: Metric) -> Option<Number> {
-    match metric {
-        Metric::Cost => reader.number(entry, 0.0, f64::INFINITY),
-        _ => reader.integer(entry, 0, u64::MAX).map(Number::from),
-    }
-}
-
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let limits = LIMITS.map(|(name, metric)| {
-        optional(options.reader, options.fields, name, |reader, entry| {
-            let most = read_most(reader, entry, metric)?;
-            Some(Limit { metric, most })
-        })
-    });
-    let exploration = Exploration::read(options.reader, options.fields);
-    let limits: Option<Vec<Option<Limit>>> = limits.into_iter().collect();
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn Check>> {
+    let limits = read_limits(options, &LIMITS);
+    let exploration = Exploration::read(options)?;
     let metrics = ExecutionMetrics {
-        limits: limits?.into_iter().flatten().collect(),
-        exploration: exploration?,
+        limits: limits?,
+        exploration,
     };
     if metrics.limits.is_empty() && metrics.exploration.is_none() {
-        no_limits(options, "a limit such as `max_tool_calls`");
-        return None;
+        let help = "add a limit such as `max_tool_calls`";
+        return Err(report_no_limits(options, help));
     }
-    Some(Box::new(metrics))
+    Ok(Box::new(metrics))
 }
 
-/// Says that the check limits nothing.
-pub(super) fn no_limits(options: &mut Options<'_, '_, '_>, wants: &str) {
-    let message = format!("`{}` has no limit", options.written_type);
-    let diagnostic =
-        Diagnostic::new(&NO_LIMITS, options.head(), message).help(format!("add {wants}"));
-    options.report(diagnostic);
+pub(super) fn report_no_limits(options: &mut Options<'_, '_, '_>, help: &str) -> Reported {
+    let message = format!("`{}` has no limit", options.owner);
+    options.report(Diagnostic::new(&NO_LIMITS, options.head(), message).help(help))
 }
 
-/// The wanted share of calls that only look around.
+/// The expected share of tool calls that only explore.
 #[derive(Debug)]
 struct Exploration {
     target: Number,
     tolerance: Number,
-    /// Compared without case.
+    /// Compared ignoring case.
     tools: Vec<String>,
 }
 
@@ -178,18 +162,13 @@ impl Exploration {
         "webfetch",
     ];
 
-    /// Tolerance and tools mean nothing without a target; they are checked all the same.
-    fn read(reader: &mut Reader<'_>, fields: &Bound<'_>) -> Option<Option<Self>> {
-        let mut fraction = |name| {
-            optional(reader, fields, name, |reader, entry| {
-                reader.number(entry, 0.0, 1.0)
-            })
-        };
-        let target = fraction("target_exploration_ratio");
-        let tolerance = fraction("exploration_tolerance");
-        let tools = optional(reader, fields, "exploration_tools", read_tools);
+    /// Tolerance and tools have no effect without a target; they are checked nevertheless.
+    fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<Self>> {
+        let target = options.number("target_exploration_ratio", 0.0, 1.0);
+        let tolerance = options.number("exploration_tolerance", 0.0, 1.0);
+        let tools = read_tools(options);
         let (target, tolerance, tools) = (target?, tolerance?, tools?);
-        Some(target.map(|target| Self {
+        Ok(target.map(|target| Self {
             target,
             tolerance: tolerance.unwrap_or_else(|| Number::parse("0.2").expect("0.2 is a number")),
             tools: tools.unwrap_or_else(|| Self::TOOLS.map(str::to_owned).to_vec()),
@@ -202,15 +181,15 @@ impl Exploration {
         let calls = transcript.calls.as_deref();
         let calls = calls.ok_or_else(|| Fault::not_measured("tool calls"))?;
         if calls.is_empty() {
-            // There is no ratio that could be near the wanted one.
+            // Without calls there is no ratio.
             return Ok(Finding {
                 holds: false,
                 text: "exploration ratio: no tool calls".to_owned(),
             });
         }
-        let wanted: Vec<String> = self.tools.iter().map(|tool| tool.to_lowercase()).collect();
-        let looks_around = |call: &&Call| wanted.contains(&call.tool.to_lowercase());
-        let ratio = calls.iter().filter(looks_around).count() as f64 / calls.len() as f64;
+        let exploring: Vec<String> = self.tools.iter().map(|tool| tool.to_lowercase()).collect();
+        let explores = |call: &&Call| exploring.contains(&call.tool.to_lowercase());
+        let ratio = calls.iter().filter(explores).count() as f64 / calls.len() as f64;
         let is_near =
             |ratio: f64| (ratio - self.target.value()).abs() <= self.tolerance.value() + TOLERANCE;
         let holds = is_near(ratio);
@@ -226,20 +205,24 @@ impl Exploration {
     }
 }
 
-fn read_tools(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<String>> {
-    let tools = reader.text_list(entry)?;
+fn read_tools(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<Vec<String>>> {
+    let Some(tools) = options.texts("exploration_tools")? else {
+        return Ok(None);
+    };
     let blank = tools.iter().find(|tool| tool.value.is_empty());
     let fault = match blank {
         Some(tool) => Some((tool.span, "a tool of `exploration_tools` has no name")),
-        None if tools.is_empty() => Some((entry.value.span(), "`exploration_tools` is empty")),
+        None if tools.is_empty() => Some((
+            options.require("exploration_tools")?.value.span(),
+            "`exploration_tools` is empty",
+        )),
         None => None,
     };
     if let Some((span, message)) = fault {
-        let help = "name the tools that only look around, or remove the key";
-        reader.report(Diagnostic::new(&EMPTY_VALUE, span, message).help(help));
-        return None;
+        let help = "name the tools that only explore, or remove the key";
+        return Err(empty_value(options, span, message, help));
     }
-    Some(tools.into_iter().map(|tool| tool.value).collect())
+    Ok(Some(tools.into_iter().map(|tool| tool.value).collect()))
 }
 
 /// Has at least one limit, the exploration ratio counted as one.
@@ -251,11 +234,7 @@ struct ExecutionMetrics {
 
 impl Check for ExecutionMetrics {
     fn options(&self) -> Map {
-        let mut map = Map::new();
-        for (name, metric) in LIMITS {
-            let limit = self.limits.iter().find(|limit| limit.metric == metric);
-            map.insert_some(name, limit.map(|limit| limit.most.clone()));
-        }
+        let mut map = limits_to_map(&self.limits, &LIMITS);
         if let Some(exploration) = &self.exploration {
             map.insert("target_exploration_ratio", exploration.target.clone());
             map.insert("exploration_tolerance", exploration.tolerance.clone());
@@ -273,14 +252,13 @@ impl Check for ExecutionMetrics {
         let limits = self.limits.iter().map(|limit| limit.check(transcript));
         let exploration = self.exploration.iter();
         let exploration = exploration.map(|exploration| exploration.check(transcript));
-        all_within(limits.chain(exploration)).map_or_else(Step::from, Step::from)
+        grade_limits(limits.chain(exploration))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::read;
-    use super::super::trial::Trial;
+    use super::super::testing::{Trial, read};
     use super::*;
     use crate::model::{Block, Message, Role, Tokens, Value};
 

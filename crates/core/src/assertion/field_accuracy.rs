@@ -7,22 +7,21 @@ use crate::model::{
     Check, CommonOptions, Expected, Fault, GradingContext, JsonStyle, Map, Marks, Score, Step,
     TestView, Value,
 };
-use crate::reader::{Reader, wrong_type};
+use crate::reader::{Options, ReadResult};
 use crate::source::Span;
-use crate::syntax::fields::{Entry, Field, MISSING_OPTION, Shape, shorten};
+use crate::syntax::fields::{Field, Shape, shorten};
 use crate::syntax::json_value;
 
 use super::codes::ZERO_WEIGHT;
-use super::compared_field::{Compared, FIELD_SHAPE, Presence};
-use super::field_match::Misfit;
-use super::kind::{AssertionKind, UnknownKeys};
-use super::optional::optional;
-use super::options::Options;
+use super::compared_field::{ComparedField, FIELD_SHAPE, Presence};
+use super::field_match::ValueMismatch;
+use super::finding::Findings;
+use super::kind::{AssertionKind, EntryContext};
 use super::output_json::anywhere;
 
 declare_codes! {
-    MISSING_EXPECTED = "missing-expected", Blocking, Assertion, r#"A field-accuracy has nothing to compare: no field has an expected value, neither of its own nor in
-the test's `expected_output`, and none is `required`.
+    MISSING_EXPECTED = "missing-expected", Blocking, Assertion, r#"A field-accuracy has nothing to compare: no field has an expected value, neither here nor in the
+`expected_output` of the test, and none is `required`.
 
 ## Example
 ```yaml
@@ -52,9 +51,9 @@ tests:
 ```
 
 ## Why
-All fields would be left out, and there would be no score.
+All fields would be skipped, and the check would have no score.
 "#;
-    INVALID_EXPECTED = "invalid-expected", Blocking, Assertion, r#"An expected value is not of the kind that its `match` compares.
+    INVALID_EXPECTED = "invalid-expected", Blocking, Assertion, r#"An expected value is not of the type that its `match` compares.
 
 ## Example
 ```yaml
@@ -83,7 +82,7 @@ tests:
 ```
 
 ## Why
-No output could ever agree with it.
+No output could ever match it.
 "#;
 }
 
@@ -91,23 +90,21 @@ static FIELDS: &[Field] = &[
     Field::new(
         "fields",
         Shape::NonEmptyList(&FIELD_SHAPE),
-        "the fields that are compared",
+        "the fields to compare",
     )
     .required(),
     Field::new(
         "aggregation",
-        Shape::Choice(Aggregation::WORDS),
-        "how the fields make one score; default `weighted_average`",
+        Shape::Choice(FieldAggregation::WORDS),
+        "how the fields are combined into one score; default `weighted_average`",
     ),
 ];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "field-accuracy",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "Fields of the JSON value in the output have the expected values. Each field is compared by its
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "field-accuracy",
+    FIELDS,
+    read,
+    "Fields of the JSON value in the output have the expected values. Each field is compared by its
 `match` with `expected`, or else with the value at the same path in the test's `expected_output`.
 
 ```yaml
@@ -119,29 +116,20 @@ assert:
       - {path: 'lines[0].date', match: date, formats: [DD/MM/YYYY], expected: 2024-03-05}
 ```
 ",
-    read,
-};
+);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Aggregation {
-    #[default]
-    WeightedAverage,
-    Minimum,
-    AllOrNothing,
+crate::words! {
+    #[derive(Default)]
+    enum FieldAggregation {
+        #[default]
+        WeightedAverage = "weighted_average",
+        Minimum = "minimum",
+        AllOrNothing = "all_or_nothing",
+    }
 }
 
-impl Aggregation {
-    const WORDS: &'static [&'static str] = &["weighted_average", "minimum", "all_or_nothing"];
-
-    fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Self> {
-        Some(match reader.choice(entry, Self::WORDS)? {
-            "minimum" => Self::Minimum,
-            "all_or_nothing" => Self::AllOrNothing,
-            _ => Self::WeightedAverage,
-        })
-    }
-
-    /// `None` when the fields weigh nothing.
+impl FieldAggregation {
+    /// `None` if all weights are 0.
     fn score(self, fields: &[(bool, f64)]) -> Option<Score> {
         match self {
             Self::WeightedAverage => {
@@ -150,65 +138,40 @@ impl Aggregation {
                     scores.map(|(holds, weight)| (Score::when(*holds), *weight)),
                 )
             }
-            // A field scores 1 or 0, so that these two come to the same.
+            // A field scores 1 or 0, so these two are the same.
             Self::Minimum | Self::AllOrNothing => {
                 Some(Score::when(fields.iter().all(|(holds, _)| *holds)))
             }
         }
     }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::WeightedAverage => "weighted_average",
-            Self::Minimum => "minimum",
-            Self::AllOrNothing => "all_or_nothing",
-        }
-    }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let aggregation = optional(
-        options.reader,
-        options.fields,
-        "aggregation",
-        Aggregation::read,
-    );
+fn read(options: &mut Options<'_, '_, '_>, _: &mut EntryContext<'_>) -> ReadResult<Box<dyn Check>> {
+    let aggregation = options.choice("aggregation");
     let entry = options.require("fields")?;
-    if !entry.value.is_sequence() {
-        options.report(wrong_type("fields", entry.value, "a list of mappings"));
-        return None;
+    let fields = options.list("fields", "a list of mappings", ComparedField::read)?;
+    let fields = fields.unwrap_or_default();
+    if fields.is_empty() {
+        let help = "add a mapping with `path` for each field to compare";
+        return Err(options.missing(entry.value.span(), "`fields` is empty", help));
     }
-    if entry.value.items().len() == 0 {
-        options.report(
-            Diagnostic::new(&MISSING_OPTION, entry.value.span(), "`fields` is empty")
-                .help("add a mapping with `path` for each field to compare"),
-        );
-        return None;
-    }
-    let fields: Vec<Option<Compared>> = entry
-        .value
-        .items()
-        .map(|item| Compared::read(options.reader, item))
-        .collect();
-    let fields: Option<Vec<Compared>> = fields.into_iter().collect();
-    let (fields, aggregation) = (fields?, aggregation?.unwrap_or_default());
-    // An average needs weights; the other ways to make one score do not look at them.
-    let weighs_nothing = fields.iter().all(|field| field.weight.is_zero());
-    if weighs_nothing && aggregation == Aggregation::WeightedAverage {
+    let aggregation = aggregation?.unwrap_or_default();
+    // Only an average needs weights.
+    let has_no_weight = fields.iter().all(|field| field.weight.is_zero());
+    if has_no_weight && aggregation == FieldAggregation::WeightedAverage {
         let message = "every field has weight 0";
-        options.report(
+        return Err(options.report(
             Diagnostic::new(&ZERO_WEIGHT, entry.key.span(), message)
-                .help("give a field a greater weight"),
-        );
-        return None;
+                .help("give at least one field a weight"),
+        ));
     }
-    Some(Box::new(FieldAccuracy {
+    Ok(Box::new(FieldAccuracy {
         fields,
         aggregation,
     }))
 }
 
-/// The value that fields without one of their own are compared with.
+/// The value with which fields are compared that have no `expected`.
 fn reference(expected: &Expected) -> Option<Cow<'_, Value>> {
     match expected {
         Expected::Structured(value) => Some(Cow::Borrowed(value)),
@@ -219,14 +182,14 @@ fn reference(expected: &Expected) -> Option<Cow<'_, Value>> {
 #[derive(Debug)]
 struct FieldAccuracy {
     /// Never empty.
-    fields: Vec<Compared>,
-    aggregation: Aggregation,
+    fields: Vec<ComparedField>,
+    aggregation: FieldAggregation,
 }
 
 impl Check for FieldAccuracy {
     fn options(&self) -> Map {
         let mut map = Map::new();
-        let fields: Vec<Value> = self.fields.iter().map(Compared::to_value).collect();
+        let fields: Vec<Value> = self.fields.iter().map(ComparedField::to_value).collect();
         map.insert("fields", fields);
         map.insert("aggregation", self.aggregation.word());
         map
@@ -268,8 +231,8 @@ impl Check for FieldAccuracy {
                 .and_then(|value| field.path.look_up(value));
             let Some(value) = value else { continue };
             compared = true;
-            if let Err(misfit) = field.matching.want(value) {
-                faults.push(misfit_in(field, value, &misfit, test.span));
+            if let Err(mismatch) = field.matching.parse_expected(value) {
+                faults.push(mismatch_in(field, value, &mismatch, test.span));
             }
         }
         if !compared {
@@ -283,35 +246,36 @@ impl FieldAccuracy {
     fn compare(&self, output: &Value, expected: Option<&Expected>) -> Result<Marks, Fault> {
         let is_open = self.fields.iter().any(|field| field.expected.is_none());
         let reference = expected.filter(|_| is_open).and_then(reference);
-        let (mut hits, mut misses, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut findings, mut scores) = (Findings::default(), Vec::new());
         for field in &self.fields {
-            let Some(found) = field.check(output, reference.as_deref())? else {
+            let Some(finding) = field.check(output, reference.as_deref())? else {
                 continue;
             };
-            scores.push((found.holds, field.weight.number().value()));
-            if found.holds {
-                hits.push(found.text)
-            } else {
-                misses.push(found.text)
-            }
+            scores.push((finding.holds, field.weight.value()));
+            findings.add(finding);
         }
         let score = self.aggregation.score(&scores);
         let score = score.ok_or_else(|| Fault::not_measured("fields with a weight"))?;
-        Ok(Marks::new(score, hits, misses))
+        Ok(findings.marks(score))
     }
 }
 
-fn misfit_in(field: &Compared, value: &Value, misfit: &Misfit, test: Span) -> Diagnostic {
+fn mismatch_in(
+    field: &ComparedField,
+    value: &Value,
+    mismatch: &ValueMismatch,
+    test: Span,
+) -> Diagnostic {
     let message = format!(
         "{} at `{}` of `expected_output` does not fit `match: {}`: {}",
         shorten(&value.to_json(JsonStyle::Compact)),
         field.path.text(),
         field.matching.word(),
-        misfit.reason()
+        mismatch.reason()
     );
     Diagnostic::new(&INVALID_EXPECTED, field.span, message)
         .related(test, "the test that it is applied to")
-        .help(misfit.help())
+        .help(mismatch.help())
 }
 
 fn nothing_to_compare(test: &TestView<'_>, span: Span) -> Diagnostic {
@@ -326,8 +290,7 @@ fn nothing_to_compare(test: &TestView<'_>, span: Span) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::read;
-    use super::super::trial::Trial;
+    use super::super::testing::{Trial, read};
     use super::*;
     use crate::model::{FaultKind, Transcript};
 

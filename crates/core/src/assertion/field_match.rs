@@ -1,45 +1,50 @@
-//! How one field of `field-accuracy` is compared, and what its expected value must be for that.
+//! How one field of `field-accuracy` is compared, and which expected values that allows.
 
 use std::borrow::Cow;
 
-use crate::model::{self, JsonStyle, Map, Number, Value};
+use crate::model::{Fault, JsonStyle, Map, Number, Value};
 
 use super::date::{DateFormat, Moment};
 use super::equality::are_equal;
-use super::pattern::{Fault, Flags, Pattern};
+use super::pattern::{Flags, Pattern, PatternError};
 
-/// How far numbers may be apart in any case (spec 7.18).
+/// Rounding error that is always tolerated (spec 7.18).
 const ROUNDING: f64 = 1e-9;
 
 /// `match` with the options that belong to it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Matching {
+pub(super) enum FieldMatch {
     Exact,
     Contains,
     Regex,
-    NumericTolerance { tolerance: Number, scale: Scale },
-    Date { formats: Vec<DateFormat> },
+    NumericTolerance {
+        tolerance: Number,
+        scale: ToleranceScale,
+    },
+    Date {
+        formats: Vec<DateFormat>,
+    },
 }
 
-/// What a tolerance is measured in.
+/// The unit of a tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Scale {
+pub(super) enum ToleranceScale {
     #[default]
     Absolute,
-    /// Shares of the expected value.
+    /// A share of the expected value.
     Relative,
 }
 
-/// An expected value, understood as its match needs it.
+/// An expected value, parsed as its match requires.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Wanted {
+pub(super) struct ExpectedValue {
     /// As it was written.
     pub(super) value: Value,
-    pub(super) meaning: Meaning,
+    pub(super) parsed: ParsedValue,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Meaning {
+pub(super) enum ParsedValue {
     /// The value itself.
     Plain,
     Pattern(Pattern),
@@ -47,37 +52,37 @@ pub(super) enum Meaning {
     Moment(Moment),
 }
 
-/// Why a value is not what its match compares.
+/// Why a match cannot compare with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Misfit {
-    NoNumber,
-    NoDate,
-    NoText,
-    Pattern(Fault),
+pub(super) enum ValueMismatch {
+    NotANumber,
+    NotADate,
+    NotAString,
+    Pattern(PatternError),
 }
 
-impl Misfit {
-    /// The end of a headline.
+impl ValueMismatch {
+    /// Completes a headline.
     pub(super) fn reason(&self) -> String {
         match self {
-            Self::NoNumber => "it is not a number".to_owned(),
-            Self::NoDate => "it is not a date".to_owned(),
-            Self::NoText => "a pattern is a text".to_owned(),
+            Self::NotANumber => "it is not a number".to_owned(),
+            Self::NotADate => "it is not a date".to_owned(),
+            Self::NotAString => "a pattern is a string".to_owned(),
             Self::Pattern(fault) => format!("the pattern does not compile: {}", fault.reason),
         }
     }
 
     pub(super) fn help(&self) -> &'static str {
         match self {
-            Self::NoNumber => "write a number, without a unit or separators",
-            Self::NoDate => "write it as 2025-01-15, or describe it in `formats`",
-            Self::NoText => "put quotes round it",
+            Self::NotANumber => "write a number, without a unit or separators",
+            Self::NotADate => "write it as 2025-01-15, or describe it in `formats`",
+            Self::NotAString => "put quotes around it",
             Self::Pattern(_) => "correct the pattern",
         }
     }
 }
 
-impl Matching {
+impl FieldMatch {
     pub(super) const WORDS: &'static [&'static str] =
         &["exact", "contains", "regex", "numeric_tolerance", "date"];
 
@@ -91,46 +96,45 @@ impl Matching {
         }
     }
 
-    /// Understands an expected value.
-    pub(super) fn want(&self, value: &Value) -> Result<Wanted, Misfit> {
-        let meaning = match self {
-            Self::Exact | Self::Contains => Meaning::Plain,
+    pub(super) fn parse_expected(&self, value: &Value) -> Result<ExpectedValue, ValueMismatch> {
+        let parsed = match self {
+            Self::Exact | Self::Contains => ParsedValue::Plain,
             Self::Regex => {
-                let text = value.as_str().ok_or(Misfit::NoText)?;
-                let pattern = Pattern::new(text, Flags::default()).map_err(Misfit::Pattern)?;
-                Meaning::Pattern(pattern)
+                let text = value.as_str().ok_or(ValueMismatch::NotAString)?;
+                let pattern =
+                    Pattern::new(text, Flags::default()).map_err(ValueMismatch::Pattern)?;
+                ParsedValue::Pattern(pattern)
             }
             Self::NumericTolerance { .. } => {
-                Meaning::Number(number_in(value).ok_or(Misfit::NoNumber)?)
+                ParsedValue::Number(number_in(value).ok_or(ValueMismatch::NotANumber)?)
             }
             Self::Date { formats } => {
-                Meaning::Moment(moment_in(value, formats).ok_or(Misfit::NoDate)?)
+                ParsedValue::Moment(moment_in(value, formats).ok_or(ValueMismatch::NotADate)?)
             }
         };
-        Ok(Wanted {
+        Ok(ExpectedValue {
             value: value.clone(),
-            meaning,
+            parsed,
         })
     }
 
-    /// Whether a value of the output is the one that is wanted. An error says that the pattern
-    /// took too long.
-    pub(super) fn accepts(&self, wanted: &Wanted, actual: &Value) -> Result<bool, model::Fault> {
-        Ok(match (self, &wanted.meaning) {
-            (_, Meaning::Pattern(pattern)) => return pattern.is_in(&text_of(actual)),
-            (Self::NumericTolerance { tolerance, scale }, Meaning::Number(expected)) => {
+    /// Whether a value of the output is the expected one. Fails if the pattern takes too many steps.
+    pub(super) fn accepts(&self, expected: &ExpectedValue, actual: &Value) -> Result<bool, Fault> {
+        Ok(match (self, &expected.parsed) {
+            (_, ParsedValue::Pattern(pattern)) => return pattern.is_in(&text_of(actual)),
+            (Self::NumericTolerance { tolerance, scale }, ParsedValue::Number(expected)) => {
                 let unit = match scale {
-                    Scale::Absolute => 1.0,
-                    Scale::Relative => expected.abs(),
+                    ToleranceScale::Absolute => 1.0,
+                    ToleranceScale::Relative => expected.abs(),
                 };
                 let most = tolerance.value() * unit + ROUNDING;
                 number_in(actual).is_some_and(|actual| (actual - expected).abs() <= most)
             }
-            (Self::Date { formats }, Meaning::Moment(expected)) => {
+            (Self::Date { formats }, ParsedValue::Moment(expected)) => {
                 moment_in(actual, formats).is_some_and(|actual| actual.agrees(*expected))
             }
-            (Self::Contains, _) => contains(actual, &wanted.value),
-            _ => are_equal(&wanted.value, actual),
+            (Self::Contains, _) => contains(actual, &expected.value),
+            _ => are_equal(&expected.value, actual),
         })
     }
 
@@ -140,7 +144,7 @@ impl Matching {
         match self {
             Self::NumericTolerance { tolerance, scale } => {
                 map.insert("tolerance", tolerance.clone());
-                map.insert("relative", *scale == Scale::Relative);
+                map.insert("relative", *scale == ToleranceScale::Relative);
             }
             Self::Date { formats } if !formats.is_empty() => {
                 let formats: Vec<&str> = formats.iter().map(DateFormat::text).collect();
@@ -151,15 +155,15 @@ impl Matching {
     }
 }
 
-/// An element of a list, or else a part of the text.
-fn contains(actual: &Value, wanted: &Value) -> bool {
+/// An element of a list, or a substring.
+fn contains(actual: &Value, expected: &Value) -> bool {
     match actual {
-        Value::List(items) => items.iter().any(|item| are_equal(item, wanted)),
-        other => text_of(other).contains(&*text_of(wanted)),
+        Value::List(items) => items.iter().any(|item| are_equal(item, expected)),
+        other => text_of(other).contains(&*text_of(expected)),
     }
 }
 
-/// A text itself; anything else as JSON.
+/// Strings as they are, other values as JSON.
 pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
@@ -167,11 +171,11 @@ pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// A number, or a text that is wholly one.
+/// A number, or a string that is a number.
 fn number_in(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => Some(number.value()),
-        // `0x1F` is a number to YAML, but hardly to whoever puts it in quotes.
+        // `0x1F` is a number in YAML, but a quoted one is probably meant as text.
         Value::String(text) if !text.starts_with("0x") && !text.starts_with("0o") => {
             Number::parse(text).map(|number| number.value())
         }
@@ -179,7 +183,7 @@ fn number_in(value: &Value) -> Option<f64> {
     }
 }
 
-/// A text that is a date. Numbers count by their spelling: `20250115` needs no quotes.
+/// A string that is a date, or a number such as `20250115`.
 fn moment_in(value: &Value, formats: &[DateFormat]) -> Option<Moment> {
     match value {
         Value::String(text) => Moment::read(text, formats),
@@ -193,15 +197,15 @@ mod tests {
     use super::*;
     use crate::syntax::json_value;
 
-    fn accepts(matching: &Matching, wanted: &str, actual: &str) -> bool {
+    fn accepts(matching: &FieldMatch, expected: &str, actual: &str) -> bool {
         let value = |text| json_value(text).unwrap();
-        let wanted = matching.want(&value(wanted)).unwrap();
-        matching.accepts(&wanted, &value(actual)).unwrap()
+        let expected = matching.parse_expected(&value(expected)).unwrap();
+        matching.accepts(&expected, &value(actual)).unwrap()
     }
 
     #[test]
     fn exact_values_are_equal_as_json() {
-        for (wanted, actual, holds) in [
+        for (expected, actual, holds) in [
             ("1", "1.0", true),
             (r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#, true),
             ("null", "null", true),
@@ -209,14 +213,14 @@ mod tests {
             ("\"Acme\"", "\"ACME\"", false),
             ("1", "\"1\"", false),
         ] {
-            let found = accepts(&Matching::Exact, wanted, actual);
-            assert_eq!(found, holds, "{wanted} {actual}");
+            let found = accepts(&FieldMatch::Exact, expected, actual);
+            assert_eq!(found, holds, "{expected} {actual}");
         }
     }
 
     #[test]
     fn texts_and_lists_contain_things() {
-        for (wanted, actual, holds) in [
+        for (expected, actual, holds) in [
             ("\"cm\"", "\"Acme\"", true),
             ("\"CM\"", "\"Acme\"", false),
             ("25", "1250", true),
@@ -227,56 +231,68 @@ mod tests {
             ("1", "[1.0]", true),
             ("\"x\"", "null", false),
         ] {
-            let found = accepts(&Matching::Contains, wanted, actual);
-            assert_eq!(found, holds, "{wanted} {actual}");
+            let found = accepts(&FieldMatch::Contains, expected, actual);
+            assert_eq!(found, holds, "{expected} {actual}");
         }
     }
 
     #[test]
     fn patterns_are_looked_for_in_texts_and_json() {
-        for (wanted, actual, holds) in [
+        for (expected, actual, holds) in [
             (r#""^A\\w+$""#, "\"Acme\"", true),
             (r#""^\\d+$""#, "1250", true),
             (r#""^\\d+$""#, "\"12 EUR\"", false),
             (r#""\"b\"""#, r#"["a","b"]"#, true),
         ] {
-            let found = accepts(&Matching::Regex, wanted, actual);
-            assert_eq!(found, holds, "{wanted} {actual}");
+            let found = accepts(&FieldMatch::Regex, expected, actual);
+            assert_eq!(found, holds, "{expected} {actual}");
         }
     }
 
     #[test]
     fn numbers_may_be_apart_by_the_tolerance() {
-        let within = |tolerance, scale| Matching::NumericTolerance {
+        let within = |tolerance, scale| FieldMatch::NumericTolerance {
             tolerance: Number::parse(tolerance).unwrap(),
             scale,
         };
-        for (tolerance, scale, wanted, actual, holds) in [
-            ("0.01", Scale::Absolute, "1250.00", "1250.005", true),
-            ("0.01", Scale::Absolute, "1250", "1250.01", true),
-            ("0.01", Scale::Absolute, "1250", "1250.02", false),
-            ("0.01", Scale::Relative, "1250", "1262.5", true),
-            ("0.01", Scale::Relative, "-1250", "-1262.5", true),
-            ("0.01", Scale::Relative, "1250", "1263", false),
-            ("0", Scale::Absolute, "0.3", "0.30000000000000004", true),
-            ("1", Scale::Absolute, "\"5\"", "\"6\"", true),
-            ("1", Scale::Absolute, "5", "\"5 EUR\"", false),
-            ("1", Scale::Absolute, "5", "null", false),
+        for (tolerance, scale, expected, actual, holds) in [
+            (
+                "0.01",
+                ToleranceScale::Absolute,
+                "1250.00",
+                "1250.005",
+                true,
+            ),
+            ("0.01", ToleranceScale::Absolute, "1250", "1250.01", true),
+            ("0.01", ToleranceScale::Absolute, "1250", "1250.02", false),
+            ("0.01", ToleranceScale::Relative, "1250", "1262.5", true),
+            ("0.01", ToleranceScale::Relative, "-1250", "-1262.5", true),
+            ("0.01", ToleranceScale::Relative, "1250", "1263", false),
+            (
+                "0",
+                ToleranceScale::Absolute,
+                "0.3",
+                "0.30000000000000004",
+                true,
+            ),
+            ("1", ToleranceScale::Absolute, "\"5\"", "\"6\"", true),
+            ("1", ToleranceScale::Absolute, "5", "\"5 EUR\"", false),
+            ("1", ToleranceScale::Absolute, "5", "null", false),
         ] {
-            let found = accepts(&within(tolerance, scale), wanted, actual);
-            assert_eq!(found, holds, "{wanted} {actual}");
+            let found = accepts(&within(tolerance, scale), expected, actual);
+            assert_eq!(found, holds, "{expected} {actual}");
         }
     }
 
     #[test]
     fn dates_agree_in_whatever_form() {
-        let date = |formats: &[&str]| Matching::Date {
+        let date = |formats: &[&str]| FieldMatch::Date {
             formats: formats
                 .iter()
                 .map(|format| DateFormat::parse(format).unwrap())
                 .collect(),
         };
-        for (formats, wanted, actual, holds) in [
+        for (formats, expected, actual, holds) in [
             (&["DD/MM/YYYY"][..], "2024-03-05", "05/03/2024", true),
             (&[], "2024-03-05", "05/03/2024", false),
             (&[], "2025-01-15", "15-JAN-2025", true),
@@ -286,8 +302,8 @@ mod tests {
             (&[], "2025-01-15", "soon", false),
         ] {
             let quote = |text: &str| format!("\"{text}\"");
-            let found = accepts(&date(formats), &quote(wanted), &quote(actual));
-            assert_eq!(found, holds, "{wanted} {actual}");
+            let found = accepts(&date(formats), &quote(expected), &quote(actual));
+            assert_eq!(found, holds, "{expected} {actual}");
         }
     }
 
@@ -310,15 +326,24 @@ mod tests {
 
     #[test]
     fn values_are_understood_as_their_match_needs_them() {
-        let date = Matching::Date {
+        let date = FieldMatch::Date {
             formats: vec![DateFormat::parse("DD/MM/YYYY").unwrap()],
         };
-        let a = date.want(&"05/03/2024".into()).unwrap().meaning;
-        assert_eq!(a, date.want(&"2024-03-05".into()).unwrap().meaning);
-        assert_eq!(a, date.want(&20_240_305_u64.into()).unwrap().meaning);
-        assert_eq!(date.want(&Value::Null), Err(Misfit::NoDate));
-        assert_eq!(Matching::Regex.want(&7_u64.into()), Err(Misfit::NoText));
-        assert!(Matching::Regex.want(&"(".into()).is_err());
-        assert!(Matching::Exact.want(&Value::Null).is_ok());
+        let a = date.parse_expected(&"05/03/2024".into()).unwrap().parsed;
+        assert_eq!(a, date.parse_expected(&"2024-03-05".into()).unwrap().parsed);
+        assert_eq!(
+            a,
+            date.parse_expected(&20_240_305_u64.into()).unwrap().parsed
+        );
+        assert_eq!(
+            date.parse_expected(&Value::Null),
+            Err(ValueMismatch::NotADate)
+        );
+        assert_eq!(
+            FieldMatch::Regex.parse_expected(&7_u64.into()),
+            Err(ValueMismatch::NotAString)
+        );
+        assert!(FieldMatch::Regex.parse_expected(&"(".into()).is_err());
+        assert!(FieldMatch::Exact.parse_expected(&Value::Null).is_ok());
     }
 }

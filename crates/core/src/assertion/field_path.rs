@@ -7,7 +7,7 @@ use crate::model::Value;
 use super::place::character_at;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     /// A key of a mapping; in a list, a key made of digits is an index.
     Key(String),
     Index(usize),
@@ -17,23 +17,23 @@ enum Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FieldPath {
     text: String,
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
-/// Why a text is no path, and where in it that shows.
+/// Why a path is invalid, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PathFault {
+pub(super) struct PathError {
     pub(super) reason: &'static str,
     pub(super) at: Range<usize>,
 }
 
 impl FieldPath {
-    pub(super) fn parse(text: &str) -> Result<Self, PathFault> {
-        let mut parser = Parser {
+    pub(super) fn parse(text: &str) -> Result<Self, PathError> {
+        let mut parser = FieldPathParser {
             text,
             at: root_length(text),
         };
-        let steps = parser.steps().map_err(|reason| PathFault {
+        let steps = parser.steps().map_err(|reason| PathError {
             reason,
             at: character_at(text, parser.at),
         })?;
@@ -52,15 +52,15 @@ impl FieldPath {
         self.steps
             .iter()
             .try_fold(value, |value, step| match (value, step) {
-                (Value::Map(map), Step::Key(key)) => map.get(key),
-                (Value::List(items), Step::Key(key)) => items.get(index(key)?),
-                (Value::List(items), Step::Index(index)) => items.get(*index),
+                (Value::Map(map), PathStep::Key(key)) => map.get(key),
+                (Value::List(items), PathStep::Key(key)) => items.get(index(key)?),
+                (Value::List(items), PathStep::Index(index)) => items.get(*index),
                 _ => None,
             })
     }
 }
 
-/// `$` names the whole value in other tools, and is not a step.
+/// `$` is the whole value in other tools, not a step.
 fn root_length(text: &str) -> usize {
     match text.as_bytes() {
         [b'$', b'.', ..] => 2,
@@ -74,17 +74,17 @@ fn index(digits: &str) -> Option<usize> {
     is_number.then(|| digits.parse().ok()).flatten()
 }
 
-struct Parser<'a> {
+struct FieldPathParser<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Parser<'_> {
+impl FieldPathParser<'_> {
     fn rest(&self) -> &str {
         &self.text[self.at..]
     }
 
-    fn steps(&mut self) -> Result<Vec<Step>, &'static str> {
+    fn steps(&mut self) -> Result<Vec<PathStep>, &'static str> {
         let mut steps = Vec::new();
         // The value itself may be a list.
         if !self.rest().starts_with('[') {
@@ -98,12 +98,12 @@ impl Parser<'_> {
                     self.at += 1;
                     steps.push(self.key()?);
                 }
-                Some(_) => return Err("a dot is missing behind `]`"),
+                Some(_) => return Err("a dot is missing after `]`"),
             }
         }
     }
 
-    fn key(&mut self) -> Result<Step, &'static str> {
+    fn key(&mut self) -> Result<PathStep, &'static str> {
         let mut key = String::new();
         while let Some(next) = self.rest().chars().next() {
             match next {
@@ -122,11 +122,11 @@ impl Parser<'_> {
         if key.is_empty() {
             Err("a name is missing")
         } else {
-            Ok(Step::Key(key))
+            Ok(PathStep::Key(key))
         }
     }
 
-    fn bracket(&mut self) -> Result<Step, &'static str> {
+    fn bracket(&mut self) -> Result<PathStep, &'static str> {
         let inside = &self.rest()[1..];
         let Some(length) = inside.find(']') else {
             return Err("this bracket is never closed");
@@ -134,9 +134,9 @@ impl Parser<'_> {
         match index(&inside[..length]) {
             Some(index) => {
                 self.at += length + 2;
-                Ok(Step::Index(index))
+                Ok(PathStep::Index(index))
             }
-            None => Err("only a number can stand in brackets"),
+            None => Err("only a number can be in brackets"),
         }
     }
 }
@@ -197,14 +197,14 @@ mod tests {
             ("a.", "a name is missing", 1..2),
             ("a.[0]", "a name is missing", 2..3),
             ("a[0", "this bracket is never closed", 1..2),
-            ("a[x]", "only a number can stand in brackets", 1..2),
-            ("a[-1]", "only a number can stand in brackets", 1..2),
+            ("a[x]", "only a number can be in brackets", 1..2),
+            ("a[-1]", "only a number can be in brackets", 1..2),
             (
                 "a[99999999999999999999999]",
-                "only a number can stand in brackets",
+                "only a number can be in brackets",
                 1..2,
             ),
-            ("a[0]b", "a dot is missing behind `]`", 4..5),
+            ("a[0]b", "a dot is missing after `]`", 4..5),
             ("a]", "this bracket was never opened", 1..2),
         ] {
             let fault = FieldPath::parse(path).unwrap_err();

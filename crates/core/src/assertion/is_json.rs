@@ -1,27 +1,29 @@
 //! `is-json`: the output is a JSON value.
 
-use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Score, Step};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
 use crate::syntax::fields::{Field, Shape};
 
-use super::kind::{AssertionKind, UnknownKeys};
-use super::optional::optional;
-use super::options::Options;
+use super::kind::AssertionKind;
 use super::output_json::{Fences, whole};
 
 static FIELDS: &[Field] = &[Field::new(
     "allow_fences",
     Shape::Boolean,
-    "first strips one Markdown fence round the output; default false",
+    "first strips one Markdown fence around the output; default false",
 )];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "is-json",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "The whole output, apart from white space round it, is one JSON value of any kind. With
-`allow_fences: true` the value may stand in a Markdown fence.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "is-json",
+    FIELDS,
+    |options, _| {
+        let fences = match options.boolean("allow_fences")? {
+            Some(true) => Fences::Stripped,
+            Some(false) | None => Fences::Kept,
+        };
+        Ok(Box::new(IsJson { fences }))
+    },
+    "The whole output, apart from surrounding white space, is one JSON value of any kind. With
+`allow_fences: true` the value may be inside a Markdown fence.
 
 ```yaml
 assert:
@@ -29,22 +31,7 @@ assert:
     allow_fences: true
 ```
 ",
-    read,
-};
-
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let allowed = optional(
-        options.reader,
-        options.fields,
-        "allow_fences",
-        |reader, entry| reader.boolean(entry),
-    )?;
-    let fences = match allowed {
-        Some(true) => Fences::Stripped,
-        Some(false) | None => Fences::Kept,
-    };
-    Some(Box::new(IsJson { fences }))
-}
+);
 
 #[derive(Debug)]
 struct IsJson {
@@ -63,25 +50,20 @@ impl Check for IsJson {
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let (score, hits, misses) = match whole(&context.evidence.transcript.answer, self.fences) {
-            Ok(_) => (
-                Score::ONE,
-                vec!["Output is valid JSON".to_owned()],
-                Vec::new(),
-            ),
-            Err(reason) => {
-                let miss = format!("Output is not valid JSON: {reason}");
-                (Score::ZERO, Vec::new(), vec![miss])
-            }
-        };
-        Marks::new(score, hits, misses).into()
+        let found = whole(&context.evidence.transcript.answer, self.fences);
+        let reason = found.as_ref().err().map_or("", String::as_str);
+        Marks::when(
+            found.is_ok(),
+            || "Output is valid JSON".to_owned(),
+            || format!("Output is not valid JSON: {reason}"),
+        )
+        .into()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::read;
-    use super::super::trial::marks;
+    use super::super::testing::{marks, read};
 
     #[test]
     fn the_examples_of_the_format() {

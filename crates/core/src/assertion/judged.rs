@@ -1,31 +1,27 @@
-//! Asks a judge and reads its replies (spec 10.2): shared by the types that have one.
+//! Asks a judge and reads its replies (spec 10.2). Shared by the types that have a judge.
 
 use crate::evidence::{
     CHECKS_PER_CALL, Decision, ItemReply, JudgeTask, read_check_reply, read_score_reply, repair,
 };
 use crate::model::{
-    Answer, Ask, Conclusion, Fault, FaultKind, Gate, Grade, GradingContext, JudgeQuestion,
+    Answer, Conclusion, Fault, FaultKind, Gate, Grade, GradingContext, JudgeQuestion,
     JudgeTemplate, Judging, Map, Marks, Message, NOT_JUDGED, Question, Required, RubricItem, Score,
     Stage, Step,
 };
 
-/// How much of a reply that cannot be used is shown.
+use super::finding::{Finding, Findings};
+
+/// Maximum length of an unusable reply in messages.
 const REPLY_SHOWN: usize = 500;
 
-/// What a judge is to decide.
+/// What a judge must decide.
 #[derive(Debug, Clone)]
 pub(super) struct Judged<'a> {
     pub(super) prompt: Option<&'a JudgeTemplate>,
-    /// None: the judge gives a score.
+    /// If empty, the judge gives a score.
     pub(super) items: &'a [RubricItem],
     pub(super) target: Option<&'a str>,
     pub(super) config: Map,
-}
-
-/// How far one call came.
-enum Call<T> {
-    Ask(Ask),
-    Read(T),
 }
 
 impl Judged<'_> {
@@ -43,8 +39,8 @@ impl Judged<'_> {
 
     fn score(&self, context: &GradingContext<'_>) -> Result<Step, Fault> {
         Ok(match self.call(context, 0, &[], read_score_reply)? {
-            Call::Ask(ask) => Step::Ask(vec![ask]),
-            Call::Read(marks) => marks.into(),
+            Step::Ask(asks) => Step::Ask(asks),
+            Step::Done(marks) => marks.into(),
         })
     }
 
@@ -53,8 +49,8 @@ impl Judged<'_> {
         for (at, checks) in self.items.chunks(CHECKS_PER_CALL).enumerate() {
             let read = |reply: &str| read_check_reply(reply, checks);
             match self.call(context, at, checks, read)? {
-                Call::Ask(ask) => asks.push(ask),
-                Call::Read(answers) => replies.extend(answers),
+                Step::Ask(more) => asks.extend(more),
+                Step::Done(answers) => replies.extend(answers),
             }
         }
         if asks.is_empty() {
@@ -64,32 +60,32 @@ impl Judged<'_> {
         }
     }
 
-    /// One call, and one more when the reply to the first cannot be used.
+    /// One call, and one repair if the first reply is unusable.
     fn call<T>(
         &self,
         context: &GradingContext<'_>,
         at: usize,
         checks: &[RubricItem],
         read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Call<T>, Fault> {
+    ) -> Result<Step<T>, Fault> {
         let key = at.to_string();
         let Some(answer) = context.answer(&key) else {
             let messages = self.messages(context, checks)?;
-            return Ok(Call::Ask(context.ask(&key, self.question(messages))));
+            return Ok(Step::Ask(vec![context.ask(&key, self.question(messages))]));
         };
         let reply = reply_of(answer)?;
         let fault = match read(reply) {
-            Ok(found) => return Ok(Call::Read(found)),
+            Ok(found) => return Ok(Step::Done(found)),
             Err(fault) => fault,
         };
         let key = format!("{key}-repair");
         let Some(answer) = context.answer(&key) else {
             let messages = repair(self.messages(context, checks)?, reply, &fault);
-            return Ok(Call::Ask(context.ask(&key, self.question(messages))));
+            return Ok(Step::Ask(vec![context.ask(&key, self.question(messages))]));
         };
         let reply = reply_of(answer)?;
         let found = read(reply).map_err(|fault| unusable(reply, &fault))?;
-        Ok(Call::Read(found))
+        Ok(Step::Done(found))
     }
 
     fn messages(
@@ -114,7 +110,7 @@ impl Judged<'_> {
     }
 }
 
-/// The gates of items that nobody answered are unchecked.
+/// Without answers, the gates of items are unchecked.
 pub(super) fn ungraded(items: &[RubricItem], grade: Grade) -> Step {
     let has_gate = items.iter().any(|item| item.required.is_gate());
     Step::Done(Conclusion {
@@ -144,26 +140,21 @@ fn unusable(reply: &str, fault: &str) -> Fault {
     Fault::new(Stage::Judge, FaultKind::Reply, message)
 }
 
-/// One reply per item, in order.
+/// `replies` has one reply per item, in order.
 fn conclude(items: &[RubricItem], replies: &[ItemReply], pass: f64) -> Result<Step, Fault> {
     let scores = items.iter().zip(replies);
     let scores = scores.map(|(item, reply)| (reply.decision.score(), item.weight.value()));
-    // A list whose items weigh nothing is refused where it is read.
+    // Reading refuses a list in which all weights are 0.
     let score =
         Score::weighted_average(scores).ok_or_else(|| Fault::not_measured("weights of items"))?;
-    let (mut hits, mut misses, mut gate) = (Vec::new(), Vec::new(), None);
+    let (mut findings, mut gate) = (Findings::default(), None);
     for (item, reply) in items.iter().zip(replies) {
-        let (holds, text) = finding(item, reply.decision, pass);
-        if holds {
-            hits.push(text)
-        } else {
-            misses.push(text)
-        }
+        findings.add(finding(item, reply.decision, pass));
         gate = gate.max(gate_of(item, reply.decision, pass));
     }
     let marks = Marks {
         reasoning: joined_reasoning(items, replies),
-        ..Marks::new(score, hits, misses)
+        ..findings.marks(score)
     };
     Ok(Step::Done(Conclusion {
         gate,
@@ -171,19 +162,21 @@ fn conclude(items: &[RubricItem], replies: &[ItemReply], pass: f64) -> Result<St
     }))
 }
 
-/// Whether it is a hit, and its text.
-fn finding(item: &RubricItem, decision: Decision, pass: f64) -> (bool, String) {
+fn finding(item: &RubricItem, decision: Decision, pass: f64) -> Finding {
     let outcome = item.sentence();
     match decision {
-        Decision::Satisfied(holds) => (holds, outcome.to_owned()),
-        Decision::Points(points) => (
-            decision.score().reaches(pass),
-            format!("{outcome} ({points}/10)"),
-        ),
+        Decision::Satisfied(holds) => Finding {
+            holds,
+            text: outcome.to_owned(),
+        },
+        Decision::Points(points) => Finding {
+            holds: decision.score().reaches(pass),
+            text: format!("{outcome} ({points}/10)"),
+        },
     }
 }
 
-/// spec 3.6: `true` asks a checked item to be satisfied, whatever the pass threshold is.
+/// By spec 3.6, `true` requires a checked item to be satisfied, whatever the pass threshold is.
 fn gate_of(item: &RubricItem, decision: Decision, pass: f64) -> Option<Gate> {
     let score: Score = decision.score();
     let is_met = match (&item.required, decision) {
@@ -195,7 +188,7 @@ fn gate_of(item: &RubricItem, decision: Decision, pass: f64) -> Option<Gate> {
     Some(Gate::of(is_met))
 }
 
-/// A line per item; a single item needs no name.
+/// One line per item; the id is omitted if there is only one.
 fn joined_reasoning(items: &[RubricItem], replies: &[ItemReply]) -> Option<String> {
     if let [only] = replies {
         return only.reasoning.clone();
@@ -210,9 +203,9 @@ fn joined_reasoning(items: &[RubricItem], replies: &[ItemReply]) -> Option<Strin
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::Trial;
+    use super::super::testing::Trial;
     use super::*;
-    use crate::model::{AssertionGrade, JsonStyle, Transcript, Value};
+    use crate::model::{Ask, AssertionGrade, JsonStyle, Transcript, Value};
 
     fn trial(yaml: &str) -> Trial {
         Trial::new(yaml, Transcript::of_text("November was best."))

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use crate::model::Check;
+use crate::model::{Check, CommonOptions};
+use crate::reader::{Options, ReadResult};
 use crate::syntax::fields::Field;
 
-use super::options::Options;
-
-/// What a type does with keys that neither it nor every type has.
+/// What a type does with keys that are not options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownKeys {
     /// Reports `unknown-field`.
@@ -15,6 +14,18 @@ pub enum UnknownKeys {
     /// Passes them to the script as configuration.
     Config,
 }
+
+/// The entry that an assertion type reads its options from.
+#[derive(Debug)]
+pub struct EntryContext<'a> {
+    /// A type may change these, such as the gate or the configuration.
+    pub common: &'a mut CommonOptions,
+    /// How many composites enclose it.
+    pub depth: usize,
+}
+
+pub type ReadCheck =
+    fn(&mut Options<'_, '_, '_>, &mut EntryContext<'_>) -> ReadResult<Box<dyn Check>>;
 
 /// One assertion type.
 pub struct AssertionKind {
@@ -28,8 +39,31 @@ pub struct AssertionKind {
     pub takes_config: bool,
     /// Markdown: what it checks, then examples. A test reads the examples.
     pub doc: &'static str,
-    /// `None` when an option is invalid, which has then been reported.
-    pub read: fn(&mut Options<'_, '_, '_>) -> Option<Box<dyn Check>>,
+    pub read: ReadCheck,
+}
+
+impl AssertionKind {
+    /// A type without aliases and without configuration.
+    pub(super) const fn new(
+        name: &'static str,
+        fields: &'static [Field],
+        read: ReadCheck,
+        doc: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            fields,
+            unknown_keys: UnknownKeys::Warn,
+            takes_config: false,
+            doc,
+            read,
+        }
+    }
+
+    pub(super) const fn also(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
 }
 
 impl fmt::Debug for AssertionKind {

@@ -1,11 +1,11 @@
-//! `latency`: the answer came in time.
+//! `latency`: the answer stayed within a limit on time.
 
 use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
+use crate::reader::Reported;
 use crate::syntax::fields::{Field, Shape};
 
-use super::kind::{AssertionKind, UnknownKeys};
-use super::metric::{Limit, Metric, all_within};
-use super::options::Options;
+use super::kind::AssertionKind;
+use super::metric::{Limit, Metric, grade_limits};
 
 static FIELDS: &[Field] = &[Field::new(
     "threshold",
@@ -13,17 +13,20 @@ static FIELDS: &[Field] = &[Field::new(
         min: 0.0,
         max: f64::MAX,
     },
-    "most milliseconds that the answer may take",
+    "maximum duration of the answer in milliseconds",
 )
 .required()];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "latency",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "The answer took at most `threshold` milliseconds.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "latency",
+    FIELDS,
+    |options, _| {
+        options.require("threshold")?;
+        let most = options.amount("threshold")?.ok_or(Reported)?;
+        let metric = Metric::Duration;
+        Ok(Box::new(Latency(Limit { metric, most })))
+    },
+    "The answer took at most `threshold` milliseconds.
 
 ```yaml
 assert:
@@ -31,47 +34,31 @@ assert:
     threshold: 2000
 ```
 ",
-    read,
-};
+);
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let entry = options.require("threshold")?;
-    Some(Box::new(Latency {
-        threshold: Limit {
-            metric: Metric::Duration,
-            most: options.reader.number(&entry, 0.0, f64::INFINITY)?,
-        },
-    }))
-}
-
+/// In milliseconds.
 #[derive(Debug)]
-struct Latency {
-    /// In milliseconds.
-    threshold: Limit,
-}
+struct Latency(Limit);
 
 impl Check for Latency {
     fn options(&self) -> Map {
         let mut map = Map::new();
-        map.insert("threshold", self.threshold.most.clone());
+        map.insert("threshold", self.0.most.clone());
         map
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
-        let threshold = self.threshold.most.source();
-        vec![format!("Response time under {threshold}ms")]
+        vec![format!("Response time under {}ms", self.0.most.source())]
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let found = self.threshold.check(context.evidence.transcript);
-        all_within([found]).map_or_else(Step::from, Step::from)
+        grade_limits([self.0.check(context.evidence.transcript)])
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::read;
-    use super::super::trial::Trial;
+    use super::super::testing::{Trial, read};
     use crate::model::Transcript;
 
     fn trial(threshold: &str, duration_ms: Option<u64>) -> Trial {

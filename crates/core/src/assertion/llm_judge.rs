@@ -1,21 +1,20 @@
-//! `llm-judge`: a model grades the answer by a prompt, by rubric items, or by both.
+//! `llm-judge`: a judge grades the answer by a prompt, by rubric items, or by both.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
     Check, CommonOptions, Fault, FaultKind, Grade, GradingContext, JudgePrompt, JudgeTemplate,
     Judging, Map, RubricItem, Stage, Step, Test, TestView,
 };
-use crate::reader::wrong_type;
+use crate::reader::{Options, ReadResult, Reported};
 use crate::source::Span;
 use crate::syntax::fields::{
     CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION, Shape, unknown_field,
 };
 
 use super::judged::{Judged, ungraded};
-use super::kind::{AssertionKind, UnknownKeys};
-use super::options::Options;
+use super::kind::{AssertionKind, EntryContext, UnknownKeys};
 use super::read::{COMMON, unsupported_in_run};
-use super::rubric_items::Items;
+use super::rubric_items::ItemList;
 use super::rubrics::{
     ITEMS, TARGET, criteria_item, item_sentences, items_to_value, read_judge, read_some_items,
 };
@@ -46,7 +45,7 @@ tests:
 ```
 
 ## Why
-A forgotten prompt looks the same. A test without any assertion is judged by its criteria anyway.
+A forgotten prompt looks the same. A test without assertions is judged by its criteria anyway.
 "#;
 }
 
@@ -56,9 +55,9 @@ pub(super) static KIND: AssertionKind = AssertionKind {
     fields: FIELDS,
     unknown_keys: UnknownKeys::Warn,
     takes_config: true,
-    doc: "A model reads the answer and gives a score. `prompt` is the question, or the path of a file
-that holds it; variables such as `{{ answer }}` and `{{ criteria }}` are replaced. With `rubrics` the
-judge answers every item, and `prompt` is an added instruction. `config` goes into the request.
+    doc: "A model reads the answer and gives a score. `prompt` is the question, or the path of a file that
+contains it; variables such as `{{ answer }}` and `{{ criteria }}` are replaced. With `rubrics` the
+judge answers every item, and `prompt` is an additional instruction. `config` is added to the request.
 
 ```yaml
 assert:
@@ -78,7 +77,7 @@ static FIELDS: &[Field] = &[
     Field::new(
         "prompt",
         Shape::NonEmptyText,
-        "the question to the judge, or the path of a file that holds it",
+        "the question to the judge, or the path of a file that contains it",
     ),
     Field::new("rubrics", ITEMS, "items that the judge answers one by one"),
     Field::new(
@@ -97,126 +96,124 @@ static FIELDS: &[Field] = &[
     ),
 ];
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    // Every option is read before any fault ends the assertion, so that all are shown at once.
-    let prompt = options
-        .get("prompt")
-        .map(|entry| read_prompt(options, &entry));
-    let items = items_entry(options).map(|entry| read_some_items(options, &entry?));
+fn read(
+    options: &mut Options<'_, '_, '_>,
+    context: &mut EntryContext<'_>,
+) -> ReadResult<Box<dyn Check>> {
+    let prompt = options.optional("prompt", read_prompt);
+    let items = items_entry(options).and_then(|entry| {
+        entry
+            .map(|entry| read_some_items(options, &entry))
+            .transpose()
+    });
     let target = read_judge(options);
-    let temperature = options
-        .get("temperature")
-        .map(|entry| move_into_config(options, &entry));
-    temperature.unwrap_or(Some(()))?;
-    Some(Box::new(LlmJudge {
-        prompt: prompt.unwrap_or(Some(Asked::Nothing))?,
-        items: items.unwrap_or_else(|| Some(Items::default()))?,
+    let temperature = move_into_config(options, context);
+    temperature?;
+    Ok(Box::new(LlmJudge {
+        prompt: prompt?.unwrap_or(PromptChoice::Nothing),
+        items: items?.unwrap_or_default(),
         target: target?,
         head: options.head(),
     }))
 }
 
-/// `rubrics`, or the `value` of an `llm-rubric`. `Some(None)` when both are there.
-fn items_entry<'t>(options: &mut Options<'_, '_, 't>) -> Option<Option<Entry<'t>>> {
+/// `rubrics`, or the `value` of an `llm-rubric`.
+fn items_entry<'t>(options: &mut Options<'_, '_, 't>) -> ReadResult<Option<Entry<'t>>> {
     let rubrics = options.get("rubrics");
     let Some(value) = options.get("value") else {
-        return rubrics.map(Some);
+        return Ok(rubrics);
     };
-    if options.written_type != "llm-rubric" {
+    if options.owner != "llm-rubric" {
         let fault = unknown_field(value.key, &[FIELDS, COMMON]);
-        // The table knows `value`, so the nearest name would be no help.
+        // The table has `value`, so the nearest name would be `value` itself.
         options.report(fault.help("write `rubrics`"));
-        return rubrics.map(Some);
+        return Ok(rubrics);
     }
-    let Some(rubrics) = rubrics else {
-        return Some(Some(value));
-    };
-    let message = "`rubrics` and `value` are two spellings of one field";
-    options.report(
-        Diagnostic::new(&CONFLICTING_FIELDS, value.key.span(), message)
-            .related(rubrics.key.span(), "the other one")
-            .help("keep one of them"),
-    );
-    Some(None)
+    match rubrics {
+        Some(rubrics) => Err(options.spelled_twice(&rubrics, &value)),
+        None => Ok(Some(value)),
+    }
 }
 
-fn read_prompt(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> Option<Asked> {
+fn read_prompt(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> ReadResult<PromptChoice> {
     let node = entry.value;
     if node.is_mapping() {
         let is_command = ["command", "script"]
             .iter()
             .any(|key| node.get(key).is_some());
         if !is_command {
-            options.report(wrong_type("prompt", node, "a string"));
-            return None;
+            return Err(options.wrong_type("prompt", node, "a string"));
         }
-        // The meaning is clear, only nobody here can make such a prompt.
-        let message = "a prompt that a command writes is not supported";
+        // Other tools support it, so the suite is valid; it just cannot run here.
+        let message = "a prompt from a command is not supported";
         options.report(
             unsupported_in_run(entry.key.span(), message)
-                .help("write the prompt itself, or the path of a file that holds it"),
+                .help("write the prompt itself, or the path of a file that contains it"),
         );
-        return Some(Asked::Unsupported);
+        return Ok(PromptChoice::Unsupported);
     }
-    let prompt = options.reader.prompt(entry)?;
+    let prompt = options.reader.prompt(entry).ok_or(Reported)?;
     if prompt.written().trim().is_empty() {
-        options.report(
-            Diagnostic::new(&MISSING_OPTION, node.span(), "`prompt` is blank")
-                .help("write what the judge is to decide, or remove the key"),
-        );
-        return None;
+        let help = "write what the judge must decide, or remove the key";
+        return Err(options.missing(node.span(), "`prompt` is blank", help));
     }
-    Some(Asked::Prompt(prompt))
+    Ok(PromptChoice::Prompt(prompt))
 }
 
-fn move_into_config(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> Option<()> {
-    let temperature = options.reader.number(entry, 0.0, f64::INFINITY)?;
-    if options.config.get("temperature").is_some() {
+fn move_into_config(
+    options: &mut Options<'_, '_, '_>,
+    context: &mut EntryContext<'_>,
+) -> ReadResult<()> {
+    let (Some(temperature), Some(entry)) =
+        (options.amount("temperature")?, options.get("temperature"))
+    else {
+        return Ok(());
+    };
+    if context.common.config.get("temperature").is_some() {
         let message = "`temperature` and `config.temperature` are two spellings of one field";
-        options.report(
+        return Err(options.report(
             Diagnostic::new(&CONFLICTING_FIELDS, entry.key.span(), message)
                 .help("keep the one in `config`"),
-        );
-        return None;
+        ));
     }
-    options.config.insert("temperature", temperature);
-    Some(())
+    context.common.config.insert("temperature", temperature);
+    Ok(())
 }
 
-/// What the judge is asked besides its items.
+/// The prompt of a judge.
 #[derive(Debug)]
-enum Asked {
+enum PromptChoice {
     Nothing,
     Prompt(JudgePrompt),
-    /// A prompt in a form that cannot be run; reported.
+    /// A prompt in a form that cannot be run, which has been reported.
     Unsupported,
 }
 
-/// Without prompt and items the test's criteria is judged.
+/// Without prompt and items, it judges the criteria of the test.
 #[derive(Debug)]
 struct LlmJudge {
-    prompt: Asked,
-    items: Items,
+    prompt: PromptChoice,
+    items: ItemList,
     target: Option<String>,
     head: Span,
 }
 
 impl LlmJudge {
-    /// The author's own words; a fault where there are some that cannot be used.
+    /// `None` if the judge has no prompt of its own.
     fn template(&self, test: &Test) -> Result<Option<&JudgeTemplate>, Fault> {
         let fault = |message: String| Fault::new(Stage::Judge, FaultKind::Io, message);
         match &self.prompt {
-            Asked::Nothing if self.items.list.is_empty() && test.criteria.is_none() => Err(fault(
-                "the judge has no `prompt`, and the test no `criteria`".to_owned(),
-            )),
-            Asked::Nothing => Ok(None),
-            Asked::Prompt(prompt) => prompt.template().map(Some).ok_or_else(|| {
+            PromptChoice::Nothing if self.items.list.is_empty() && test.criteria.is_none() => Err(
+                fault("the judge has no `prompt`, and the test has no `criteria`".to_owned()),
+            ),
+            PromptChoice::Nothing => Ok(None),
+            PromptChoice::Prompt(prompt) => prompt.template().map(Some).ok_or_else(|| {
                 let path = prompt.written();
                 fault(format!("the prompt file `{path}` could not be read"))
             }),
-            Asked::Unsupported => Err(fault(
-                "a prompt that a command writes is not supported".to_owned(),
-            )),
+            PromptChoice::Unsupported => {
+                Err(fault("a prompt from a command is not supported".to_owned()))
+            }
         }
     }
 }
@@ -224,7 +221,7 @@ impl LlmJudge {
 impl Check for LlmJudge {
     fn options(&self) -> Map {
         let mut map = Map::new();
-        if let Asked::Prompt(prompt) = &self.prompt {
+        if let PromptChoice::Prompt(prompt) = &self.prompt {
             map.insert("prompt", prompt.written());
         }
         if !self.items.list.is_empty() {
@@ -236,8 +233,8 @@ impl Check for LlmJudge {
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         let prompt = match &self.prompt {
-            Asked::Prompt(prompt) => Some(prompt.written().to_owned()),
-            Asked::Nothing | Asked::Unsupported => None,
+            PromptChoice::Prompt(prompt) => Some(prompt.written().to_owned()),
+            PromptChoice::Nothing | PromptChoice::Unsupported => None,
         };
         prompt
             .into_iter()
@@ -246,7 +243,7 @@ impl Check for LlmJudge {
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        // What is not asked needs no prompt.
+        // A skipped judge needs no prompt.
         let prompt = match context.options.judging {
             Judging::Skip => Ok(None),
             Judging::Ask => self.template(context.evidence.test),
@@ -256,7 +253,7 @@ impl Check for LlmJudge {
             Err(fault) => return ungraded(&self.items.list, Grade::Errored(fault)),
         };
         let criteria: Vec<RubricItem> = match (&self.prompt, &self.items.list[..]) {
-            (Asked::Nothing, []) => {
+            (PromptChoice::Nothing, []) => {
                 let criteria = context.evidence.test.criteria.clone();
                 criteria.into_iter().map(criteria_item).collect()
             }
@@ -278,13 +275,13 @@ impl Check for LlmJudge {
 
     fn prompt(&self) -> Option<&JudgePrompt> {
         match &self.prompt {
-            Asked::Prompt(prompt) => Some(prompt),
-            Asked::Nothing | Asked::Unsupported => None,
+            PromptChoice::Prompt(prompt) => Some(prompt),
+            PromptChoice::Nothing | PromptChoice::Unsupported => None,
         }
     }
 
     fn faults_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
-        if !matches!(self.prompt, Asked::Nothing) || !self.items.list.is_empty() {
+        if !matches!(self.prompt, PromptChoice::Nothing) || !self.items.list.is_empty() {
             return Vec::new();
         }
         let help = "add `prompt` or `rubrics`";
@@ -298,7 +295,7 @@ impl Check for LlmJudge {
             None => Diagnostic::new(
                 &MISSING_OPTION,
                 self.head,
-                "this judge has no `prompt`, and the test no `criteria`",
+                "this judge has no `prompt`, and the test has no `criteria`",
             )
             .related(test.span, "the test")
             .help(help),
@@ -324,15 +321,13 @@ impl Check for LlmJudge {
 
 #[cfg(test)]
 mod tests {
-    use super::super::snippet::{diagnose, marked, read, read_with};
-    use super::super::trial::Trial;
+    use super::super::testing::{Trial, read, read_with};
     use super::*;
     use crate::model::{Answer, JsonStyle, Question, Transcript, Value};
-    use crate::reader::Limits;
     use crate::source::MemoryFiles;
 
     fn options(yaml: &str) -> String {
-        let (assertions, faults) = read(yaml);
+        let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, [""; 0]);
         Value::from(assertions[0].check.options()).to_json(JsonStyle::Compact)
     }
@@ -340,7 +335,7 @@ mod tests {
     #[test]
     fn a_prompt_and_items_are_read() {
         let yaml = "- {type: llm-judge, prompt: 'Polite? {{ answer }}', rubrics: [Is brief]}";
-        let (assertions, faults) = read(yaml);
+        let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, [""; 0]);
         assert!(assertions[0].check.needs_judge());
         assert_eq!(
@@ -355,30 +350,32 @@ mod tests {
             options("- {type: llm-rubric, value: Is brief}"),
             r#"{"rubrics":[{"id":"rubric-1","outcome":"Is brief","weight":1,"required":false}]}"#
         );
-        let (_, faults) = read("- {type: llm-judge, prompt: Polite?, value: Is brief}");
+        let (_, faults) = read("- {type: llm-judge, prompt: Polite?, value: Is brief}").parts();
         assert_eq!(faults, ["unknown-field"]);
-        let (_, faults) = read("- {type: llm_rubric, value: Is brief, rubrics: [Is kind]}");
+        let (_, faults) = read("- {type: llm_rubric, value: Is brief, rubrics: [Is kind]}").parts();
         assert_eq!(faults, ["conflicting-fields"]);
     }
 
     #[test]
     fn temperature_moves_into_config() {
-        let (assertions, faults) = read("- {type: llm-judge, prompt: Polite?, temperature: 0.5}");
+        let (assertions, faults) =
+            read("- {type: llm-judge, prompt: Polite?, temperature: 0.5}").parts();
         assert_eq!(faults, [""; 0]);
         let config = Value::from(assertions[0].common.config.clone());
         assert_eq!(config.to_json(JsonStyle::Compact), r#"{"temperature":0.5}"#);
         let yaml = "- {type: llm-judge, prompt: x y, temperature: 1, config: {temperature: 0}}";
-        assert_eq!(read(yaml).1, ["conflicting-fields"]);
+        assert_eq!(read(yaml).names(), ["conflicting-fields"]);
     }
 
     #[test]
     fn unknown_variables_are_marked_exactly() {
         let yaml =
             "- {type: llm-judge, prompt: \"Ok? {{ anwser }} {{{{x}}}} {{ expected_outcome }}\"}";
-        let (_, faults) = diagnose(MemoryFiles::new(), &Limits::default(), yaml);
+        let found = read(yaml);
+        let faults = &found.diagnostics;
         assert_eq!(faults.len(), 1);
         assert_eq!(faults[0].code.name, "unknown-template-variable");
-        assert_eq!(marked(yaml, &faults[0]), "{{ anwser }}");
+        assert_eq!(found.marked()[0], "{{ anwser }}");
         assert_eq!(faults[0].help.as_deref(), Some("did you mean `answer`?"));
     }
 
@@ -386,11 +383,12 @@ mod tests {
     fn a_prompt_file_is_read_once_and_complained_about_at_every_judge() {
         let files = MemoryFiles::new().with("/p/judge.md", "Rate {{ answr }}");
         let yaml = "- {type: llm-judge, prompt: ./judge.md}\n- {type: llm-judge, prompt: judge.md}";
-        let (assertions, faults) = diagnose(files, &Limits::default(), yaml);
+        let found = read_with(files, yaml);
+        let (assertions, faults) = (&found.assertions, &found.diagnostics);
         assert_eq!(faults.len(), 2);
         assert_ne!(faults[0].span.source, faults[1].span.source);
         assert_eq!((faults[0].span.start, faults[0].span.end), (5, 16));
-        assert_eq!(marked(yaml, &faults[1]), "judge.md");
+        assert_eq!(found.marked()[1], "judge.md");
         assert_eq!(assertions[0].sentences(), ["./judge.md"]);
     }
 
@@ -398,10 +396,13 @@ mod tests {
     fn one_word_is_a_path_only_if_the_file_is_there() {
         let files = MemoryFiles::new().with("/p/judge", "{{ nope }}");
         let yaml = "- {type: llm-judge, prompt: judge}";
-        assert_eq!(read_with(files, yaml).1, ["unknown-template-variable"]);
-        assert_eq!(read(yaml).1, [""; 0]);
         assert_eq!(
-            read("- {type: llm-judge, prompt: ./none.md}").1,
+            read_with(files, yaml).names(),
+            ["unknown-template-variable"]
+        );
+        assert_eq!(read(yaml).names(), [""; 0]);
+        assert_eq!(
+            read("- {type: llm-judge, prompt: ./none.md}").names(),
             ["file-not-found"]
         );
     }
@@ -416,21 +417,21 @@ mod tests {
             ("3", "wrong-type"),
         ] {
             let yaml = format!("- {{type: llm-judge, prompt: {prompt}}}");
-            assert_eq!(read(&yaml).1, [fault], "{prompt}");
+            assert_eq!(read(&yaml).names(), [fault], "{prompt}");
         }
         assert_eq!(
-            read("- {type: llm-judge, rubrics: []}").1,
+            read("- {type: llm-judge, rubrics: []}").names(),
             ["missing-option"]
         );
         assert_eq!(
-            read("- {type: llm-grader, prompt: a b, max_steps: 3}").1,
+            read("- {type: llm-grader, prompt: a b, max_steps: 3}").names(),
             ["unknown-field"]
         );
     }
 
     #[test]
     fn without_prompt_the_criteria_is_judged() {
-        let (assertions, faults) = read("- {type: llm-judge}");
+        let (assertions, faults) = read("- {type: llm-judge}").parts();
         assert_eq!(faults, [""; 0]);
         let assertion = &assertions[0];
         let mut test = TestView {
@@ -450,7 +451,8 @@ mod tests {
     #[test]
     fn inserted_variables_are_not_searched() {
         let files = MemoryFiles::new().with("/p/.env", "A='{{ x }}'\n");
-        let (_, faults) = read_with(files, "- {type: llm-judge, prompt: '${{ A }} $${{ b }}'}");
+        let (_, faults) =
+            read_with(files, "- {type: llm-judge, prompt: '${{ A }} $${{ b }}'}").parts();
         assert_eq!(faults, [""; 0]);
     }
     fn user_message(trial: &Trial, reply: &str) -> String {

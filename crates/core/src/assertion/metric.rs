@@ -1,12 +1,15 @@
-//! What a target reports in numbers, and limits on it. What it does not report is not measured,
+//! Limits on the numbers that a target reports. A number that it does not report is not measured,
 //! which is neither zero nor within a limit.
 
-use crate::model::{Fault, Marks, Number, Role, Score, Transcript};
+use crate::model::{Fault, Map, Number, Role, Score, Step, Transcript};
+use crate::reader::{Options, ReadResult, all_read};
 
-/// Costs are sums of floats; this much of a dollar is rounding (spec 8).
+use super::finding::{Finding, Findings};
+
+/// Rounding error of a sum of costs in dollars (spec 8).
 const TOLERANCE: f64 = 1e-9;
 
-/// Something that a target reports and that can be limited.
+/// A number that a target reports and that can be limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Metric {
     ToolCalls,
@@ -38,7 +41,7 @@ impl Metric {
         }
     }
 
-    /// What stands behind its numbers.
+    /// The unit after its numbers.
     fn unit(self) -> &'static str {
         match self {
             Self::Duration => " ms",
@@ -74,9 +77,8 @@ impl Metric {
     }
 }
 
-/// Every assistant message is one call of the model (spec 10.1). A target that does
-/// not report tool calls shows only its last message: behind it there may have been any number of
-/// calls, so that counting messages would not measure anything.
+/// Every assistant message is one model call (spec 10.1). A target that does not report tool calls
+/// only shows its last message, so counting messages would not measure the calls before it.
 fn llm_calls(transcript: &Transcript) -> Option<u64> {
     transcript.calls.as_ref()?;
     let messages = transcript.messages.iter();
@@ -91,11 +93,32 @@ pub(super) struct Limit {
     pub(super) most: Number,
 }
 
-/// What was found, with its sentence.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Finding {
-    pub(super) holds: bool,
-    pub(super) text: String,
+/// Reads the limits that are present, by a table of options and what each of them limits.
+pub(super) fn read_limits(
+    options: &mut Options<'_, '_, '_>,
+    table: &[(&str, Metric)],
+) -> ReadResult<Vec<Limit>> {
+    let limits = table.iter().map(|(name, metric)| {
+        let most = match metric {
+            Metric::Cost => options.amount(name)?,
+            _ => options.integer(name, 0, u64::MAX)?.map(Number::from),
+        };
+        Ok(most.map(|most| Limit {
+            metric: *metric,
+            most,
+        }))
+    });
+    Ok(all_read(limits)?.into_iter().flatten().collect())
+}
+
+/// The limits in canonical form, by the same table.
+pub(super) fn limits_to_map(limits: &[Limit], table: &[(&str, Metric)]) -> Map {
+    let mut map = Map::new();
+    for (name, metric) in table {
+        let limit = limits.iter().find(|limit| limit.metric == *metric);
+        map.insert_some(*name, limit.map(|limit| limit.most.clone()));
+    }
+    map
 }
 
 impl Limit {
@@ -126,8 +149,8 @@ fn is_at_most(count: u64, most: &Number) -> bool {
     }
 }
 
-/// With two to four decimals; with more where the value would otherwise look like quite another
-/// one, or like one that compares differently.
+/// With two to four decimals; with more if the rounded value would be far off, or would compare
+/// differently.
 pub(super) fn rounded(value: f64, compares_alike: impl Fn(f64) -> bool) -> String {
     let is_faithful = |text: &str| {
         let shown: f64 = text.parse().unwrap_or(value);
@@ -144,21 +167,18 @@ pub(super) fn rounded(value: f64, compares_alike: impl Fn(f64) -> bool) -> Strin
     text
 }
 
-/// 1.0 when everything holds. What one limit needs and was not reported decides, whatever the
-/// others say.
-pub(super) fn all_within(
-    findings: impl IntoIterator<Item = Result<Finding, Fault>>,
-) -> Result<Marks, Fault> {
-    let (mut hits, mut misses) = (Vec::new(), Vec::new());
-    for finding in findings {
-        let finding = finding?;
-        if finding.holds {
-            hits.push(finding.text)
-        } else {
-            misses.push(finding.text)
+/// 1 when every limit holds. A limit whose metric was not reported is a fault, whatever the others
+/// say.
+pub(super) fn grade_limits(found: impl IntoIterator<Item = Result<Finding, Fault>>) -> Step {
+    let mut findings = Findings::default();
+    for finding in found {
+        match finding {
+            Ok(finding) => findings.add(finding),
+            Err(fault) => return fault.into(),
         }
     }
-    Ok(Marks::new(Score::when(misses.is_empty()), hits, misses))
+    let score = Score::when(findings.misses.is_empty());
+    findings.marks(score).into()
 }
 
 #[cfg(test)]

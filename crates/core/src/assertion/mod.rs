@@ -1,5 +1,5 @@
-//! One file per assertion type: its name, options, meaning, sentence and doc stand together.
-//! This file holds the list, and nothing else knows all types.
+//! Assertion types, one file each: name, options, grading, sentence and docs. This file has the
+//! list of all types, and nothing else does.
 
 mod aggregator;
 mod code_judge;
@@ -8,8 +8,6 @@ mod compared_field;
 mod composite;
 mod composite_grade;
 mod contains;
-mod contains_all;
-mod contains_any;
 mod cost;
 mod custom;
 mod date;
@@ -22,19 +20,14 @@ mod fence;
 mod field_accuracy;
 mod field_match;
 mod field_path;
+mod finding;
 mod grading;
-mod icontains;
-mod icontains_all;
-mod icontains_any;
 mod is_json;
 mod judged;
 mod kind;
 mod latency;
 mod llm_judge;
 mod metric;
-mod needle;
-mod optional;
-mod options;
 mod output_json;
 mod pattern;
 mod place;
@@ -46,44 +39,39 @@ mod score_ranges;
 mod script;
 mod scripted;
 mod searcher;
-#[cfg(test)]
-mod snippet;
 mod starts_with;
-mod substring;
 #[cfg(test)]
 mod testing;
+mod text_value;
 mod token_usage;
 mod tool_call;
 mod tool_trajectory;
 mod trajectory_grade;
 mod trajectory_match;
-#[cfg(test)]
-mod trial;
 mod trigger_judge;
 
 pub(crate) use codes::ZERO_WEIGHT;
 pub use grading::grade;
-pub use kind::{AssertionKind, UnknownKeys};
-pub use options::Options;
+pub use kind::{AssertionKind, EntryContext, ReadCheck, UnknownKeys};
 pub use read::COMMON as COMMON_FIELDS;
-pub(crate) use read::{place_in_test, read_entries};
+pub(crate) use read::{name_in_test, read_entries};
 pub use regex::{INVALID_REGEX, pattern_fault};
 pub use rubric_items::ITEM_FIELDS;
 pub(crate) use rubric_items::read_items;
 pub use rubrics::judge_criteria;
 pub(crate) use rubrics::{assertion_from_criteria, assertion_from_items};
-pub use script::{Command, Cwd, Language, Place, Script, Word};
+pub use script::{Command, Cwd, Language, Script, ScriptSetup, ScriptWord};
 pub use searcher::Searcher;
 pub(crate) use trigger_judge::trigger_assertion;
 
 /// Every built-in type, in the order of spec section 7.
 pub static KINDS: &[&AssertionKind] = &[
-    &contains::KIND,
-    &icontains::KIND,
-    &contains_any::KIND,
-    &contains_all::KIND,
-    &icontains_any::KIND,
-    &icontains_all::KIND,
+    &contains::CONTAINS,
+    &contains::ICONTAINS,
+    &contains::CONTAINS_ANY,
+    &contains::CONTAINS_ALL,
+    &contains::ICONTAINS_ANY,
+    &contains::ICONTAINS_ALL,
     &starts_with::KIND,
     &ends_with::KIND,
     &regex::KIND,
@@ -112,7 +100,7 @@ pub const CODES: &[&[&crate::diagnostic::Code]] = &[
     execution_metrics::CODES,
     field_accuracy::CODES,
     llm_judge::CODES,
-    needle::CODES,
+    text_value::CODES,
     regex::CODES,
     rubric_items::CODES,
     score_ranges::CODES,
@@ -126,7 +114,7 @@ pub fn custom_fields() -> &'static [crate::syntax::fields::Field] {
     custom::FIELDS
 }
 
-/// The built-in type with this name; `_` and `-` are equal, other spellings are known.
+/// The built-in type with this name or alias; `_` and `-` are equivalent.
 pub fn kind_named(written: &str) -> Option<&'static AssertionKind> {
     let is = |name: &str| {
         name.len() == written.len()

@@ -1,4 +1,4 @@
-//! Patterns: which engine takes one, and why none does. A `Pattern` is known to compile.
+//! Regular expressions and the two engines that run them. A `Pattern` is known to compile.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use regex_syntax::ast::ErrorKind;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::model::{self, FaultKind, Stage};
+use crate::model::{Fault, FaultKind, Stage};
 
 use super::excerpt::excerpt;
 use super::place::character_at;
@@ -15,10 +15,10 @@ use super::place::character_at;
 /// Steps after which the backtracking engine gives up (spec 7.10).
 const STEP_LIMIT: usize = 1_000_000;
 
-/// The memory that a compiled pattern may take: what `regex` allows unless told otherwise.
+/// Maximum memory of a compiled pattern: the default of `regex`.
 const SIZE_LIMIT: u64 = 10 * 1024 * 1024;
 
-/// The letters of `flags`, without those that change nothing.
+/// The letters of `flags`, without those that have no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Flags {
     ignore_case: bool,
@@ -28,7 +28,7 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// `Err` holds the place of the first letter that is no flag.
+    /// `Err` is the index of the first letter that is not a flag.
     pub(super) fn parse(text: &str) -> Result<Self, usize> {
         let mut flags = Self::default();
         for (at, letter) in text.char_indices() {
@@ -37,7 +37,7 @@ impl Flags {
                 'm' => flags.multi_line = true,
                 's' => flags.dot_matches_new_line = true,
                 'x' => flags.ignore_white_space = true,
-                // Every match is looked for, and all text is Unicode, in any case.
+                // Searching is always global and Unicode-aware.
                 'g' | 'u' => {}
                 _ => return Err(at),
             }
@@ -59,12 +59,12 @@ impl Flags {
     }
 }
 
-/// Why no engine takes a pattern.
+/// Why a pattern does not compile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct PatternError {
     /// One line, without a period.
     pub(super) reason: String,
-    /// Bytes of the pattern; empty when it is the whole that is wrong.
+    /// Bytes of the pattern; empty if the whole pattern is at fault.
     pub(super) at: Range<usize>,
 }
 
@@ -75,9 +75,9 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Large suites have thousands of patterns, and reading one is far cheaper than compiling it;
-    /// only what the syntax leaves open is compiled here.
-    pub(super) fn new(text: impl Into<String>, flags: Flags) -> Result<Self, Fault> {
+    /// Large suites have thousands of patterns, and parsing one is far cheaper than compiling it.
+    /// Only patterns that parsing cannot clear are compiled here.
+    pub(super) fn new(text: impl Into<String>, flags: Flags) -> Result<Self, PatternError> {
         let text = text.into();
         let is_certain = parse(&text, flags).is_ok_and(|read| size_at_most(&read) < SIZE_LIMIT);
         if !is_certain {
@@ -94,9 +94,9 @@ impl Pattern {
         self.flags
     }
 
-    /// Whether it is found anywhere in a text.
-    pub(super) fn is_in(&self, text: &str) -> Result<bool, model::Fault> {
-        let fault = |message: String| model::Fault::new(Stage::Measure, FaultKind::Limit, message);
+    /// Whether it matches anywhere in a text.
+    pub(super) fn is_in(&self, text: &str) -> Result<bool, Fault> {
+        let fault = |message: String| Fault::new(Stage::Measure, FaultKind::Limit, message);
         let shown = excerpt(&self.text);
         let engine = self.engine().map_err(|reason| {
             fault(format!(
@@ -105,23 +105,22 @@ impl Pattern {
             ))
         })?;
         match engine.search(text) {
-            Search::Found => Ok(true),
-            Search::Absent => Ok(false),
-            Search::GaveUp => Err(fault(format!(
-                "the pattern `{shown}` takes more than {STEP_LIMIT} steps on this text"
+            SearchResult::Found => Ok(true),
+            SearchResult::Absent => Ok(false),
+            SearchResult::GaveUp => Err(fault(format!(
+                "the pattern `{shown}` needs more than {STEP_LIMIT} steps on this text"
             ))),
         }
     }
 
-    /// Compiled once for all tests that have the same pattern, which is what large suites are
-    /// made of.
-    fn engine(&self) -> Result<Arc<Engine>, Fault> {
+    /// Compiled once for all tests that share the pattern.
+    fn engine(&self) -> Result<Arc<Engine>, PatternError> {
         let compiled = || COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (self.text.clone(), self.flags);
         if let Some(engine) = compiled().get(&key) {
             return Ok(engine.clone());
         }
-        // Without the lock: a large pattern takes its time.
+        // Without the lock, because large patterns compile slowly.
         let engine = Arc::new(compile(&self.text, self.flags)?);
         let mut compiled = compiled();
         if compiled.len() >= MOST_COMPILED {
@@ -132,27 +131,27 @@ impl Pattern {
     }
 }
 
-/// Compiled patterns that are kept. A compiled pattern takes many times the memory of its text, so
-/// a suite with a pattern of its own in each of 100 000 tests must not keep them all.
+/// Maximum number of cached patterns. A compiled pattern takes many times the memory of its text,
+/// so a suite with 100 000 different patterns must not keep them all.
 const MOST_COMPILED: usize = 1_000;
 
-type Compiled = HashMap<(String, Flags), Arc<Engine>>;
+type CompiledPatterns = HashMap<(String, Flags), Arc<Engine>>;
 
-/// Only saves time: what is found does not depend on it.
-static COMPILED: LazyLock<Mutex<Compiled>> = LazyLock::new(Mutex::default);
+/// A cache: results do not depend on it.
+static COMPILED: LazyLock<Mutex<CompiledPatterns>> = LazyLock::new(Mutex::default);
 
 /// A compiled pattern.
 #[derive(Debug)]
 enum Engine {
-    /// Takes time in proportion to the output.
+    /// Linear time.
     Linear(regex::Regex),
     /// For look-around and back-references.
     Backtracking(fancy_regex::Regex),
 }
 
-/// What came of looking for a pattern.
+/// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Search {
+enum SearchResult {
     Found,
     Absent,
     /// The backtracking engine reached its limit.
@@ -160,21 +159,21 @@ enum Search {
 }
 
 impl Engine {
-    fn search(&self, output: &str) -> Search {
+    fn search(&self, output: &str) -> SearchResult {
         let found = match self {
             Self::Linear(engine) => Ok(engine.is_match(output)),
             Self::Backtracking(engine) => engine.is_match(output),
         };
         match found {
-            Ok(true) => Search::Found,
-            Ok(false) => Search::Absent,
-            Err(_) => Search::GaveUp,
+            Ok(true) => SearchResult::Found,
+            Ok(false) => SearchResult::Absent,
+            Err(_) => SearchResult::GaveUp,
         }
     }
 }
 
-/// Rust's own engine if it takes the pattern, else the backtracking one.
-fn compile(text: &str, flags: Flags) -> Result<Engine, Fault> {
+/// The linear engine if it supports the pattern, else the backtracking one.
+fn compile(text: &str, flags: Flags) -> Result<Engine, PatternError> {
     let built = regex::RegexBuilder::new(text)
         .case_insensitive(flags.ignore_case)
         .multi_line(flags.multi_line)
@@ -184,7 +183,7 @@ fn compile(text: &str, flags: Flags) -> Result<Engine, Fault> {
         .build();
     match built {
         Ok(engine) => Ok(Engine::Linear(engine)),
-        Err(regex::Error::CompiledTooBig(limit)) => Err(Fault {
+        Err(regex::Error::CompiledTooBig(limit)) => Err(PatternError {
             reason: format!("it takes more than {limit} bytes of memory"),
             at: 0..0,
         }),
@@ -211,7 +210,7 @@ fn parse(text: &str, flags: Flags) -> Result<Hir, Box<regex_syntax::Error>> {
         .map_err(Box::new)
 }
 
-/// More bytes than the compiled pattern takes. Recursive, but the parser limits the depth.
+/// An upper bound on the bytes of the compiled pattern. Recursive; the parser limits the depth.
 fn size_at_most(pattern: &Hir) -> u64 {
     const STATE: u64 = 64;
     let sum = |parts: &[Hir]| {
@@ -236,9 +235,9 @@ fn size_at_most(pattern: &Hir) -> u64 {
     }
 }
 
-/// The first engine's reason, which is the more exact one, unless all it says is that the second
-/// engine is needed.
-fn explain(text: &str, flags: Flags, second: &fancy_regex::Error) -> Fault {
+/// The first engine's reason, which is more exact, unless it only says that the second engine is
+/// needed.
+fn explain(text: &str, flags: Flags, second: &fancy_regex::Error) -> PatternError {
     match parse(text, flags).map_err(|error| *error) {
         Err(regex_syntax::Error::Parse(error))
             if !matches!(
@@ -246,19 +245,21 @@ fn explain(text: &str, flags: Flags, second: &fancy_regex::Error) -> Fault {
                 ErrorKind::UnsupportedLookAround | ErrorKind::UnsupportedBackreference
             ) =>
         {
-            fault(text, error.kind(), error.span())
+            located_error(text, error.kind(), error.span())
         }
-        Err(regex_syntax::Error::Translate(error)) => fault(text, error.kind(), error.span()),
+        Err(regex_syntax::Error::Translate(error)) => {
+            located_error(text, error.kind(), error.span())
+        }
         _ => match second {
-            fancy_regex::Error::ParseError(at, error) => Fault {
+            fancy_regex::Error::ParseError(at, error) => PatternError {
                 reason: one_line(&error.to_string()),
                 at: character_at(text, *at),
             },
-            fancy_regex::Error::CompileError(error) => Fault {
+            fancy_regex::Error::CompileError(error) => PatternError {
                 reason: one_line(&error.to_string()),
                 at: 0..0,
             },
-            other => Fault {
+            other => PatternError {
                 reason: one_line(&other.to_string()),
                 at: 0..0,
             },
@@ -266,12 +267,12 @@ fn explain(text: &str, flags: Flags, second: &fancy_regex::Error) -> Fault {
     }
 }
 
-fn fault(text: &str, kind: &impl ToString, span: &regex_syntax::ast::Span) -> Fault {
+fn located_error(text: &str, kind: &impl ToString, span: &regex_syntax::ast::Span) -> PatternError {
     let at = match span.start.offset..span.end.offset {
         empty if empty.is_empty() => character_at(text, empty.start),
         part => part,
     };
-    Fault {
+    PatternError {
         reason: one_line(&kind.to_string()),
         at,
     }
@@ -293,7 +294,7 @@ fn one_line(reason: &str) -> String {
 mod tests {
     use super::*;
 
-    fn search(pattern: &str, flags: &str, output: &str) -> Search {
+    fn search(pattern: &str, flags: &str, output: &str) -> SearchResult {
         let flags = Flags::parse(flags).unwrap();
         Pattern::new(pattern, flags).unwrap();
         compile(pattern, flags).unwrap().search(output)
@@ -302,16 +303,19 @@ mod tests {
     #[test]
     fn the_examples_of_the_format() {
         let output = "Good evening, 22";
-        assert_eq!(search("Good (morning|evening)", "", output), Search::Found);
-        assert_eq!(search(r"^\d+$", "", output), Search::Absent);
-        assert_eq!(search(r"(?<!\d)22", "", output), Search::Found);
+        assert_eq!(
+            search("Good (morning|evening)", "", output),
+            SearchResult::Found
+        );
+        assert_eq!(search(r"^\d+$", "", output), SearchResult::Absent);
+        assert_eq!(search(r"(?<!\d)22", "", output), SearchResult::Found);
     }
 
     #[test]
     fn flags_reach_both_engines() {
         for look_ahead in ["", "(?=)"] {
             let found = |pattern: &str, flags, output| {
-                search(&format!("{look_ahead}{pattern}"), flags, output) == Search::Found
+                search(&format!("{look_ahead}{pattern}"), flags, output) == SearchResult::Found
             };
             assert!(found("ABC", "i", "abc") && !found("ABC", "", "abc"));
             assert!(found("^b", "m", "a\nb") && !found("^b", "", "a\nb"));
@@ -420,6 +424,6 @@ mod tests {
     #[test]
     fn endless_backtracking_gives_up() {
         let output = format!("{}b", "a".repeat(60));
-        assert_eq!(search(r"^(a|aa)+\1$", "", &output), Search::GaveUp);
+        assert_eq!(search(r"^(a|aa)+\1$", "", &output), SearchResult::GaveUp);
     }
 }

@@ -1,4 +1,4 @@
-//! Entries of assert lists → assertions, and the names they have in their test.
+//! Reads assert lists and names the assertions of a test.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::model::{Assertion, Check, CommonOptions, NamedAssertion, Number, Required, Weight};
-use crate::reader::{Reader, out_of_range, wrong_type};
+use crate::model::{Assertion, CommonOptions, NamedAssertion, Number, Required, Weight};
+use crate::reader::{Options, ReadResult, Reader, Reported, out_of_range, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{
     Bound, DEPRECATED_FIELD, Entry as FieldEntry, Field, Shape, UNSUPPORTED_FEATURE,
@@ -18,14 +18,13 @@ use super::codes::{
     DUPLICATE_ASSERTION_NAME, GATE_UNDER_NEGATE, INVALID_REQUIRED, INVALID_WEIGHT,
     MIN_SCORE_WITHOUT_REQUIRED, MISSING_TYPE, UNUSED_CONFIG,
 };
-use super::kind::UnknownKeys;
-use super::options::Options;
+use super::kind::{EntryContext, ReadCheck, UnknownKeys};
 use super::rubric_items::read_outcome;
 use super::{custom, kind_named, rubrics};
 
 /// Options of every type.
 pub static COMMON: &[Field] = &[
-    Field::new("type", Shape::NonEmptyText, "which check it is").required(),
+    Field::new("type", Shape::NonEmptyText, "the assertion type").required(),
     Field::new("name", Shape::Text, "key in the results; default: the type"),
     Field::new(
         "weight",
@@ -33,55 +32,55 @@ pub static COMMON: &[Field] = &[
             min: 0.0,
             max: f64::MAX,
         },
-        "share in the score; default 1",
+        "weight in the score; default 1",
     ),
     Field::new(
         "required",
         Shape::OneOf(&[Shape::Boolean, Shape::PositiveFraction]),
-        "a gate: missing it fails the test; a number is the score that must be reached",
+        "a gate: missing it fails the test; a number is the score to reach",
     ),
     Field::new(
         "min_score",
         Shape::PositiveFraction,
         "old form of a number in `required`",
     ),
-    Field::new(
-        "negate",
-        Shape::Boolean,
-        "turns the check round; default false",
-    ),
+    Field::new("negate", Shape::Boolean, "inverts the check; default false"),
     Field::new(
         "config",
         Shape::Map,
-        "settings handed to scripts and judges",
+        "settings passed to scripts and judges",
     ),
     Field::new(
         "description",
         Shape::Text,
-        "for people, and for the exported sentence",
+        "for readers, and for the exported sentence",
     ),
 ];
 
-/// What became of a list of assertions.
+/// The assertions of a list.
 #[derive(Debug, Default)]
 pub(crate) struct ReadList {
-    /// In the author's order; faulty entries have been reported and are left out.
-    pub(crate) sound: Vec<Arc<Assertion>>,
+    /// In written order, without the invalid entries, which have been reported.
+    pub(crate) valid: Vec<Arc<Assertion>>,
     pub(crate) is_complete: bool,
 }
 
-/// Every entry of a list; `None` when one is faulty.
+/// Every entry of a list, if all are valid.
 pub(crate) fn read_list(
     reader: &mut Reader<'_>,
     name: &str,
     list: Node<'_>,
     depth: usize,
-) -> Option<Vec<Arc<Assertion>>> {
+) -> ReadResult<Vec<Arc<Assertion>>> {
     let found = read_entries(reader, name, list, depth);
-    found.is_complete.then_some(found.sound)
+    if found.is_complete {
+        Ok(found.valid)
+    } else {
+        Err(Reported)
+    }
 }
 
-/// Every sound entry of a list: faults that show only in a test are looked for in these too.
+/// Every valid entry of a list, so that faults that only show in a test are found in these too.
 pub(crate) fn read_entries(
     reader: &mut Reader<'_>,
     name: &str,
@@ -93,37 +92,31 @@ pub(crate) fn read_entries(
         return ReadList::default();
     }
     let mut found = ReadList {
-        sound: Vec::with_capacity(list.items().len()),
+        valid: Vec::with_capacity(list.items().len()),
         is_complete: true,
     };
     for item in list.items() {
         match read_entry(reader, item, depth) {
-            Some(entry) => found.sound.push(entry),
-            None => found.is_complete = false,
+            Ok(entry) => found.valid.push(Arc::new(entry)),
+            Err(Reported) => found.is_complete = false,
         }
     }
     found
 }
 
-fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> Option<Arc<Assertion>> {
+fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> ReadResult<Assertion> {
     if let Some(Scalar::Str(_)) = node.scalar() {
         let text = read_outcome(reader, "assert", node)?;
-        return Some(Arc::new(rubrics::from_text(text, node.span())));
+        return Ok(rubrics::from_text(text, node.span()));
     }
     if !node.is_mapping() {
-        reader.report(wrong_type(
-            "assert",
-            node,
-            "assertions: mappings with `type`, or strings",
-        ));
-        return None;
+        let expected = "assertions: mappings with `type`, or strings";
+        reader.report(wrong_type("assert", node, expected));
+        return Err(Reported);
     }
     let written = match node.get("type") {
-        Some(written) if !written.is_null() => reader.text_of("type", written)?,
-        _ => {
-            report_missing_type(reader, node);
-            return None;
-        }
+        Some(written) if !written.is_null() => reader.text_of("type", written).ok_or(Reported)?,
+        _ => return Err(report_missing_type(reader, node)),
     };
     let written = if written.contains('_') {
         Cow::Owned(written.replace('_', "-"))
@@ -133,58 +126,58 @@ fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> Option<A
     let kind = kind_named(&written);
     let tables = [kind.map_or(custom::FIELDS, |kind| kind.fields), COMMON];
     let bound = Bound::new(node, &tables, reader.out);
-    let sound = read_common(reader, &bound);
-    let is_sound = sound.is_some();
-    let mut common = sound.unwrap_or_else(|| CommonOptions::defaults(bound.span(), bound.head()));
+    let mut options = Options {
+        reader,
+        fields: &bound,
+        owner: &written,
+    };
+    let common = read_common(&mut options);
+    let is_valid = common.is_ok();
+    let mut common =
+        common.unwrap_or_else(|Reported| CommonOptions::defaults(bound.span(), bound.head()));
     if let Some(kind) = kind {
         if let Some(config) = bound.get("config").filter(|_| !kind.takes_config) {
-            reader.report(unused_config(config, kind.name));
+            options.report(unused_config(config, kind.name));
         }
         if kind.unknown_keys == UnknownKeys::Warn {
-            bound.report_unknown(&tables, reader.out);
+            bound.report_unknown(&tables, options.reader.out);
         }
     }
     let read = kind.map_or(custom::read as ReadCheck, |kind| kind.read);
-    let check = read(&mut Options {
-        reader,
-        fields: &bound,
-        written_type: &written,
-        negate: common.negate,
-        config: &mut common.config,
-        required: &mut common.required,
-        required_at: &mut common.required_at,
+    let mut context = EntryContext {
+        common: &mut common,
         depth,
-    })?;
+    };
+    let check = read(&mut options, &mut context)?;
     if common.negate {
         for gate in check.gates() {
-            reader.report(gate_under_negate(gate, common.head));
+            options.report(gate_under_negate(gate, common.head));
         }
     }
-    is_sound.then(|| {
-        Arc::new(Assertion {
-            type_name: kind.map_or_else(
-                || Cow::Owned(written.into_owned()),
-                |kind| Cow::Borrowed(kind.name),
-            ),
-            check,
-            common,
-        })
+    if !is_valid {
+        return Err(Reported);
+    }
+    Ok(Assertion {
+        type_name: match kind {
+            Some(kind) => Cow::Borrowed(kind.name),
+            None => Cow::Owned(written.into_owned()),
+        },
+        check,
+        common,
     })
 }
-
-type ReadCheck = fn(&mut Options<'_, '_, '_>) -> Option<Box<dyn Check>>;
 
 fn gate_under_negate(gate: Span, negated: Span) -> Diagnostic {
     Diagnostic::new(
         &GATE_UNDER_NEGATE,
         gate,
-        "a gate inside a negated check can be read two ways",
+        "a gate inside a negated check is ambiguous",
     )
     .related(negated, "this check is negated")
     .help("put `required` on the negated check itself")
 }
 
-fn report_missing_type(reader: &mut Reader<'_>, node: Node<'_>) {
+fn report_missing_type(reader: &mut Reader<'_>, node: Node<'_>) -> Reported {
     let head = node
         .written_entries()
         .next()
@@ -198,7 +191,7 @@ fn report_missing_type(reader: &mut Reader<'_>, node: Node<'_>) {
             )
             .help("write the assertions here, or at the root of the suite for every test"),
         );
-        return;
+        return Reported;
     }
     let found = node.written_entries().find_map(|(key, _)| {
         let name = key.scalar_text()?;
@@ -206,111 +199,96 @@ fn report_missing_type(reader: &mut Reader<'_>, node: Node<'_>) {
     });
     let help = match found {
         Some((_, kind)) => format!(
-            "write `type: {}` and give its options as keys beside it",
+            "write `type: {}` with its options as keys beside it",
             kind.name
         ),
         None => "add `type`; `evalrig explain` lists all types".to_owned(),
     };
     reader.report(Diagnostic::new(&MISSING_TYPE, head, "this assertion has no `type`").help(help));
+    Reported
 }
 
-fn read_common(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<CommonOptions> {
-    let name = bound.get("name").map(|entry| reader.owned_text(&entry));
-    let weight = bound.get("weight").map(|entry| read_weight(reader, &entry));
-    let required = read_required(reader, bound);
-    let negate = bound.get("negate").map(|entry| reader.boolean(&entry));
-    let config = bound.get("config").map(|entry| reader.map(&entry));
-    let description = bound
-        .get("description")
-        .map(|entry| reader.owned_text(&entry));
-    let head = bound
-        .get("name")
-        .map_or(bound.head(), |entry| entry.value.span());
-    Some(CommonOptions {
-        name: absent_or(name)?,
-        weight: absent_or(weight)?.unwrap_or_default(),
+fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<CommonOptions> {
+    let name = options.text("name");
+    let weight = options.optional("weight", |options, entry| {
+        read_weight(options.reader, entry)
+    });
+    let required = read_required(options);
+    let negate = options.boolean("negate");
+    let config = options.map("config");
+    let description = options.text("description");
+    let span_of = |name: &str| options.get(name).map(|entry| entry.value.span());
+    let head = span_of("name").unwrap_or(options.head());
+    Ok(CommonOptions {
+        name: name?.map(|name| name.value),
+        weight: weight?.unwrap_or_default(),
         required: required?,
-        required_at: bound
-            .get("required")
-            .map_or(head, |entry| entry.value.span()),
-        negate: absent_or(negate)?.unwrap_or(false),
-        config: absent_or(config)?.unwrap_or_default(),
-        description: absent_or(description)?,
-        span: bound.span(),
+        required_at: span_of("required").unwrap_or(head),
+        negate: negate?.unwrap_or(false),
+        config: config?.unwrap_or_default(),
+        description: description?.map(|description| description.value),
+        span: options.fields.span(),
         head,
     })
 }
 
-/// `None` only when the option was written and is wrong.
-fn absent_or<T>(read: Option<Option<T>>) -> Option<Option<T>> {
-    match read {
-        None => Some(None),
-        Some(None) => None,
-        Some(value) => Some(value),
-    }
-}
-
 /// A finite number that is not negative.
-pub(super) fn read_weight(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> Option<Weight> {
-    let name = entry.field.name;
-    let is_number = matches!(
-        entry.value.scalar(),
-        Some(Scalar::Int(_) | Scalar::Float(_))
-    );
+pub(super) fn read_weight(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> ReadResult<Weight> {
+    let (name, node) = (entry.field.name, entry.value);
     let before = reader.out.len();
-    let weight = reader.any_number(name, entry.value).and_then(Weight::new);
-    // A variable that is not set has been reported already.
-    if weight.is_none() && reader.out.len() == before {
-        let diagnostic = if is_number {
-            Diagnostic::new(
-                &INVALID_WEIGHT,
-                entry.value.span(),
-                format!(
-                    "`{name}` takes a number of at least 0, found {}",
-                    entry.value.source_text()
-                ),
-            )
-            .help("use `negate: true` to turn a check round, `weight: 0` to show it uncounted")
-        } else {
-            wrong_type(name, entry.value, "a number of at least 0")
-        };
-        reader.report(diagnostic);
+    if let Some(weight) = reader.any_number(name, node).and_then(Weight::new) {
+        return Ok(weight);
     }
-    weight
+    // An unset variable has already been reported.
+    if reader.out.len() == before {
+        let expected = "a number of at least 0";
+        reader.report(match node.scalar() {
+            Some(Scalar::Int(_) | Scalar::Float(_)) => {
+                let found = node.source_text();
+                let message = format!("`{name}` takes {expected}, found {found}");
+                Diagnostic::new(&INVALID_WEIGHT, node.span(), message).help(
+                    "use `negate: true` to invert a check, `weight: 0` to show it without counting it",
+                )
+            }
+            _ => wrong_type(name, node, expected),
+        });
+    }
+    Err(Reported)
 }
 
 /// `required` together with the older `min_score`.
-pub(super) fn read_required(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Required> {
-    let required = match bound.get("required") {
-        Some(entry) => read_gate(reader, &entry)?,
-        None => Required::No,
+pub(super) fn read_required(options: &mut Options<'_, '_, '_>) -> ReadResult<Required> {
+    let required = options.optional("required", |options, entry| {
+        read_gate(options.reader, entry)
+    })?;
+    let required = required.unwrap_or(Required::No);
+    let Some(min_score) = options.get("min_score") else {
+        return Ok(required);
     };
-    let Some(min_score) = bound.get("min_score") else {
-        return Some(required);
-    };
-    let least = read_fraction(reader, &min_score)?;
-    Some(merge_least(reader, bound, required, &min_score, least))
+    let least = read_fraction(options.reader, &min_score)?;
+    Ok(merge_min_score(options, required, &min_score, least))
 }
 
 /// A number greater than 0 and at most 1.
-pub(super) fn read_fraction(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> Option<Number> {
+pub(super) fn read_fraction(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> ReadResult<Number> {
     let (name, node) = (entry.field.name, entry.value);
-    let number = reader.number_of(name, node, f64::NEG_INFINITY, f64::INFINITY)?;
-    if number.value() > 0.0 && number.value() <= 1.0 {
-        return Some(number);
+    let number = reader.number_of(name, node, f64::NEG_INFINITY, f64::INFINITY);
+    let number = number.ok_or(Reported)?;
+    if is_fraction(&number) {
+        return Ok(number);
     }
-    reader.report(out_of_range(
-        name,
-        node,
-        "a number greater than 0 and at most 1",
-    ));
-    None
+    let expected = "a number greater than 0 and at most 1";
+    reader.report(out_of_range(name, node, expected));
+    Err(Reported)
 }
 
-/// What `required` means beside `old`, a key whose number says what must be reached.
-pub(super) fn merge_least(
-    reader: &mut Reader<'_>,
-    bound: &Bound<'_>,
+fn is_fraction(number: &Number) -> bool {
+    number.value() > 0.0 && number.value() <= 1.0
+}
+
+/// `required` beside `old`, a key whose number is the score to reach.
+pub(super) fn merge_min_score(
+    options: &mut Options<'_, '_, '_>,
     required: Required,
     old: &FieldEntry<'_>,
     least: Number,
@@ -319,7 +297,7 @@ pub(super) fn merge_least(
     match required {
         Required::No => {
             let message = format!("`{name}` has no effect without `required`");
-            reader.report(
+            options.report(
                 Diagnostic::new(&MIN_SCORE_WITHOUT_REQUIRED, place, message)
                     .help(format!("write `required: {least}`")),
             );
@@ -327,8 +305,9 @@ pub(super) fn merge_least(
         }
         Required::Pass => {
             let message = format!("`{name}` beside `required` is an old spelling");
-            let fix = crate::syntax::edit::merge_into(bound, name, "required", least.text());
-            reader.report(
+            let fields = options.fields;
+            let fix = crate::syntax::edit::merge_into(fields, name, "required", least.text());
+            options.report(
                 Diagnostic::new(&DEPRECATED_FIELD, place, message)
                     .help(format!("write `required: {least}`"))
                     .fix_if(fix),
@@ -337,7 +316,7 @@ pub(super) fn merge_least(
         }
         written @ Required::AtLeast(_) => {
             let message = format!("`{name}` has no effect beside a number in `required`");
-            reader.report(
+            options.report(
                 Diagnostic::new(&MIN_SCORE_WITHOUT_REQUIRED, place, message).help("remove it"),
             );
             written
@@ -346,44 +325,41 @@ pub(super) fn merge_least(
 }
 
 /// A boolean, or a number in (0, 1].
-pub(super) fn read_gate(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> Option<Required> {
-    match entry.value.scalar() {
-        Some(Scalar::Bool(true)) => return Some(Required::Pass),
-        Some(Scalar::Bool(false)) => return Some(Required::No),
-        _ => {}
-    }
+fn read_gate(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> ReadResult<Required> {
+    let (name, node) = (entry.field.name, entry.value);
     let before = reader.out.len();
-    if let Some(Scalar::Str(text)) = entry.value.scalar()
-        && let Some(Scalar::Bool(gate)) =
-            reader.only_a_reference(entry.field.name, entry.value, text)
-    {
-        return Some(if gate { Required::Pass } else { Required::No });
+    let boolean = match node.scalar() {
+        Some(Scalar::Bool(value)) => Some(value),
+        Some(Scalar::Str(text)) => match reader.only_a_reference(name, node, text) {
+            Some(Scalar::Bool(value)) => Some(value),
+            _ => None,
+        },
+        _ => None,
+    };
+    match boolean {
+        Some(true) => return Ok(Required::Pass),
+        Some(false) => return Ok(Required::No),
+        None => {}
     }
-    let number = reader.any_number(entry.field.name, entry.value);
-    if let Some(number) = number.filter(|n| n.value() > 0.0 && n.value() <= 1.0) {
-        return Some(Required::AtLeast(number));
+    if let Some(number) = reader.any_number(name, node).filter(is_fraction) {
+        return Ok(Required::AtLeast(number));
     }
-    // A variable that is not set has been reported already.
-    if reader.out.len() > before {
-        return None;
+    // An unset variable has already been reported.
+    if reader.out.len() == before {
+        let message = "`required` takes true, false, or a number greater than 0 and at most 1";
+        reader.report(Diagnostic::new(&INVALID_REQUIRED, node.span(), message));
     }
-    let message = "`required` takes true, false, or a number greater than 0 and at most 1";
-    reader.report(Diagnostic::new(
-        &INVALID_REQUIRED,
-        entry.value.span(),
-        message,
-    ));
-    None
+    Err(Reported)
 }
 
 fn unused_config(config: FieldEntry<'_>, kind: &str) -> Diagnostic {
-    let message = format!("`{kind}` passes `config` to nobody");
+    let message = format!("`config` has no effect on `{kind}`");
     Diagnostic::new(&UNUSED_CONFIG, config.key.span(), message).help("remove it")
 }
 
-/// Gives each assertion its name in the test: the written one, or its type with `-2`, `-3`, … for
-/// repeats. Equal written names are reported.
-pub(crate) fn place_in_test(
+/// Names each assertion of a test: the written name, or the type with `-2`, `-3`, … for repeats.
+/// Reports duplicate written names.
+pub(crate) fn name_in_test(
     reader: &mut Reader<'_>,
     list: Vec<Arc<Assertion>>,
 ) -> Vec<NamedAssertion> {
@@ -395,17 +371,17 @@ pub(crate) fn place_in_test(
         reader.report(
             Diagnostic::new(&DUPLICATE_ASSERTION_NAME, second.common.head, message)
                 .related(first.common.head, "the other one")
-                .help("give one of them another name"),
+                .help("rename one of them"),
         );
     })
 }
 
-/// As [`place_in_test`]; `clash` hears of written names that are equal.
+/// As [`name_in_test`]; calls `clash` for duplicate written names.
 pub(super) fn name_all(
     list: Vec<Arc<Assertion>>,
     mut clash: impl FnMut(&Assertion, &Assertion),
 ) -> Vec<NamedAssertion> {
-    // One check is by far the most common list, and cannot clash.
+    // Most lists have one entry, which cannot clash.
     if list.len() == 1 {
         return list
             .into_iter()
@@ -465,7 +441,7 @@ fn free_name(
     }
 }
 
-/// `unsupported-feature` that stops only the run.
+/// `unsupported-feature` that only blocks running.
 pub(super) fn unsupported_in_run(span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(&UNSUPPORTED_FEATURE, span, message).level(Level::BlocksRun)
 }

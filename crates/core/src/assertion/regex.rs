@@ -2,14 +2,15 @@
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
-use crate::syntax::fields::{Entry, Field, INVALID_OPTION, Shape};
+use crate::reader::{Options, ReadResult};
+use crate::syntax::Node;
+use crate::syntax::fields::{Field, INVALID_OPTION, Shape};
 
 use super::excerpt::excerpt;
-use super::kind::{AssertionKind, UnknownKeys};
-use super::optional::optional;
-use super::options::Options;
+use super::kind::AssertionKind;
 use super::pattern::{Flags, Pattern};
 use super::place::{character_at, span_in};
+use super::text_value::read_text_value;
 
 declare_codes! {
     INVALID_REGEX = "invalid-regex", Blocking, Assertion, r#"A pattern does not compile.
@@ -39,8 +40,8 @@ tests:
 ```
 
 ## Why
-A pattern that cannot be read can neither be found nor be missing. A bracket or dot that is meant
-itself is written with a backslash before it, best inside single quotes.
+A pattern that does not compile can neither match nor fail to match. To match a bracket or a dot
+literally, put a backslash before it and quote the pattern with single quotes.
 "#;
 }
 
@@ -51,20 +52,17 @@ static FIELDS: &[Field] = &[
     Field::new(
         "flags",
         Shape::Text,
-        "any of `i` (ignore case), `m` (`^` and `$` at every line), `s` (`.` takes line breaks), \
-         `x` (white space and comments); `g` and `u` change nothing",
+        "any of `i` (ignore case), `m` (`^` and `$` match at every line), `s` (`.` matches line \
+         breaks), `x` (ignore white space and comments); `g` and `u` have no effect",
     ),
 ];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "regex",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "The pattern `value` is found anywhere in the output; `^` and `$` tie it to the ends. The syntax
-is that of Rust's `regex`. Look-around and back-references work too, with a limit on the time they
-take.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "regex",
+    FIELDS,
+    |options, _| read(options),
+    "The pattern `value` matches anywhere in the output; anchor it with `^` and `$`. The syntax is that of
+Rust's `regex`. Look-around and back-references also work, within a limit on the number of steps.
 
 ```yaml
 assert:
@@ -73,44 +71,43 @@ assert:
     flags: i
 ```
 ",
-    read,
-};
+);
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let flags = optional(options.reader, options.fields, "flags", |reader, entry| {
-        let text = reader.text(entry)?;
-        let flags = Flags::parse(&text);
-        if let Err(at) = flags {
-            reader.report(unknown_flag(entry, &text, at));
-        }
-        flags.ok()
-    });
-    let entry = options.require("value")?;
-    let text = options.value_text("value", entry.value)?.value;
-    let flags = flags?.unwrap_or_default();
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn Check>> {
+    let flags = read_flags(options);
+    let node = options.require("value")?.value;
+    let text = read_text_value(options)?;
+    let flags = flags?;
     match Pattern::new(text.as_str(), flags) {
-        Ok(pattern) => Some(Box::new(Regex { pattern })),
-        Err(fault) => {
-            let span = span_in(entry.value, &text, fault.at);
-            let message = format!("the pattern does not compile: {}", fault.reason);
-            let help = "correct it; a character that is meant itself takes a backslash before it";
-            options.report(Diagnostic::new(&INVALID_REGEX, span, message).help(help));
-            None
+        Ok(pattern) => Ok(Box::new(Regex { pattern })),
+        Err(error) => {
+            let span = span_in(node, &text, error.at);
+            let message = format!("the pattern does not compile: {}", error.reason);
+            let help = "correct it; put a backslash before characters that are meant literally";
+            Err(options.report(Diagnostic::new(&INVALID_REGEX, span, message).help(help)))
         }
     }
 }
 
-/// Why a text is no pattern, in one line; `None` when it is one. The rules are those of `regex`.
+fn read_flags(options: &mut Options<'_, '_, '_>) -> ReadResult<Flags> {
+    let flags = options.optional("flags", |options, entry| {
+        let text = options.text_of("flags", entry.value)?.value;
+        Flags::parse(&text).map_err(|at| options.report(unknown_flag(entry.value, &text, at)))
+    })?;
+    Ok(flags.unwrap_or_default())
+}
+
+/// Why a pattern is invalid, in one line; `None` if it is valid. The rules are those of `regex`.
 pub fn pattern_fault(text: &str) -> Option<String> {
     Pattern::new(text, Flags::default())
         .err()
-        .map(|fault| fault.reason)
+        .map(|error| error.reason)
 }
 
-fn unknown_flag(entry: &Entry<'_>, text: &str, at: usize) -> Diagnostic {
+fn unknown_flag(node: Node<'_>, text: &str, at: usize) -> Diagnostic {
     let place = character_at(text, at);
-    let message = format!("`{}` is no flag of a pattern", &text[place.clone()]);
-    Diagnostic::new(&INVALID_OPTION, span_in(entry.value, text, place), message)
+    let message = format!("unknown flag `{}`", &text[place.clone()]);
+    Diagnostic::new(&INVALID_OPTION, span_in(node, text, place), message)
         .help("`flags` takes any of `i`, `m`, `s` and `x`")
 }
 
@@ -149,8 +146,7 @@ impl Check for Regex {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::read;
-    use super::super::trial::{Trial, marks};
+    use super::super::testing::{Trial, marks, read};
     use crate::model::{FaultKind, Stage, Transcript};
 
     #[test]

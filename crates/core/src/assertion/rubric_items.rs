@@ -1,18 +1,19 @@
-//! Rubric items (spec 3.6): what a judge is asked to check or to score.
+//! Rubric items (spec 3.6), which a judge checks or scores.
 
 use std::collections::HashMap;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Number, Operator, Required, RubricItem, Weight};
-use crate::reader::{Reader, short_span, wrong_type};
-use crate::source::Span;
-use crate::syntax::fields::{
-    Bound, CONFLICTING_FIELDS, Entry, Field, INVALID_OPTION, Shape, shorten,
+use crate::model::{Number, Operator, Required, RubricItem};
+use crate::reader::{
+    Options, ReadResult, Reader, Reported, all_read, out_of_range, read_mapping, short_span,
+    wrong_type,
 };
+use crate::source::Span;
+use crate::syntax::fields::{Field, INVALID_OPTION, Shape, shorten};
 use crate::syntax::{Node, Scalar};
 
 use super::codes::ZERO_WEIGHT;
-use super::read::{merge_least, read_required, read_weight};
+use super::read::{merge_min_score, read_required, read_weight};
 use super::score_ranges::{self, read_ranges};
 
 declare_codes! {
@@ -43,10 +44,10 @@ tests:
 ```
 
 ## Why
-The judge answers by id, so one answer would count for both. An item without an id is called
-`rubric-N` after its place in the list.
+The judge answers by id, so one answer would count for both. An item without an id is named
+`rubric-N` after its position in the list.
 "#;
-    MISSING_OUTCOME = "missing-outcome", Blocking, Assertion, r#"A rubric item does not say what to look for.
+    MISSING_OUTCOME = "missing-outcome", Blocking, Assertion, r#"A rubric item has no outcome.
 
 ## Example
 ```yaml
@@ -71,8 +72,8 @@ tests:
 ```
 
 ## Why
-The judge would have to guess from the id. Only an item with `score_ranges` may leave the outcome out:
-its ranges say what is meant.
+The judge would have to guess from the id. Only an item with `score_ranges` may omit the outcome,
+because its ranges describe it.
 "#;
 }
 
@@ -81,14 +82,14 @@ pub static ITEM_FIELDS: &[Field] = &[
     Field::new(
         "id",
         Shape::NonEmptyText,
-        "default: `rubric-N`, after its place",
+        "default: `rubric-N`, after its position",
     ),
     Field::new("outcome", Shape::NonEmptyText, "what the answer must do")
         .also(&["criteria", "expected_outcome"]),
     Field::new(
         "description",
         Shape::Text,
-        "for people; the outcome where none is given",
+        "for readers; the outcome if none is given",
     ),
     Field::new(
         "weight",
@@ -101,16 +102,16 @@ pub static ITEM_FIELDS: &[Field] = &[
     Field::new(
         "required",
         Shape::OneOf(&[Shape::Boolean, Shape::PositiveFraction]),
-        "a gate: missing it fails the test; a number is the score that must be reached",
+        "a gate: missing it fails the test; a number is the score to reach",
     ),
     Field::new(
         "score_ranges",
         score_ranges::SHAPE,
-        "what scores stand for; makes the item scored from 0 to 10",
+        "what scores mean; the item is then scored from 0 to 10",
     ),
     Field::new(
         "operator",
-        Shape::Choice(Operator::NAMES),
+        Shape::Choice(Operator::WORDS),
         "`contradiction`: satisfied when the answer does not contradict the outcome",
     ),
     Field::new(
@@ -128,82 +129,69 @@ pub static ITEM_FIELDS: &[Field] = &[
     ),
 ];
 
-/// Items, and where the required ones say so.
+/// Items, and where their gates are written.
 #[derive(Debug, Default)]
-pub(super) struct Items {
+pub(super) struct ItemList {
     pub(super) list: Vec<RubricItem>,
     pub(super) gates: Vec<Span>,
 }
 
-/// A list of items. An empty list has no items; what that means is the caller's to say.
+/// A list of items, which may be empty.
 pub(crate) fn read_items(
     reader: &mut Reader<'_>,
     name: &str,
     node: Node<'_>,
-) -> Option<Vec<RubricItem>> {
+) -> ReadResult<Vec<RubricItem>> {
     read_with_gates(reader, name, node).map(|items| items.list)
 }
 
-/// As [`read_items`]; a text is a list of one, and nothing at all when it is blank.
+/// As [`read_items`]; a string is a list of one, or an empty list if it is blank.
 pub(super) fn read_text_or_items(
     reader: &mut Reader<'_>,
     name: &str,
     node: Node<'_>,
-) -> Option<Items> {
+) -> ReadResult<ItemList> {
     match node.scalar() {
         Some(Scalar::Str(_)) => {
-            let text = reader.text_of(name, node)?;
+            let text = reader.text_of(name, node).ok_or(Reported)?;
             let list = if text.trim().is_empty() {
                 Vec::new()
             } else {
                 vec![RubricItem::from_text(text, 1)]
             };
-            Some(Items {
+            Ok(ItemList {
                 list,
                 gates: Vec::new(),
             })
         }
         Some(_) => {
             reader.report(wrong_type(name, node, "a string or a list of rubric items"));
-            None
+            Err(Reported)
         }
         None => read_with_gates(reader, name, node),
     }
 }
 
-fn read_with_gates(reader: &mut Reader<'_>, name: &str, node: Node<'_>) -> Option<Items> {
+fn read_with_gates(reader: &mut Reader<'_>, name: &str, node: Node<'_>) -> ReadResult<ItemList> {
     if !node.is_sequence() {
         reader.report(wrong_type(name, node, "a list of rubric items"));
-        return None;
+        return Err(Reported);
     }
-    let mut items = Items::default();
-    items.list.reserve_exact(node.items().len());
-    let (mut is_complete, mut has_ids) = (true, false);
-    for (at, item) in node.items().enumerate() {
-        match read_item(reader, name, item, at + 1, &mut items.gates) {
-            Some(item) => {
-                has_ids |= item.id_written;
-                items.list.push(item);
-            }
-            None => is_complete = false,
-        }
+    let mut gates = Vec::new();
+    let items = node.items().enumerate();
+    let list = all_read(items.map(|(at, item)| read_item(reader, name, item, at + 1, &mut gates)))?;
+    if list.iter().any(|item| item.id_written) {
+        report_duplicates(reader, node, &list)?;
     }
-    // Places in the list and items agree only when none was left out.
-    if !is_complete {
-        return None;
-    }
-    if has_ids {
-        is_complete = report_duplicates(reader, node, &items.list);
-    }
-    if !items.list.is_empty() && items.list.iter().all(|item| item.weight.is_zero()) {
+    if !list.is_empty() && list.iter().all(|item| item.weight.is_zero()) {
         let message = format!("every item of `{name}` has weight 0");
         reader.report(
             Diagnostic::new(&ZERO_WEIGHT, short_span(node), message)
                 .help("give at least one item a weight"),
         );
-        return None;
+        return Err(Reported);
     }
-    is_complete.then_some(items)
+    Ok(ItemList { list, gates })
 }
 
 fn read_item(
@@ -212,135 +200,124 @@ fn read_item(
     node: Node<'_>,
     position: usize,
     gates: &mut Vec<Span>,
-) -> Option<RubricItem> {
+) -> ReadResult<RubricItem> {
     match node.scalar() {
         Some(Scalar::Str(_)) => {
             let text = read_outcome(reader, name, node)?;
-            Some(RubricItem::from_text(text, position))
+            Ok(RubricItem::from_text(text, position))
         }
-        None if node.is_mapping() => read_mapping(reader, node, position, gates),
+        None if node.is_mapping() => {
+            read_mapping(reader, "a rubric item", node, ITEM_FIELDS, |options| {
+                read_item_mapping(options, position, gates)
+            })
+        }
         _ => {
             let name = format!("an item of {name}");
-            reader.report(wrong_type(
-                &name,
-                node,
-                "a string or a mapping with `outcome`",
-            ));
-            None
+            let expected = "a string or a mapping with `outcome`";
+            reader.report(wrong_type(&name, node, expected));
+            Err(Reported)
         }
     }
 }
 
-/// A text that says something.
-pub(super) fn read_outcome(reader: &mut Reader<'_>, name: &str, node: Node<'_>) -> Option<String> {
-    let text = reader.text_of(name, node)?;
+/// A string that is not blank.
+pub(super) fn read_outcome(
+    reader: &mut Reader<'_>,
+    name: &str,
+    node: Node<'_>,
+) -> ReadResult<String> {
+    let text = reader.text_of(name, node).ok_or(Reported)?;
     if text.trim().is_empty() {
         reader.report(missing_outcome(node.span(), "this outcome is blank"));
-        return None;
+        return Err(Reported);
     }
-    Some(text.into_owned())
+    Ok(text.into_owned())
 }
 
 fn missing_outcome(span: Span, message: &str) -> Diagnostic {
     Diagnostic::new(&MISSING_OUTCOME, span, message)
-        .help("say what the answer must do: `outcome: Names the author`")
+        .help("write what the answer must do: `outcome: Names the author`")
 }
 
-fn read_mapping(
-    reader: &mut Reader<'_>,
-    node: Node<'_>,
+fn read_item_mapping(
+    options: &mut Options<'_, '_, '_>,
     position: usize,
     gates: &mut Vec<Span>,
-) -> Option<RubricItem> {
-    let bound = Bound::new(node, &[ITEM_FIELDS], reader.out);
-    bound.report_unknown(&[ITEM_FIELDS], reader.out);
-    // Every field is read before any fault ends the item, so that all faults are shown at once.
-    let id = bound.get("id").map(|entry| read_id(reader, &entry));
-    let ranges = bound
-        .get("score_ranges")
-        .map(|entry| read_ranges(reader, &entry));
-    let outcome = bound
-        .get("outcome")
-        .or_else(|| bound.get("description"))
-        .map(|entry| read_outcome(reader, entry.field.name, entry.value));
-    let weight = bound.get("weight").map(|entry| read_weight(reader, &entry));
-    let required = read_item_gate(reader, &bound);
-    let operator = bound
-        .get("operator")
-        .map(|entry| read_operator(reader, &entry));
-    if outcome.is_none() && ranges.is_none() {
-        reader.report(missing_outcome(
-            bound.head(),
-            "this rubric item has no `outcome`",
-        ));
-        return None;
+) -> ReadResult<RubricItem> {
+    let id = read_id(options);
+    let ranges = options.optional("score_ranges", |options, entry| {
+        read_ranges(options.reader, entry)
+    });
+    let written = if options.has("outcome") {
+        "outcome"
+    } else {
+        "description"
+    };
+    let outcome = options.optional(written, |options, entry| {
+        read_outcome(options.reader, written, entry.value)
+    });
+    let weight = options.optional("weight", |options, entry| {
+        read_weight(options.reader, entry)
+    });
+    let required = read_item_gate(options);
+    let operator = options.choice("operator");
+    if outcome == Ok(None) && ranges == Ok(None) {
+        let fault = missing_outcome(options.head(), "this rubric item has no `outcome`");
+        return Err(options.report(fault));
     }
+    let (id, required) = (id?, required?);
     let item = RubricItem {
         id_written: id.is_some(),
-        id: id.unwrap_or_else(|| Some(format!("rubric-{position}")))?,
-        outcome: outcome.map_or(Some(None), |text| text.map(Some))?,
-        weight: weight.unwrap_or_else(|| Some(Weight::default()))?,
-        required: required?,
-        ranges: ranges.unwrap_or_else(|| Some(Vec::new()))?,
-        operator: operator.unwrap_or_else(|| Some(Operator::default()))?,
+        id: id.unwrap_or_else(|| format!("rubric-{position}")),
+        outcome: outcome?,
+        weight: weight?.unwrap_or_default(),
+        required,
+        ranges: ranges?.unwrap_or_default(),
+        operator: operator?.unwrap_or_default(),
     };
     if item.required.is_gate() {
-        gates.extend(bound.get("required").map(|entry| entry.value.span()));
+        gates.extend(options.get("required").map(|entry| entry.value.span()));
     }
-    Some(item)
+    Ok(item)
 }
 
-fn read_id(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<String> {
-    let id = reader.owned_text(entry)?;
-    if id.trim().is_empty() {
-        let message = "the `id` of this rubric item is blank";
-        reader.report(
-            Diagnostic::new(&INVALID_OPTION, entry.value.span(), message)
-                .help("write a short name, or remove the key"),
-        );
-        return None;
-    }
-    Some(id)
-}
-
-fn read_operator(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Operator> {
-    let word = reader.choice(entry, Operator::NAMES)?;
-    Some(match word {
-        "contradiction" => Operator::Contradiction,
-        _ => Operator::Correctness,
+fn read_id(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<String>> {
+    options.optional("id", |options, entry| {
+        let id = options.text_of("id", entry.value)?;
+        if id.value.trim().is_empty() {
+            let message = "the `id` of this rubric item is blank";
+            return Err(options.report(
+                Diagnostic::new(&INVALID_OPTION, id.span, message)
+                    .help("write a short name, or remove the key"),
+            ));
+        }
+        Ok(id.value)
     })
 }
 
 /// `required` with either of its old companions.
-fn read_item_gate(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Required> {
-    let Some(of_ten) = bound.get("required_min_score") else {
-        return read_required(reader, bound);
+fn read_item_gate(options: &mut Options<'_, '_, '_>) -> ReadResult<Required> {
+    let Some(of_ten) = options.get("required_min_score") else {
+        return read_required(options);
     };
-    if let Some(min_score) = bound.get("min_score") {
-        let message = "`min_score` and `required_min_score` are two spellings of one field";
-        reader.report(
-            Diagnostic::new(&CONFLICTING_FIELDS, of_ten.key.span(), message)
-                .related(min_score.key.span(), "the other one")
-                .help("keep one of them"),
-        );
-        return None;
+    if let Some(min_score) = options.get("min_score") {
+        return Err(options.spelled_twice(&min_score, &of_ten));
     }
-    let required = read_required(reader, bound)?;
-    let number = reader.number(&of_ten, 0.0, 10.0)?;
+    let required = read_required(options)?;
+    let number = options.reader.number(&of_ten, 0.0, 10.0).ok_or(Reported)?;
     if number.value() == 0.0 {
-        reader.report(crate::reader::out_of_range(
-            "required_min_score",
-            of_ten.value,
-            "a number greater than 0 and at most 10",
-        ));
-        return None;
+        let expected = "a number greater than 0 and at most 10";
+        return Err(options.report(out_of_range("required_min_score", of_ten.value, expected)));
     }
-    let least = Number::parse(&(number.value() / 10.0).to_string())?;
-    Some(merge_least(reader, bound, required, &of_ten, least))
+    let least = Number::parse(&(number.value() / 10.0).to_string()).ok_or(Reported)?;
+    Ok(merge_min_score(options, required, &of_ten, least))
 }
 
-/// `true` when every id is there once.
-fn report_duplicates(reader: &mut Reader<'_>, list: Node<'_>, items: &[RubricItem]) -> bool {
+fn report_duplicates(
+    reader: &mut Reader<'_>,
+    list: Node<'_>,
+    items: &[RubricItem],
+) -> ReadResult<()> {
     let place = |at: usize| {
         list.items().nth(at).map(|item| {
             item.get("id")
@@ -355,30 +332,29 @@ fn report_duplicates(reader: &mut Reader<'_>, list: Node<'_>, items: &[RubricIte
         };
         is_unique = false;
         if let (Some(here), Some(there)) = (place(at), place(first)) {
-            let message = format!("two rubric items are called `{}`", shorten(&item.id));
+            let message = format!("two rubric items have the id `{}`", shorten(&item.id));
             reader.report(
                 Diagnostic::new(&DUPLICATE_RUBRIC_ID, here, message)
                     .related(there, "the other one")
-                    .help("give one of them another id"),
+                    .help("change one of them"),
             );
         }
     }
-    is_unique
+    if is_unique { Ok(()) } else { Err(Reported) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::snippet::{diagnose, marked, read};
+    use super::super::testing::read;
     use crate::model::{JsonStyle, Value};
-    use crate::reader::Limits;
-    use crate::source::MemoryFiles;
 
     fn faults(items: &str) -> Vec<&'static str> {
-        read(&format!("- {{type: rubrics, rubrics: [{items}]}}")).1
+        read(&format!("- {{type: rubrics, rubrics: [{items}]}}")).names()
     }
 
     fn shown(items: &str, expected_faults: &[&str]) -> String {
-        let (assertions, faults) = read(&format!("- {{type: rubrics, rubrics: [{items}]}}"));
+        let (assertions, faults) =
+            read(&format!("- {{type: rubrics, rubrics: [{items}]}}")).parts();
         assert_eq!(faults, expected_faults, "{items}");
         let options = assertions[0].check.options();
         let list = options.get("rubrics").and_then(Value::as_list);
@@ -465,16 +441,17 @@ mod tests {
         ] {
             assert_eq!(faults(items), [expected], "{items}");
         }
-        assert_eq!(read("- ''").1, ["missing-outcome"]);
+        assert_eq!(read("- ''").names(), ["missing-outcome"]);
     }
 
     #[test]
     fn an_id_that_is_taken_is_marked_at_its_second_place() {
         let yaml =
             "- {type: rubrics, rubrics: [{id: rubric-2, outcome: a}, b, {id: c, outcome: c}]}";
-        let (_, faults) = diagnose(MemoryFiles::new(), &Limits::default(), yaml);
+        let found = read(yaml);
+        let faults = &found.diagnostics;
         assert_eq!(faults[0].code.name, "duplicate-rubric-id");
-        assert_eq!(marked(yaml, &faults[0]), "b");
+        assert_eq!(found.marked()[0], "b");
         assert_eq!(faults.len(), 1);
     }
 

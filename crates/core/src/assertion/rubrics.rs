@@ -3,32 +3,29 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
 use crate::model::{
     Assertion, Check, CommonOptions, GradingContext, Map, NamedAssertion, RubricItem, Step, Test,
     Value,
 };
+use crate::reader::{Options, ReadResult, Reported};
 use crate::source::Span;
-use crate::syntax::fields::{Entry, Field, MISSING_OPTION, Shape};
+use crate::syntax::fields::{Entry, Field, Shape};
 
 use super::judged::Judged;
-use super::kind::{AssertionKind, UnknownKeys};
-use super::options::Options;
-use super::rubric_items::{Items, read_text_or_items};
+use super::kind::{AssertionKind, EntryContext};
+use super::rubric_items::{ItemList, read_text_or_items};
 
-/// Name of the assertion that a test's criteria becomes.
+/// Name of the assertion made from the criteria of a test.
 const CRITERIA: &str = "criteria";
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "rubrics",
-    aliases: &["rubric"],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "A judge answers every item of `rubrics`, and the score is the weighted average. An item with
-`score_ranges` is scored from 0 to 10, any other one is satisfied or not. An item with `required`
-fails the test when it is missed. A text is a list of one; a bare text in an assert list is short
-for it.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "rubrics",
+    FIELDS,
+    read,
+    "A judge answers every item of `rubrics`, and the score is the weighted average. An item with
+`score_ranges` is scored from 0 to 10; any other item is satisfied or not. An item with `required`
+fails the test when it is missed. A string means a list of one; a bare string in an assert list is
+short for it.
 
 ```yaml
 assert:
@@ -43,8 +40,8 @@ assert:
   - Mentions the year
 ```
 ",
-    read,
-};
+)
+.also(&["rubric"]);
 
 static FIELDS: &[Field] = &[
     Field::new("rubrics", ITEMS, "what the judge checks or scores")
@@ -53,7 +50,7 @@ static FIELDS: &[Field] = &[
     TARGET,
 ];
 
-/// A text, or items.
+/// A string, or a list of items.
 pub(super) const ITEMS: Shape = Shape::OneOf(&[Shape::NonEmptyText, Shape::Ref("rubric-items")]);
 
 pub(super) const TARGET: Field = Field::new(
@@ -62,43 +59,40 @@ pub(super) const TARGET: Field = Field::new(
     "the target that judges; default: the judge of the case's target",
 );
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
+fn read(options: &mut Options<'_, '_, '_>, _: &mut EntryContext<'_>) -> ReadResult<Box<dyn Check>> {
     let target = read_judge(options);
     let entry = options.require("rubrics")?;
     let items = read_some_items(options, &entry)?;
-    Some(Box::new(Rubrics {
+    Ok(Box::new(Rubrics {
         items,
         target: target?,
     }))
 }
 
-/// The judge's name. `None` only when it was written and is wrong.
-pub(super) fn read_judge(options: &mut Options<'_, '_, '_>) -> Option<Option<String>> {
-    match options.get("target") {
-        None => Some(None),
-        Some(entry) => Some(Some(options.reader.target_name(&entry)?.value)),
-    }
+/// The name of the target that judges.
+pub(super) fn read_judge(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<String>> {
+    options.optional("target", |options, entry| {
+        let target = options.reader.target_name(entry).ok_or(Reported)?;
+        Ok(target.value)
+    })
 }
 
-/// At least one item, or a text that is not blank.
+/// At least one item, or a string that is not blank.
 pub(super) fn read_some_items(
     options: &mut Options<'_, '_, '_>,
     entry: &Entry<'_>,
-) -> Option<Items> {
+) -> ReadResult<ItemList> {
     let name = entry.key.scalar_text().unwrap_or(entry.field.name);
     let items = read_text_or_items(options.reader, name, entry.value)?;
     if items.list.is_empty() {
         let message = format!("`{name}` is empty");
-        options.report(
-            Diagnostic::new(&MISSING_OPTION, entry.value.span(), message)
-                .help("say what the judge is to check"),
-        );
-        return None;
+        let help = "write what the judge must check";
+        return Err(options.missing(entry.value.span(), message, help));
     }
-    Some(items)
+    Ok(items)
 }
 
-/// A bare text in an assert list.
+/// A bare string in an assert list.
 pub(super) fn from_text(text: String, span: Span) -> Assertion {
     assertion_from_items(vec![RubricItem::from_text(text, 1)], span)
 }
@@ -112,7 +106,7 @@ pub(crate) fn assertion_from_items(items: Vec<RubricItem>, span: Span) -> Assert
     }
 }
 
-/// The `criteria` of a test that has nothing else to be graded by.
+/// The `criteria` of a test without assertions.
 pub(crate) fn assertion_from_criteria(text: String, span: Span) -> Assertion {
     Assertion {
         type_name: Cow::Borrowed(KIND.name),
@@ -124,7 +118,7 @@ pub(crate) fn assertion_from_criteria(text: String, span: Span) -> Assertion {
     }
 }
 
-/// Adds the criteria of a test to its assertions, where they are only context so far
+/// Adds an assertion about the criteria of a test, which are otherwise only context
 /// (`--judge-criteria`).
 pub fn judge_criteria(test: &mut Test) {
     let Some(criteria) = &test.criteria else {
@@ -145,15 +139,15 @@ pub fn judge_criteria(test: &mut Test) {
 /// At least one item.
 #[derive(Debug)]
 pub(crate) struct Rubrics {
-    items: Items,
+    items: ItemList,
     target: Option<String>,
 }
 
 impl Rubrics {
-    /// Items that cannot be negated, so nobody asks where their gates stand.
+    /// Items that cannot be negated, so the places of their gates are not needed.
     pub(crate) fn from_items(list: Vec<RubricItem>) -> Self {
         Self {
-            items: Items {
+            items: ItemList {
                 list,
                 gates: Vec::new(),
             },
@@ -225,7 +219,7 @@ impl Check for Rubrics {
 
 #[cfg(test)]
 mod tests {
-    use super::super::snippet::{diagnose, marked, read};
+    use super::super::testing::{read, read_within};
     use super::*;
     use crate::diagnostic::Level;
     use crate::model::JsonStyle;
@@ -236,7 +230,7 @@ mod tests {
     fn every_form_is_a_list_of_items() {
         let yaml = "- Is kind\n- {type: rubric, criteria: Is brief}\n\
                     - {type: rubrics, rubrics: [Is true, {id: b, criteria: Is new}]}";
-        let (assertions, faults) = read(yaml);
+        let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, [""; 0]);
         let sentences: Vec<_> = assertions.iter().map(|a| a.sentences()).collect();
         assert_eq!(
@@ -258,16 +252,17 @@ mod tests {
             ("rubrics: [a], criteria: b", "conflicting-fields"),
         ] {
             let yaml = format!("- {{type: rubrics, {options}}}");
-            assert_eq!(read(&yaml).1, [fault], "{options}");
+            assert_eq!(read(&yaml).names(), [fault], "{options}");
         }
     }
 
     #[test]
     fn a_required_item_under_negate_is_marked() {
         let yaml = "- {type: rubrics, negate: true, rubrics: [{outcome: a, required: 0.5}, b]}";
-        let (_, faults) = diagnose(MemoryFiles::new(), &Limits::default(), yaml);
+        let found = read(yaml);
+        let faults = &found.diagnostics;
         assert_eq!(faults[0].code.name, "gate-under-negate");
-        assert_eq!(marked(yaml, &faults[0]), "0.5");
+        assert_eq!(found.marked()[0], "0.5");
     }
 
     #[test]
@@ -278,9 +273,9 @@ mod tests {
                 targets,
                 ..Limits::default()
             };
-            let (assertions, faults) = diagnose(MemoryFiles::new(), &limits, yaml);
-            assert_eq!(assertions.len(), 1);
-            faults
+            let found = read_within(&limits, MemoryFiles::new(), yaml);
+            assert_eq!(found.assertions.len(), 1);
+            found.diagnostics
         };
         let known = TargetNames::Known {
             names: ["judge".to_owned(), "default".to_owned()].into(),
@@ -298,7 +293,7 @@ mod tests {
 
     #[test]
     fn the_criteria_of_a_test_is_one_item() {
-        let span = read("- a").0[0].common.span;
+        let span = read("- a").assertions[0].common.span;
         let assertion = assertion_from_criteria("Greets".to_owned(), span);
         assert_eq!(assertion.common.name.as_deref(), Some("criteria"));
         assert_eq!(

@@ -1,14 +1,14 @@
-//! `score_ranges` of a rubric item: what scores from 0 to 10 stand for (spec 3.6).
+//! `score_ranges` of a rubric item: what scores from 0 to 10 mean (spec 3.6).
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::ScoreRange;
-use crate::reader::{Reader, short_span, wrong_type};
+use crate::reader::{ReadResult, Reader, Reported, all_read, read_mapping, short_span, wrong_type};
 use crate::source::Span;
-use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten};
+use crate::syntax::fields::{Entry, Field, Shape, shorten};
 use crate::syntax::{Node, Scalar};
 
 declare_codes! {
-    INVALID_SCORE_RANGES = "invalid-score-ranges", Blocking, Assertion, r#"`score_ranges` does not say what scores from 0 to 10 stand for.
+    INVALID_SCORE_RANGES = "invalid-score-ranges", Blocking, Assertion, r#"`score_ranges` does not describe scores from 0 to 10.
 
 ## Example
 ```yaml
@@ -56,7 +56,7 @@ static FIELDS: &[Field] = &[
     Field::new(
         "outcome",
         Shape::NonEmptyText,
-        "what such a score stands for",
+        "what a score in this range means",
     )
     .also(&["expected_outcome", "description"])
     .required(),
@@ -69,123 +69,115 @@ pub(super) const SHAPE: Shape = Shape::OneOf(&[
 ]);
 
 /// Both forms, as ranges in ascending order that do not overlap.
-pub(super) fn read_ranges(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<ScoreRange>> {
+pub(super) fn read_ranges(
+    reader: &mut Reader<'_>,
+    entry: &Entry<'_>,
+) -> ReadResult<Vec<ScoreRange>> {
     let node = entry.value;
-    let mut ranges = match () {
-        () if node.is_mapping() => ranges_by_lowest(reader, node)?,
-        () if node.is_sequence() => listed_ranges(reader, node)?,
-        () => {
-            let wants = "a mapping from scores to texts, or a list of ranges";
-            reader.report(wrong_type(entry.field.name, node, wants));
-            return None;
-        }
+    let mut ranges = if node.is_mapping() {
+        ranges_by_lowest(reader, node)?
+    } else if node.is_sequence() {
+        all_read(node.items().map(|item| read_listed_range(reader, item)))?
+    } else {
+        let expected = "a mapping from scores to texts, or a list of ranges";
+        reader.report(wrong_type(entry.field.name, node, expected));
+        return Err(Reported);
     };
     ranges.sort_by_key(|range| range.low);
     let overlap = ranges.windows(2).find(|pair| pair[0].high >= pair[1].low);
-    let fault = match overlap {
-        Some(pair) => format!("the score {} stands in two ranges", pair[1].low),
-        None if ranges.is_empty() => "`score_ranges` is empty".to_owned(),
-        None => return Some(ranges),
-    };
-    reader.report(invalid_ranges(short_span(node), fault));
-    None
+    match overlap {
+        Some(pair) => {
+            let message = format!("the score {} is in two ranges", pair[1].low);
+            Err(report_ranges(reader, short_span(node), message))
+        }
+        None if ranges.is_empty() => {
+            let message = "`score_ranges` is empty";
+            Err(report_ranges(reader, short_span(node), message))
+        }
+        None => Ok(ranges),
+    }
 }
 
-fn invalid_ranges(span: Span, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::new(&INVALID_SCORE_RANGES, span, message).help(
+fn report_ranges(reader: &mut Reader<'_>, span: Span, message: impl Into<String>) -> Reported {
+    reader.report(Diagnostic::new(&INVALID_SCORE_RANGES, span, message).help(
         "write scores from 0 to 10, each with its text: `{0: Rude, 5: Neutral, 10: Friendly}`",
-    )
+    ));
+    Reported
 }
 
-/// `{0: …, 3: …, 8: …}`: a score's text holds until the next score that has one.
-fn ranges_by_lowest(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Vec<ScoreRange>> {
-    let mut ranges = Vec::new();
-    let mut is_complete = true;
-    for (key, value) in node.entries() {
+/// `{0: …, 3: …, 8: …}`: the text of a score applies up to the next score that has one.
+fn ranges_by_lowest(reader: &mut Reader<'_>, node: Node<'_>) -> ReadResult<Vec<ScoreRange>> {
+    let mut ranges = all_read(node.entries().into_iter().map(|(key, value)| {
         let Some(low) = key.scalar_text().and_then(score) else {
             let name = shorten(key.scalar_text().unwrap_or(""));
-            let message = format!("`{name}` is no score from 0 to 10");
-            reader.report(invalid_ranges(key.span(), message));
-            is_complete = false;
-            continue;
+            let message = format!("`{name}` is not a score from 0 to 10");
+            return Err(report_ranges(reader, key.span(), message));
         };
-        match read_range_text(reader, value) {
-            Some(outcome) => ranges.push(ScoreRange {
-                low,
-                high: low,
-                outcome,
-            }),
-            None => is_complete = false,
-        }
-    }
+        Ok(ScoreRange {
+            low,
+            high: low,
+            outcome: read_range_text(reader, value)?,
+        })
+    }))?;
     ranges.sort_by_key(|range| range.low);
     let lows: Vec<u8> = ranges.iter().map(|range| range.low).collect();
     for (range, next) in ranges.iter_mut().zip(lows.iter().skip(1).chain([&11])) {
         // `00` and `0` are two keys of one score; the caller reports the overlap.
         range.high = next.saturating_sub(1).max(range.low);
     }
-    is_complete.then_some(ranges)
+    Ok(ranges)
 }
 
-fn listed_ranges(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Vec<ScoreRange>> {
-    let ranges: Vec<_> = node
-        .items()
-        .map(|item| read_listed_range(reader, item))
-        .collect();
-    ranges.into_iter().collect()
-}
-
-fn read_listed_range(reader: &mut Reader<'_>, node: Node<'_>) -> Option<ScoreRange> {
+fn read_listed_range(reader: &mut Reader<'_>, node: Node<'_>) -> ReadResult<ScoreRange> {
     const FORM: &str = "a range is `{score_range: [low, high], outcome: text}`";
     if !node.is_mapping() {
-        reader.report(invalid_ranges(short_span(node), FORM));
-        return None;
+        return Err(report_ranges(reader, short_span(node), FORM));
     }
-    let bound = Bound::new(node, &[FIELDS], reader.out);
-    bound.report_unknown(&[FIELDS], reader.out);
-    let (Some(range), Some(outcome)) = (bound.get("score_range"), bound.get("outcome")) else {
-        reader.report(invalid_ranges(bound.head(), FORM));
-        return None;
-    };
-    let before = reader.out.len();
-    let ends: Vec<Option<u8>> = range
-        .value
-        .items()
-        .map(|end| read_score(reader, end))
-        .collect();
-    let [Some(low), Some(high)] = ends[..] else {
-        // A variable that is not set has been reported already.
-        if reader.out.len() == before {
-            let message = "a range is two scores from 0 to 10: `[low, high]`";
-            reader.report(invalid_ranges(range.value.span(), message));
-        }
-        return None;
-    };
-    if low > high {
-        let message = format!("the range begins at {low}, behind its end {high}");
-        reader.report(invalid_ranges(range.value.span(), message));
-        return None;
-    }
-    Some(ScoreRange {
-        low,
-        high,
-        outcome: read_range_text(reader, outcome.value)?,
+    read_mapping(reader, "an item of score_ranges", node, FIELDS, |options| {
+        let (Some(range), Some(outcome)) = (options.get("score_range"), options.get("outcome"))
+        else {
+            let head = options.head();
+            return Err(report_ranges(options.reader, head, FORM));
+        };
+        let reader = &mut *options.reader;
+        let (low, high) = read_ends(reader, range.value)?;
+        Ok(ScoreRange {
+            low,
+            high,
+            outcome: read_range_text(reader, outcome.value)?,
+        })
     })
 }
 
-fn read_range_text(reader: &mut Reader<'_>, node: Node<'_>) -> Option<String> {
-    let text = reader.text_of("score_ranges", node)?;
-    if text.trim().is_empty() {
-        reader.report(invalid_ranges(
-            node.span(),
-            "the text of this range is blank",
-        ));
-        return None;
+/// `[low, high]`
+fn read_ends(reader: &mut Reader<'_>, node: Node<'_>) -> ReadResult<(u8, u8)> {
+    let before = reader.out.len();
+    let ends: Vec<Option<u8>> = node.items().map(|end| read_score(reader, end)).collect();
+    let [Some(low), Some(high)] = ends[..] else {
+        // An unset variable has already been reported.
+        if reader.out.len() == before {
+            let message = "a range is two scores from 0 to 10: `[low, high]`";
+            report_ranges(reader, node.span(), message);
+        }
+        return Err(Reported);
+    };
+    if low > high {
+        let message = format!("the range starts at {low}, after its end {high}");
+        return Err(report_ranges(reader, node.span(), message));
     }
-    Some(text.into_owned())
+    Ok((low, high))
 }
 
-/// A score, or a single `${{ }}` that stands for one.
+fn read_range_text(reader: &mut Reader<'_>, node: Node<'_>) -> ReadResult<String> {
+    let text = reader.text_of("score_ranges", node).ok_or(Reported)?;
+    if text.trim().is_empty() {
+        let message = "the text of this range is blank";
+        return Err(report_ranges(reader, node.span(), message));
+    }
+    Ok(text.into_owned())
+}
+
+/// A score, or a lone `${{ }}` that resolves to one.
 fn read_score(reader: &mut Reader<'_>, node: Node<'_>) -> Option<u8> {
     if let Some(score) = node.scalar_text().and_then(score) {
         return Some(score);
@@ -203,15 +195,15 @@ fn score(text: &str) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::snippet::read;
+    use super::super::testing::read;
     use crate::model::{JsonStyle, Value};
 
     fn faults(item: &str) -> Vec<&'static str> {
-        read(&format!("- {{type: rubrics, rubrics: [{item}]}}")).1
+        read(&format!("- {{type: rubrics, rubrics: [{item}]}}")).names()
     }
 
     fn shown(item: &str) -> String {
-        let (assertions, faults) = read(&format!("- {{type: rubrics, rubrics: [{item}]}}"));
+        let (assertions, faults) = read(&format!("- {{type: rubrics, rubrics: [{item}]}}")).parts();
         assert_eq!(faults, [""; 0], "{item}");
         Value::from(assertions[0].check.options()).to_json(JsonStyle::Compact)
     }

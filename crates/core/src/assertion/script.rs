@@ -1,16 +1,15 @@
-//! Scripts that grade: which program, where, and how long (spec 4, 7.14).
+//! Scripts that grade: the program, its working directory and its timeout (spec 4, 7.14).
 
 use camino::Utf8PathBuf;
 
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::model::{Map, Value};
+use crate::reader::{Options, ReadResult, Reported};
 use crate::source::{EntryKind, Span, Spanned};
-use crate::syntax::fields::{Entry, Field, MISSING_OPTION, Shape};
-
-use super::options::Options;
+use crate::syntax::fields::{Entry, Field, Shape};
 
 declare_codes! {
-    SCRIPT_NOT_FOUND = "script-not-found", BlocksRun, Reference, r#"The script of a code judge is not there.
+    SCRIPT_NOT_FOUND = "script-not-found", BlocksRun, Reference, r#"The script of a code judge does not exist.
 
 ## Example
 ```yaml
@@ -41,8 +40,8 @@ print('{"score": 1.0}')
 ```
 
 ## Why
-The test could be run but not graded. The path starts at the directory of the file in which it is
-written, whatever `cwd` says. A script given as one text goes to the shell and is not looked up.
+The test could run but not be graded. The path is relative to the directory of the file in which it
+is written, whatever `cwd` says. A script given as one text goes to the shell and is not looked up.
 "#;
     NOT_A_DIRECTORY = "not-a-directory", BlocksRun, Reference, r#"The `cwd` of a script does not exist, or is a file.
 
@@ -79,7 +78,7 @@ The script could not be started there.
 "#;
 }
 
-/// A program with its arguments, or a line for the shell.
+/// A program with its arguments, or a shell line.
 pub(super) const SHAPE: Shape =
     Shape::OneOf(&[Shape::NonEmptyText, Shape::NonEmptyList(&Shape::Text)]);
 
@@ -92,26 +91,26 @@ pub(super) const CWD: Field = Field::new(
 pub(super) const TIMEOUT: Field = Field::new(
     "timeout_seconds",
     Shape::Integer { min: 1, max: 3600 },
-    "limit of one call; default 60",
+    "timeout of one call; default 60",
 );
 
 const DEFAULT_TIMEOUT: u64 = 60;
 
-/// Endings by which an element of a `script` list is known as a file.
+/// Extensions by which an element of a `script` list is recognized as a file.
 const EXTENSIONS: &[&str] = &[".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl"];
 
-/// Where and how long a script runs.
+/// The working directory and the timeout of a script.
 #[derive(Debug)]
-pub struct Place {
+pub struct ScriptSetup {
     pub cwd: Cwd,
     pub timeout_seconds: u64,
 }
 
-impl Place {
+impl ScriptSetup {
     pub(super) fn with(self, command: Command) -> Script {
         Script {
             command,
-            place: self,
+            setup: self,
         }
     }
 }
@@ -120,29 +119,27 @@ impl Place {
 pub enum Cwd {
     /// The directory of the file that holds the judge.
     Own(Utf8PathBuf),
-    /// `path` is absent when there is no such directory; then the reason has been reported.
+    /// `path` is `None` if there is no such directory, which has then been reported.
     Written {
         text: String,
         path: Option<Utf8PathBuf>,
     },
 }
 
-pub(super) fn read_place(options: &mut Options<'_, '_, '_>) -> Option<Place> {
-    let timeout = options
-        .get("timeout_seconds")
-        .map(|entry| options.reader.integer(&entry, 1, 3600));
-    let cwd = match options.get("cwd") {
-        Some(entry) => read_cwd(options, &entry),
-        None => Some(Cwd::Own(options.reader.directory.clone())),
-    };
-    Some(Place {
-        timeout_seconds: timeout.unwrap_or(Some(DEFAULT_TIMEOUT))?,
-        cwd: cwd?,
+pub(super) fn read_setup(options: &mut Options<'_, '_, '_>) -> ReadResult<ScriptSetup> {
+    let timeout = options.integer("timeout_seconds", 1, 3600);
+    let cwd = options.optional("cwd", |options, entry| {
+        let text = options.text_of("cwd", entry.value)?;
+        Ok(find_directory(options, text))
+    });
+    Ok(ScriptSetup {
+        timeout_seconds: timeout?.unwrap_or(DEFAULT_TIMEOUT),
+        cwd: cwd?.unwrap_or_else(|| Cwd::Own(options.reader.directory.clone())),
     })
 }
 
-fn read_cwd(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> Option<Cwd> {
-    let Spanned { value: text, span } = options.reader.spanned_text(entry)?;
+fn find_directory(options: &mut Options<'_, '_, '_>, written: Spanned<String>) -> Cwd {
+    let Spanned { value: text, span } = written;
     let resolved = options.reader.resolve(&text, span, Level::BlocksRun);
     let path = resolved.map(|resolved| resolved.0).filter(|path| {
         let kind = options.reader.kind_of(path);
@@ -154,21 +151,21 @@ fn read_cwd(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> Option<Cwd>
             };
             let fault = Diagnostic::new(&NOT_A_DIRECTORY, span, message);
             let help = options.reader.elsewhere(&text);
-            options.reader.report(fault.help_if(help));
+            options.report(fault.help_if(help));
         }
         kind == Some(EntryKind::Directory)
     });
-    Some(Cwd::Written { text, path })
+    Cwd::Written { text, path }
 }
 
-/// What is started.
+/// What is run.
 #[derive(Debug)]
 pub enum Command {
     /// Program and arguments.
-    Direct(Vec<Word>),
-    /// Handed to `sh -c` untouched.
+    Direct(Vec<ScriptWord>),
+    /// Passed to `sh -c` unchanged.
     Shell(String),
-    /// A file that was found by the name of a custom type. `shown` starts at the repository root.
+    /// A file found by the name of a custom type. `shown` is relative to the repository root.
     Found {
         path: Utf8PathBuf,
         shown: String,
@@ -178,13 +175,13 @@ pub enum Command {
 
 /// One element of a `script` list.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct ScriptWord {
     pub written: String,
-    /// The file or directory that it names; takes its place when the script is started.
+    /// The file or directory that it names, which replaces it in the command.
     pub path: Option<Utf8PathBuf>,
 }
 
-/// What a script is written in decides which program runs it.
+/// The language of a script, which decides what program runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     Python,
@@ -196,7 +193,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Extensions, in the order in which files are looked for.
+    /// Extensions, in lookup order.
     pub(super) const EXTENSIONS: &'static [(&'static str, Self)] = &[
         ("py", Self::Python),
         ("sh", Self::Shell),
@@ -208,31 +205,29 @@ impl Language {
     ];
 }
 
-pub(super) fn read_command(
-    options: &mut Options<'_, '_, '_>,
-    entry: &Entry<'_>,
-) -> Option<Command> {
+pub(super) fn read_command<'t>(
+    options: &mut Options<'_, '_, 't>,
+    entry: &Entry<'t>,
+) -> ReadResult<Command> {
     if !entry.value.is_sequence() {
-        let text = options.reader.spanned_text(entry)?;
+        let text = options.text_of(entry.field.name, entry.value)?;
         if text.value.trim().is_empty() {
-            options.report(empty_script(text.span));
-            return None;
+            return Err(report_empty_script(options, text.span));
         }
-        return Some(Command::Shell(text.value));
+        return Ok(Command::Shell(text.value));
     }
-    let elements = options.reader.text_list(entry)?;
+    let elements = options.reader.text_list(entry).ok_or(Reported)?;
     if elements
         .first()
         .is_none_or(|first| first.value.trim().is_empty())
     {
-        options.report(empty_script(entry.value.span()));
-        return None;
+        return Err(report_empty_script(options, entry.value.span()));
     }
     let mut must_exist = true;
     let words = elements.into_iter().enumerate().map(|(at, element)| {
         let is_program = at == 0;
         if !looks_like_path(&element.value) {
-            return Word {
+            return ScriptWord {
                 written: element.value,
                 path: None,
             };
@@ -242,20 +237,20 @@ pub(super) fn read_command(
         } else {
             find_argument(options, &element, std::mem::take(&mut must_exist))
         };
-        Word {
+        ScriptWord {
             written: element.value,
             path,
         }
     });
-    Some(Command::Direct(words.collect()))
+    Ok(Command::Direct(words.collect()))
 }
 
-fn empty_script(span: Span) -> Diagnostic {
-    Diagnostic::new(&MISSING_OPTION, span, "`script` names no program")
-        .help("write `script: [python3, ./judge.py]`")
+fn report_empty_script(options: &mut Options<'_, '_, '_>, span: Span) -> Reported {
+    let message = "`script` does not name a program";
+    options.missing(span, message, "write `script: [python3, ./judge.py]`")
 }
 
-/// By the ruling on section 4. A flag or an address holds `/` but is no path.
+/// See spec 4. A flag or a URL may contain `/` without being a path.
 fn looks_like_path(text: &str) -> bool {
     let is_other = text.starts_with('-') || (text.contains("://") && !text.starts_with("file://"));
     let has_slash = text.contains('/') && !text.contains(char::is_whitespace);
@@ -263,7 +258,7 @@ fn looks_like_path(text: &str) -> bool {
     !is_other && (has_slash || is_script)
 }
 
-/// The first argument that is a path is the script itself and must be there.
+/// The first argument that is a path is the script itself and must exist.
 fn find_argument(
     options: &mut Options<'_, '_, '_>,
     element: &Spanned<String>,
@@ -280,17 +275,17 @@ fn find_argument(
         let message = format!("no script at `{}`", reader.shown(&path));
         let help = reader
             .elsewhere(text)
-            .unwrap_or_else(|| "write a path that starts at the directory of this file".to_owned());
+            .unwrap_or_else(|| "write a path relative to the directory of this file".to_owned());
         reader.report(Diagnostic::new(&SCRIPT_NOT_FOUND, span, message).help(help));
     }
     None
 }
 
-/// A command with its place: all that is needed to run a judge script.
+/// Everything that is needed to run a judge script.
 #[derive(Debug)]
 pub struct Script {
     pub command: Command,
-    pub place: Place,
+    pub setup: ScriptSetup,
 }
 
 impl Script {
@@ -303,13 +298,13 @@ impl Script {
                 map.insert("script", words);
             }
             Command::Shell(text) => map.insert("script", text.as_str()),
-            // The type's name leads there again.
+            // Found again by the name of the type.
             Command::Found { .. } => {}
         }
-        if let Cwd::Written { text, .. } = &self.place.cwd {
+        if let Cwd::Written { text, .. } = &self.setup.cwd {
             map.insert("cwd", text.as_str());
         }
-        map.insert("timeout_seconds", Value::from(self.place.timeout_seconds));
+        map.insert("timeout_seconds", Value::from(self.setup.timeout_seconds));
         map
     }
 
@@ -327,8 +322,7 @@ impl Script {
 
 #[cfg(test)]
 mod tests {
-    use super::super::snippet::{diagnose, marked, read, read_with};
-    use crate::reader::Limits;
+    use super::super::testing::{read, read_with};
     use crate::source::MemoryFiles;
 
     fn files() -> MemoryFiles {
@@ -340,10 +334,11 @@ mod tests {
     #[test]
     fn a_script_that_is_not_there_is_marked() {
         let yaml = "- {type: code-judge, script: [python3, chekc.py, /also/not/there]}";
-        let (_, faults) = diagnose(files(), &Limits::default(), yaml);
+        let found = read_with(files(), yaml);
+        let faults = &found.diagnostics;
         assert_eq!(faults.len(), 1);
         assert_eq!(faults[0].code.name, "script-not-found");
-        assert_eq!(marked(yaml, &faults[0]), "chekc.py");
+        assert_eq!(found.marked()[0], "chekc.py");
     }
 
     #[test]
@@ -356,7 +351,7 @@ mod tests {
             "[python3, judges/check.py, ./none.json]",
         ] {
             let yaml = format!("- {{type: code-judge, script: {script}}}");
-            assert_eq!(read_with(files(), &yaml).1, [""; 0], "{script}");
+            assert_eq!(read_with(files(), &yaml).names(), [""; 0], "{script}");
         }
     }
 
@@ -364,7 +359,7 @@ mod tests {
     fn paths_stay_inside_the_root() {
         let yaml = "- {type: code-judge, script: [python3, ../../usr/lib/judge.py], cwd: ../x}";
         assert_eq!(
-            read_with(files(), yaml).1,
+            read_with(files(), yaml).names(),
             ["path-outside-root", "path-outside-root"]
         );
     }
@@ -377,7 +372,7 @@ mod tests {
             ("nowhere", &["not-a-directory"]),
         ] {
             let yaml = format!("- {{type: code-judge, script: 'true', cwd: {cwd}}}");
-            assert_eq!(read_with(files(), &yaml).1, faults, "{cwd}");
+            assert_eq!(read_with(files(), &yaml).names(), faults, "{cwd}");
         }
     }
 
@@ -385,11 +380,11 @@ mod tests {
     fn what_names_no_program_is_refused() {
         for script in ["[]", "''", "['']"] {
             let yaml = format!("- {{type: code-judge, script: {script}}}");
-            assert_eq!(read(&yaml).1, ["missing-option"], "{script}");
+            assert_eq!(read(&yaml).names(), ["missing-option"], "{script}");
         }
-        assert_eq!(read("- {type: code-judge}").1, ["missing-option"]);
+        assert_eq!(read("- {type: code-judge}").names(), ["missing-option"]);
         assert_eq!(
-            read("- {type: code-judge, script: x, timeout_seconds: 4000}").1,
+            read("- {type: code-judge, script: x, timeout_seconds: 4000}").names(),
             ["out-of-range"]
         );
     }

@@ -1,4 +1,4 @@
-//! Asks a script and reads what it printed (spec 10.1): shared by the types that run one.
+//! Asks a script and reads its output (spec 10.1). Shared by the types that run one.
 
 use camino::Utf8PathBuf;
 
@@ -9,24 +9,21 @@ use crate::model::{
 
 use super::script::{Command, Cwd, Language, Script};
 
-/// The only question that a script gets.
+/// The key of the only question to a script.
 const KEY: &str = "script";
 
-/// `bun` where it is installed, else `npx tsx`; the script is `$0`. The core cannot look.
+/// `bun` where it is installed, else `npx tsx`; the script is `$0`. The shell decides, because this
+/// crate does not look at the system.
 const TYPESCRIPT: &str =
     "if command -v bun >/dev/null 2>&1; then exec bun \"$0\"; fi; exec npx tsx \"$0\"";
 
 impl Script {
     pub(super) fn grade(&self, context: &GradingContext<'_>) -> Step {
         match context.answer(KEY) {
-            None => match self.question(context) {
-                Ok(question) => Step::Ask(vec![context.ask(KEY, question)]),
-                Err(fault) => fault.into(),
-            },
-            Some(answer) => match read_answer(answer) {
-                Ok(grade) => grade.into(),
-                Err(fault) => fault.into(),
-            },
+            None => self.question(context).map_or_else(Step::from, |question| {
+                Step::Ask(vec![context.ask(KEY, question)])
+            }),
+            Some(answer) => read_answer(answer).map_or_else(Step::from, Step::from),
         }
     }
 
@@ -34,13 +31,13 @@ impl Script {
         Ok(Question::Script(ScriptQuestion {
             command: self.command.words(),
             cwd: self.directory()?,
-            timeout_seconds: self.place.timeout_seconds,
+            timeout_seconds: self.setup.timeout_seconds,
             stdin: script_stdin(context.evidence, &context.common.config),
         }))
     }
 
     fn directory(&self) -> Result<Utf8PathBuf, Fault> {
-        match &self.place.cwd {
+        match &self.setup.cwd {
             Cwd::Own(path)
             | Cwd::Written {
                 path: Some(path), ..
@@ -110,7 +107,7 @@ fn read_answer(answer: &Answer) -> Result<Grade, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::Trial;
+    use super::super::testing::Trial;
     use super::*;
     use crate::evidence::json::parse;
     use crate::model::{Ask, AssertionGrade, JsonStyle, ScriptAnswer, Transcript, Value};

@@ -1,4 +1,4 @@
-//! Patterns outside of assertions: mock targets are asked by them. The rules are those of `regex`.
+//! Patterns outside of assertions, such as those of mock targets. The rules are those of `regex`.
 
 use crate::model::Fault;
 
@@ -12,11 +12,11 @@ impl Searcher {
     pub fn new(pattern: &str) -> Result<Self, String> {
         match Pattern::new(pattern, Flags::default()) {
             Ok(pattern) => Ok(Self(pattern)),
-            Err(fault) => Err(fault.reason),
+            Err(error) => Err(error.reason),
         }
     }
 
-    /// Whether the pattern is anywhere in the text.
+    /// Whether the pattern matches anywhere in the text.
     pub fn finds(&self, text: &str) -> Result<bool, Fault> {
         self.0.is_in(text)
     }

@@ -1,13 +1,12 @@
 //! `starts-with`: the output begins with a text.
 
-use crate::diagnostic::Diagnostic;
 use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
+use crate::reader::{Options, ReadResult};
 use crate::syntax::fields::{Field, Shape};
 
 use super::excerpt::excerpt;
-use super::kind::{AssertionKind, UnknownKeys};
-use super::needle::EMPTY_VALUE;
-use super::options::Options;
+use super::kind::AssertionKind;
+use super::text_value::{empty_value, read_text_value};
 
 static FIELDS: &[Field] = &[Field::new(
     "value",
@@ -16,13 +15,14 @@ static FIELDS: &[Field] = &[Field::new(
 )
 .required()];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "starts-with",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "The output begins with `value`. White space round both is ignored; upper and lower case differ.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "starts-with",
+    FIELDS,
+    |options, _| {
+        let value = read_trimmed_value(options)?;
+        Ok(Box::new(StartsWith { value }))
+    },
+    "The output begins with `value`. Surrounding white space is ignored on both sides; case matters.
 
 ```yaml
 assert:
@@ -30,29 +30,19 @@ assert:
     value: Dear customer
 ```
 ",
-    read,
-};
+);
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    Some(Box::new(StartsWith {
-        value: edge(options)?,
-    }))
-}
-
-/// Reads `value` as a text that is compared without the white space round it. A blank one is as
-/// good as empty: every output begins and ends with it.
-pub(super) fn edge(options: &mut Options<'_, '_, '_>) -> Option<String> {
-    let entry = options.require("value")?;
-    let text = options.value_text("value", entry.value)?;
-    if text.value.trim().is_empty() {
+/// Reads `value` as a text that is compared without the white space around it. Blank text is as
+/// useless as empty text: every output begins and ends with it.
+pub(super) fn read_trimmed_value(options: &mut Options<'_, '_, '_>) -> ReadResult<String> {
+    let span = options.require("value")?.value.span();
+    let text = read_text_value(options)?;
+    if text.trim().is_empty() {
         let message = "`value` is only white space, which is not compared";
-        options.report(
-            Diagnostic::new(&EMPTY_VALUE, text.span, message)
-                .help("write the text that the output must have there"),
-        );
-        return None;
+        let help = "write the text that the output must have there";
+        return Err(empty_value(options, span, message, help));
     }
-    Some(text.value)
+    Ok(text)
 }
 
 #[derive(Debug)]
@@ -85,8 +75,7 @@ impl Check for StartsWith {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::read;
-    use super::super::trial::marks;
+    use super::super::testing::{marks, read};
 
     #[test]
     fn both_ends_of_the_trimmed_output_are_compared() {

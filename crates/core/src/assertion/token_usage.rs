@@ -1,13 +1,12 @@
-//! `token-usage`: the answer took no more tokens than allowed.
+//! `token-usage`: the answer used no more tokens than allowed.
 
-use crate::model::{Check, CommonOptions, GradingContext, Map, Number, Step};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
+use crate::reader::{Options, ReadResult};
 use crate::syntax::fields::{Field, Shape};
 
-use super::execution_metrics::no_limits;
-use super::kind::{AssertionKind, UnknownKeys};
-use super::metric::{Limit, Metric, all_within};
-use super::optional::optional;
-use super::options::Options;
+use super::execution_metrics::report_no_limits;
+use super::kind::AssertionKind;
+use super::metric::{Limit, Metric, grade_limits, limits_to_map, read_limits};
 
 const COUNT: Shape = Shape::Integer {
     min: 0,
@@ -15,26 +14,28 @@ const COUNT: Shape = Shape::Integer {
 };
 
 static FIELDS: &[Field] = &[
-    Field::new("max_total", COUNT, "most tokens, input and output together"),
+    Field::new(
+        "max_total",
+        COUNT,
+        "maximum number of tokens, input and output together",
+    ),
     Field::new(
         "max_input",
         COUNT,
-        "most input tokens, cached ones included",
+        "maximum number of input tokens, cached ones included",
     ),
     Field::new(
         "max_output",
         COUNT,
-        "most output tokens, reasoning included",
+        "maximum number of output tokens, reasoning included",
     ),
 ];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "token-usage",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "The answer took at most so many tokens. At least one of the limits is needed, and all that are
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "token-usage",
+    FIELDS,
+    |options, _| read(options),
+    "The answer used at most this many tokens. At least one limit is required, and all limits that are
 given must hold.
 
 ```yaml
@@ -44,8 +45,7 @@ assert:
     max_output: 500
 ```
 ",
-    read,
-};
+);
 
 /// The options and what each of them limits.
 const LIMITS: [(&str, Metric); 3] = [
@@ -54,20 +54,13 @@ const LIMITS: [(&str, Metric); 3] = [
     ("max_output", Metric::OutputTokens),
 ];
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let limits = LIMITS.map(|(name, metric)| {
-        optional(options.reader, options.fields, name, |reader, entry| {
-            let most = Number::from(reader.integer(entry, 0, u64::MAX)?);
-            Some(Limit { metric, most })
-        })
-    });
-    let limits: Option<Vec<Option<Limit>>> = limits.into_iter().collect();
-    let limits: Vec<Limit> = limits?.into_iter().flatten().collect();
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn Check>> {
+    let limits = read_limits(options, &LIMITS)?;
     if limits.is_empty() {
-        no_limits(options, "`max_total`, `max_input` or `max_output`");
-        return None;
+        let help = "add `max_total`, `max_input` or `max_output`";
+        return Err(report_no_limits(options, help));
     }
-    Some(Box::new(TokenUsage { limits }))
+    Ok(Box::new(TokenUsage { limits }))
 }
 
 #[derive(Debug)]
@@ -78,12 +71,7 @@ struct TokenUsage {
 
 impl Check for TokenUsage {
     fn options(&self) -> Map {
-        let mut map = Map::new();
-        for (name, metric) in LIMITS {
-            let limit = self.limits.iter().find(|limit| limit.metric == metric);
-            map.insert_some(name, limit.map(|limit| limit.most.clone()));
-        }
-        map
+        limits_to_map(&self.limits, &LIMITS)
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
@@ -92,15 +80,13 @@ impl Check for TokenUsage {
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
         let transcript = context.evidence.transcript;
-        let findings = self.limits.iter().map(|limit| limit.check(transcript));
-        all_within(findings).map_or_else(Step::from, Step::from)
+        grade_limits(self.limits.iter().map(|limit| limit.check(transcript)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::read;
-    use super::super::trial::Trial;
+    use super::super::testing::{Trial, read};
     use crate::model::{Tokens, Transcript};
 
     fn trial(options: &str, tokens: Option<Tokens>) -> Trial {

@@ -1,15 +1,14 @@
 //! One expected call of a `tool-trajectory`.
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{self, Map, Number, Value};
-use crate::reader::{Reader, wrong_type};
-use crate::syntax::fields::{Bound, Entry, Field, INVALID_OPTION, Shape, shorten};
+use crate::model::{Call, Map, Number, Value};
+use crate::reader::{Options, ReadResult, Reported};
+use crate::syntax::fields::{Entry, Field, INVALID_OPTION, Shape, shorten};
 use crate::syntax::{Node, Scalar};
 
 use super::equality::{are_equal, is_part_of};
 use super::excerpt::{excerpt, json_excerpt};
-use super::needle::EMPTY_VALUE;
-use super::optional::{optional, require_in};
+use super::text_value::empty_value;
 
 pub(super) const ARGS_MATCH: Shape =
     Shape::OneOf(&[Shape::Choice(ArgsMatch::WORDS), Shape::List(&Shape::Text)]);
@@ -18,7 +17,7 @@ static CALL: &[Field] = &[
     Field::new(
         "tool",
         Shape::NonEmptyText,
-        "name of the tool, in its own case",
+        "name of the tool; case matters",
     )
     .required(),
     Field::new(
@@ -37,7 +36,7 @@ static CALL: &[Field] = &[
             min: 0.0,
             max: f64::MAX,
         },
-        "most milliseconds that the call may take",
+        "maximum duration of the call in milliseconds",
     ),
 ];
 
@@ -47,11 +46,11 @@ pub(super) const CALL_SHAPE: Shape = Shape::OneOf(&[Shape::NonEmptyText, Shape::
 /// How the arguments of a call are compared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum ArgsMatch {
-    /// Each wanted argument is there and equal.
+    /// Every expected argument is present and equal.
     #[default]
     Partial,
     Exact,
-    /// Each argument of the call is a wanted one and equal.
+    /// Every argument of the call is expected and equal.
     Subset,
     Ignore,
     /// Only these arguments are compared.
@@ -61,18 +60,21 @@ pub(super) enum ArgsMatch {
 impl ArgsMatch {
     const WORDS: &'static [&'static str] = &["partial", "superset", "exact", "subset", "ignore"];
 
-    pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Self> {
+    pub(super) fn read<'t>(
+        options: &mut Options<'_, '_, 't>,
+        entry: &Entry<'t>,
+    ) -> ReadResult<Self> {
         if entry.value.is_sequence() {
-            let names = reader.text_list(entry)?;
+            let names = options.reader.text_list(entry).ok_or(Reported)?;
             let names = names.into_iter().map(|name| name.value).collect();
-            return Some(Self::Names(names));
+            return Ok(Self::Names(names));
         }
         if !matches!(entry.value.scalar(), Some(Scalar::Str(_))) {
-            let wants = "a word, or a list of argument names";
-            reader.report(wrong_type(entry.field.name, entry.value, wants));
-            return None;
+            let expected = "a word, or a list of argument names";
+            return Err(options.wrong_type(entry.field.name, entry.value, expected));
         }
-        Some(match reader.choice(entry, Self::WORDS)? {
+        let word = options.reader.choice(entry, Self::WORDS).ok_or(Reported)?;
+        Ok(match word {
             "exact" => Self::Exact,
             "subset" => Self::Subset,
             "ignore" => Self::Ignore,
@@ -92,7 +94,7 @@ impl ArgsMatch {
 }
 
 impl ArgsMatch {
-    fn holds(&self, wanted: &Map, actual: &Value) -> bool {
+    fn holds(&self, expected: &Map, actual: &Value) -> bool {
         let none = Map::new();
         let actual = match actual {
             Value::Map(map) => map,
@@ -101,16 +103,16 @@ impl ArgsMatch {
             _ => return *self == Self::Ignore,
         };
         match self {
-            Self::Partial => is_part_of(wanted, actual),
-            Self::Exact => wanted.len() == actual.len() && is_part_of(wanted, actual),
-            Self::Subset => is_part_of(actual, wanted),
+            Self::Partial => is_part_of(expected, actual),
+            Self::Exact => expected.len() == actual.len() && is_part_of(expected, actual),
+            Self::Subset => is_part_of(actual, expected),
             Self::Ignore => true,
             Self::Names(names) => {
                 names
                     .iter()
-                    .all(|name| match (wanted.get(name), actual.get(name)) {
-                        (Some(wanted), Some(actual)) => are_equal(wanted, actual),
-                        (wanted, actual) => wanted.is_none() && actual.is_none(),
+                    .all(|name| match (expected.get(name), actual.get(name)) {
+                        (Some(expected), Some(actual)) => are_equal(expected, actual),
+                        (expected, actual) => expected.is_none() && actual.is_none(),
                     })
             }
         }
@@ -119,16 +121,16 @@ impl ArgsMatch {
 
 /// The arguments that a call must have.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Args {
+pub(super) enum ExpectedArgs {
     Any,
-    Like { wanted: Map, how: ArgsMatch },
+    Like { expected: Map, how: ArgsMatch },
 }
 
-impl Args {
+impl ExpectedArgs {
     fn hold(&self, actual: &Value) -> bool {
         match self {
             Self::Any => true,
-            Self::Like { wanted, how } => how.holds(wanted, actual),
+            Self::Like { expected, how } => how.holds(expected, actual),
         }
     }
 }
@@ -138,57 +140,59 @@ impl Args {
 pub(super) enum Fit {
     Yes,
     No,
-    /// It would be if it was fast enough, and nobody knows how long it took.
+    /// It has a time limit, and the duration of the call is not known.
     Unknown,
 }
 
 /// One expected call.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call {
+pub(super) struct ExpectedCall {
     pub(super) tool: String,
-    pub(super) args: Args,
+    pub(super) args: ExpectedArgs,
     pub(super) max_duration_ms: Option<Number>,
 }
 
-impl Call {
-    pub(super) fn read(
-        reader: &mut Reader<'_>,
-        node: Node<'_>,
+impl ExpectedCall {
+    pub(super) fn read<'t>(
+        options: &mut Options<'_, '_, 't>,
+        node: Node<'t>,
         default: &ArgsMatch,
-    ) -> Option<Self> {
-        if !node.is_mapping() {
-            if node.is_sequence() || node.is_null() {
-                let wants = "the name of a tool, or a mapping with `tool`";
-                reader.report(wrong_type("an item of expected", node, wants));
-                return None;
-            }
-            return Some(Self {
-                tool: read_tool(reader, "an item of expected", node)?,
-                args: Args::Any,
-                max_duration_ms: None,
+    ) -> ReadResult<Self> {
+        const ITEM: &str = "an item of expected";
+        if node.is_mapping() {
+            return options.nested_of(ITEM, node, CALL, |options| {
+                Self::read_mapping(options, default)
             });
         }
-        let bound = Bound::new(node, &[CALL], reader.out);
-        bound.report_unknown(&[CALL], reader.out);
-        let tool = require_in(reader, &bound, "an item of `expected`", "tool")
-            .and_then(|entry| read_tool(reader, "tool", entry.value));
-        let args = optional(reader, &bound, "args", read_args);
-        let how = optional(reader, &bound, "args_match", ArgsMatch::read);
-        let max_duration_ms = optional(reader, &bound, "max_duration_ms", |reader, entry| {
-            reader.number(entry, 0.0, f64::INFINITY)
-        });
+        if node.is_sequence() || node.is_null() {
+            let expected = "the name of a tool, or a mapping with `tool`";
+            return Err(options.wrong_type(ITEM, node, expected));
+        }
+        Ok(Self {
+            tool: read_tool(options, ITEM, node)?,
+            args: ExpectedArgs::Any,
+            max_duration_ms: None,
+        })
+    }
+
+    fn read_mapping(options: &mut Options<'_, '_, '_>, default: &ArgsMatch) -> ReadResult<Self> {
+        let tool = options.require("tool");
+        let tool = tool.and_then(|entry| read_tool(options, "tool", entry.value));
+        let args = options.optional("args", read_args);
+        let how = options.optional("args_match", ArgsMatch::read);
+        let max_duration_ms = options.amount("max_duration_ms");
         let how = how?.unwrap_or_else(|| default.clone());
-        Some(Self {
+        Ok(Self {
             tool: tool?,
             args: match args?.flatten() {
-                Some(wanted) => Args::Like { wanted, how },
-                None => Args::Any,
+                Some(expected) => ExpectedArgs::Like { expected, how },
+                None => ExpectedArgs::Any,
             },
             max_duration_ms: max_duration_ms?,
         })
     }
 
-    pub(super) fn fit(&self, call: &model::Call) -> Fit {
+    pub(super) fn fit(&self, call: &Call) -> Fit {
         if self.tool != call.tool || !self.args.hold(&call.args) {
             return Fit::No;
         }
@@ -202,17 +206,17 @@ impl Call {
         }
     }
 
-    /// What is said of a call that fits: with the arguments if they were compared.
+    /// With the arguments, if they were compared.
     pub(super) fn hit(&self) -> String {
         let tool = excerpt(&self.tool);
         match &self.args {
-            Args::Any
-            | Args::Like {
+            ExpectedArgs::Any
+            | ExpectedArgs::Like {
                 how: ArgsMatch::Ignore,
                 ..
             } => format!("Called {tool}"),
-            Args::Like { wanted, .. } => {
-                let args = json_excerpt(&wanted.clone().into());
+            ExpectedArgs::Like { expected, .. } => {
+                let args = json_excerpt(&expected.clone().into());
                 format!("Called {tool} with {args}")
             }
         }
@@ -225,8 +229,8 @@ impl Call {
     pub(super) fn to_value(&self) -> Value {
         let mut map = Map::new();
         map.insert("tool", self.tool.as_str());
-        if let Args::Like { wanted, how } = &self.args {
-            map.insert("args", wanted.clone());
+        if let ExpectedArgs::Like { expected, how } = &self.args {
+            map.insert("args", expected.clone());
             map.insert("args_match", how.to_value());
         }
         map.insert_some("max_duration_ms", self.max_duration_ms.clone());
@@ -234,35 +238,33 @@ impl Call {
     }
 }
 
-fn read_tool(reader: &mut Reader<'_>, name: &str, node: Node<'_>) -> Option<String> {
-    let tool = reader.text_of(name, node)?;
-    if tool.is_empty() {
-        reader.report(
-            Diagnostic::new(&EMPTY_VALUE, node.span(), "the name of a tool is empty")
-                .help("name the tool"),
-        );
-        return None;
+fn read_tool<'t>(
+    options: &mut Options<'_, '_, 't>,
+    name: &str,
+    node: Node<'t>,
+) -> ReadResult<String> {
+    let tool = options.text_of(name, node)?;
+    if tool.value.is_empty() {
+        let message = "the name of a tool is empty";
+        return Err(empty_value(options, node.span(), message, "name the tool"));
     }
-    Some(tool.into_owned())
+    Ok(tool.value)
 }
 
-/// A mapping; `None` inside for `any`.
-fn read_args(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Option<Map>> {
+/// A mapping; `None` for `any`.
+fn read_args(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> ReadResult<Option<Map>> {
     if entry.value.is_mapping() {
-        return reader.map(entry).map(Some);
+        return options.reader.map(entry).ok_or(Reported).map(Some);
     }
     match entry.value.scalar() {
-        Some(Scalar::Str("any")) => return Some(None),
+        Some(Scalar::Str("any")) => Ok(None),
         Some(Scalar::Str(word)) => {
             let message = format!("`args` cannot be `{}`", shorten(word));
-            reader.report(
-                Diagnostic::new(&INVALID_OPTION, entry.value.span(), message)
-                    .help("it takes a mapping of arguments, or `any`"),
-            );
+            let fault = Diagnostic::new(&INVALID_OPTION, entry.value.span(), message);
+            Err(options.report(fault.help("it takes a mapping of arguments, or `any`")))
         }
-        _ => reader.report(wrong_type("args", entry.value, "a mapping, or `any`")),
+        _ => Err(options.wrong_type("args", entry.value, "a mapping, or `any`")),
     }
-    None
 }
 
 #[cfg(test)]
@@ -270,9 +272,9 @@ mod tests {
     use super::*;
     use crate::syntax::json_value;
 
-    fn holds(how: &ArgsMatch, wanted: &str, actual: &str) -> bool {
-        let wanted = json_value(wanted).unwrap();
-        how.holds(wanted.as_map().unwrap(), &json_value(actual).unwrap())
+    fn holds(how: &ArgsMatch, expected: &str, actual: &str) -> bool {
+        let expected = json_value(expected).unwrap();
+        how.holds(expected.as_map().unwrap(), &json_value(actual).unwrap())
     }
 
     #[test]
@@ -285,7 +287,7 @@ mod tests {
             ArgsMatch::Ignore,
             names,
         ];
-        let wanted = r#"{"a":1,"b":{"c":[2]}}"#;
+        let args = r#"{"a":1,"b":{"c":[2]}}"#;
         // Partial, exact, subset, ignore, and the names `a` and `z`.
         for (actual, expected) in [
             (r#"{"b":{"c":[2.0]},"a":1}"#, [true, true, true, true, true]),
@@ -304,7 +306,7 @@ mod tests {
             ("\"a\"", [false, false, false, true, false]),
         ] {
             for (how, expected) in all.iter().zip(expected) {
-                assert_eq!(holds(how, wanted, actual), expected, "{how:?} {actual}");
+                assert_eq!(holds(how, args, actual), expected, "{how:?} {actual}");
             }
         }
         assert!(holds(&ArgsMatch::Exact, "{}", "null"));

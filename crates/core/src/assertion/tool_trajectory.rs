@@ -1,17 +1,15 @@
-//! `tool-trajectory`: which tools were called, in what order and how often.
+//! `tool-trajectory`: which tools were called, in which order and how often.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Check, CommonOptions, Fault, GradingContext, Map, Step, Value};
-use crate::reader::{Reader, wrong_type};
+use crate::reader::{Options, ReadResult, Reported, all_read};
 use crate::syntax::fields::{Entry, Field, Shape};
 
-use super::kind::{AssertionKind, UnknownKeys};
-use super::optional::optional;
-use super::options::Options;
-use super::tool_call::{ARGS_MATCH, ArgsMatch, CALL_SHAPE, Call};
+use super::kind::{AssertionKind, EntryContext};
+use super::tool_call::{ARGS_MATCH, ArgsMatch, CALL_SHAPE, ExpectedCall};
 
 declare_codes! {
-    EMPTY_TRAJECTORY = "empty-trajectory", Blocking, Assertion, r#"A tool-trajectory names no tool, neither in `expected` nor in `minimums`.
+    EMPTY_TRAJECTORY = "empty-trajectory", Blocking, Assertion, r#"A tool-trajectory does not name any tool in `expected` or `minimums`.
 
 ## Example
 ```yaml
@@ -36,8 +34,8 @@ tests:
 ```
 
 ## Why
-Every list of calls contains the empty one, so the check could not fail. With `exact` or `subset` an
-empty list says that no tool may be called.
+Every list of calls contains the empty list, so the check could not fail. With `exact` or `subset` an
+empty list means that no tool may be called.
 "#;
     MINIMUMS_NEEDS_ANY_ORDER = "minimums-needs-any-order", Blocking, Assertion, r#"`minimums` is given with a mode other than `any_order`.
 
@@ -71,7 +69,7 @@ tests:
 ```
 
 ## Why
-How often a tool is called says nothing about the order. As a check of its own it has its own score.
+The number of calls is independent of their order. As a separate check it has a score of its own.
 "#;
 }
 
@@ -83,13 +81,13 @@ const MINIMUM: Shape = Shape::Integer {
 static FIELDS: &[Field] = &[
     Field::new(
         "mode",
-        Shape::Choice(Mode::WORDS),
+        Shape::Choice(TrajectoryMode::WORDS),
         "how the calls are compared with `expected`; default `any_order`",
     ),
     Field::new(
         "expected",
         Shape::List(&CALL_SHAPE),
-        "the calls that are wanted, each a tool's name or a mapping",
+        "the expected calls, each the name of a tool or a mapping",
     ),
     Field::new(
         "minimums",
@@ -100,19 +98,17 @@ static FIELDS: &[Field] = &[
         "args_match",
         ARGS_MATCH,
         "how `args` are compared: `partial` (the default; also `superset`), `exact`, `subset`, \
-         `ignore`, or a list of the arguments that count",
+         `ignore`, or a list of the arguments to compare",
     ),
 ];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "tool-trajectory",
-    aliases: &[],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "The agent called the expected tools. `mode` says how strictly: `any_order` and `superset` want
-every expected call somewhere, `in_order` wants them in this order with others in between, `exact`
-wants these and no others, `subset` allows only these.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "tool-trajectory",
+    FIELDS,
+    read,
+    "The agent called the expected tools. `mode` says how strict the comparison is: `any_order` and
+`superset` require every expected call, `in_order` requires them in this order, `exact` requires
+exactly these calls, and `subset` allows no others.
 
 ```yaml
 assert:
@@ -125,44 +121,23 @@ assert:
     minimums: {search: 2}
 ```
 ",
-    read,
-};
+);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Mode {
-    #[default]
-    AnyOrder,
-    InOrder,
-    Exact,
-    Superset,
-    Subset,
+crate::words! {
+    /// How calls are compared with the expected ones.
+    #[derive(Default)]
+    pub(super) enum TrajectoryMode {
+        #[default]
+        AnyOrder = "any_order",
+        InOrder = "in_order",
+        Exact = "exact",
+        Superset = "superset",
+        Subset = "subset",
+    }
 }
 
-impl Mode {
-    const WORDS: &'static [&'static str] =
-        &["any_order", "in_order", "exact", "superset", "subset"];
-
-    fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Self> {
-        Some(match reader.choice(entry, Self::WORDS)? {
-            "in_order" => Self::InOrder,
-            "exact" => Self::Exact,
-            "superset" => Self::Superset,
-            "subset" => Self::Subset,
-            _ => Self::AnyOrder,
-        })
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::AnyOrder => "any_order",
-            Self::InOrder => "in_order",
-            Self::Exact => "exact",
-            Self::Superset => "superset",
-            Self::Subset => "subset",
-        }
-    }
-
-    /// Here an empty list says something: no tool may be called.
+impl TrajectoryMode {
+    /// Whether an empty list has a meaning: no tool may be called.
     fn can_forbid_all(self) -> bool {
         matches!(self, Self::Exact | Self::Subset)
     }
@@ -175,76 +150,53 @@ pub(super) struct Minimum {
     pub(super) calls: u64,
 }
 
-fn read_minimums(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Minimum>> {
+fn read_minimums(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> ReadResult<Vec<Minimum>> {
     if !entry.value.is_mapping() {
-        let wants = "a mapping from tools to numbers";
-        reader.report(wrong_type("minimums", entry.value, wants));
-        return None;
+        let expected = "a mapping from tools to numbers";
+        return Err(options.wrong_type("minimums", entry.value, expected));
     }
-    let minimums: Vec<Option<Minimum>> = entry
-        .value
-        .entries()
-        .into_iter()
-        .map(|(key, value)| {
-            let tool = key.scalar_text()?.to_owned();
-            let calls = reader.integer_of(&format!("minimums.{tool}"), value, 1, u64::MAX)?;
-            Some(Minimum { tool, calls })
-        })
-        .collect();
-    minimums.into_iter().collect()
+    all_read(entry.value.entries().into_iter().map(|(key, value)| {
+        let tool = key.scalar_text().ok_or(Reported)?.to_owned();
+        let name = format!("minimums.{tool}");
+        let calls = options.reader.integer_of(&name, value, 1, u64::MAX);
+        let calls = calls.ok_or(Reported)?;
+        Ok(Minimum { tool, calls })
+    }))
 }
 
-fn read_expected(
-    reader: &mut Reader<'_>,
-    entry: &Entry<'_>,
-    default: &ArgsMatch,
-) -> Option<Vec<Call>> {
-    if !entry.value.is_sequence() {
-        reader.report(wrong_type("expected", entry.value, "a list of tools"));
-        return None;
-    }
-    let calls: Vec<Option<Call>> = entry
-        .value
-        .items()
-        .map(|item| Call::read(reader, item, default))
-        .collect();
-    calls.into_iter().collect()
-}
-
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
-    let (reader, fields) = (&mut *options.reader, options.fields);
-    let mode = optional(reader, fields, "mode", Mode::read);
-    let args_match = optional(reader, fields, "args_match", ArgsMatch::read);
-    let default = args_match.clone().flatten().unwrap_or_default();
-    let expected = optional(reader, fields, "expected", |reader, entry| {
-        read_expected(reader, entry, &default)
+fn read(options: &mut Options<'_, '_, '_>, _: &mut EntryContext<'_>) -> ReadResult<Box<dyn Check>> {
+    let mode = options.choice("mode");
+    let args_match = options.optional("args_match", ArgsMatch::read);
+    let default = args_match.clone().ok().flatten().unwrap_or_default();
+    let expected = options.list("expected", "a list of tools", |options, item| {
+        ExpectedCall::read(options, item, &default)
     });
-    let minimums = optional(reader, fields, "minimums", read_minimums);
-    let mode = mode?.unwrap_or_default();
-    if let (Some(entry), false) = (options.get("minimums"), mode == Mode::AnyOrder) {
-        let message = format!("`minimums` has no place beside `mode: {}`", mode.word());
-        options.report(
+    let minimums = options.optional("minimums", read_minimums);
+    let mode: TrajectoryMode = mode?.unwrap_or_default();
+    if let Some(entry) = options.get("minimums")
+        && mode != TrajectoryMode::AnyOrder
+    {
+        let message = format!("`minimums` has no effect with `mode: {}`", mode.word());
+        return Err(options.report(
             Diagnostic::new(&MINIMUMS_NEEDS_ANY_ORDER, entry.key.span(), message)
-                .help("give it a tool-trajectory of its own, with `mode: any_order`"),
-        );
-        return None;
+                .help("move it to a separate tool-trajectory with `mode: any_order`"),
+        ));
     }
     args_match?;
     let (expected, minimums) = (expected?, minimums?.unwrap_or_default());
     let forbids_all = mode.can_forbid_all() && expected.is_some();
     let expected = expected.unwrap_or_default();
     if expected.is_empty() && minimums.is_empty() && !forbids_all {
-        report_empty(options);
-        return None;
+        return Err(report_empty(options));
     }
-    Some(Box::new(ToolTrajectory {
+    Ok(Box::new(ToolTrajectory {
         mode,
         expected,
         minimums,
     }))
 }
 
-fn report_empty(options: &mut Options<'_, '_, '_>) {
+fn report_empty(options: &mut Options<'_, '_, '_>) -> Reported {
     let written = options.get("expected").or_else(|| options.get("minimums"));
     let (span, help) = match written {
         Some(entry) => (
@@ -253,26 +205,25 @@ fn report_empty(options: &mut Options<'_, '_, '_>) {
         ),
         None => (options.head(), "add `expected` or `minimums`"),
     };
-    let message = "this tool-trajectory names no tool";
-    options.report(Diagnostic::new(&EMPTY_TRAJECTORY, span, message).help(help));
+    let message = "this tool-trajectory does not name any tool";
+    options.report(Diagnostic::new(&EMPTY_TRAJECTORY, span, message).help(help))
 }
 
-/// Without expected calls and minimums, no call at all is wanted; then the mode is `exact` or
-/// `subset`.
+/// Without expected calls and minimums, no call is allowed; then the mode is `exact` or `subset`.
 #[derive(Debug)]
 pub(super) struct ToolTrajectory {
-    pub(super) mode: Mode,
-    pub(super) expected: Vec<Call>,
+    pub(super) mode: TrajectoryMode,
+    pub(super) expected: Vec<ExpectedCall>,
     pub(super) minimums: Vec<Minimum>,
 }
 
 impl Check for ToolTrajectory {
-    /// The default of `args_match` has gone into the calls.
+    /// The default of `args_match` is part of the calls.
     fn options(&self) -> Map {
         let mut map = Map::new();
         map.insert("mode", self.mode.word());
         if !self.expected.is_empty() || self.minimums.is_empty() {
-            let calls: Vec<Value> = self.expected.iter().map(Call::to_value).collect();
+            let calls: Vec<Value> = self.expected.iter().map(ExpectedCall::to_value).collect();
             map.insert("expected", calls);
         }
         if !self.minimums.is_empty() {

@@ -1,123 +1,123 @@
-//! How a `tool-trajectory` is graded: the calls against the expected ones, mode by mode
-//! (spec 7.17).
+//! Grading of `tool-trajectory`: the calls against the expected ones, by mode (spec 7.17).
 
 use std::collections::HashSet;
 
-use crate::model::{self, Fault, Marks, Score};
+use crate::model::{Call, Fault, Marks, Score};
 
 use super::excerpt::excerpt;
-use super::tool_call::{Call, Fit};
-use super::tool_trajectory::{Mode, ToolTrajectory};
-use super::trajectory_match::Fits;
+use super::finding::{Finding, Findings};
+use super::tool_call::{ExpectedCall, Fit};
+use super::tool_trajectory::{ToolTrajectory, TrajectoryMode};
+use super::trajectory_match::CallFits;
 
 impl ToolTrajectory {
-    pub(super) fn compare(&self, calls: &[model::Call]) -> Result<Marks, Fault> {
+    pub(super) fn compare(&self, calls: &[Call]) -> Result<Marks, Fault> {
         match self.mode {
-            Mode::AnyOrder | Mode::Superset => self.in_any_order(calls),
-            Mode::InOrder => self.in_order(calls),
-            Mode::Exact => self.exactly(calls),
-            Mode::Subset => self.only(calls),
+            TrajectoryMode::AnyOrder | TrajectoryMode::Superset => self.in_any_order(calls),
+            TrajectoryMode::InOrder => self.in_order(calls),
+            TrajectoryMode::Exact => self.exactly(calls),
+            TrajectoryMode::Subset => self.only(calls),
         }
     }
 
-    fn in_any_order(&self, calls: &[model::Call]) -> Result<Marks, Fault> {
+    fn in_any_order(&self, calls: &[Call]) -> Result<Marks, Fault> {
         let assignment = self.fits(calls)?.in_any_order();
-        let mut tally = Tally::default();
+        let mut findings = Findings::default();
         for (entry, call) in self.expected.iter().zip(assignment) {
             match call {
-                Some(_) => tally.hits.push(entry.hit()),
-                None => tally.misses.push(entry.miss()),
+                Some(_) => findings.hit(entry.hit()),
+                None => findings.miss(entry.miss()),
             }
         }
         for minimum in &self.minimums {
             let found = calls.iter().filter(|call| call.tool == minimum.tool);
             let (tool, count) = (excerpt(&minimum.tool), found.count() as u64);
             let text = format!("Called {tool} {count} times (minimum {})", minimum.calls);
-            if count >= minimum.calls {
-                tally.hits.push(text)
-            } else {
-                tally.misses.push(text)
-            }
+            let holds = count >= minimum.calls;
+            findings.add(Finding { holds, text });
         }
-        let (met, all) = (tally.hits.len(), tally.hits.len() + tally.misses.len());
-        Ok(tally.scored(share(met, all)))
+        let (met, all) = (
+            findings.hits.len(),
+            findings.hits.len() + findings.misses.len(),
+        );
+        Ok(scored(findings, share(met, all)))
     }
 
-    fn in_order(&self, calls: &[model::Call]) -> Result<Marks, Fault> {
+    fn in_order(&self, calls: &[Call]) -> Result<Marks, Fault> {
         let fits = self.fits(calls)?;
         let run = fits.in_order();
         let length = run.iter().flatten().count();
-        let mut tally = Tally::default();
+        let mut findings = Findings::default();
         if length < self.expected.len() {
             let mut taken: Vec<usize> = fits.in_any_order().into_iter().flatten().collect();
             if taken.len() == self.expected.len() {
                 taken.sort_unstable();
                 let tools = taken.into_iter().map(|call| &*calls[call].tool);
-                tally.misses.push(out_of_order(tools));
-                return Ok(tally.scored(Score::ZERO));
+                findings.miss(out_of_order(tools));
+                return Ok(scored(findings, Score::ZERO));
             }
         }
-        // What was called, but at another place, must not be said to be missing.
+        // A tool that was called in another position must not be reported as missing.
         let mut misplaced = Vec::new();
         let in_run: HashSet<usize> = run.iter().flatten().copied().collect();
         let is_spare = |call: &usize| !in_run.contains(call);
         for (at, entry) in self.expected.iter().enumerate() {
             match run[at] {
-                Some(_) => tally.hits.push(entry.hit()),
+                Some(_) => findings.hit(entry.hit()),
                 None if fits.of(at).iter().any(is_spare) => misplaced.push(&*entry.tool),
-                None => tally.misses.push(entry.miss()),
+                None => findings.miss(entry.miss()),
             }
         }
         if !misplaced.is_empty() {
-            tally.misses.push(out_of_order(misplaced));
+            findings.miss(out_of_order(misplaced));
         }
-        Ok(tally.scored(share(length, self.expected.len())))
+        Ok(scored(findings, share(length, self.expected.len())))
     }
 
-    fn exactly(&self, calls: &[model::Call]) -> Result<Marks, Fault> {
-        let mut tally = Tally::default();
+    fn exactly(&self, calls: &[Call]) -> Result<Marks, Fault> {
+        let mut findings = Findings::default();
         for (at, entry) in self.expected.iter().enumerate() {
             let call = calls.get(at);
             if let Some(call) = call
                 && is_fit(entry, call)?
             {
-                tally.hits.push(entry.hit());
+                findings.hit(entry.hit());
                 continue;
             }
             let got = call.map_or("nothing".into(), |call| excerpt(&call.tool));
             let wanted = excerpt(&entry.tool);
             let text = format!("Call {}: expected {wanted}, got {got}", at + 1);
-            tally.misses.push(text);
+            findings.miss(text);
         }
-        let met = tally.hits.len();
+        let met = findings.hits.len();
         for call in calls.iter().skip(self.expected.len()) {
-            tally.misses.push(unexpected(call));
+            findings.miss(unexpected(call));
         }
         let all = self.expected.len().max(calls.len());
-        Ok(tally.scored(share(met, all)))
+        Ok(scored(findings, share(met, all)))
     }
 
-    fn only(&self, calls: &[model::Call]) -> Result<Marks, Fault> {
+    fn only(&self, calls: &[Call]) -> Result<Marks, Fault> {
         let fits = self.fits(calls)?;
-        let mut allowed_by: Vec<Option<&Call>> = vec![None; calls.len()];
+        let mut allowed_by: Vec<Option<&ExpectedCall>> = vec![None; calls.len()];
         for (at, entry) in self.expected.iter().enumerate() {
             for call in fits.of(at) {
                 allowed_by[*call].get_or_insert(entry);
             }
         }
-        let mut tally = Tally::default();
+        let mut findings = Findings::default();
         for (call, entry) in calls.iter().zip(allowed_by) {
             match entry {
-                Some(entry) => tally.hits.push(entry.hit()),
-                None => tally.misses.push(unexpected(call)),
+                Some(entry) => findings.hit(entry.hit()),
+                None => findings.miss(unexpected(call)),
             }
         }
-        let met = tally.hits.len();
-        Ok(tally.scored(share(met, calls.len())))
+        let met = findings.hits.len();
+        Ok(scored(findings, share(met, calls.len())))
     }
 
-    /// Which calls each entry fits.
-    fn fits(&self, calls: &[model::Call]) -> Result<Fits, Fault> {
+    /// The calls that each expected entry fits.
+    fn fits(&self, calls: &[Call]) -> Result<CallFits, Fault> {
         let mut of_entry = Vec::with_capacity(self.expected.len());
         for entry in &self.expected {
             let mut fitting = Vec::new();
@@ -128,13 +128,12 @@ impl ToolTrajectory {
             }
             of_entry.push(fitting);
         }
-        Ok(Fits::new(of_entry, calls.len()))
+        Ok(CallFits::new(of_entry, calls.len()))
     }
 }
 
-/// Whether a call fits depends on its duration only if everything else agrees; then it must be
-/// known.
-fn is_fit(entry: &Call, call: &model::Call) -> Result<bool, Fault> {
+/// The duration of a call only matters if everything else fits; then it must be known.
+fn is_fit(entry: &ExpectedCall, call: &Call) -> Result<bool, Fault> {
     match entry.fit(call) {
         Fit::Yes => Ok(true),
         Fit::No => Ok(false),
@@ -145,7 +144,7 @@ fn is_fit(entry: &Call, call: &model::Call) -> Result<bool, Fault> {
     }
 }
 
-/// Nothing out of nothing is all that was wanted.
+/// Nothing out of nothing is full marks.
 fn share(met: usize, all: usize) -> Score {
     match all {
         0 => Score::ONE,
@@ -153,7 +152,7 @@ fn share(met: usize, all: usize) -> Score {
     }
 }
 
-fn unexpected(call: &model::Call) -> String {
+fn unexpected(call: &Call) -> String {
     format!("Unexpected call {}", excerpt(&call.tool))
 }
 
@@ -162,26 +161,17 @@ fn out_of_order<'t>(tools: impl IntoIterator<Item = &'t str>) -> String {
     format!("Tools called out of order: {}", tools.join(", "))
 }
 
-/// What was found so far.
-#[derive(Default)]
-struct Tally {
-    hits: Vec<String>,
-    misses: Vec<String>,
-}
-
-impl Tally {
-    fn scored(mut self, score: Score) -> Marks {
-        if self.hits.is_empty() && self.misses.is_empty() {
-            // No call was wanted and none was made, or none had to be made.
-            self.hits.push("Called no tools".to_owned());
-        }
-        Marks::new(score, self.hits, self.misses)
+fn scored(mut findings: Findings, score: Score) -> Marks {
+    if findings.hits.is_empty() && findings.misses.is_empty() {
+        // No call was expected and none was made, or none was required.
+        findings.hit("Called no tools");
     }
+    findings.marks(score)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::Trial;
+    use super::super::testing::Trial;
     use crate::model::{Call, FaultKind, Marks, Transcript, Value};
     use crate::syntax::json_value;
 

@@ -1,20 +1,19 @@
-//! Which calls can stand for which expected entries: in any order, and in order. Pure arithmetic
-//! on positions.
+//! Assigns calls to expected entries, in any order or in order. Pure arithmetic on indexes.
 
 use std::collections::{HashMap, VecDeque};
 
 /// The calls that each entry fits, in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fits {
+pub(super) struct CallFits {
     of_entry: Vec<Vec<usize>>,
     /// How many calls there are.
     calls: usize,
 }
 
-/// For each entry the call that stands for it; no call stands for two.
+/// The call assigned to each entry; no call is assigned twice.
 pub(super) type Assignment = Vec<Option<usize>>;
 
-impl Fits {
+impl CallFits {
     pub(super) fn new(of_entry: Vec<Vec<usize>>, calls: usize) -> Self {
         Self { of_entry, calls }
     }
@@ -24,18 +23,17 @@ impl Fits {
         &self.of_entry[entry]
     }
 
-    /// As many entries as possible, each with a call of its own; of several ways one that serves
-    /// the earlier entries.
+    /// Assigns calls to as many entries as possible; among equals, earlier entries first.
     pub(super) fn in_any_order(&self) -> Assignment {
-        let mut matching = Matching::new(self);
+        let mut matching = MaximumMatching::new(self);
         for entry in 0..self.of_entry.len() {
             matching.serve(entry);
         }
         matching.call_of
     }
 
-    /// As many entries as possible with calls in the same order; others may stand between them. Of
-    /// several ways one that serves the earlier entries.
+    /// Assigns calls in the same order to as many entries as possible, with other calls in between;
+    /// among equals, earlier entries first.
     pub(super) fn in_order(&self) -> Assignment {
         let greedy = self.in_order_at_once();
         if greedy.iter().all(Option::is_some) {
@@ -45,7 +43,7 @@ impl Fits {
         }
     }
 
-    /// Each entry takes the next call that it fits. If all entries find one, nothing is better.
+    /// Each entry takes the next call that it fits. Optimal if every entry finds one.
     fn in_order_at_once(&self) -> Assignment {
         let mut next = 0;
         let take = |calls: &Vec<usize>| {
@@ -76,7 +74,7 @@ impl Fits {
         let mut from = 0;
         let rest = |entry: usize, call: usize| longest[entry * width + call];
         let mut take = |entry: usize| {
-            // Of the calls that it fits, the next one leaves the most to the others.
+            // The next fitting call leaves the most calls for later entries.
             let fitting = &self.of_entry[entry];
             let next = *fitting.get(fitting.partition_point(|call| *call < from))?;
             let is_best = 1 + rest(entry + 1, next + 1) == rest(entry, from);
@@ -87,23 +85,23 @@ impl Fits {
     }
 }
 
-/// A maximum matching in the making: augmenting paths, the shortest first.
-struct Matching<'f> {
-    fits: &'f Fits,
+/// Builds a maximum matching by augmenting paths, shortest first.
+struct MaximumMatching<'f> {
+    fits: &'f CallFits,
     call_of: Assignment,
     entry_of: Vec<Option<usize>>,
-    /// How many of an entry's calls are known to be taken; a taken call is never free again.
+    /// How many calls of an entry are known to be taken; a taken call is never released.
     taken: Vec<usize>,
-    /// The search that came to a call last. A search that fails leaves its calls for good: no
-    /// later one could get further from them.
+    /// The last search that reached a call. Calls of a failed search are dead: no later search could
+    /// get further from them.
     seen: Vec<usize>,
 }
 
-/// Left by a search that failed.
+/// Marks calls of a failed search.
 const DEAD: usize = usize::MAX;
 
-impl<'f> Matching<'f> {
-    fn new(fits: &'f Fits) -> Self {
+impl<'f> MaximumMatching<'f> {
+    fn new(fits: &'f CallFits) -> Self {
         let entries = fits.of_entry.len();
         Self {
             fits,
@@ -114,11 +112,11 @@ impl<'f> Matching<'f> {
         }
     }
 
-    /// A call for the entry, if need be by giving others another one.
+    /// Assigns a call to the entry, reassigning others if necessary.
     fn serve(&mut self, entry: usize) {
         let search = entry + 1;
         let mut waiting = VecDeque::from([entry]);
-        // Which entry wants the call that another one has.
+        // Calls with the entry that reached them.
         let mut reached: Vec<(usize, usize)> = Vec::new();
         while let Some(current) = waiting.pop_front() {
             if let Some(free) = self.free_call(current) {
@@ -173,8 +171,8 @@ impl<'f> Matching<'f> {
 mod tests {
     use super::*;
 
-    fn fits(of_entry: &[&[usize]], calls: usize) -> Fits {
-        Fits::new(of_entry.iter().map(|calls| calls.to_vec()).collect(), calls)
+    fn fits(of_entry: &[&[usize]], calls: usize) -> CallFits {
+        CallFits::new(of_entry.iter().map(|calls| calls.to_vec()).collect(), calls)
     }
 
     fn count(assignment: &Assignment) -> usize {
@@ -182,7 +180,7 @@ mod tests {
     }
 
     /// By trying everything.
-    fn most(fits: &Fits, entry: usize, used: u32, from: Option<usize>) -> usize {
+    fn most(fits: &CallFits, entry: usize, used: u32, from: Option<usize>) -> usize {
         if entry == fits.of_entry.len() {
             return 0;
         }
@@ -200,7 +198,7 @@ mod tests {
             .unwrap_or(0)
     }
 
-    fn check(fits: &Fits, assignment: &Assignment) {
+    fn check(fits: &CallFits, assignment: &Assignment) {
         let mut used = std::collections::HashSet::new();
         for (entry, call) in assignment.iter().enumerate() {
             if let Some(call) = call {
@@ -236,16 +234,16 @@ mod tests {
     fn a_thousand_entries_and_calls_take_no_time() {
         let all: Vec<usize> = (0..1000).collect();
         // Everything fits everything; then only half of it can be served.
-        let dense = Fits::new(vec![all.clone(); 1000], 1000);
+        let dense = CallFits::new(vec![all.clone(); 1000], 1000);
         assert_eq!(count(&dense.in_any_order()), 1000);
         assert_eq!(count(&dense.in_order()), 1000);
-        let crowded = Fits::new(vec![all[..500].to_vec(); 1000], 1000);
+        let crowded = CallFits::new(vec![all[..500].to_vec(); 1000], 1000);
         assert_eq!(count(&crowded.in_any_order()), 500);
         assert_eq!(count(&crowded.in_order()), 500);
         // Each entry must push all earlier ones on.
         let mut chain: Vec<Vec<usize>> = (0..999).map(|at| vec![at, at + 1]).collect();
         chain.push(vec![0]);
-        assert_eq!(count(&Fits::new(chain, 1000).in_any_order()), 1000);
+        assert_eq!(count(&CallFits::new(chain, 1000).in_any_order()), 1000);
     }
 
     proptest::proptest! {
@@ -255,7 +253,7 @@ mod tests {
                 .iter()
                 .map(|row| (0..6).filter(|call| row & (1 << call) != 0).collect())
                 .collect();
-            let fits = Fits::new(of_entry, 6);
+            let fits = CallFits::new(of_entry, 6);
             let (any, ordered) = (fits.in_any_order(), fits.in_order());
             check(&fits, &any);
             check(&fits, &ordered);

@@ -4,18 +4,16 @@ use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
-    Assertion, Call, Check, CommonOptions, Fault, GradingContext, Map, Marks, Number, Score, Step,
-    Trigger,
+    Assertion, Call, Check, CommonOptions, Fault, GradingContext, Map, Number, Score, Step, Trigger,
 };
-use crate::reader::Reader;
+use crate::reader::{Options, ReadResult};
 use crate::source::Span;
-use crate::syntax::fields::{Entry, Field, Shape};
+use crate::syntax::fields::{Field, Shape};
 
 use super::excerpt::excerpt;
-use super::kind::{AssertionKind, UnknownKeys};
-use super::needle::EMPTY_VALUE;
-use super::optional::optional;
-use super::options::Options;
+use super::finding::{Finding, Findings};
+use super::kind::{AssertionKind, EntryContext};
+use super::text_value::empty_value;
 
 declare_codes! {
     DOUBLE_NEGATIVE = "double-negative", Warning, Assertion, r#"A trigger-judge has both `negate: true` and `should_trigger: false`.
@@ -74,15 +72,13 @@ static FIELDS: &[Field] = &[
     ),
 ];
 
-pub(super) static KIND: AssertionKind = AssertionKind {
-    name: "trigger-judge",
-    aliases: &["skill-trigger"],
-    fields: FIELDS,
-    unknown_keys: UnknownKeys::Warn,
-    takes_config: false,
-    doc: "The agent used the skill, or with `should_trigger: false` left it alone. A skill is used by a
-call of `Skill` whose `skill` contains its name, or of `Read` whose `file_path` does. Only the first
-tool call counts, unless `detection` is `any-call`.
+pub(super) static KIND: AssertionKind = AssertionKind::new(
+    "trigger-judge",
+    FIELDS,
+    read,
+    "The agent used the skill, or with `should_trigger: false` did not use it. A call of `Skill` whose
+`skill` argument contains the name counts as use, and so does a call of `Read` whose `file_path` does.
+Only the first tool call is checked, unless `detection` is `any-call`.
 
 ```yaml
 assert:
@@ -91,53 +87,33 @@ assert:
     should_trigger: true
 ```
 ",
-    read,
-};
+)
+.also(&["skill-trigger"]);
 
-/// Which tool calls can show that the skill was used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Detection {
-    #[default]
-    FirstCall,
-    AnyCall,
-}
-
-impl Detection {
-    const WORDS: &'static [&'static str] = &["first-call", "any-call"];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::FirstCall => "first-call",
-            Self::AnyCall => "any-call",
-        }
-    }
-
-    fn read(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Self> {
-        match reader.choice(entry, Self::WORDS)? {
-            "any-call" => Some(Self::AnyCall),
-            _ => Some(Self::FirstCall),
-        }
+crate::words! {
+    /// Which tool calls can show that the skill was used.
+    #[derive(Default)]
+    enum Detection {
+        #[default]
+        FirstCall = "first-call",
+        AnyCall = "any-call",
     }
 }
 
-fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
+fn read(
+    options: &mut Options<'_, '_, '_>,
+    context: &mut EntryContext<'_>,
+) -> ReadResult<Box<dyn Check>> {
     let skill = read_skill(options);
-    let (reader, fields) = (&mut *options.reader, options.fields);
-    let should_trigger = optional(reader, fields, "should_trigger", |reader, entry| {
-        reader.boolean(entry)
-    });
-    let detection = optional(reader, fields, "detection", Detection::read);
-    let runs_per_query = optional(reader, fields, "runs_per_query", |reader, entry| {
-        reader.integer(entry, 1, u64::MAX)
-    });
-    let trigger_threshold = optional(reader, fields, "trigger_threshold", |reader, entry| {
-        reader.number(entry, 0.0, 1.0)
-    });
+    let should_trigger = options.boolean("should_trigger");
+    let detection = options.choice("detection");
+    let runs_per_query = options.integer("runs_per_query", 1, u64::MAX);
+    let trigger_threshold = options.number("trigger_threshold", 0.0, 1.0);
     let should_trigger = should_trigger?.unwrap_or(true);
-    if options.negate && !should_trigger {
+    if context.common.negate && !should_trigger {
         report_double_negative(options);
     }
-    Some(Box::new(TriggerJudge {
+    Ok(Box::new(TriggerJudge {
         trigger: Trigger {
             skill: skill?,
             should_trigger,
@@ -148,7 +124,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> Option<Box<dyn Check>> {
     }))
 }
 
-/// A trigger that stands in another kind of file, with every default.
+/// A trigger from another kind of file, with every default.
 pub(crate) fn trigger_assertion(skill: String, should_trigger: bool, span: Span) -> Assertion {
     Assertion {
         type_name: Cow::Borrowed(KIND.name),
@@ -165,18 +141,19 @@ pub(crate) fn trigger_assertion(skill: String, should_trigger: bool, span: Span)
     }
 }
 
-/// A blank name would be found in nearly every call.
-fn read_skill(options: &mut Options<'_, '_, '_>) -> Option<String> {
+/// A blank name would match nearly every call.
+fn read_skill(options: &mut Options<'_, '_, '_>) -> ReadResult<String> {
     let entry = options.require("skill")?;
-    let skill = options.reader.owned_text(&entry)?;
-    if skill.trim().is_empty() {
-        options.report(
-            Diagnostic::new(&EMPTY_VALUE, entry.value.span(), "`skill` is empty")
-                .help("name the skill"),
-        );
-        return None;
+    let skill = options.text_of("skill", entry.value)?;
+    if skill.value.trim().is_empty() {
+        return Err(empty_value(
+            options,
+            skill.span,
+            "`skill` is empty",
+            "name the skill",
+        ));
     }
-    Some(skill)
+    Ok(skill.value)
 }
 
 fn report_double_negative(options: &mut Options<'_, '_, '_>) {
@@ -193,7 +170,7 @@ fn report_double_negative(options: &mut Options<'_, '_, '_>) {
 
 #[derive(Debug)]
 struct TriggerJudge {
-    /// As written: `negate` is applied by whoever asks.
+    /// As written; the caller applies `negate`.
     trigger: Trigger,
     detection: Detection,
     runs_per_query: Option<u64>,
@@ -211,7 +188,7 @@ impl Check for TriggerJudge {
         map
     }
 
-    /// `should_trigger` of the exported entry says it instead.
+    /// Exported as `should_trigger` of the entry instead.
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         Vec::new()
     }
@@ -238,11 +215,10 @@ impl Check for TriggerJudge {
         } else {
             format!("Skill '{skill}' did not trigger (first call: {first})")
         };
-        if triggered == self.trigger.should_trigger {
-            Marks::new(Score::ONE, vec![text], Vec::new()).into()
-        } else {
-            Marks::new(Score::ZERO, Vec::new(), vec![text]).into()
-        }
+        let holds = triggered == self.trigger.should_trigger;
+        let mut findings = Findings::default();
+        findings.add(Finding { holds, text });
+        findings.marks(Score::when(holds)).into()
     }
 }
 
@@ -263,8 +239,7 @@ impl TriggerJudge {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::read;
-    use super::super::trial::Trial;
+    use super::super::testing::{Trial, read};
     use crate::model::{Call, Map, Transcript};
 
     fn call(tool: &str, argument: &str, value: &str) -> Call {

@@ -1,4 +1,4 @@
-//! What grading found: grades of assertions, and why there is none.
+//! Results of grading: grades of assertions, faults, verdicts and outcomes.
 
 use super::number::Number;
 use super::rubric::Required;
@@ -6,61 +6,34 @@ use super::score::Score;
 use super::value::Map;
 use crate::source::Span;
 
-/// Where the work failed (spec 11.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stage {
-    Target,
-    Judge,
-    Script,
-    Measure,
-    Record,
-}
-
-impl Stage {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Target => "target",
-            Self::Judge => "judge",
-            Self::Script => "script",
-            Self::Measure => "measure",
-            Self::Record => "record",
-        }
+crate::words! {
+    /// Where a case failed (spec 11.1).
+    pub enum Stage {
+        Target = "target",
+        Judge = "judge",
+        Script = "script",
+        Measure = "measure",
+        Record = "record",
     }
 }
 
-/// How it failed (spec 11.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FaultKind {
-    Start,
-    Timeout,
-    Exit,
-    Network,
-    Http,
-    Reply,
-    NoMatch,
-    Limit,
-    NotMeasured,
-    Io,
-}
-
-impl FaultKind {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Timeout => "timeout",
-            Self::Exit => "exit",
-            Self::Network => "network",
-            Self::Http => "http",
-            Self::Reply => "reply",
-            Self::NoMatch => "no-match",
-            Self::Limit => "limit",
-            Self::NotMeasured => "not-measured",
-            Self::Io => "io",
-        }
+crate::words! {
+    /// How it failed (spec 11.1).
+    pub enum FaultKind {
+        Start = "start",
+        Timeout = "timeout",
+        Exit = "exit",
+        Network = "network",
+        Http = "http",
+        Reply = "reply",
+        NoMatch = "no-match",
+        Limit = "limit",
+        NotMeasured = "not-measured",
+        Io = "io",
     }
 }
 
-/// Something could not be measured. Never a bad score.
+/// Why something could not be measured, which is never a bad score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub stage: Stage,
@@ -94,7 +67,7 @@ pub struct Marks {
     pub hits: Vec<String>,
     pub misses: Vec<String>,
     pub reasoning: Option<String>,
-    /// What a script gave besides.
+    /// Additional data from a script.
     pub details: Option<Map>,
 }
 
@@ -123,35 +96,29 @@ impl Marks {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Grade {
     Graded(Marks),
-    /// Left out of the score; the text says why.
+    /// Not part of the score; the text says why.
     Skipped(String),
     Errored(Fault),
 }
 
-/// Whether a gate was passed (spec 8.2). In ascending order of how much it decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Gate {
-    Met,
-    /// The grade it guards was skipped or errored.
-    Unchecked,
-    Missed,
+crate::words! {
+    /// Whether a gate was passed (spec 8.2), in ascending order of severity.
+    #[derive(PartialOrd, Ord)]
+    pub enum Gate {
+        Met = "met",
+        /// The grade it guards was skipped or errored.
+        Unchecked = "unchecked",
+        Missed = "missed",
+    }
 }
 
 impl Gate {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Met => "met",
-            Self::Unchecked => "unchecked",
-            Self::Missed => "missed",
-        }
-    }
-
     pub fn of(is_met: bool) -> Self {
         if is_met { Self::Met } else { Self::Missed }
     }
 }
 
-/// A grade in its place: which assertion it belongs to and what it counts for.
+/// A grade with its assertion and its weight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AssertionGrade {
     pub name: String,
@@ -164,7 +131,7 @@ pub struct AssertionGrade {
     pub gate: Option<Gate>,
     /// Of a composite, in order.
     pub members: Vec<AssertionGrade>,
-    /// How a composite joined them.
+    /// How a composite combined them.
     pub aggregator: Option<&'static str>,
     /// Where the assertion is written.
     pub span: Span,
@@ -180,54 +147,22 @@ impl AssertionGrade {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    Pass,
-    Borderline,
-    Fail,
-}
-
-impl Verdict {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Borderline => "borderline",
-            Self::Fail => "fail",
-        }
+crate::words! {
+    pub enum Verdict {
+        Pass = "pass",
+        Borderline = "borderline",
+        Fail = "fail",
     }
 }
 
-/// The verdict, or why there is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    Passed,
-    Borderline,
-    Failed,
-    Errored,
-    Skipped,
-}
-
-impl Outcome {
-    pub const ALL: &'static [Self] = &[
-        Self::Passed,
-        Self::Borderline,
-        Self::Failed,
-        Self::Errored,
-        Self::Skipped,
-    ];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Borderline => "borderline",
-            Self::Failed => "failed",
-            Self::Errored => "errored",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|one| one.word() == word)
+crate::words! {
+    /// The verdict, or why there is none.
+    pub enum Outcome {
+        Passed = "passed",
+        Borderline = "borderline",
+        Failed = "failed",
+        Errored = "errored",
+        Skipped = "skipped",
     }
 }
 

@@ -5,34 +5,12 @@ use camino::Utf8PathBuf;
 use super::json_text::JsonStyle;
 use super::value::{Map, Value};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
-    System,
-    User,
-    Assistant,
-    Tool,
-}
-
-impl Role {
-    pub const NAMES: &'static [&'static str] = &["system", "user", "assistant", "tool"];
-
-    pub fn parse(word: &str) -> Option<Self> {
-        match word {
-            "system" => Some(Self::System),
-            "user" => Some(Self::User),
-            "assistant" => Some(Self::Assistant),
-            "tool" => Some(Self::Tool),
-            _ => None,
-        }
-    }
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
+crate::words! {
+    pub enum Role {
+        System = "system",
+        User = "user",
+        Assistant = "assistant",
+        Tool = "tool",
     }
 }
 

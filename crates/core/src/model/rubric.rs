@@ -60,22 +60,13 @@ impl Required {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Operator {
-    #[default]
-    Correctness,
-    /// Satisfied when the answer does not contradict the outcome.
-    Contradiction,
-}
-
-impl Operator {
-    pub const NAMES: &'static [&'static str] = &["correctness", "contradiction"];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Correctness => "correctness",
-            Self::Contradiction => "contradiction",
-        }
+crate::words! {
+    #[derive(Default)]
+    pub enum Operator {
+        #[default]
+        Correctness = "correctness",
+        /// Satisfied if the answer does not contradict the outcome.
+        Contradiction = "contradiction",
     }
 }
 

@@ -1,15 +1,11 @@
 //! Enums that are written as words in files.
 
-/// An enum of which every value has a word. [`words!`](crate::words) implements it.
+/// An enum of which every value has a word, for generic readers. [`words!`](crate::words)
+/// implements it.
 pub trait Words: Copy + 'static {
-    /// In the order of the enum.
     const WORDS: &'static [&'static str];
-    const ALL: &'static [Self];
 
-    fn parse(word: &str) -> Option<Self> {
-        let at = Self::WORDS.iter().position(|known| *known == word)?;
-        Self::ALL.get(at).copied()
-    }
+    fn parse(word: &str) -> Option<Self>;
 }
 
 /// Declares an enum whose values are written as words: `words! { enum Mode { InOrder = "in_order" } }`.
@@ -27,17 +23,32 @@ macro_rules! words {
             $($(#[$of_value])* $value),+
         }
 
-        impl $crate::model::Words for $name {
-            const WORDS: &'static [&'static str] = &[$($word),+];
-            const ALL: &'static [Self] = &[$(Self::$value),+];
-        }
-
+        #[allow(dead_code, reason = "not every enum needs all of them")]
         impl $name {
-            /// The value as it is written in files.
+            /// In the order of the enum.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+            pub const ALL: &'static [Self] = &[$(Self::$value),+];
+
+            /// As it is written in files.
             pub const fn word(self) -> &'static str {
                 match self {
                     $(Self::$value => $word),+
                 }
+            }
+
+            pub fn parse(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$value),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl $crate::model::Words for $name {
+            const WORDS: &'static [&'static str] = Self::WORDS;
+
+            fn parse(word: &str) -> Option<Self> {
+                Self::parse(word)
             }
         }
     };
@@ -45,8 +56,6 @@ macro_rules! words {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     crate::words! {
         enum Size {
             Small = "small",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::assertion::{
-    assertion_from_criteria, assertion_from_items, place_in_test, trigger_assertion,
+    assertion_from_criteria, assertion_from_items, name_in_test, trigger_assertion,
 };
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::model::{Assertion, Execution, Expected, Map, Message, Test, TestId, Value, Verdicts};
@@ -263,7 +263,7 @@ impl Loader<'_, '_> {
             metadata: merge(&self.defaults.metadata, &own),
             input: vec![input?],
             expected_output: expected,
-            assertions: place_in_test(&mut self.reader, list),
+            assertions: name_in_test(&mut self.reader, list),
             ..Test::blank(id?, self.position, entry.span())
         })
     }
@@ -374,7 +374,7 @@ impl Loader<'_, '_> {
         let test = Test {
             metadata: self.defaults.metadata.clone(),
             input: vec![input],
-            assertions: place_in_test(&mut self.reader, list),
+            assertions: name_in_test(&mut self.reader, list),
             ..Test::blank(id, self.position, item.span())
         };
         self.emit(test);

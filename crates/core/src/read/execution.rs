@@ -92,7 +92,7 @@ pub(super) fn read_execution(
     }
     if let Some(list) = bound.get("assert") {
         let list = read_entries(reader, "assert", list.value, 0);
-        found.assertions = list.sound;
+        found.assertions = list.valid;
         found.faulty |= !list.is_complete;
     }
     if let Some(skip) = bound.get("skip_defaults") {

@@ -176,7 +176,7 @@ Only the assistant calls tools.
 }
 
 pub static MESSAGE_FIELDS: &[Field] = &[
-    Field::new("role", Shape::Choice(Role::NAMES), "who speaks").required(),
+    Field::new("role", Shape::Choice(Role::WORDS), "who speaks").required(),
     Field::new(
         "content",
         Shape::Ref("content"),
@@ -276,15 +276,15 @@ fn read_role(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Role> {
     let Some(entry) = bound.get("role") else {
         let message = "this message has no `role`";
         let diagnostic = Diagnostic::new(&INVALID_ROLE, bound.head(), message);
-        reader.report(diagnostic.help(format!("it is {}", list_words(Role::NAMES))));
+        reader.report(diagnostic.help(format!("it is {}", list_words(Role::WORDS))));
         return None;
     };
     let word = reader.text(&entry)?;
     let role = Role::parse(&word);
     if role.is_none() {
-        let help = match did_you_mean(&word.to_lowercase(), Role::NAMES.iter().copied()) {
+        let help = match did_you_mean(&word.to_lowercase(), Role::WORDS.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it is {}", list_words(Role::NAMES)),
+            None => format!("it is {}", list_words(Role::WORDS)),
         };
         let message = format!("`{}` is not a role", shorten(&word));
         reader.report(Diagnostic::new(&INVALID_ROLE, entry.value.span(), message).help(help));

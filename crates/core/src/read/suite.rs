@@ -280,7 +280,7 @@ pub(super) fn read_level<'p>(
     let reader = &mut loader.reader;
     if let Some(entry) = bound.get("assert") {
         let found = read_entries(reader, "assert", entry.value, 0);
-        level.assertions = found.sound;
+        level.assertions = found.valid;
         level.faulty = !found.is_complete;
     }
     let mut trials = None;

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::assertion::{
-    ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, place_in_test, read_entries,
+    ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, name_in_test, read_entries,
     read_items,
 };
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::model::{Assertion, Expected, Skip, Test, TestId, TestView};
-use crate::reader::{Reader, TestVars, short_span, wrong_type};
+use crate::reader::{Reader, Reported, TestVars, short_span, wrong_type};
 use crate::source::{Position, Span};
 use crate::syntax::fields::{
     Bound, Entry, Field, Shape, UNKNOWN_FIELD, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field,
@@ -246,7 +246,7 @@ impl Loader<'_, '_> {
             },
             input: input?,
             expected_output: expected_output?,
-            assertions: place_in_test(&mut self.reader, assertions),
+            assertions: name_in_test(&mut self.reader, assertions),
             execution: execution.execution.or(&level.execution()),
             trials: trials
                 .or(execution.trials)
@@ -321,18 +321,18 @@ impl Loader<'_, '_> {
         let mut faulty = execution.faulty;
         if let Some(entry) = bound.get("rubrics") {
             match read_items(reader, "rubrics", entry.value) {
-                Some(items) if items.is_empty() => {}
-                Some(items) => list.push(Arc::new(assertion_from_items(items, entry.value.span()))),
-                None => faulty = true,
+                Ok(items) if items.is_empty() => {}
+                Ok(items) => list.push(Arc::new(assertion_from_items(items, entry.value.span()))),
+                Err(Reported) => faulty = true,
             }
         }
         if let Some(entry) = bound.get("assert") {
             let own = read_entries(reader, "assert", entry.value, 0);
             faulty |= !own.is_complete;
             if list.is_empty() {
-                list = own.sound
+                list = own.valid
             } else {
-                list.extend(own.sound)
+                list.extend(own.valid)
             }
         }
         list.extend(execution.assertions.iter().cloned());

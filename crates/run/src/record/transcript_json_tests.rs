@@ -57,7 +57,7 @@ fn tool_call() -> impl Strategy<Value = ToolCall> {
 }
 
 fn role() -> impl Strategy<Value = Role> {
-    prop::sample::select(Role::NAMES).prop_map(|name| Role::parse(name).unwrap())
+    prop::sample::select(Role::WORDS).prop_map(|name| Role::parse(name).unwrap())
 }
 
 fn message() -> impl Strategy<Value = Message> {
