@@ -6,7 +6,7 @@ use crate::model::{
 };
 
 use super::aggregator::{Aggregation, Aggregator};
-use super::finding::{Finding, Findings};
+use super::finding::{Finding, FindingList};
 use super::grading::{grade_assertion, skipped_grade};
 
 pub(super) fn grade(
@@ -128,7 +128,7 @@ fn combined_grade(
         let message = format!("`{}`: {}", member.name, fault.message);
         return Grade::Errored(Fault::new(fault.stage, fault.kind, message));
     }
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     for member in members {
         if let Grade::Graded(marks) = &member.grade {
             findings.hits.extend(marks.hits.iter().cloned());
@@ -155,7 +155,7 @@ fn aggregate(
     members: &[AssertionGrade],
     aggregator: &Aggregator,
     pass: f64,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) -> Score {
     let scores = || members.iter().filter_map(score_of);
     let average = || {

@@ -7,7 +7,7 @@ use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Score, Step
 use crate::reader::{Options, ReadResult};
 
 use super::excerpt::excerpt;
-use super::finding::Findings;
+use super::finding::FindingList;
 use super::kind::AssertionKind;
 use super::text_value::{ONE_TEXT, TEXTS, quoted, read_text_value, read_text_values};
 
@@ -224,7 +224,7 @@ impl Check for ContainsSeveral {
             Quantifier::Any => !found.is_empty(),
             Quantifier::All => absent.is_empty(),
         };
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         for value in found {
             findings.hit(self.case.hit(value));
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::model::{Map, Number, Value};
 
-/// Up to this many entries, looking through them is faster than hashing.
+/// Up to this many entries, a linear search is faster than hashing.
 const FEW: usize = 16;
 
 /// Recursive; values come from readers that limit their depth.
@@ -31,8 +31,8 @@ pub(super) fn is_part_of(part: &Map, whole: &Map) -> bool {
         .all(|(key, value)| whole.get(key).is_some_and(|other| are_equal(value, other)))
 }
 
-/// `1` and `1.0` are equal. Two integers are compared digit by digit, because floats would take
-/// neighbours above 2^53 for equal.
+/// `1` and `1.0` are equal. Two integers are compared digit by digit, because floats
+/// cannot distinguish neighbours above 2^53.
 fn are_equal_numbers(a: &Number, b: &Number) -> bool {
     let is_integer = |number: &Number| {
         let digits = number.text().strip_prefix('-').unwrap_or(number.text());

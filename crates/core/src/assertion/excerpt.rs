@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::model::{JsonStyle, Value};
 
-/// Characters after which a quoted value is cut (spec 7.1).
+/// Maximum length of a quoted value in characters (spec 7.1).
 const MOST: usize = 200;
 
-/// The text, cut if it is long.
+/// The text, truncated if it is long.
 pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MOST) {
         None => Cow::Borrowed(text),
@@ -15,7 +15,7 @@ pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A value as compact JSON, cut if it is long.
+/// A value as compact JSON, truncated if it is long.
 pub(super) fn json_excerpt(value: &Value) -> String {
     excerpt(&value.to_json(JsonStyle::Compact)).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Markdown fences: lines of three or more backticks or tildes round a text.
+//! Markdown fences: lines of three or more backticks or tildes around a text.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ struct Fence {
 }
 
 impl Fence {
-    /// However far it is indented: models put fences into lists.
+    /// Any indentation is allowed, because models put fences into lists.
     fn opened_by(line: &str) -> Option<Self> {
         let line = line.trim_start();
         let mark = line.chars().next()?;
         let info = line.trim_start_matches(mark);
         let length = line.len() - info.len();
-        // With a backtick behind it, it is code inside a line.
+        // With another backtick in the line, it is inline code.
         let is_inline = mark == '`' && info.contains('`');
         (matches!(mark, '`' | '~') && length >= 3 && !is_inline).then_some(Self { mark, length })
     }
@@ -26,14 +26,14 @@ impl Fence {
     }
 }
 
-/// A fence in a text, as bytes of it.
-struct Found {
+/// Byte ranges of a fenced block.
+struct FencedBlock {
     content: Range<usize>,
-    /// Where the closing line ends; `None` when there is none.
+    /// The end of the closing line, if there is one.
     end: Option<usize>,
 }
 
-fn find(text: &str) -> Option<Found> {
+fn find(text: &str) -> Option<FencedBlock> {
     let mut open: Option<(Fence, usize)> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -41,7 +41,7 @@ fn find(text: &str) -> Option<Found> {
         match &open {
             None => open = Fence::opened_by(line).map(|fence| (fence, next)),
             Some((fence, start)) if fence.is_closed_by(line) => {
-                return Some(Found {
+                return Some(FencedBlock {
                     content: *start..at,
                     end: Some(next),
                 });
@@ -51,20 +51,20 @@ fn find(text: &str) -> Option<Found> {
         at = next;
     }
     let (_, start) = open?;
-    Some(Found {
+    Some(FencedBlock {
         content: start..text.len(),
         end: None,
     })
 }
 
-/// The content of the fence that stands round the whole text, which is trimmed.
+/// The content of the fence around the whole text, which is trimmed.
 pub(super) fn surrounding(text: &str) -> Option<Range<usize>> {
     Fence::opened_by(text.lines().next()?)?;
     let found = find(text)?;
     (found.end == Some(text.len())).then_some(found.content)
 }
 
-/// The content of the first fence; one that is never closed reaches to the end.
+/// The content of the first fence; an unclosed fence extends to the end.
 pub(super) fn first(text: &str) -> Option<&str> {
     find(text).map(|found| &text[found.content])
 }

@@ -15,7 +15,7 @@ use crate::syntax::json_value;
 use super::codes::ZERO_WEIGHT;
 use super::compared_field::{ComparedField, FIELD_SHAPE, Presence};
 use super::field_match::ValueMismatch;
-use super::finding::Findings;
+use super::finding::FindingList;
 use super::kind::{AssertionKind, EntryContext};
 use super::output_json::anywhere;
 
@@ -246,7 +246,7 @@ impl FieldAccuracy {
     fn compare(&self, output: &Value, expected: Option<&Expected>) -> Result<Marks, Fault> {
         let is_open = self.fields.iter().any(|field| field.expected.is_none());
         let reference = expected.filter(|_| is_open).and_then(reference);
-        let (mut findings, mut scores) = (Findings::default(), Vec::new());
+        let (mut findings, mut scores) = (FindingList::default(), Vec::new());
         for field in &self.fields {
             let Some(finding) = field.check(output, reference.as_deref())? else {
                 continue;
@@ -377,11 +377,11 @@ mod tests {
     }
 
     #[test]
-    fn the_value_is_found_wherever_it_stands() {
+    fn the_value_is_found_anywhere_in_the_output() {
         for (output, score) in [
             ("{\"a\": 1}", 1.0),
             ("So:\n```json\n{\"a\": 1}\n```\nDone.", 1.0),
-            ("The result is {\"a\": 1}, as wanted.", 1.0),
+            ("The result is {\"a\": 1}, as expected.", 1.0),
             ("{\"a\": 2, \"a\": 1}", 1.0),
         ] {
             let found = marks("{path: a, expected: 1}", None, output);

@@ -10,12 +10,12 @@ pub(super) struct Finding {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Findings {
+pub(super) struct FindingList {
     pub(super) hits: Vec<String>,
     pub(super) misses: Vec<String>,
 }
 
-impl Findings {
+impl FindingList {
     pub(super) fn add(&mut self, finding: Finding) {
         if finding.holds {
             self.hits.push(finding.text);

@@ -1,5 +1,5 @@
-//! Grades the assertions of a test, one step at a time: negation, gates, and grades of what was not
-//! looked at.
+//! Grades the assertions of a test, one step at a time: applies negation and gates, and makes the
+//! grades of skipped members.
 
 use crate::model::{
     Answers, AssertionGrade, Evidence, Gate, Grade, GradingContext, GradingOptions, Marks,

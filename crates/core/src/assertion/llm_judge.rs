@@ -11,7 +11,7 @@ use crate::syntax::fields::{
     CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION, Shape, unknown_field,
 };
 
-use super::judged::{Judged, ungraded};
+use super::judge_request::{JudgeRequest, ungraded};
 use super::kind::{AssertionKind, EntryContext, UnknownKeys};
 use super::read::{COMMON, unsupported_in_run};
 use super::rubric_items::ItemList;
@@ -264,13 +264,13 @@ impl Check for LlmJudge {
         } else {
             &criteria
         };
-        let judged = Judged {
+        let request = JudgeRequest {
             prompt,
             items,
             target: self.target.as_deref(),
             config: context.common.config.clone(),
         };
-        judged.grade(context)
+        request.grade(context)
     }
 
     fn prompt(&self) -> Option<&JudgePrompt> {

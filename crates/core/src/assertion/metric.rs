@@ -4,7 +4,7 @@
 use crate::model::{Fault, Map, Number, Role, Score, Step, Transcript};
 use crate::reader::{Options, ReadResult, all_read};
 
-use super::finding::{Finding, Findings};
+use super::finding::{Finding, FindingList};
 
 /// Rounding error of a sum of costs in dollars (spec 8).
 const TOLERANCE: f64 = 1e-9;
@@ -82,8 +82,8 @@ impl Metric {
 fn llm_calls(transcript: &Transcript) -> Option<u64> {
     transcript.calls.as_ref()?;
     let messages = transcript.messages.iter();
-    let said = messages.filter(|message| message.role == Role::Assistant);
-    Some(said.count() as u64)
+    let calls = messages.filter(|message| message.role == Role::Assistant);
+    Some(calls.count() as u64)
 }
 
 /// Inclusive.
@@ -170,7 +170,7 @@ pub(super) fn rounded(value: f64, compares_alike: impl Fn(f64) -> bool) -> Strin
 /// 1 when every limit holds. A limit whose metric was not reported is a fault, whatever the others
 /// say.
 pub(super) fn grade_limits(found: impl IntoIterator<Item = Result<Finding, Fault>>) -> Step {
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     for finding in found {
         match finding {
             Ok(finding) => findings.add(finding),

@@ -23,7 +23,7 @@ mod field_path;
 mod finding;
 mod grading;
 mod is_json;
-mod judged;
+mod judge_request;
 mod kind;
 mod latency;
 mod llm_judge;

@@ -1,18 +1,18 @@
-//! The JSON value of an output: the whole of it, in a fence, or somewhere in its prose.
+//! The JSON value of an output: the whole output, in a fence, or inside prose.
 
 use crate::model::Value;
 use crate::syntax::{first_json_value, lenient_json_value};
 
 use super::fence;
 
-/// What happens to a Markdown fence round the output.
+/// What happens to a Markdown fence around the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fences {
     Kept,
     Stripped,
 }
 
-/// The whole trimmed output as one value, or in one line why it is none.
+/// The whole trimmed output as one value. The error is one line.
 pub(super) fn whole(output: &str, fences: Fences) -> Result<Value, String> {
     let (mut start, mut text) = trimmed(output);
     if let (Fences::Stripped, Some(content)) = (fences, fence::surrounding(text)) {
@@ -44,7 +44,7 @@ fn trimmed(text: &str) -> (usize, &str) {
     (text.len() - rest.len(), rest.trim_end())
 }
 
-/// Both counted from 1, in the output as the reader sees it; columns in characters.
+/// Line and column in the whole output, from 1; columns in characters.
 fn place(output: &str, at: usize) -> String {
     let before = &output[..at];
     let line = before.matches('\n').count() + 1;

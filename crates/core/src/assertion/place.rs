@@ -1,12 +1,12 @@
-//! Places inside a text that an author wrote.
+//! Places inside a written text.
 
 use std::ops::Range;
 
 use crate::source::Span;
 use crate::syntax::Node;
 
-/// Where a part of `text` stands. `text` is what `node` was read as; where a variable was put in,
-/// or the part is empty, the whole value is meant.
+/// The place of a part of `text`, which is the value of `node`. If a variable was replaced in it, or
+/// the part is empty, it is the place of the whole value.
 pub(super) fn span_in(node: Node<'_>, text: &str, part: Range<usize>) -> Span {
     if node.scalar_text() == Some(text) && !part.is_empty() {
         node.text_span(part)
@@ -15,7 +15,7 @@ pub(super) fn span_in(node: Node<'_>, text: &str, part: Range<usize>) -> Span {
     }
 }
 
-/// The character at a byte; the last one at the end of the text.
+/// The character at a byte offset; at the end of the text, the last character.
 pub(super) fn character_at(text: &str, at: usize) -> Range<usize> {
     match text.get(at..).and_then(|rest| rest.chars().next()) {
         Some(found) => at..at + found.len_utf8(),

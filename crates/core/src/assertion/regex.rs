@@ -1,4 +1,4 @@
-//! `regex`: a pattern is found in the output.
+//! `regex`: a pattern matches the output.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_backtracking_is_no_bad_score() {
+    fn endless_backtracking_is_a_fault() {
         let answer = Transcript::of_text(format!("{}b", "a".repeat(60)));
         for negate in ["", ", negate: true"] {
             let yaml = format!(r"- {{type: regex, value: '^(a|aa)+\1$'{negate}}}");
@@ -197,7 +197,7 @@ mod tests {
             );
             assert_eq!(
                 fault.message,
-                r"the pattern `^(a|aa)+\1$` takes more than 1000000 steps on this text"
+                r"the pattern `^(a|aa)+\1$` needs more than 1000000 steps on this text"
             );
         }
     }
@@ -227,11 +227,11 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_flag_is_marked_and_both_faults_are_told() {
+    fn an_unknown_flag_and_an_invalid_pattern_are_both_reported() {
         let found = read("- {type: regex, flags: iy, value: ''}");
         assert_eq!(found.names(), ["invalid-option", "empty-value"]);
         assert_eq!(found.marked()[0], "y");
-        assert_eq!(found.messages()[0], "`y` is no flag of a pattern");
+        assert_eq!(found.messages()[0], "unknown flag `y`");
     }
 
     #[test]

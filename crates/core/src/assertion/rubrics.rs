@@ -11,7 +11,7 @@ use crate::reader::{Options, ReadResult, Reported};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, Shape};
 
-use super::judged::Judged;
+use super::judge_request::JudgeRequest;
 use super::kind::{AssertionKind, EntryContext};
 use super::rubric_items::{ItemList, read_text_or_items};
 
@@ -191,13 +191,13 @@ impl Check for Rubrics {
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let judged = Judged {
+        let request = JudgeRequest {
             prompt: None,
             items: &self.items.list,
             target: self.target.as_deref(),
             config: Map::new(),
         };
-        judged.grade(context)
+        request.grade(context)
     }
 
     fn gates(&self) -> Vec<Span> {

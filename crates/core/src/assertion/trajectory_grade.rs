@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::model::{Call, Fault, Marks, Score};
 
 use super::excerpt::excerpt;
-use super::finding::{Finding, Findings};
+use super::finding::{Finding, FindingList};
 use super::tool_call::{ExpectedCall, Fit};
 use super::tool_trajectory::{ToolTrajectory, TrajectoryMode};
 use super::trajectory_match::CallFits;
@@ -22,7 +22,7 @@ impl ToolTrajectory {
 
     fn in_any_order(&self, calls: &[Call]) -> Result<Marks, Fault> {
         let assignment = self.fits(calls)?.in_any_order();
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         for (entry, call) in self.expected.iter().zip(assignment) {
             match call {
                 Some(_) => findings.hit(entry.hit()),
@@ -47,7 +47,7 @@ impl ToolTrajectory {
         let fits = self.fits(calls)?;
         let run = fits.in_order();
         let length = run.iter().flatten().count();
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         if length < self.expected.len() {
             let mut taken: Vec<usize> = fits.in_any_order().into_iter().flatten().collect();
             if taken.len() == self.expected.len() {
@@ -75,7 +75,7 @@ impl ToolTrajectory {
     }
 
     fn exactly(&self, calls: &[Call]) -> Result<Marks, Fault> {
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         for (at, entry) in self.expected.iter().enumerate() {
             let call = calls.get(at);
             if let Some(call) = call
@@ -85,8 +85,8 @@ impl ToolTrajectory {
                 continue;
             }
             let got = call.map_or("nothing".into(), |call| excerpt(&call.tool));
-            let wanted = excerpt(&entry.tool);
-            let text = format!("Call {}: expected {wanted}, got {got}", at + 1);
+            let expected = excerpt(&entry.tool);
+            let text = format!("Call {}: expected {expected}, got {got}", at + 1);
             findings.miss(text);
         }
         let met = findings.hits.len();
@@ -105,7 +105,7 @@ impl ToolTrajectory {
                 allowed_by[*call].get_or_insert(entry);
             }
         }
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         for (call, entry) in calls.iter().zip(allowed_by) {
             match entry {
                 Some(entry) => findings.hit(entry.hit()),
@@ -161,7 +161,7 @@ fn out_of_order<'t>(tools: impl IntoIterator<Item = &'t str>) -> String {
     format!("Tools called out of order: {}", tools.join(", "))
 }
 
-fn scored(mut findings: Findings, score: Score) -> Marks {
+fn scored(mut findings: FindingList, score: Score) -> Marks {
     if findings.hits.is_empty() && findings.misses.is_empty() {
         // No call was expected and none was made, or none was required.
         findings.hit("Called no tools");

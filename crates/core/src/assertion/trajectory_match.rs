@@ -129,7 +129,7 @@ impl<'f> MaximumMatching<'f> {
                 }
                 self.seen[call] = search;
                 reached.push((call, current));
-                // It is taken, or it would have been found free.
+                // Taken, or it would have been found free.
                 waiting.extend(self.entry_of[call]);
             }
         }
@@ -233,14 +233,14 @@ mod tests {
     #[test]
     fn a_thousand_entries_and_calls_take_no_time() {
         let all: Vec<usize> = (0..1000).collect();
-        // Everything fits everything; then only half of it can be served.
+        // Everything fits everything, but there are only calls for half of the entries.
         let dense = CallFits::new(vec![all.clone(); 1000], 1000);
         assert_eq!(count(&dense.in_any_order()), 1000);
         assert_eq!(count(&dense.in_order()), 1000);
         let crowded = CallFits::new(vec![all[..500].to_vec(); 1000], 1000);
         assert_eq!(count(&crowded.in_any_order()), 500);
         assert_eq!(count(&crowded.in_order()), 500);
-        // Each entry must push all earlier ones on.
+        // Each entry displaces all earlier ones.
         let mut chain: Vec<Vec<usize>> = (0..999).map(|at| vec![at, at + 1]).collect();
         chain.push(vec![0]);
         assert_eq!(count(&CallFits::new(chain, 1000).in_any_order()), 1000);

@@ -1,4 +1,4 @@
-//! `trigger-judge`: a skill was used, or was left alone.
+//! `trigger-judge`: a skill was used, or was not used.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::source::Span;
 use crate::syntax::fields::{Field, Shape};
 
 use super::excerpt::excerpt;
-use super::finding::{Finding, Findings};
+use super::finding::{Finding, FindingList};
 use super::kind::{AssertionKind, EntryContext};
 use super::text_value::empty_value;
 
@@ -41,7 +41,7 @@ tests:
 ```
 
 ## Why
-The two cancel out, so the skill is wanted after all. Whoever reads it next will think otherwise.
+The two cancel out: the check expects the skill to be used, although it reads like the opposite.
 "#;
 }
 
@@ -50,12 +50,12 @@ static FIELDS: &[Field] = &[
     Field::new(
         "should_trigger",
         Shape::Boolean,
-        "whether the skill is wanted; default true",
+        "whether the skill must be used; default true",
     ),
     Field::new(
         "detection",
         Shape::Choice(Detection::WORDS),
-        "which tool calls are looked at; default `first-call`",
+        "which tool calls are checked; default `first-call`",
     ),
     Field::new(
         "runs_per_query",
@@ -216,14 +216,14 @@ impl Check for TriggerJudge {
             format!("Skill '{skill}' did not trigger (first call: {first})")
         };
         let holds = triggered == self.trigger.should_trigger;
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         findings.add(Finding { holds, text });
         findings.marks(Score::when(holds)).into()
     }
 }
 
 impl TriggerJudge {
-    /// Skills are used by their tool, or by reading their file.
+    /// A skill is used through the `Skill` tool, or by reading its file.
     fn is_shown_by(&self, call: &Call) -> bool {
         let argument = match call.tool.as_str() {
             "Skill" => "skill",

@@ -1,5 +1,4 @@
-//! Attached files as those who answer get them: text in the form of spec 9.4, images as
-//! base64.
+//! Attached files as they are sent: text in the form of spec 9.4, images as base64.
 
 use crate::model::{Fault, FaultKind, FileRef, Image, Stage, from_base64, to_base64};
 use crate::source::Files;
@@ -26,15 +25,15 @@ pub(super) fn inline_file(file: &FileRef, files: &dyn Files) -> Result<String, F
     ))
 }
 
-/// A path between double quotes. Everything else stays as it is, so that it can be opened.
+/// A path between double quotes. Everything else is unchanged, so that the file can be opened.
 pub(super) fn attribute(path: &str) -> String {
     path.replace('"', "&quot;")
         .replace('\n', "&#10;")
         .replace('\r', "&#13;")
 }
 
-/// A file that holds the end tag would seem to end there, and the rest of it would read like a
-/// part of the prompt. The tag gets a backslash, as in scripts inside HTML.
+/// A file that contains the end tag would seem to end there, and the rest would read like part of
+/// the prompt. The tag gets a backslash, as in scripts inside HTML.
 fn without_end_tag(content: &str) -> String {
     const TAG: &[u8] = b"</file";
     let mut out = String::with_capacity(content.len());
@@ -51,7 +50,7 @@ fn without_end_tag(content: &str) -> String {
     out
 }
 
-/// The absolute path, which a suite without faults always has.
+/// The absolute path, which a valid suite always has.
 pub(super) fn absolute(file: &FileRef) -> Result<&str, Fault> {
     match &file.path {
         Some(path) => Ok(path.as_str()),
@@ -76,7 +75,7 @@ fn unreadable(file: &FileRef, why: &str) -> Fault {
     Fault::new(Stage::Target, FaultKind::Io, message)
 }
 
-/// An image as chat providers take it.
+/// An image as chat providers accept it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedImage {
     /// Such as `image/png`.
@@ -90,7 +89,7 @@ pub(super) fn encode_image(image: &Image, files: &dyn Files) -> Result<EncodedIm
         Image::Path(file) => {
             let base64 = to_base64(&read(file, files)?);
             let Some(media_type) = media_type_of(&base64) else {
-                let why = "it is no PNG, JPEG, GIF, WebP or BMP image";
+                let why = "it is not a PNG, JPEG, GIF, WebP or BMP image";
                 return Err(unreadable(file, why));
             };
             Ok(EncodedImage {
@@ -111,7 +110,7 @@ impl EncodedImage {
         from_base64(self.base64.as_bytes())
     }
 
-    /// What files of this kind end in.
+    /// The file extension.
     pub fn extension(&self) -> &'static str {
         match self.media_type.as_str() {
             "image/jpeg" => "jpg",
@@ -153,7 +152,7 @@ fn decode_data(data: &str) -> Result<EncodedImage, Fault> {
     })
 }
 
-/// Told by the first bytes, as they look in base64.
+/// Recognized by the first bytes in base64.
 fn media_type_of(base64: &str) -> Option<&'static str> {
     const KINDS: &[(&str, &str)] = &[
         ("iVBORw0KGgo", "image/png"),
@@ -181,7 +180,7 @@ mod tests {
         assert_eq!(of("/a").unwrap().media_type, "image/png");
         assert_eq!(
             of("/b").unwrap_err().message,
-            "cannot attach `x.bin`: it is no PNG, JPEG, GIF, WebP or BMP image"
+            "cannot attach `x.bin`: it is not a PNG, JPEG, GIF, WebP or BMP image"
         );
         assert!(of("/none").is_err());
     }

@@ -1,4 +1,4 @@
-//! JSON that others wrote: scripts and judges. Nothing here trusts its length, depth or form.
+//! JSON from scripts and judges. Nothing here trusts its length, depth or form.
 
 use std::ops::Range;
 
@@ -15,20 +15,20 @@ pub(crate) fn parse(text: &str) -> Result<Value, String> {
     })
 }
 
-/// The JSON objects of a text that stand on their own, not inside another one.
+/// The outermost JSON objects of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Objects {
     /// In order.
     pub(crate) complete: Vec<Range<usize>>,
-    /// The text ends inside an object: what stands in there is only a piece of something.
+    /// The text ends inside an object, so objects in there are only fragments.
     pub(crate) is_cut: bool,
     /// Where the last object that is not JSON begins.
     pub(crate) broken: Option<usize>,
 }
 
-/// Finds JSON objects between other text. A brace in prose is passed over; but what has begun as an
-/// object and breaks off is not searched for smaller ones, since a part of a faulty reply may say
-/// the opposite of the whole. So the work is linear in the length of the text, whatever it holds.
+/// Finds JSON objects between other text. A brace in prose is skipped. A truncated object is not
+/// searched for smaller ones, since a part of a faulty reply may contradict the whole. The work is
+/// linear in the length of the text.
 pub(crate) fn objects_in(text: &str) -> Objects {
     let bytes = text.as_bytes();
     let mut found = Objects::default();
@@ -77,7 +77,8 @@ enum Next {
     CommaOrEnd,
 }
 
-/// Walks over one object; a closing bracket is its opening one plus 2 in ASCII. Checks the structure; numbers and escapes are the parser's to check.
+/// Skips one object and checks its structure; the parser checks numbers and escapes. In ASCII a
+/// closing bracket is its opening one plus 2.
 fn scan(bytes: &[u8], start: usize) -> Scan {
     let mut open = vec![b'{'];
     let mut next = Next::FirstKey;
@@ -121,7 +122,7 @@ fn scan(bytes: &[u8], start: usize) -> Scan {
                     _ => Next::Value,
                 };
             }
-            // A first key or item is awaited only right behind its own bracket.
+            // A first key or item is only expected directly after its bracket.
             (b'}' | b']', Next::FirstKey | Next::FirstItem | Next::CommaOrEnd)
                 if inner == Some(byte - 2) =>
             {
@@ -141,7 +142,7 @@ fn scan(bytes: &[u8], start: usize) -> Scan {
     Scan::Cut
 }
 
-/// One byte past the closing quote; `None` when the text ends first.
+/// One byte past the closing quote; `None` if the text ends first.
 fn end_of_string(bytes: &[u8], quote: usize) -> Result<Option<usize>, ()> {
     let mut at = quote + 1;
     while let Some(&byte) = bytes.get(at) {

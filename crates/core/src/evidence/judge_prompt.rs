@@ -1,9 +1,9 @@
-//! What a judge is asked (spec 10.2).
+//! Questions to judges (spec 10.2).
 //!
-//! Material — input, reference answer, answer, tool calls — stands in fences of backticks. A fence
-//! is longer than any run of backticks inside it, so nothing in the material can end it: a line
-//! `## Checks` in an answer stays part of the answer. A prompt that places the answer itself is the
-//! author's own layout and is filled in as it is; its checks come last, and the judge is told so.
+//! Material — input, reference answer, answer, tool calls — is put in fences of backticks. A fence
+//! is longer than any run of backticks inside it, so nothing in the material can close it: a line
+//! `## Checks` in an answer stays part of the answer. A prompt that places the answer itself keeps
+//! its layout; its checks come last, and the judge is told so.
 
 use crate::model::{
     Block, Evidence, Fault, JsonStyle, JudgeTemplate, JudgeVariable, Message, Operator, Role,
@@ -16,19 +16,19 @@ use super::question::question;
 use super::scored::cut;
 use super::text::{Attachments, Rendering};
 
-/// Further items go into further calls.
+/// Maximum number of items per call.
 pub const CHECKS_PER_CALL: usize = 20;
 
-/// A reply is sent back up to this length; what is wrong with it is told in words.
+/// Maximum length of a reply that is sent back for repair.
 const REPLY_SHOWN: usize = 20_000;
 
 /// A question to a judge.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgeTask<'a> {
     pub evidence: &'a Evidence<'a>,
-    /// The author's own question.
+    /// The prompt of the author.
     pub prompt: Option<&'a JudgeTemplate>,
-    /// All items of the judge; none means that it gives a score.
+    /// All items of the judge; if empty, it gives a score.
     pub items: &'a [RubricItem],
 }
 
@@ -122,8 +122,8 @@ impl JudgeTask<'_> {
     }
 }
 
-/// The whole input with the content of its files. A judge gets text only, so of an image given as
-/// data it learns no more than that it was there.
+/// The whole input with the content of its files. Judges get text only, so image data is only
+/// mentioned.
 fn input_text(evidence: &Evidence<'_>) -> Result<String, Fault> {
     Rendering::for_chat(Attachments::Inline, evidence.files)
         .prompt(&evidence.test.input)
@@ -166,7 +166,7 @@ fn system(checks: &[RubricItem]) -> String {
     format!("{SYSTEM}\n{reply}")
 }
 
-/// Longer than any run of backticks inside, so that only its own end is one.
+/// Longer than any run of backticks inside, so that nothing else closes it.
 fn fenced(text: &str) -> String {
     let (mut longest, mut run) = (0, 0);
     for byte in text.bytes() {
@@ -214,7 +214,7 @@ fn range_line(range: &ScoreRange) -> String {
     }
 }
 
-/// Further lines are indented, so that they go on with the item and begin nothing new.
+/// Further lines are indented, so that they continue the item.
 fn in_one_item(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
     lines.join("\n    ")
@@ -338,7 +338,7 @@ mod tests {
         }
         assert!(checks.contains("\"satisfied\": true"));
         assert!(score.contains("\"score\": 0.5"));
-        // Reasons stand before decisions in the forms too.
+        // The forms have reasons before decisions too.
         assert!(score.find("\"reasoning\"") < score.find("\"score\": 0.5"));
     }
 

@@ -21,9 +21,9 @@ pub fn message_to_value(message: &Message) -> Value {
     map.into()
 }
 
-/// The reference output as messages: a text or a structured value is what an assistant says.
+/// The reference output as messages: a text or a structured value is an assistant message.
 pub fn expected_to_value(expected: Option<&Expected>) -> Value {
-    let said = |content: Value| {
+    let assistant = |content: Value| {
         let mut map = Map::new();
         map.insert("role", Role::Assistant.word());
         map.insert("content", content);
@@ -31,8 +31,8 @@ pub fn expected_to_value(expected: Option<&Expected>) -> Value {
     };
     match expected {
         None => Value::List(Vec::new()),
-        Some(Expected::Text(text)) => said(text.as_str().into()),
-        Some(Expected::Structured(value)) => said(value.clone()),
+        Some(Expected::Text(text)) => assistant(text.as_str().into()),
+        Some(Expected::Structured(value)) => assistant(value.clone()),
         Some(Expected::Messages(messages)) => messages_to_value(messages),
     }
 }

@@ -1,5 +1,4 @@
-//! All that grading may look at, and how it is put into words for those who answer: targets,
-//! scripts and judges.
+//! Evidence as text and JSON for targets, scripts and judges, and their replies.
 
 mod attachment;
 pub(crate) mod json;

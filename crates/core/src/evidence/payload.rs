@@ -1,4 +1,4 @@
-//! What a script is told: the object of spec 10.1. Keys of user data are never renamed.
+//! The JSON object on a script's stdin (spec 10.1). Keys of user data are never renamed.
 
 use crate::model::{
     Block, Call, Evidence, JsonStyle, Map, Message, Number, Role, Transcript, Value,
@@ -7,7 +7,7 @@ use crate::model::{
 use super::message_json::{expected_to_value, messages_to_value};
 use super::question::question;
 
-/// The whole of a script's stdin.
+/// The complete stdin of a script.
 pub fn script_stdin(evidence: &Evidence<'_>, config: &Map) -> String {
     Value::from(payload(evidence, config)).to_json(JsonStyle::Compact)
 }
@@ -52,7 +52,7 @@ pub fn payload(evidence: &Evidence<'_>, config: &Map) -> Map {
     map
 }
 
-/// What happened, in numbers; what the target does not report is null.
+/// The metrics of a transcript; what the target does not report is null.
 pub fn trace_summary(transcript: &Transcript) -> Map {
     let tokens = transcript.tokens;
     let mut map = Map::new();
@@ -68,7 +68,7 @@ pub fn trace_summary(transcript: &Transcript) -> Map {
     map
 }
 
-/// The same for scripts that were written for another tool.
+/// The same for scripts written for another tool.
 fn snake_summary(transcript: &Transcript) -> Map {
     let mut map = Map::new();
     map.insert("event_count", or_null(event_count(transcript)));
@@ -124,7 +124,7 @@ fn call_count(transcript: &Transcript) -> Option<u64> {
     transcript.calls.as_ref().map(|calls| calls.len() as u64)
 }
 
-/// Calls, and the answer if there is one. Not known when the calls are not.
+/// Calls, and the answer if there is one. Unknown if the calls are unknown.
 fn event_count(transcript: &Transcript) -> Option<u64> {
     let answers = u64::from(!transcript.answer.is_empty());
     call_count(transcript).map(|calls| calls + answers)
@@ -132,8 +132,8 @@ fn event_count(transcript: &Transcript) -> Option<u64> {
 
 fn llm_calls(transcript: &Transcript) -> Value {
     let messages = transcript.messages.iter();
-    let said = messages.filter(|message| message.role == Role::Assistant);
-    Value::from(said.count() as u64)
+    let calls = messages.filter(|message| message.role == Role::Assistant);
+    Value::from(calls.count() as u64)
 }
 
 fn tool_names(transcript: &Transcript) -> Value {
@@ -167,7 +167,7 @@ fn token_usage(transcript: &Transcript) -> Value {
     }))
 }
 
-/// JSON has no word for a cost that is no number, so it counts as not measured.
+/// JSON has no representation of a cost that is not finite, so it counts as not measured.
 fn cost(transcript: &Transcript) -> Option<Number> {
     Number::parse(&transcript.cost_usd?.to_string())
 }
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::model::Tokens;
 
-    /// The example of spec 10.1, its abbreviations written out.
+    /// The example of spec 10.1, with its abbreviations written out.
     const EXAMPLE: &str = r#"{"question": "Find the top 3 months by revenue.", "criteria": "Agent finds the top 3 months by revenue", "note": null, "test_id": "csv-top-months",
  "inputMessages": INPUT,
  "expectedMessages": EXPECTED,

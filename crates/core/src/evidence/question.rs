@@ -1,18 +1,18 @@
-//! The prompt text of a test (spec 12.4), which is what `question` means everywhere.
+//! The prompt text of a test (spec 12.4), called `question` everywhere.
 
 use crate::model::{Block, JsonStyle, Message, Role};
 
-/// What the user asks last; `None` when no message comes from the user.
+/// The text of the last user message, if there is one.
 pub fn question(input: &[Message]) -> Option<String> {
     last_user_message(input).map(|at| prompt_text(&input[at]))
 }
 
-/// The place of the message that is the prompt.
+/// The index of the message that is the prompt.
 pub fn last_user_message(input: &[Message]) -> Option<usize> {
     input.iter().rposition(|message| message.role == Role::User)
 }
 
-/// Whether a message's prompt text is blank, without writing it.
+/// Whether the prompt text of a message is blank, without building it.
 pub fn is_silent(message: &Message) -> bool {
     message.content.iter().all(|block| match block {
         Block::Text(text) => text.trim().is_empty(),

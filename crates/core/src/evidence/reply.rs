@@ -1,12 +1,12 @@
-//! What a judge replied (spec 10.2). Each fault is worded so that it can be sent back to the
-//! judge as well as shown to the author.
+//! Replies of judges (spec 10.2). The wording of each fault suits both the judge, to whom it is sent
+//! back, and the author.
 
 use std::collections::HashMap;
 
 use crate::model::{Map, Marks, RubricItem, Score, Value};
 
 use super::json::{objects_in, parse};
-use super::scored::{as_number, cut, described, read_scored, said, text_of};
+use super::scored::{as_number, cut, described, non_blank_text, read_scored, text_of};
 
 /// How an item was answered.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ impl Decision {
     }
 }
 
-/// The judge's word on one item.
+/// The reply to one item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ItemReply {
     pub decision: Decision,
@@ -60,7 +60,7 @@ pub fn read_check_reply(reply: &str, items: &[RubricItem]) -> Result<Vec<ItemRep
             let what = described(check);
             return Err(format!("check {} is {what}, not an object", at + 1));
         };
-        // Whoever is unknown here was not asked about; what is missing shows below.
+        // Replies to unknown ids are ignored; missing replies are reported below.
         let id = check.get("id").map(text_of).unwrap_or_default();
         let Some(item) = items.iter().find(|item| item.id == id) else {
             continue;
@@ -107,7 +107,7 @@ fn read_item(check: &Map, item: &RubricItem) -> Result<ItemReply, String> {
     };
     Ok(ItemReply {
         decision,
-        reasoning: check.get("reasoning").and_then(said),
+        reasoning: check.get("reasoning").and_then(non_blank_text),
     })
 }
 
@@ -135,7 +135,7 @@ fn last_object(reply: &str, keys: &[&str]) -> Result<Map, String> {
     };
     for range in objects.complete.iter().rev() {
         let text = &reply[range.clone()];
-        // Spares parsing a reply that is nothing but thousands of other objects.
+        // Avoids parsing thousands of other objects.
         if !keys.iter().any(|key| text.contains(&format!("\"{key}\""))) {
             continue;
         }
@@ -147,13 +147,13 @@ fn last_object(reply: &str, keys: &[&str]) -> Result<Map, String> {
             Err(why) => fault = fault.or(Some(why)),
         }
     }
-    let wanted: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-    let wanted = wanted.join(" or ");
+    let expected: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    let expected = expected.join(" or ");
     Err(match (fault, objects.is_cut) {
         (Some(why), _) => format!("its JSON object is faulty: {why}"),
         (None, true) => "it ends inside a JSON object".to_owned(),
         (None, false) if objects.complete.is_empty() => "there is no JSON object in it".to_owned(),
-        (None, false) => format!("no JSON object in it has {wanted}"),
+        (None, false) => format!("no JSON object in it has {expected}"),
     })
 }
 

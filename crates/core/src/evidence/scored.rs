@@ -1,9 +1,9 @@
-//! An object with a score and its reasons: what scripts print and what judges reply in score mode
-//! (spec 10.1, 10.2).
+//! An object with a score and its reasons, which scripts print and judges reply in score mode (spec
+//! 10.1, 10.2).
 
 use crate::model::{JsonStyle, Map, Marks, Number, Score, Value};
 
-/// Reads the object, or says what is wrong with it.
+/// Reads the object. The error says what is wrong with it.
 pub(super) fn read_scored(map: &Map) -> Result<Marks, String> {
     let assertions = read_assertions(map)?;
     let score = match (map.get("score"), assertions.as_slice()) {
@@ -38,7 +38,7 @@ fn no_score(map: &Map) -> String {
     }
 }
 
-/// Only a number from 0 to 1: an 8 may mean 0.8, and may not.
+/// Only a number from 0 to 1: an 8 may or may not mean 0.8.
 fn read_score(value: &Value) -> Result<Score, String> {
     let number = as_number("score", value)?;
     Score::new(number.value()).ok_or_else(|| format!("`score` is {number}, which is not in 0..1"))
@@ -87,13 +87,13 @@ fn read_claim(position: usize, item: &Value) -> Result<Claim, String> {
     Ok(Claim {
         text: text.unwrap_or_else(|| format!("assertion {position}")),
         passed,
-        evidence: map.get("evidence").and_then(said),
+        evidence: map.get("evidence").and_then(non_blank_text),
     })
 }
 
-/// The author's own words, else what was found for each assertion.
+/// The reasoning of the script or judge, else that of each assertion.
 fn reasoning(map: &Map, claims: &[Claim]) -> Option<String> {
-    if let Some(reasoning) = map.get("reasoning").and_then(said) {
+    if let Some(reasoning) = map.get("reasoning").and_then(non_blank_text) {
         return Some(reasoning);
     }
     let found: Vec<String> = claims
@@ -106,7 +106,7 @@ fn reasoning(map: &Map, claims: &[Claim]) -> Option<String> {
     (!found.is_empty()).then(|| found.join("\n"))
 }
 
-/// A list of texts; a lone value counts as a list of one, since the score does not hang on it.
+/// A list of texts; a single value counts as a list of one, since it does not affect the score.
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         None | Some(Value::Null) => Vec::new(),
@@ -115,7 +115,7 @@ fn texts(value: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// What is no text is written as JSON.
+/// Strings as they are, other values as JSON.
 pub(super) fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -123,8 +123,8 @@ pub(super) fn text_of(value: &Value) -> String {
     }
 }
 
-/// A text that says something.
-pub(super) fn said(value: &Value) -> Option<String> {
+/// A string that is not blank.
+pub(super) fn non_blank_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::Null => return None,
         other => text_of(other),
@@ -132,7 +132,7 @@ pub(super) fn said(value: &Value) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// A value in a few words, for messages.
+/// A short description of a value for messages.
 pub(super) fn described(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -144,7 +144,7 @@ pub(super) fn described(value: &Value) -> String {
     }
 }
 
-/// At most `limit` characters of a text, with a mark where more was there.
+/// At most `limit` characters of a text, with a mark if it was longer.
 pub(super) fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,11 +1,11 @@
-//! What a script printed (spec 10.1). A broken script is a fault and never a bad score.
+//! Output of scripts (spec 10.1). A broken script is a fault, never a bad score.
 
 use crate::model::{Fault, FaultKind, Marks, Stage, Value};
 
 use super::json::parse;
 use super::scored::{cut, described, read_scored};
 
-/// How much of stderr a fault shows: its end.
+/// Maximum length of the end of stderr in a fault.
 const STDERR_SHOWN: usize = 2000;
 
 /// How a script ended.
@@ -13,11 +13,11 @@ const STDERR_SHOWN: usize = 2000;
 pub struct ScriptEnd<'a> {
     pub stdout: &'a [u8],
     pub stderr: &'a str,
-    /// Such as `exit status 1`; `None` when it ended well.
+    /// Such as `exit status 1`; `None` if it succeeded.
     pub failure: Option<&'a str>,
 }
 
-/// The marks that a script gave. How it ended matters only when it printed nothing usable.
+/// The marks from a script. Its exit status only matters if its output is unusable.
 pub fn read_script(end: ScriptEnd<'_>) -> Result<Marks, Fault> {
     read_stdout(end.stdout).map_err(|why| fault(end, &why))
 }

@@ -1,4 +1,4 @@
-//! Messages as those who answer get them (spec 9.4): one text, or parts for chat providers.
+//! Messages as they are sent (spec 9.4): one text, or parts for chat providers.
 
 use camino::Utf8PathBuf;
 
@@ -14,16 +14,16 @@ pub enum Attachments {
     Inline,
     /// By absolute path.
     Paths,
-    /// Not at all; the command gets them another way.
+    /// Not at all, because the command gets them another way.
     None,
 }
 
-/// Puts messages into words.
+/// Renders messages.
 #[derive(Clone, Copy)]
 pub struct Rendering<'a> {
     pub attachments: Attachments,
     pub files: &'a dyn Files,
-    /// Where image data, given as written, can be read: whoever calls may write files.
+    /// Returns where written image data can be read, which the caller may have to put in a file.
     pub image_path: &'a dyn Fn(&str) -> Result<Utf8PathBuf, Fault>,
 }
 
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Rendering<'_> {
 }
 
 impl<'a> Rendering<'a> {
-    /// For providers that take images as they are, so that no file is written for one.
+    /// For providers that accept image data, so that no file is written.
     pub fn for_chat(attachments: Attachments, files: &'a dyn Files) -> Self {
         Self {
             attachments,
@@ -70,7 +70,7 @@ impl<'a> Rendering<'a> {
         for block in &message.content {
             blocks.extend(self.block(block)?);
         }
-        // 9.4 is silent on calls; without them a conversation with tools would have holes.
+        // Not specified by 9.4; without calls a conversation with tools would have gaps.
         for call in &message.tool_calls {
             let name = attribute(&call.name);
             let arguments = &call.arguments;
@@ -81,7 +81,7 @@ impl<'a> Rendering<'a> {
         Ok(blocks.join("\n\n"))
     }
 
-    /// The blocks of a message for a chat provider. Tool calls are the provider's own to send.
+    /// The blocks of a message for a chat provider, which sends tool calls itself.
     pub fn parts(&self, message: &Message) -> Result<Vec<MessagePart>, Fault> {
         let mut parts = Vec::with_capacity(message.content.len());
         for block in &message.content {
@@ -115,7 +115,7 @@ impl<'a> Rendering<'a> {
         })
     }
 
-    /// The path is absolute in every mode: without it nobody could look at the picture.
+    /// The path is absolute in every mode, so that the image can be opened.
     fn image(&self, image: &Image) -> Result<String, Fault> {
         let path = match image {
             Image::Path(file) => attribute(absolute(file)?),
@@ -234,7 +234,7 @@ mod tests {
         let fault = show(&message, Attachments::Inline).unwrap_err();
         assert_eq!((fault.stage, fault.kind), (Stage::Target, FaultKind::Io));
         assert!(fault.message.starts_with("cannot attach `gone.txt`"));
-        // By path it is the agent's to open.
+        // The agent opens it by path.
         assert!(show(&message, Attachments::Paths).is_ok());
     }
 

@@ -20,7 +20,7 @@ pub struct Trigger {
     pub should_trigger: bool,
 }
 
-/// The part of a test that an assertion may look at while a suite is read.
+/// The part of a test that an assertion can see while a suite is read.
 #[derive(Debug, Clone, Copy)]
 pub struct TestView<'a> {
     pub criteria: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! Everything that grading may look at.
+//! The input of grading.
 
 use std::fmt;
 

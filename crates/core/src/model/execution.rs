@@ -1,9 +1,9 @@
-//! How tests are run and where their verdicts lie.
+//! How tests are run, and the thresholds of their verdicts.
 
 use super::number::Number;
 use super::value::{Map, Value};
 
-/// Settings that the nearest file or the test itself gave.
+/// Settings of the test itself or of the nearest file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Execution {
     pub target: Option<String>,
@@ -15,7 +15,7 @@ impl Execution {
         *self == Self::default()
     }
 
-    /// These settings, and the other's where these are silent.
+    /// These settings, with those of `other` for what is not set.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         Self {

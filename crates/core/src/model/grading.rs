@@ -1,5 +1,5 @@
-//! The vocabulary of grading, which is pure and goes in steps. A check looks at the evidence and at
-//! the answers so far, and either concludes or returns what else it must ask. The caller answers
+//! The vocabulary of grading, which is pure and stepwise. A check gets the evidence and the answers
+//! so far, and either concludes or returns what else it must ask. The caller answers
 //! and grades again, so any stored run can be regraded and nothing here ever waits.
 
 use std::collections::HashMap;

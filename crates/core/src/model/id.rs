@@ -1,4 +1,4 @@
-//! A test's name.
+//! Ids of tests.
 
 use std::fmt;
 

@@ -14,7 +14,7 @@ crate::words! {
     }
 }
 
-/// A file named by a test. `path` is absolute, and absent when the text names no legal place.
+/// A file named by a test. `path` is absolute, and `None` if the text is not a valid path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRef {
     /// As written, after interpolation.

@@ -1,4 +1,4 @@
-//! What a suite means, in one dialect. Nothing here knows how it was written.
+//! What a suite means, independent of how it was written, and the vocabulary of grading.
 
 mod assertion;
 mod base64;

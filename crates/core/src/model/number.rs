@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Finite. `text` is legal JSON and is the author's own spelling wherever that is legal.
+/// Finite. `text` is valid JSON, in the author's spelling if that is valid JSON.
 #[derive(Debug, Clone)]
 pub struct Number {
     text: Cow<'static, str>,
     value: f64,
-    /// The author's own spelling where it is not legal.
+    /// The author's spelling if it is not valid JSON.
     source: Option<Box<str>>,
 }
 
-/// How a number is written in YAML makes no difference to what it says.
+/// The spelling in YAML does not matter for equality.
 impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text && self.value == other.value
@@ -27,8 +27,8 @@ impl Number {
         source: None,
     };
 
-    /// Reads a YAML 1.2 core number. `None` for `.inf`, `.nan`, what overflows a float, and what
-    /// is no number.
+    /// Reads a YAML 1.2 core number. `None` for `.inf`, `.nan`, numbers that overflow a float, and
+    /// everything else.
     pub fn parse(source: &str) -> Option<Self> {
         if let Some(value) = radix_integer(source) {
             return Some(Self {
@@ -64,7 +64,7 @@ impl Number {
         self.value
     }
 
-    /// As the author wrote it, where that is legal JSON.
+    /// As the author wrote it, if that is valid JSON.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -110,7 +110,7 @@ fn radix_integer(source: &str) -> Option<u128> {
     u128::from_str_radix(digits, radix).ok()
 }
 
-/// `+5`, `010`, `.5`, `1.` in a spelling that JSON knows.
+/// `+5`, `010`, `.5` and `1.` as valid JSON.
 fn plain_text(source: &str, value: f64) -> String {
     let unsigned = source.trim_start_matches('+');
     let (sign, digits) = match unsigned.strip_prefix('-') {

@@ -35,7 +35,7 @@ impl Default for Weight {
     }
 }
 
-/// Whether missing it fails the test, whatever the average says (spec 8.2).
+/// Whether missing it fails the test, whatever the average is (spec 8.2).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Required {
     #[default]
@@ -70,7 +70,7 @@ crate::words! {
     }
 }
 
-/// What a score between `low` and `high`, both 0–10, stands for.
+/// What a score between `low` and `high`, both 0–10, means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScoreRange {
     pub low: u8,
@@ -83,11 +83,11 @@ pub struct RubricItem {
     pub id: String,
     /// Whether the author wrote the id.
     pub id_written: bool,
-    /// Absent only on scored items; then the id stands in.
+    /// `None` only for scored items, which then show their id.
     pub outcome: Option<String>,
     pub weight: Weight,
     pub required: Required,
-    /// Not empty: the item is scored 0–10 and not merely checked.
+    /// If not empty, the item is scored 0–10 instead of checked.
     pub ranges: Vec<ScoreRange>,
     pub operator: Operator,
 }
@@ -106,7 +106,7 @@ impl RubricItem {
         }
     }
 
-    /// The outcome, or the id where there is none.
+    /// The outcome, or else the id.
     pub fn sentence(&self) -> &str {
         self.outcome.as_deref().unwrap_or(&self.id)
     }

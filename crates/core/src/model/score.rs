@@ -1,6 +1,6 @@
-//! How good, from 0 to 1.
+//! Scores from 0 to 1.
 
-/// Comparisons with thresholds allow this much (spec 8).
+/// Tolerance of comparisons with thresholds (spec 8).
 const TOLERANCE: f64 = 1e-9;
 
 /// Finite, 0 to 1 inclusive.
@@ -11,13 +11,13 @@ impl Score {
     pub const ZERO: Self = Self(0.0);
     pub const ONE: Self = Self(1.0);
 
-    /// `None` outside 0..1: a score of 8 is a misunderstanding and not a very good answer.
+    /// `None` outside 0..1: a score of 8 is a misunderstanding, not a very good answer.
     pub fn new(value: f64) -> Option<Self> {
-        // Adding nothing makes 0 of -0, which records would show.
+        // Adding 0 turns -0 into 0, which records would show.
         (0.0..=1.0).contains(&value).then_some(Self(value + 0.0))
     }
 
-    /// A share of something that was counted: arithmetic may leave it a hair outside.
+    /// A computed share, which rounding may put slightly out of range.
     pub fn of_share(value: f64) -> Self {
         if value.is_nan() {
             Self::ZERO
@@ -45,7 +45,7 @@ impl Score {
         self.0
     }
 
-    /// As it is written to records: six decimals.
+    /// As written to records: six decimals.
     pub fn rounded(self) -> f64 {
         (self.0 * 1e6).round() / 1e6
     }

@@ -1,4 +1,4 @@
-//! A suite: its own fields and every test it pulls in.
+//! A suite: its fields and all of its tests, imported ones included.
 
 use super::execution::{Execution, Verdicts};
 use super::test::Test;

@@ -1,4 +1,4 @@
-//! One test, as the loader understood it.
+//! One test of a suite.
 
 use crate::source::Span;
 
@@ -24,7 +24,7 @@ pub struct Test {
     pub description: Option<String>,
     pub conversation_id: Option<String>,
     pub note: Option<String>,
-    /// Root metadata with the test's own laid over it.
+    /// The metadata of the test over those of the root.
     pub metadata: Map,
     /// Root input first. Never empty.
     pub input: Vec<Message>,
@@ -34,7 +34,7 @@ pub struct Test {
     pub execution: Execution,
     pub trials: u32,
     pub skip: Option<Skip>,
-    /// The test's own mapping.
+    /// The mapping of the test.
     pub span: Span,
 }
 

@@ -1,20 +1,20 @@
-//! What came back from a target.
+//! What a target returned.
 
 use super::message::{Block, Message, Role};
 use super::value::Value;
 
-/// Everything that is known of one attempt. What the target does not report is `None`, which is
+/// Everything that is known about one attempt. What the target does not report is `None`, which is
 /// never the same as zero.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Transcript {
-    /// What came back, in order; the input is not repeated here.
+    /// The returned messages in order, without the input.
     pub messages: Vec<Message>,
     /// Text of the last assistant message that has text, else empty.
     pub answer: String,
-    /// In the order in which they were made. `None`: the target does not report calls.
+    /// In call order. `None` if the target does not report calls.
     pub calls: Option<Vec<Call>>,
     pub tokens: Option<Tokens>,
-    /// Only how many tokens there were in all is known; they stand as input.
+    /// Only the total of tokens is known; it is stored as input.
     pub is_token_sum: bool,
     pub cost_usd: Option<f64>,
     pub duration_ms: Option<u64>,
@@ -57,7 +57,7 @@ impl Tokens {
 }
 
 impl Transcript {
-    /// Messages whose answer is found by the rule of spec 1. Nothing else is known yet.
+    /// Messages, with the answer found by the rule of spec 1. Everything else is unknown.
     pub fn of_messages(messages: Vec<Message>) -> Self {
         Self {
             answer: answer_of(&messages),
@@ -66,7 +66,7 @@ impl Transcript {
         }
     }
 
-    /// One assistant message and nothing more.
+    /// A single assistant message.
     pub fn of_text(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {

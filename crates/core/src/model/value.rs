@@ -1,4 +1,4 @@
-//! Free data: JSON values with key order and number spelling kept.
+//! Free data: JSON values that keep the order of keys and the spelling of numbers.
 
 use super::json_text::{JsonStyle, write_json};
 use super::number::Number;
@@ -13,7 +13,7 @@ pub enum Value {
     Map(Map),
 }
 
-/// A mapping in the order of writing.
+/// A mapping in written order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Map(Vec<(String, Value)>);
 

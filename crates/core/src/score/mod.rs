@@ -1,25 +1,25 @@
-//! From the grades of a test's assertions to its score, verdict and outcome (spec 8.1).
+//! Turns the grades of a test into its score, verdict and outcome (spec 8.1).
 
 use crate::model::{AssertionGrade, Fault, Gate, Grade, Outcome, Score, Verdict};
 
-/// Where verdicts lie: 0 < borderline ≤ pass ≤ 1.
+/// Thresholds of verdicts: 0 < borderline ≤ pass ≤ 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
     pub pass: f64,
     pub borderline: f64,
 }
 
-/// What a case's grades come to.
+/// The result of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     pub score: Option<Score>,
     pub verdict: Option<Verdict>,
     pub outcome: Outcome,
-    /// The first fault, where the outcome is errored.
+    /// The first fault, if the outcome is errored.
     pub fault: Option<Fault>,
 }
 
-/// At least one grade; without any there is nothing to judge.
+/// `grades` has at least one grade.
 pub fn judge(grades: &[AssertionGrade], thresholds: Thresholds) -> Judgement {
     if let Some(fault) = grades.iter().find_map(first_fault) {
         return Judgement {
@@ -57,7 +57,7 @@ fn verdict_of(score: Score, thresholds: Thresholds) -> Verdict {
     }
 }
 
-/// The innermost fault: a composite repeats those of its members.
+/// The innermost fault, because a composite repeats those of its members.
 fn first_fault(grade: &AssertionGrade) -> Option<&Fault> {
     let inner = grade.members.iter().find_map(first_fault);
     inner.or(match &grade.grade {

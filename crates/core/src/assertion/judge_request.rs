@@ -9,14 +9,14 @@ use crate::model::{
     Stage, Step,
 };
 
-use super::finding::{Finding, Findings};
+use super::finding::{Finding, FindingList};
 
 /// Maximum length of an unusable reply in messages.
 const REPLY_SHOWN: usize = 500;
 
 /// What a judge must decide.
 #[derive(Debug, Clone)]
-pub(super) struct Judged<'a> {
+pub(super) struct JudgeRequest<'a> {
     pub(super) prompt: Option<&'a JudgeTemplate>,
     /// If empty, the judge gives a score.
     pub(super) items: &'a [RubricItem],
@@ -24,7 +24,7 @@ pub(super) struct Judged<'a> {
     pub(super) config: Map,
 }
 
-impl Judged<'_> {
+impl JudgeRequest<'_> {
     pub(super) fn grade(&self, context: &GradingContext<'_>) -> Step {
         if context.options.judging == Judging::Skip {
             return ungraded(self.items, Grade::Skipped(NOT_JUDGED.to_owned()));
@@ -147,7 +147,7 @@ fn conclude(items: &[RubricItem], replies: &[ItemReply], pass: f64) -> Result<St
     // Reading refuses a list in which all weights are 0.
     let score =
         Score::weighted_average(scores).ok_or_else(|| Fault::not_measured("weights of items"))?;
-    let (mut findings, mut gate) = (Findings::default(), None);
+    let (mut findings, mut gate) = (FindingList::default(), None);
     for (item, reply) in items.iter().zip(replies) {
         findings.add(finding(item, reply.decision, pass));
         gate = gate.max(gate_of(item, reply.decision, pass));
