@@ -87,7 +87,6 @@ fn shorten(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use evalrig_core::model::Words as _;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::model::{FaultKind, Transcript, Words as _};
+use evalrig_core::model::{FaultKind, Transcript};
 use evalrig_core::reader::{Options, ReadResult, Reported, Template};
 use evalrig_core::source::Files as _;
 use evalrig_core::syntax::Node;

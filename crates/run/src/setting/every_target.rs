@@ -1,6 +1,6 @@
 //! The options that every target takes (spec 9.1).
 
-use evalrig_core::model::{Map, Number, Words as _};
+use evalrig_core::model::{Map, Number};
 use evalrig_core::reader::{Options, ReadResult, Reported, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_core::words;
