@@ -212,10 +212,10 @@ impl Loaded {
     /// The suite with these tests.
     pub fn with_tests(self, tests: Vec<Test>) -> Result<SoundSuite, LoadError> {
         if self.findings.is_blocked() {
-            return Err(LoadError::Blocked(self.findings));
+            return Err(LoadError::Blocked(Box::new(self.findings)));
         }
         let Some(header) = self.header else {
-            return Err(LoadError::NotASuite(self.findings));
+            return Err(LoadError::NotASuite(Box::new(self.findings)));
         };
         Ok(SoundSuite {
             suite: header.with_tests(tests),
@@ -254,9 +254,9 @@ impl SoundSuite {
 #[derive(Debug)]
 pub enum LoadError {
     /// At least one diagnostic is blocking.
-    Blocked(Findings),
+    Blocked(Box<Findings>),
     /// Nothing is wrong, but the file is not a suite. The diagnostics say why, if there are any.
-    NotASuite(Findings),
+    NotASuite(Box<Findings>),
 }
 
 /// Reads a suite and passes its tests to the sink one by one. What it finds is added to `findings`.

@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::source::{EntryKind, SourceId, Span};
 use crate::syntax::decode;
 
-use super::reader::Reader;
+use super::state::Reader;
 
 declare_codes! {
     BAD_ENV_LINE = "bad-env-line", Warning, Reference, r#"A line of a `.env` file is not `KEY=VALUE`. It is skipped.

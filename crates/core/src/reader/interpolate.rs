@@ -8,7 +8,7 @@ use crate::model::Value;
 use crate::source::Span;
 use crate::syntax::Node;
 
-use super::reader::Reader;
+use super::state::Reader;
 use super::template::{Reference, ReferencePolicy, TemplatePiece, piece_at, pieces};
 
 declare_codes! {

@@ -8,7 +8,7 @@ use crate::source::{Span, Spanned};
 use crate::syntax::Node;
 use crate::syntax::fields::{Bound, CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION};
 
-use super::reader::Reader;
+use super::state::Reader;
 use super::template::Template;
 use super::typed::{quoted_name, wrong_type};
 

@@ -5,7 +5,7 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::source::{EntryKind, Span};
 
-use super::reader::Reader;
+use super::state::Reader;
 
 declare_codes! {
     INVALID_PATH = "invalid-path", Blocking, Reference, r#"A path is blank or begins with a drive letter.

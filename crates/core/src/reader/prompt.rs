@@ -14,7 +14,7 @@ use crate::syntax::{DecodeError, decode};
 
 use super::judge_template::{EnvReferences, PromptPiece, UnplacedDiagnostic, pieces, variable};
 use super::path::{FileUse, is_prompt_path};
-use super::reader::Reader;
+use super::state::Reader;
 
 const SIZE_LIMIT: u64 = 1024 * 1024;
 

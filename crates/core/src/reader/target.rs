@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Level, declare_codes, did_you_mean};
 use crate::source::{Span, Spanned};
 use crate::syntax::fields::{Entry, shorten};
 
-use super::reader::{Reader, TargetNames};
+use super::state::{Reader, TargetNames};
 
 declare_codes! {
     UNKNOWN_TARGET = "unknown-target", BlocksRun, Target, r#"A suite names a target that the targets file does not define. Without a targets file the name cannot be

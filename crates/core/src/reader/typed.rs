@@ -9,7 +9,7 @@ use crate::syntax::fields::{Entry, INVALID_OPTION, OUT_OF_RANGE, WRONG_TYPE, sho
 use crate::syntax::{Kind, Node, Scalar, ScalarStyle, resolve_plain};
 
 use super::interpolate::Vars;
-use super::reader::Reader;
+use super::state::Reader;
 use super::template::{Template, has_references, is_lone_reference};
 
 impl Reader<'_> {
