@@ -13,7 +13,10 @@ pub(super) fn files() -> Vec<Generated> {
             "targets.schema.json",
             &evalrig_run::target::schema(Draft::D07),
         ),
-        file("results.schema.json", &schema::results(Draft::D07)),
+        file(
+            "results.schema.json",
+            &evalrig_run::record::results_schema(Draft::D07),
+        ),
         file("evals-json.schema.json", &schema::evals_json(Draft::D07)),
     ]
 }

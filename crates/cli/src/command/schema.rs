@@ -15,7 +15,7 @@ pub fn run(args: &Schema) -> Result<Exit, Exit> {
     let value = match args.kind {
         SchemaKind::Suite => schema::suite(draft),
         SchemaKind::EvalsJson => schema::evals_json(draft),
-        SchemaKind::Results => schema::results(draft),
+        SchemaKind::Results => evalrig_run::record::results_schema(draft),
         SchemaKind::Targets => evalrig_run::target::schema(draft),
     };
     print(&(value.to_json(JsonStyle::Pretty) + "\n"))?;

@@ -9,7 +9,7 @@ pub(super) fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
 }
 
 /// `{"type": name}`
-pub(super) fn of_type(name: &str) -> Value {
+pub fn of_type(name: &str) -> Value {
     map([("type", name.into())])
 }
 
@@ -18,7 +18,7 @@ pub(super) fn anything() -> Value {
     Map::new().into()
 }
 
-pub(super) fn any_of(schemas: Vec<Value>) -> Value {
+pub fn any_of(schemas: Vec<Value>) -> Value {
     map([("anyOf", schemas.into())])
 }
 
@@ -27,7 +27,7 @@ pub(super) fn not(schema: Value) -> Value {
 }
 
 /// A text that matches the pattern.
-pub(super) fn matching(pattern: &str) -> Value {
+pub fn matching(pattern: &str) -> Value {
     map([("type", "string".into()), ("pattern", pattern.into())])
 }
 
@@ -36,7 +36,7 @@ pub(super) fn not_blank() -> Value {
     matching(r"\S")
 }
 
-pub(super) fn list_of(items: Value) -> Value {
+pub fn list_of(items: Value) -> Value {
     map([("type", "array".into()), ("items", items)])
 }
 

@@ -7,7 +7,6 @@ mod evals_json;
 mod keyword;
 mod message;
 mod object;
-mod results;
 mod rubric;
 mod shape;
 mod suite;
@@ -17,8 +16,8 @@ mod variant;
 
 pub use document::{Document, Draft};
 pub use evals_json::evals_json;
+pub use keyword::{any_of, list_of, matching, of_type};
 pub use object::ObjectSchema;
-pub use results::results;
 pub use shape::{ReferenceMode, Writer};
 pub use suite::suite;
 pub use variant::{Variant, choose, spellings};

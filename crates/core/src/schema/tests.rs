@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Value as Json, json};
 
 use super::object::all_keys;
-use super::{Document, Draft, ObjectSchema, Variant, Writer, choose, evals_json, results, suite};
+use super::{Document, Draft, ObjectSchema, Variant, Writer, choose, evals_json, suite};
 use crate::assertion::{COMMON_FIELDS, KINDS};
 use crate::diagnostic::Diagnostics;
 use crate::model::{JsonStyle, Value};
@@ -254,49 +254,6 @@ fn plain_mistakes_in_evals_json_are_rejected() {
     check(evals_json, false, &files);
 }
 
-fn row() -> Json {
-    json!({
-        "schemaVersion": 1, "timestamp": "2026-01-02T03:04:05Z", "evalId": "a", "dataset": "demo",
-        "conversationId": null, "score": 0.75, "verdict": "borderline", "outcome": "borderline",
-        "hits": [], "misses": ["x"], "candidateAnswer": "Hi", "target": "default", "trial": 1,
-        "attempts": 1, "durationMs": 900, "costUsd": null, "tokens": null,
-        "traceSummary": {"eventCount": 1, "toolNames": null},
-        "evaluatorResults": [{
-            "name": "c", "type": "composite", "score": 0.75, "weight": 2, "required": true,
-            "outcome": "graded", "gate": "met", "hits": [], "misses": ["x"],
-            "evaluatorResults": [{"name": "m", "type": "contains", "score": null, "weight": 1,
-                "required": false, "outcome": "skipped", "gate": null}]
-        }],
-        "judgeUsage": null, "error": null, "testHash": "5f2b8c0d9e1a7744",
-        "source": {"file": "EVAL.yaml", "line": 4}, "record": null
-    })
-}
-
-#[test]
-fn rows_of_results_are_checked() {
-    check(results, true, &[row()]);
-    let mistakes = [
-        ("schemaVersion", json!(2)),
-        ("score", json!(1.5)),
-        ("outcome", json!("pass")),
-        ("hits", json!(null)),
-        ("testHash", json!("xyz")),
-        ("evaluatorResults", json!([{"name": "c"}])),
-    ];
-    let mut files: Vec<Json> = mistakes
-        .into_iter()
-        .map(|(key, wrong)| {
-            let mut row = row();
-            row[key] = wrong;
-            row
-        })
-        .collect();
-    let mut short = row();
-    short.as_object_mut().unwrap().remove("error");
-    files.push(short);
-    check(results, false, &files);
-}
-
 /// Every key that a property, somewhere in the schema, is described for.
 fn described(schema: &Json, out: &mut Vec<String>) {
     match schema {
@@ -341,14 +298,13 @@ fn every_field_of_every_table_is_described() {
     for draft in DRAFTS {
         all_described(&suite(draft), &tables);
         all_described(&evals_json(draft), super::evals_json::TABLES);
-        all_described(&results(draft), super::results::TABLES);
     }
 }
 
 #[test]
 fn every_reference_has_a_definition() {
     for draft in DRAFTS {
-        for schema in [suite(draft), evals_json(draft), results(draft)] {
+        for schema in [suite(draft), evals_json(draft)] {
             let whole = to_serde(&schema);
             let text = whole.to_string();
             for part in text.split("\"$ref\":\"#").skip(1) {

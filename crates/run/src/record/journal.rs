@@ -13,9 +13,9 @@ use evalrig_core::stats::Fnv1a;
 use evalrig_core::syntax::json_value;
 use serde::{Deserialize, Serialize};
 
-use super::door::{redact_all, redact_data};
 use super::row::{CaseKey, SCHEMA_VERSION};
 use super::transcript_json::{read_transcript, transcript_value};
+use crate::json;
 
 const PLAN: &str = "plan";
 const ANSWERED: &str = "answered";
@@ -82,8 +82,10 @@ impl Header {
             header: &'a Header,
         }
         let mut header = self.clone();
-        redact_all(&mut header.options.filters, secrets);
-        redact_all(&mut header.options.tags, secrets);
+        let options = &mut header.options;
+        for text in options.filters.iter_mut().chain(&mut options.tags) {
+            secrets.redact_in_place(text);
+        }
         let line = Line {
             kind: PLAN,
             header: &header,
@@ -125,7 +127,7 @@ pub(super) fn answered_line(
 ) -> Vec<u8> {
     let mut value = transcript_value(transcript);
     if !secrets.is_empty() {
-        value = redact_data(value, secrets);
+        value = json::redacted(value, secrets);
     }
     let mut map = Map::new();
     map.insert("kind", ANSWERED);

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::time::file_stamp;
+use crate::clock::file_stamp;
 use crate::disk::sync_parent;
 
 /// Under the repository root.
@@ -81,34 +81,6 @@ impl Place {
         Self {
             results: target.unwrap_or_else(|| results.to_owned()),
         }
-    }
-
-    /// What `--resume` and `--failed` mean when no file is named: the results that `latest.jsonl`
-    /// links to. A copy may be older than the run that it stands for, so where there is no link
-    /// the file written last is taken.
-    pub fn newest(root: &Utf8Path) -> io::Result<Option<Self>> {
-        let folder = root.join(FOLDER);
-        let latest = folder.join(LATEST);
-        let linked = Self::existing(&latest);
-        if linked.results != latest {
-            return Ok(Some(linked));
-        }
-        let entries = match folder.read_dir_utf8() {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let mut newest = None;
-        for entry in entries {
-            let entry = entry?;
-            let name = entry.file_name();
-            if name == LATEST || name.starts_with('.') || !name.ends_with(ENDING) {
-                continue;
-            }
-            let changed = entry.metadata()?.modified()?;
-            newest = newest.max(Some((changed, entry.path().to_owned())));
-        }
-        Ok(newest.map(|(_, results)| Self { results }))
     }
 
     /// Where results lie under a root.

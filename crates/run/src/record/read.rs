@@ -111,10 +111,11 @@ impl Finished {
     }
 }
 
-/// The keys of a row that are needed to know what it is about; the rest is skipped unread.
+/// The keys that say which case a row is about and how it ended. Every file is scanned once for them
+/// before its rows are read, so answers and grades are skipped without being built.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Slim {
+struct RowHead {
     schema_version: u32,
     eval_id: String,
     dataset: String,
@@ -127,44 +128,44 @@ struct Slim {
     test_hash: String,
     cost_usd: Option<f64>,
     duration_ms: Option<u64>,
-    judge_usage: Option<SlimUsage>,
-    error: Option<SlimError>,
+    judge_usage: Option<RowHeadUsage>,
+    error: Option<RowHeadError>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct SlimUsage {
+struct RowHeadUsage {
     cost_usd: Option<f64>,
 }
 
 #[derive(Deserialize)]
-struct SlimError {
+struct RowHeadError {
     kind: String,
 }
 
 /// Why a line is no row, in words.
-pub(crate) fn read_slim(line: &[u8]) -> Result<(CaseKey, Finished), String> {
-    let slim: Slim = serde_json::from_slice(line).map_err(|error| reason(&error))?;
-    if slim.schema_version > SCHEMA_VERSION {
+pub(crate) fn read_row_head(line: &[u8]) -> Result<(CaseKey, Finished), String> {
+    let head: RowHead = serde_json::from_slice(line).map_err(|error| reason(&error))?;
+    if head.schema_version > SCHEMA_VERSION {
         return Err("written by a newer version of evalrig".to_owned());
     }
-    let outcome = Outcome::parse(&slim.outcome);
-    let outcome = outcome.ok_or_else(|| format!("`{}` is no outcome", slim.outcome))?;
+    let outcome = Outcome::parse(&head.outcome);
+    let outcome = outcome.ok_or_else(|| format!("`{}` is no outcome", head.outcome))?;
     let key = CaseKey {
-        suite: slim.dataset,
-        test: slim.eval_id,
-        target: slim.target,
-        trial: slim.trial,
+        suite: head.dataset,
+        test: head.eval_id,
+        target: head.target,
+        trial: head.trial,
     };
     let finished = Finished {
         outcome,
-        score: slim.score,
-        test_hash: slim.test_hash,
-        attempts: slim.attempts,
-        cost_usd: slim.cost_usd,
-        judge_cost_usd: slim.judge_usage.and_then(|usage| usage.cost_usd),
-        duration_ms: slim.duration_ms,
-        error_kind: slim.error.map(|error| error.kind),
+        score: head.score,
+        test_hash: head.test_hash,
+        attempts: head.attempts,
+        cost_usd: head.cost_usd,
+        judge_cost_usd: head.judge_usage.and_then(|usage| usage.cost_usd),
+        duration_ms: head.duration_ms,
+        error_kind: head.error.map(|error| error.kind),
     };
     Ok((key, finished))
 }
@@ -232,29 +233,10 @@ pub struct Kept {
 /// Every case of a results file with what its last row says.
 pub fn read_finished(results: &Utf8Path) -> Result<HashMap<CaseKey, Finished>, ReadError> {
     let mut found = HashMap::new();
-    scan(results, read_slim, |_, (key, finished)| {
+    scan(results, read_row_head, |_, (key, finished)| {
         found.insert(key, finished);
     })?;
     Ok(found)
-}
-
-/// What `--failed` runs again: cases that failed, were borderline or errored, in the order of
-/// their first rows.
-pub fn read_unpassed(results: &Utf8Path) -> Result<Vec<CaseKey>, ReadError> {
-    let mut order: HashMap<CaseKey, (usize, bool)> = HashMap::new();
-    scan(results, read_slim, |_, (key, finished)| {
-        let next = order.len();
-        let did_not_pass = finished.did_not_pass();
-        let entry = order.entry(key).or_insert((next, did_not_pass));
-        entry.1 = did_not_pass;
-    })?;
-    let mut keys: Vec<_> = order
-        .into_iter()
-        .filter(|(_, (_, did_not_pass))| *did_not_pass)
-        .map(|(key, (at, _))| (at, key))
-        .collect();
-    keys.sort();
-    Ok(keys.into_iter().map(|(_, key)| key).collect())
 }
 
 /// The rows of a results file in order, each case once.
@@ -271,7 +253,7 @@ impl Rows {
     pub fn open(results: &Utf8Path) -> Result<Self, ReadError> {
         let mut last: HashMap<CaseKey, u64> = HashMap::new();
         let mut replaced = HashSet::new();
-        scan(results, read_slim, |extent, (key, _)| {
+        scan(results, read_row_head, |extent, (key, _)| {
             replaced.extend(last.insert(key, extent.offset));
         })?;
         Ok(Self {

@@ -11,7 +11,7 @@ use camino::Utf8Path;
 use super::error::ReadError;
 use super::journal::{self, Answered, Header, Line};
 use super::place::Place;
-use super::read::{Finished, read_slim, scan};
+use super::read::{Finished, read_row_head, scan};
 use super::row::CaseKey;
 
 pub use super::read::Kept;
@@ -36,7 +36,7 @@ impl Interrupted {
     pub fn read(results: &Utf8Path) -> Result<Self, ReadError> {
         let place = Place::existing(results);
         let mut rows = HashMap::new();
-        let results = scan(place.results(), read_slim, |_, (key, finished)| {
+        let results = scan(place.results(), read_row_head, |_, (key, finished)| {
             rows.insert(key, finished);
         })?;
         let mut found = Self {

@@ -174,7 +174,7 @@ fn deep_data_comes_back_too() {
     let mut row = crate::record::testing::row("a", 1);
     row.output_messages = Some(output_messages(&transcript));
     let before = row.clone();
-    crate::record::door::admit(&mut row, &Default::default());
+    crate::record::redact::sanitize_row(&mut row, &Default::default());
     assert_eq!(row, before, "the door need not change it");
     let (messages, _) = read_output_messages(&row.output_messages.unwrap()).unwrap();
     assert_eq!(messages, transcript.messages);

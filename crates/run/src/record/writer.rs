@@ -19,11 +19,11 @@ use evalrig_core::model::Transcript;
 use evalrig_core::secrets::Secrets;
 use tokio::sync::oneshot;
 
-use super::door;
 use super::error::RecordError;
 use super::journal::{self, Header};
 use super::lines::{Kind, Lines, Medium, Syncer};
 use super::place::Place;
+use super::redact;
 use super::resume::{Interrupted, Kept};
 use super::row::{CaseKey, Row};
 use crate::disk::sync_parent;
@@ -200,7 +200,7 @@ impl Recorder {
     /// Keeps a finished case. The row comes back as it is kept, without secrets: what is shown of
     /// it is shown from there.
     pub fn row(&self, mut row: Row) -> (Arc<Row>, Receipt) {
-        door::admit(&mut row, &self.secrets);
+        redact::sanitize_row(&mut row, &self.secrets);
         let mut line = Vec::with_capacity(2048);
         let receipt = match serde_json::to_writer(&mut line, &row) {
             Ok(()) => {

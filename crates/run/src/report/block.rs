@@ -43,8 +43,6 @@ impl Block<'_> {
         };
         let cost = totals::cost(tally).map(|text| format!("{text}{besides}"));
         self.fact("cost", cost, out)?;
-        let note = end.price_note.as_deref();
-        self.fact("", note.map(|note| text::line(note, 300)), out)?;
         self.fact("judges", totals::judges(tally), out)?;
         self.table("suites", &tally.suites, &tally.suite_samples, out)?;
         self.table("targets", &tally.targets, &tally.target_samples, out)?;

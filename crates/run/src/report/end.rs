@@ -43,8 +43,6 @@ pub struct RunEnd {
     pub stopped: Option<Stopped>,
     /// Cases of the plan; more than there are rows when the run was interrupted.
     pub planned: Option<u64>,
-    /// Where prices come from, when costs were computed and not reported.
-    pub price_note: Option<String>,
     /// `--baseline`.
     pub compared: Option<Compared>,
     /// `--gate`: the exit code is that of the comparison, and not that of the tests.

@@ -5,19 +5,18 @@ use std::time::SystemTime;
 use camino::Utf8Path;
 use evalrig_core::evidence::{Attachments, Rendering, message_to_value, question};
 use evalrig_core::model::{
-    Block, Image, JsonStyle, Map, Message, Outcome, Role, Test, Transcript, Value, answer_of,
+    Block, Image, JsonStyle, Message, Outcome, Role, Test, Transcript, Value, answer_of,
 };
 use evalrig_core::secrets::Secrets;
 
 use crate::disk::Disk;
 use crate::record::Row;
 
-use super::clock::local_time;
-use super::fault::StoreError;
-use super::record::{Asked, NewRun, Recorded};
+use super::record::{Asked, NewRun};
 use super::revise::evaluation;
-use super::store::Store;
 use super::tools_called::tools_called;
+use crate::clock::local_time;
+use crate::json;
 
 /// A case that has a transcript. Others are not recorded.
 #[derive(Clone, Copy)]
@@ -38,11 +37,6 @@ impl std::fmt::Debug for CaseRun<'_> {
             .field("test", &self.test.id)
             .finish_non_exhaustive()
     }
-}
-
-/// Adds the case to the record of its input.
-pub fn record_case(store: &Store, case: &CaseRun<'_>) -> Result<Recorded, StoreError> {
-    store.record(&NewRun::from(*case))
 }
 
 impl From<CaseRun<'_>> for NewRun {
@@ -206,26 +200,7 @@ fn redact(new: &mut NewRun, secrets: &Secrets) {
         secrets.redact_in_place(call);
     }
     for message in &mut new.messages {
-        *message = redacted(std::mem::replace(message, Value::Null), secrets);
-    }
-}
-
-fn redacted(value: Value, secrets: &Secrets) -> Value {
-    match value {
-        Value::String(mut text) => {
-            secrets.redact_in_place(&mut text);
-            Value::String(text)
-        }
-        Value::List(items) => {
-            let items = items.into_iter().map(|item| redacted(item, secrets));
-            Value::List(items.collect())
-        }
-        Value::Map(map) => {
-            let entries = map.into_iter();
-            let entries = entries.map(|(key, value)| (key, redacted(value, secrets)));
-            Value::Map(entries.collect::<Map>())
-        }
-        other => other,
+        *message = json::redacted(std::mem::replace(message, Value::Null), secrets);
     }
 }
 

@@ -21,7 +21,6 @@
 //! ```
 
 mod case;
-mod clock;
 mod compare;
 mod dialogue;
 mod fault;
@@ -56,8 +55,8 @@ mod writer;
 /// The codes of this room, file by file.
 pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[import::CODES];
 
-pub use case::{CaseRun, input_sequence, record_case};
-pub use clock::local_time;
+pub use crate::clock::local_time;
+pub use case::{CaseRun, input_sequence};
 pub use compare::{Comparison, TurnChange};
 pub use dialogue::Dialogue;
 pub use fault::StoreError;

@@ -13,7 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{FaultKind, Tokens, Transcript};
 
 use crate::agent::{Agent, AttemptFault, Pending, Purpose, Request};
-use crate::record::read::{Extent, read_slim, scan_file};
+use crate::record::read::{Extent, read_row_head, scan_file};
 use crate::record::transcript_json::read_output_messages;
 use crate::record::{ReadError, Row};
 
@@ -129,7 +129,7 @@ fn index_rows(path: &Utf8Path) -> Result<(File, Index), ReadError> {
     let file = File::open(path).map_err(fail)?;
     let mut index = Index::new();
     let reading = file.try_clone().map_err(fail)?;
-    scan_file(path, reading, read_slim, |extent, (key, _)| {
+    scan_file(path, reading, read_row_head, |extent, (key, _)| {
         let trials = index.entry(key.test).or_default();
         let recorded = RowLocation {
             suite: key.suite,

@@ -85,7 +85,7 @@ impl Summary {
             Some(score) => tile("Average score", &numbers::average(score), &scored(tally)),
             None => tile("Average score", "–", "nothing was scored"),
         });
-        tiles.push(self.cost_tile(end));
+        tiles.push(self.cost_tile());
         tiles.push(tokens_tile(tally));
         if let Some(text) = totals::judges(tally) {
             let (calls, rest) = text.split_once(", ").unwrap_or((&text, ""));
@@ -95,17 +95,13 @@ impl Summary {
         tiles
     }
 
-    fn cost_tile(&self, end: &RunEnd) -> Value {
+    fn cost_tile(&self) -> Value {
         let cost = &self.tally.totals.cost;
-        let note = match &end.price_note {
-            Some(note) => cut::text(note, NAME),
-            None => "of the targets, judges not included".to_owned(),
-        };
         sum_tile(
             "Cost",
             cost,
             numbers::money(cost.known),
-            note,
+            "of the targets, judges not included".to_owned(),
             self.tally.nouns().1,
         )
     }

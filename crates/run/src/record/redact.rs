@@ -1,21 +1,40 @@
-//! The door to every record: what passes it holds no secret (spec 9.5) and can be read back.
+//! Makes a row fit to be written: without secrets (spec 9.5), and no deeper than it can be read back.
 //!
-//! Values are redacted before they become JSON, because a quote or a line break inside a secret
-//! looks different afterwards. Names by which rows are found again stay as they are: test, suite,
-//! target, source. With one of them redacted a case would be lost, or run twice.
+//! Every text of a row is redacted, unless its key is in [`IDENTIFIERS`]. Redaction comes before JSON,
+//! because a quote or a line break inside a secret is spelled differently there.
 
-use evalrig_core::model;
 use evalrig_core::secrets::Secrets;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::row::{EvaluatorResult, Row, RowError};
+use super::row::{EvaluatorResult, Row};
 
 /// Free data that nests deeper is kept as JSON text. Readers give up at 128 levels, of which a row
 /// and its composites need some themselves.
 const DEEPEST: usize = 48;
 
-/// Makes a row fit to be kept. Without secrets nothing but free data is looked at.
-pub(super) fn admit(row: &mut Row, secrets: &Secrets) {
+/// Keys whose texts are never redacted: words of the format, and the names by which rows are found
+/// again. With one of those redacted a case would be lost, or run twice.
+const IDENTIFIERS: &[&str] = &[
+    "timestamp",
+    "evalId",
+    "dataset",
+    "target",
+    "testHash",
+    "verdict",
+    "outcome",
+    "source",
+    "record",
+    "type",
+    "gate",
+    "aggregator",
+    "stage",
+    "kind",
+];
+
+/// Keys with data of agents and scripts, whose own keys can hold secrets too.
+const FREE_DATA: &[&str] = &["details", "outputMessages"];
+
+pub(super) fn sanitize_row(row: &mut Row, secrets: &Secrets) {
     for message in row.output_messages.iter_mut().flatten() {
         flatten(message);
     }
@@ -23,100 +42,66 @@ pub(super) fn admit(row: &mut Row, secrets: &Secrets) {
         flatten_details(result);
     }
     if !secrets.is_empty() {
-        redact(row, secrets);
+        redact_row(row, secrets);
     }
 }
 
-fn redact(row: &mut Row, secrets: &Secrets) {
-    redact_optional(&mut row.conversation_id, secrets);
-    redact_all(&mut row.hits, secrets);
-    redact_all(&mut row.misses, secrets);
-    redact_optional(&mut row.candidate_answer, secrets);
-    if let Some(names) = &mut row.trace_summary.tool_names {
-        redact_all(names, secrets);
-    }
-    for result in &mut row.evaluator_results {
-        redact_result(result, secrets);
-    }
-    redact_error(&mut row.error, secrets);
-    for message in row.output_messages.iter_mut().flatten() {
-        redact_value(message, secrets);
+fn redact_row(row: &mut Row, secrets: &Secrets) {
+    let Ok(mut value) = serde_json::to_value(&*row) else {
+        return;
+    };
+    if redact_record(&mut value, secrets) {
+        *row = serde_json::from_value(value).expect("redaction changes texts only");
     }
 }
 
-fn redact_result(result: &mut EvaluatorResult, secrets: &Secrets) {
-    secrets.redact_in_place(&mut result.name);
-    redact_all(&mut result.hits, secrets);
-    redact_all(&mut result.misses, secrets);
-    redact_optional(&mut result.reasoning, secrets);
-    if let Some(details) = &mut result.details {
-        redact_value(details, secrets);
-    }
-    redact_error(&mut result.error, secrets);
-    for member in result.evaluator_results.iter_mut().flatten() {
-        redact_result(member, secrets);
-    }
-}
-
-fn redact_error(error: &mut Option<RowError>, secrets: &Secrets) {
-    if let Some(error) = error {
-        secrets.redact_in_place(&mut error.message);
-    }
-}
-
-pub(super) fn redact_optional(text: &mut Option<String>, secrets: &Secrets) {
-    if let Some(text) = text {
-        secrets.redact_in_place(text);
-    }
-}
-
-pub(super) fn redact_all(texts: &mut [String], secrets: &Secrets) {
-    for text in texts {
-        secrets.redact_in_place(text);
-    }
-}
-
-fn redact_value(value: &mut Value, secrets: &Secrets) {
+/// Redacts an object whose keys are those of the format. Whether anything changed.
+fn redact_record(value: &mut Value, secrets: &Secrets) -> bool {
     match value {
-        Value::String(text) => secrets.redact_in_place(text),
+        Value::String(text) => redact_text(text, secrets),
+        Value::Array(items) => items.iter_mut().fold(false, |changed, item| {
+            redact_record(item, secrets) | changed
+        }),
+        Value::Object(map) => map
+            .iter_mut()
+            .filter(|(key, _)| !IDENTIFIERS.contains(&key.as_str()))
+            .fold(false, |changed, (key, inner)| {
+                let is_free = FREE_DATA.contains(&key.as_str());
+                let redact = if is_free { redact_free } else { redact_record };
+                redact(inner, secrets) | changed
+            }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// As [`redact_record`], keys included.
+fn redact_free(value: &mut Value, secrets: &Secrets) -> bool {
+    match value {
+        Value::String(text) => redact_text(text, secrets),
         Value::Array(items) => items
             .iter_mut()
-            .for_each(|item| redact_value(item, secrets)),
+            .fold(false, |changed, item| redact_free(item, secrets) | changed),
         Value::Object(map) => {
-            for inner in map.values_mut() {
-                redact_value(inner, secrets);
-            }
-            if map.keys().any(|key| secrets.redact(key) != *key) {
-                let entries = std::mem::take(map).into_iter();
-                *map = entries
-                    .map(|(key, inner)| (secrets.redact(&key), inner))
-                    .collect();
-            }
+            let mut changed = false;
+            *map = std::mem::take(map)
+                .into_iter()
+                .map(|(mut key, mut inner)| {
+                    changed |= redact_text(&mut key, secrets);
+                    changed |= redact_free(&mut inner, secrets);
+                    (key, inner)
+                })
+                .collect::<Map<_, _>>();
+            changed
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
-/// The same for the core's own free data.
-pub(super) fn redact_data(value: model::Value, secrets: &Secrets) -> model::Value {
-    match value {
-        model::Value::String(mut text) => {
-            secrets.redact_in_place(&mut text);
-            model::Value::String(text)
-        }
-        model::Value::List(items) => {
-            let items = items.into_iter().map(|item| redact_data(item, secrets));
-            model::Value::List(items.collect())
-        }
-        model::Value::Map(map) => {
-            let entries = map.iter().map(|(key, inner)| {
-                let inner = redact_data(inner.clone(), secrets);
-                (secrets.redact(key), inner)
-            });
-            model::Value::Map(entries.collect())
-        }
-        other => other,
-    }
+fn redact_text(text: &mut String, secrets: &Secrets) -> bool {
+    let redacted = secrets.redact(text);
+    let changed = redacted != *text;
+    *text = redacted;
+    changed
 }
 
 fn flatten_details(result: &mut EvaluatorResult) {
@@ -156,6 +141,7 @@ fn flatten_below(value: &mut Value, left: usize) {
 mod tests {
     use serde_json::json;
 
+    use super::super::row::RowError;
     use super::super::testing::row;
     use super::*;
 
@@ -191,7 +177,7 @@ mod tests {
     #[test]
     fn no_secret_passes_in_any_spelling() {
         let mut row = spoiled("pa\"ss\nword");
-        admit(&mut row, &secrets());
+        sanitize_row(&mut row, &secrets());
         let text = serde_json::to_string(&row).unwrap();
         assert!(!text.contains("word"), "{text}");
         assert_eq!(text.matches("***").count(), 10, "{text}");
@@ -201,9 +187,9 @@ mod tests {
     fn a_row_without_secrets_stays_as_it_is() {
         let before = spoiled("harmless");
         let mut after = before.clone();
-        admit(&mut after, &Secrets::default());
+        sanitize_row(&mut after, &Secrets::default());
         assert_eq!(after, before);
-        admit(&mut after, &secrets());
+        sanitize_row(&mut after, &secrets());
         assert_eq!(after, before);
     }
 
@@ -213,7 +199,7 @@ mod tests {
         secrets.add("csv-top-months");
         let mut row = row("csv-top-months", 1);
         let key = row.key();
-        admit(&mut row, &secrets);
+        sanitize_row(&mut row, &secrets);
         assert_eq!(row.key(), key);
     }
 
@@ -225,10 +211,21 @@ mod tests {
             deep = json!([deep]);
         }
         row.evaluator_results[0].details = Some(deep);
-        admit(&mut row, &Secrets::default());
+        sanitize_row(&mut row, &Secrets::default());
         let text = serde_json::to_string(&row).unwrap();
         let back: Row = serde_json::from_str(&text).unwrap();
         assert_eq!(back, row);
         assert!(text.contains("bottom"));
+    }
+
+    #[test]
+    fn a_text_under_a_new_key_is_redacted_by_default() {
+        let mut value = serde_json::to_value(row("a", 1)).unwrap();
+        value["newKey"] = json!("it is pa\"ss\nword");
+        value["evaluatorResults"][0]["newKey"] = json!(["pa\"ss\nword", {"deep": "pa\"ss\nword"}]);
+        assert!(redact_record(&mut value, &secrets()));
+        assert_eq!(value["newKey"], "it is ***");
+        let inner = &value["evaluatorResults"][0]["newKey"];
+        assert_eq!(*inner, json!(["***", {"deep": "***"}]));
     }
 }

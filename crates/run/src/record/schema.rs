@@ -1,0 +1,180 @@
+//! The JSON Schema of results rows and of the summary (spec 11). The tables of a row are beside its
+//! structs.
+
+use evalrig_core::model::Value;
+use evalrig_core::schema::{
+    Document, Draft, ObjectSchema, Writer, any_of, list_of, matching, of_type,
+};
+use evalrig_core::syntax::fields::{Field, Shape};
+
+use super::row::{
+    ALWAYS_WRITTEN, AMOUNT, COUNT, GRADE_FIELDS, JUDGE_FIELDS, ORDINAL, ROW_FIELDS, SHARE,
+    TOKEN_FIELDS, VERSION,
+};
+
+static SUMMARY_FIELDS: &[Field] = &[
+    VERSION,
+    Field::new("suite", Shape::Text, "name of the suite").required(),
+    Field::new("timestamp", Shape::Text, "end of the run, RFC 3339, UTC").required(),
+    Field::new(
+        "target",
+        Shape::Any,
+        "name of the target, or a list of names",
+    )
+    .required(),
+    Field::new("summary", Shape::Fields(TOTAL_FIELDS), "counts of cases").required(),
+    Field::new(
+        "byEvaluator",
+        Shape::MapOf(&Shape::Fields(EVALUATOR_FIELDS)),
+        "scores by name of the assertion",
+    )
+    .required(),
+    Field::new(
+        "topMisses",
+        Shape::List(&Shape::Fields(MISS_FIELDS)),
+        "what was missed most often",
+    )
+    .required(),
+    Field::new("tokens", Shape::Fields(TOKEN_FIELDS), "sums over all cases"),
+    Field::new("costUsd", AMOUNT, "sum over all cases"),
+    Field::new(
+        "judgeUsage",
+        Shape::Fields(JUDGE_FIELDS),
+        "what judging took",
+    ),
+    Field::new("durationMs", AMOUNT, "duration of the run"),
+    Field::new("exitCode", COUNT, "exit code of the run"),
+];
+
+static TOTAL_FIELDS: &[Field] = &[
+    Field::new("total", COUNT, "all cases").required(),
+    Field::new("pass", COUNT, "cases that passed").required(),
+    Field::new("borderline", COUNT, "borderline cases").required(),
+    Field::new("fail", COUNT, "cases that failed").required(),
+    Field::new("errored", COUNT, "cases that could not be measured").required(),
+    Field::new("skipped", COUNT, "cases that were not run or not graded").required(),
+    Field::new("passRate", SHARE, "share of passes among verdicts"),
+    Field::new("averageScore", SHARE, "over cases with a score"),
+];
+
+static EVALUATOR_FIELDS: &[Field] = &[
+    Field::new("count", COUNT, "grades").required(),
+    Field::new("averageScore", SHARE, "mean"),
+    Field::new("minScore", SHARE, "lowest"),
+    Field::new("maxScore", SHARE, "highest"),
+    Field::new("errored", COUNT, "could not be graded"),
+    Field::new("skipped", COUNT, "not graded"),
+];
+
+static MISS_FIELDS: &[Field] = &[
+    Field::new("miss", Shape::Text, "what was missed").required(),
+    Field::new("count", ORDINAL, "how often").required(),
+];
+
+/// One line of a results file; the summary is the definition `summary`.
+pub fn results_schema(draft: Draft) -> Value {
+    let writer = Writer::for_records(draft);
+    let row = ObjectSchema::new(writer, &[ROW_FIELDS])
+        .replace("testHash", matching("^[0-9a-f]{16}$"))
+        .always(ALWAYS_WRITTEN)
+        .finish();
+    let targets = any_of(vec![of_type("string"), list_of(of_type("string"))]);
+    Document::new(
+        draft,
+        "evalrig results",
+        "One line of a results file: what became of one case. The summary: the definition `summary`.",
+    )
+    .define(
+        "evaluator-result",
+        ObjectSchema::new(writer, &[GRADE_FIELDS])
+            .title("Grade of one assertion")
+            .finish(),
+    )
+    .define(
+        "summary",
+        ObjectSchema::new(writer, &[SUMMARY_FIELDS])
+            .title("Suite summary")
+            .replace("target", targets)
+            .finish(),
+    )
+    .finish(&row)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use evalrig_core::model::JsonStyle;
+    use serde_json::json;
+
+    use super::super::testing::row;
+    use super::*;
+
+    fn names(fields: &[Field]) -> BTreeSet<String> {
+        fields.iter().map(|field| field.name.to_owned()).collect()
+    }
+
+    fn keys(value: &serde_json::Value) -> BTreeSet<String> {
+        value.as_object().unwrap().keys().cloned().collect()
+    }
+
+    #[test]
+    fn the_tables_list_the_keys_that_are_written() {
+        let mut row = row("a", 1);
+        row.pass_threshold = Some(0.8);
+        row.output_messages = Some(Vec::new());
+        let value = serde_json::to_value(&row).unwrap();
+        assert_eq!(keys(&value), names(ROW_FIELDS));
+        let written = keys(&value["evaluatorResults"][0]);
+        assert!(written.is_subset(&names(GRADE_FIELDS)), "{written:?}");
+    }
+
+    #[test]
+    fn every_reference_has_a_definition_and_every_key_a_description() {
+        for draft in [Draft::D2020, Draft::D07] {
+            let text = results_schema(draft).to_json(JsonStyle::Compact);
+            let whole: serde_json::Value = serde_json::from_str(&text).unwrap();
+            for part in text.split("\"$ref\":\"#").skip(1) {
+                let pointer = part.split('"').next().unwrap();
+                assert!(whole.pointer(pointer).is_some(), "{pointer}");
+            }
+            for field in [ROW_FIELDS, GRADE_FIELDS, SUMMARY_FIELDS].concat() {
+                assert!(text.contains(field.doc), "{}", field.name);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_checked() {
+        let mut valid = vec![serde_json::to_value(row("a", 1)).unwrap()];
+        valid[0]["passThreshold"] = json!(0.9);
+        let mistakes = [
+            ("schemaVersion", json!(2)),
+            ("score", json!(1.5)),
+            ("outcome", json!("pass")),
+            ("hits", json!(null)),
+            ("testHash", json!("xyz")),
+            ("evaluatorResults", json!([{"name": "c"}])),
+        ];
+        let mut invalid: Vec<_> = mistakes
+            .into_iter()
+            .map(|(key, wrong)| {
+                let mut row = valid[0].clone();
+                row[key] = wrong;
+                row
+            })
+            .collect();
+        let mut short = valid[0].clone();
+        short.as_object_mut().unwrap().remove("error");
+        invalid.push(short);
+        for draft in [Draft::D2020, Draft::D07] {
+            let schema = crate::json::to_json(&results_schema(draft));
+            let validator = jsonschema::validator_for(&schema).unwrap();
+            for (rows, is_valid) in [(&valid, true), (&invalid, false)] {
+                for row in rows {
+                    assert_eq!(validator.is_valid(row), is_valid, "{row}");
+                }
+            }
+        }
+    }
+}
