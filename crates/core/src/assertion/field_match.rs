@@ -6,7 +6,7 @@ use crate::model::{Fault, JsonStyle, Map, Number, Value};
 
 use super::date::{DateFormat, Moment};
 use super::equality::are_equal;
-use super::pattern::{Flags, Pattern, PatternError};
+use super::pattern::{Flags, InvalidPattern, Pattern};
 
 /// Rounding error that is always tolerated (spec 7.18).
 const ROUNDING: f64 = 1e-9;
@@ -58,7 +58,7 @@ pub(super) enum ValueMismatch {
     NotANumber,
     NotADate,
     NotAString,
-    Pattern(PatternError),
+    Pattern(InvalidPattern),
 }
 
 impl ValueMismatch {

@@ -61,7 +61,7 @@ impl Flags {
 
 /// Why a pattern does not compile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PatternError {
+pub(super) struct InvalidPattern {
     /// One line, without a period.
     pub(super) reason: String,
     /// Bytes of the pattern; empty if the whole pattern is at fault.
@@ -77,7 +77,7 @@ pub(super) struct Pattern {
 impl Pattern {
     /// Large suites have thousands of patterns, and parsing one is far cheaper than compiling it.
     /// Only patterns that parsing cannot clear are compiled here.
-    pub(super) fn new(text: impl Into<String>, flags: Flags) -> Result<Self, PatternError> {
+    pub(super) fn new(text: impl Into<String>, flags: Flags) -> Result<Self, InvalidPattern> {
         let text = text.into();
         let is_certain = parse(&text, flags).is_ok_and(|read| size_at_most(&read) < SIZE_LIMIT);
         if !is_certain {
@@ -114,7 +114,7 @@ impl Pattern {
     }
 
     /// Compiled once for all tests that share the pattern.
-    fn engine(&self) -> Result<Arc<Engine>, PatternError> {
+    fn engine(&self) -> Result<Arc<Engine>, InvalidPattern> {
         let compiled = || COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (self.text.clone(), self.flags);
         if let Some(engine) = compiled().get(&key) {
@@ -173,7 +173,7 @@ impl Engine {
 }
 
 /// The linear engine if it supports the pattern, else the backtracking one.
-fn compile(text: &str, flags: Flags) -> Result<Engine, PatternError> {
+fn compile(text: &str, flags: Flags) -> Result<Engine, InvalidPattern> {
     let built = regex::RegexBuilder::new(text)
         .case_insensitive(flags.ignore_case)
         .multi_line(flags.multi_line)
@@ -183,7 +183,7 @@ fn compile(text: &str, flags: Flags) -> Result<Engine, PatternError> {
         .build();
     match built {
         Ok(engine) => Ok(Engine::Linear(engine)),
-        Err(regex::Error::CompiledTooBig(limit)) => Err(PatternError {
+        Err(regex::Error::CompiledTooBig(limit)) => Err(InvalidPattern {
             reason: format!("it takes more than {limit} bytes of memory"),
             at: 0..0,
         }),
@@ -237,7 +237,7 @@ fn size_at_most(pattern: &Hir) -> u64 {
 
 /// The first engine's reason, which is more exact, unless it only says that the second engine is
 /// needed.
-fn explain(text: &str, flags: Flags, second: &fancy_regex::Error) -> PatternError {
+fn explain(text: &str, flags: Flags, second: &fancy_regex::Error) -> InvalidPattern {
     match parse(text, flags).map_err(|error| *error) {
         Err(regex_syntax::Error::Parse(error))
             if !matches!(
@@ -251,15 +251,15 @@ fn explain(text: &str, flags: Flags, second: &fancy_regex::Error) -> PatternErro
             located_error(text, error.kind(), error.span())
         }
         _ => match second {
-            fancy_regex::Error::ParseError(at, error) => PatternError {
+            fancy_regex::Error::ParseError(at, error) => InvalidPattern {
                 reason: one_line(&error.to_string()),
                 at: character_at(text, *at),
             },
-            fancy_regex::Error::CompileError(error) => PatternError {
+            fancy_regex::Error::CompileError(error) => InvalidPattern {
                 reason: one_line(&error.to_string()),
                 at: 0..0,
             },
-            other => PatternError {
+            other => InvalidPattern {
                 reason: one_line(&other.to_string()),
                 at: 0..0,
             },
@@ -267,12 +267,16 @@ fn explain(text: &str, flags: Flags, second: &fancy_regex::Error) -> PatternErro
     }
 }
 
-fn located_error(text: &str, kind: &impl ToString, span: &regex_syntax::ast::Span) -> PatternError {
+fn located_error(
+    text: &str,
+    kind: &impl ToString,
+    span: &regex_syntax::ast::Span,
+) -> InvalidPattern {
     let at = match span.start.offset..span.end.offset {
         empty if empty.is_empty() => character_at(text, empty.start),
         part => part,
     };
-    PatternError {
+    InvalidPattern {
         reason: one_line(&kind.to_string()),
         at,
     }
