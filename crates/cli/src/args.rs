@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod log;
 mod running;
 mod transpile;
 
@@ -10,9 +11,12 @@ use crate::exit::{self, Exit};
 
 use running::{COMPARE_HELP, RUN_HELP};
 
+pub use log::{
+    Diff, Evaluate, Expect, Log, LogCommand, Messages, Named, Prune, Record, Recording, Verify,
+    WordName,
+};
 pub use running::{
-    Against, Compare, ComparisonFormat, Grade, Grading, KEEPING, LATEST, MeasureName, ReportRun,
-    Reports, Run,
+    Against, Compare, ComparisonFormat, Grade, Grading, MeasureName, ReportRun, Reports, Run,
 };
 pub use transpile::{AudienceName, EvalsFormat, LayoutName, NoSkillName, Transpile};
 
@@ -113,7 +117,7 @@ pub enum Command {
     Report(ReportRun),
     /// Look into the `.co/evals` store, where every run is kept, and add to it.
     #[command(after_help = "Example: evalrig log diff say_hello_to_alice")]
-    Log(crate::command::log::args::Log),
+    Log(Log),
     /// Print a completion script for a shell.
     #[command(after_help = "Example: evalrig completions zsh > ~/.zfunc/_evalrig")]
     Completions(Completions),
@@ -281,7 +285,7 @@ pub fn parse() -> Result<Cli, Exit> {
         if error.use_stderr() {
             Exit::CouldNotStart
         } else {
-            Exit::Well
+            Exit::Success
         }
     })
 }

@@ -4,11 +4,11 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::read::{Discovery, FoundSuite, repository_root};
-use evalrig_core::reader::{EnvFiles, Limits, TargetNames, World};
-use evalrig_core::source::{EntryKind, Files};
+use evalrig_core::read::FoundSuite;
+use evalrig_core::reader::{EnvFiles, Limits, World};
 use evalrig_run::disk::{Disk, ProcessEnvironment};
 use evalrig_run::report;
+use evalrig_run::session::{LoadOptions, SessionError};
 
 use crate::args::{Global, Loading, When};
 use crate::exit::Exit;
@@ -32,7 +32,7 @@ impl Context {
                 working_directory,
             }),
             None => {
-                complain("the working directory cannot be read, or its name is not UTF-8");
+                report_error("the working directory cannot be read, or its name is not UTF-8");
                 Err(Exit::CouldNotStart)
             }
         }
@@ -46,45 +46,33 @@ impl Context {
         }
     }
 
-    pub fn limits(&self, loading: &Loading) -> Limits {
-        Limits {
-            allow_outside_root: loading.allow_outside_root,
+    /// Where suites are read from.
+    pub fn load_options(&self, loading: &Loading) -> LoadOptions {
+        LoadOptions {
+            working_directory: self.working_directory.clone(),
+            root: loading.root.as_ref().map(|root| self.absolute(root)),
             env_files: match (&loading.env_file, loading.no_env_file) {
                 (Some(file), _) => EnvFiles::Only(self.absolute(file)),
                 (None, true) => EnvFiles::None,
                 (None, false) => EnvFiles::Search,
             },
-            targets: TargetNames::Unchecked,
+            allow_outside_root: loading.allow_outside_root,
+            targets_file: None,
         }
     }
 
-    /// Options that name a place are worth nothing when the place is not there, and silence about
-    /// it would look like success.
+    pub fn limits(&self, loading: &Loading) -> Limits {
+        self.load_options(loading).limits()
+    }
+
+    /// Fails if an option names a path that does not exist; ignoring it would look like success.
     pub fn check(&self, loading: &Loading) -> Result<(), Exit> {
-        let wanted = [
-            ("--root", &loading.root, EntryKind::Directory, "a directory"),
-            ("--env-file", &loading.env_file, EntryKind::File, "a file"),
-        ];
-        for (option, given, kind, noun) in wanted {
-            let Some(path) = given else { continue };
-            let found = Disk.kind(&self.absolute(path));
-            if found != Some(kind) {
-                complain(&match found {
-                    None => format!("{option}: `{path}` does not exist"),
-                    Some(_) => format!("{option}: `{path}` is not {noun}"),
-                });
-                return Err(Exit::CouldNotStart);
-            }
-        }
-        Ok(())
+        self.load_options(loading).check().map_err(report)
     }
 
     /// The repository root of a suite.
     pub fn root(&self, loading: &Loading, suite: &Utf8Path) -> Utf8PathBuf {
-        match &loading.root {
-            Some(root) => self.absolute(root),
-            None => repository_root(&Disk, suite),
-        }
+        self.load_options(loading).root_of(suite)
     }
 
     pub fn absolute(&self, path: &str) -> Utf8PathBuf {
@@ -93,28 +81,10 @@ impl Context {
         camino::absolute_utf8(&joined).unwrap_or(joined)
     }
 
-    /// The files that the arguments name. Complains and says how to exit otherwise.
+    /// The suite files that the arguments name.
     pub fn discover(&self, paths: &[String]) -> Result<Vec<FoundSuite>, Exit> {
-        match FoundSuite::from_arguments(&Disk, &self.working_directory, paths) {
-            Ok(found) if found.is_empty() => {
-                complain("no suite found: looked for `EVAL.yaml`, `*.eval.yaml` and `evals.json`");
-                Err(Exit::NothingSelected)
-            }
-            Ok(found) => Ok(found),
-            Err(problem) => {
-                complain(&match problem {
-                    Discovery::Missing(path) => format!("`{path}` does not exist"),
-                    Discovery::Ending(path) => {
-                        format!("`{path}` is no suite: it must end in .yaml, .yml, .jsonl or .json")
-                    }
-                    Discovery::Pattern(pattern) => format!("`{pattern}` is not a pattern"),
-                    Discovery::Unreadable(path) => {
-                        format!("the directory `{path}` cannot be read; take it away with `!`")
-                    }
-                });
-                Err(Exit::CouldNotStart)
-            }
-        }
+        let options = LoadOptions::new(self.working_directory.clone());
+        options.discover(paths).map_err(report)
     }
 
     /// Whether standard output gets colours, and how wide it is.
@@ -170,13 +140,23 @@ fn locale_is_utf8() -> bool {
     })
 }
 
+/// An error without diagnostics, printed.
+fn report(error: SessionError) -> Exit {
+    report_error(&error.to_string());
+    if error.is_nothing_selected() {
+        Exit::NothingSelected
+    } else {
+        Exit::CouldNotStart
+    }
+}
+
 /// One line on standard error.
-pub fn complain(message: &str) {
+pub fn report_error(message: &str) {
     let _ = writeln!(io::stderr(), "evalrig: {message}");
 }
 
 /// Writes to standard output.
-pub fn print(text: &str) -> Result<(), Exit> {
+pub fn print_text(text: &str) -> Result<(), Exit> {
     written(io::stdout().write_all(text.as_bytes()))
 }
 
@@ -184,7 +164,7 @@ pub fn print(text: &str) -> Result<(), Exit> {
 pub fn written(outcome: io::Result<()>) -> Result<(), Exit> {
     match outcome {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            complain(&format!("cannot write to standard output: {error}"));
+            report_error(&format!("cannot write to standard output: {error}"));
             Err(Exit::CouldNotStart)
         }
         _ => Ok(()),

@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use evalrig_run::record::RunExit;
+use evalrig_run::session::{SessionExit, StopSignal};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    Well,
-    No,
+    Success,
+    Failure,
     CouldNotStart,
     Incomplete,
     NothingSelected,
@@ -18,22 +19,22 @@ pub enum Exit {
 /// Shown at the end of `--help`.
 pub const HELP: &str = "\
 Exit codes:
-  0  all is well
-  1  the answer is no: errors were found, a test failed, a file differs
-  2  could not start: usage, a missing path, a file that cannot be understood
+  0  success
+  1  failed: errors were found, a test did not pass, or a file differs
+  2  could not start: wrong usage, a missing path, an unreadable file
   3  incomplete: something could not be measured
   4  nothing was selected
-  130, 143  interrupted by a signal; what was finished is kept";
+  130, 143  interrupted by a signal; finished cases are kept";
 
 impl Exit {
     pub fn code(self) -> u8 {
         match self {
-            Self::Well => 0,
-            Self::No => 1,
+            Self::Success => 0,
+            Self::Failure => 1,
             Self::CouldNotStart => 2,
             Self::Incomplete => 3,
             Self::NothingSelected => 4,
-            // As shells say it: 128 and the number of the signal.
+            // As shells do: 128 plus the number of the signal.
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }
@@ -49,10 +50,20 @@ impl From<Exit> for ExitCode {
 impl From<RunExit> for Exit {
     fn from(exit: RunExit) -> Self {
         match exit {
-            RunExit::Passed => Self::Well,
-            RunExit::Failed => Self::No,
+            RunExit::Passed => Self::Success,
+            RunExit::Failed => Self::Failure,
             RunExit::Incomplete => Self::Incomplete,
             RunExit::Nothing => Self::NothingSelected,
+        }
+    }
+}
+
+impl From<SessionExit> for Exit {
+    fn from(exit: SessionExit) -> Self {
+        match exit {
+            SessionExit::Run(exit) => exit.into(),
+            SessionExit::Signal(StopSignal::Interrupt) => Self::Interrupted,
+            SessionExit::Signal(StopSignal::Terminate) => Self::Terminated,
         }
     }
 }

@@ -6,7 +6,7 @@ use evalrig_core::source::Files;
 use evalrig_run::disk::{Disk, Durability, behind_link, replace};
 
 use crate::command::Check;
-use crate::context::{Context, complain, print};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
 use crate::render::patch;
 
@@ -16,7 +16,7 @@ pub fn write(files: &Overlay<'_>) -> Result<(), Exit> {
         // A link stays a link.
         let file = behind_link(path);
         if let Err(error) = replace(&file, bytes, Durability::Contents) {
-            complain(&format!("cannot write `{path}`: {error}"));
+            report_error(&format!("cannot write `{path}`: {error}"));
             return Err(Exit::CouldNotStart);
         }
     }
@@ -36,12 +36,12 @@ pub fn show(context: &Context, repaired: &Repaired<'_, Check>) -> Result<Exit, E
             &String::from_utf8_lossy(bytes),
             context.look().color,
         );
-        print(&repaired.reading.findings.secrets().redact(&diff))?;
+        print_text(&repaired.reading.findings.secrets().redact(&diff))?;
     }
     let is_unchanged = repaired.files.texts().len() == 0;
     if is_unchanged && repaired.reading.findings.diagnostics().errors() == 0 {
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     } else {
-        Ok(Exit::No)
+        Ok(Exit::Failure)
     }
 }

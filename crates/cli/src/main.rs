@@ -9,7 +9,6 @@ mod loss;
 mod place;
 mod progress;
 mod render;
-mod reports;
 
 use std::process::ExitCode;
 

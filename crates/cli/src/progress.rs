@@ -1,4 +1,4 @@
-//! What a run shows while it works: bars on a terminal, few quiet lines elsewhere. Always on
+//! The progress of a run: bars on a terminal, a line now and then elsewhere. Always on
 //! standard error, so that standard output holds nothing but reports.
 
 use std::collections::BTreeMap;
@@ -45,24 +45,29 @@ impl std::fmt::Debug for Progress {
 
 enum Display {
     Silent,
+    /// Bars, once the number of cases is known.
+    Planned,
     Bars(Bars),
     Lines(Lines),
 }
 
 impl Progress {
-    pub fn new(cases: usize, is_quiet: bool) -> Self {
+    pub fn new(is_quiet: bool) -> Self {
         let display = match (is_quiet, io::stderr().is_terminal()) {
             (true, _) => Display::Silent,
-            (false, true) => Display::Bars(Bars::new(cases)),
-            (false, false) => Display::Lines(Lines::new(cases)),
+            (false, true) => Display::Planned,
+            (false, false) => Display::Lines(Lines::new()),
         };
         Self(Mutex::new(display))
     }
 
     pub fn hear(&self, event: &Event) {
         let mut display = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Display::Planned, Event::Planned { cases, .. }) = (&*display, event) {
+            *display = Display::Bars(Bars::new(*cases));
+        }
         match &mut *display {
-            Display::Silent => {}
+            Display::Silent | Display::Planned => {}
             Display::Bars(bars) => bars.hear(event),
             Display::Lines(lines) => lines.hear(event),
         }
@@ -117,7 +122,8 @@ impl Bars {
                 reason,
                 seconds,
             } => self.retry(*case, reason, *seconds),
-            Event::Finished { case, row, .. } => self.finish(*case, row),
+            Event::Finished { case, row } => self.finish(*case, row),
+            Event::StopRequested => {}
             Event::Warning(text) => {
                 let _ = self
                     .all
@@ -166,7 +172,7 @@ impl Bars {
         {
             line.finish_and_clear();
             self.all.remove(&line);
-            // Whoever waited longest for a line of their own gets it.
+            // The case that waited longest for a line gets it.
             let next = self.running.iter().find(|(_, one)| one.line.is_none());
             if let Some((waiting, label)) = next.map(|(at, one)| (*at, Arc::clone(&one.label))) {
                 let line = self.line(&label);
@@ -190,9 +196,9 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(cases: usize) -> Self {
+    fn new() -> Self {
         Self {
-            cases,
+            cases: 0,
             done: 0,
             totals: RunTotals::default(),
             last: Instant::now(),
@@ -201,7 +207,10 @@ impl Lines {
 
     fn hear(&mut self, event: &Event) {
         match event {
-            Event::Planned { finished, .. } => self.done += finished,
+            Event::Planned { cases, finished } => {
+                self.cases = *cases;
+                self.done += finished;
+            }
             Event::Finished { row, .. } => {
                 self.done += 1;
                 self.totals.add(row);
@@ -216,7 +225,7 @@ impl Lines {
             } => say(&format!("trying again in {seconds:.0} s: {reason}")),
             Event::Warning(text) => say(&format!("warning: {text}")),
             Event::Stopping(reason) => say(&format!("stopping: {reason}")),
-            Event::Started { .. } => {}
+            Event::Started { .. } | Event::StopRequested => {}
         }
     }
 }

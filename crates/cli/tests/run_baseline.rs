@@ -256,7 +256,7 @@ fn a_stored_run_can_be_seen_against_another() {
     ask(&[LATEST]).exits(2).says("name an earlier one");
     ask(&["latest~1"])
         .exits(2)
-        .says("has one earlier run of `shop` only");
+        .says("has only one earlier run of `shop`");
     let ran = project.evalrig(&["report", "base.jsonl", "--baseline", "latest~1", "--gate"]);
     ran.exits(0).prints("✓ gate: equivalent");
 }
@@ -294,7 +294,7 @@ fn some_of_what_failed_looks_better_by_chance() {
         "good",
     ];
     let ran = project.run(&words);
-    ran.exits(0).says("some will look better by chance alone");
+    ran.exits(0).says("will improve by chance alone");
     ran.prints("4 fixed");
 }
 
@@ -326,11 +326,11 @@ tests:
     let mut running = project.start(&["--workers", "1", "--baseline", "latest", "--gate"]);
     wait_until("b to start", || project.has("waiting"));
     running.signal("INT");
-    running.wait_for("stopping after what runs now");
+    running.wait_for("finishing running cases");
     project.write("go", "");
     let ran = running.end();
     ran.exits(130)
-        .says("nothing is compared, the run did not come to its end");
+        .says("not compared, because the run did not finish");
     ran.prints("evalrig run --workers 1 --baseline latest --gate --resume");
     let ran = project.run(&["--resume", "--baseline", LATEST]);
     ran.exits(2).says("name an earlier one");

@@ -483,7 +483,7 @@ fn grading_again_takes_new_assertions_and_old_answers() {
     // A test that is gone is named.
     project.write("EVAL.yaml", &suite(&["a"]));
     let ran = project.evalrig(&["grade", "first.jsonl", "--output", "third.jsonl"]);
-    ran.exits(0).says("`b` is not in the suite any more");
+    ran.exits(0).says("`b` is no longer in the suite");
     project.write("EVAL.yaml", &suite(&["z"]));
     project.evalrig(&["grade", "first.jsonl"]).exits(4);
     assert!(!project.has(".evalrig/results"));
@@ -780,7 +780,7 @@ fn a_run_goes_on_only_with_the_options_it_was_begun_with() {
     ] {
         let ran = project.run(words);
         ran.exits(2)
-            .says("was begun with `--filter 'a*' --trials 2`");
+            .says("was started with `--filter 'a*' --trials 2`");
     }
     let same = ["--resume", "--filter", "a*", "--trials", "2"];
     project.run(&same).exits(0);
@@ -838,7 +838,7 @@ fn several_suites_in_one_file_can_be_gone_on_with() {
     let _server = killed_while_judged(&project, &words);
     project.write("three/EVAL.yaml", &other.replace("many", "three"));
     let ran = project.run(&["--resume=rows.jsonl"]);
-    ran.exits(2).says("has nothing of suite `three`");
+    ran.exits(2).says("has no rows of suite `three`");
     let both = ["EVAL.yaml", "two/EVAL.yaml", "--resume=rows.jsonl"];
     project.run(&both).exits(0).prints("3 tests passed");
     assert_eq!(ids(&project.rows_of("rows.jsonl")), ["a", "x", "y"]);

@@ -154,14 +154,14 @@ fn what_was_typed_wrongly_starts_nothing() {
     let project = Project::new(PLAIN, MARKING);
     for (words, reason) in [
         (&["nowhere"][..], "`nowhere` does not exist"),
-        (&["--targets", "nowhere.yaml"], "is not a file"),
+        (&["--targets", "nowhere.yaml"], "does not exist"),
         (&["--target", "defualt"], "did you mean `default`?"),
         (&["--judge", "nobody"], "`nobody`"),
         (&["--shard", "4/3"], "--shard: write I/N"),
         (&["--shard", "0/3"], "--shard: write I/N"),
         (&["--shard", "1/0"], "--shard: write I/N"),
         (&["--shard", "x"], "--shard: write I/N"),
-        (&["--filter", "["], "--filter: `[` is not a pattern"),
+        (&["--filter", "["], "--filter: `[` is not a valid pattern"),
         (&["--pass", "0.5", "--borderline", "0.7"], "borderline"),
         (&["--pass", "1.5"], "--pass"),
         (&["--pass-trials", "2"], "--pass-trials"),
@@ -347,7 +347,7 @@ fn the_first_signal_lets_what_runs_finish() {
         let mut running = project.start(&["--workers", "1", "--report", "junit=out.xml"]);
         wait_until("b to start", || project.has("waiting"));
         running.signal(signal);
-        running.wait_for("stopping after what runs now");
+        running.wait_for("finishing running cases");
         project.write("go", "");
         running.end().exits(code);
         assert_eq!(project.lines("calls"), ["a", "b"]);
@@ -371,7 +371,7 @@ fn the_second_signal_ends_everything_at_once() {
     wait_until("b to start", || project.has("waiting"));
     let grandchild = project.read("waiting").trim().to_owned();
     running.signal("TERM");
-    running.wait_for("once more stops at once");
+    running.wait_for("press Ctrl-C again to stop immediately");
     // Signals of one kind that wait to be heard are one.
     wait_until("the end", || {
         let is_over = running.is_over();

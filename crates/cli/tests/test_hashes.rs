@@ -26,11 +26,10 @@ fn hashes_of_examples() -> String {
     collect_suites(&examples, &mut suites);
     suites.sort();
     assert!(suites.len() > 15, "only {} suites found", suites.len());
-    let lines = suites
+    suites
         .iter()
         .map(|suite| hashes_of_suite(&examples, suite))
-        .collect();
-    lines
+        .collect()
 }
 
 fn hashes_of_suite(examples: &Path, suite: &Path) -> String {

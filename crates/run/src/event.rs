@@ -1,15 +1,16 @@
-//! What execution says while it works. Records and reports hear nothing else.
+//! What execution reports while it works. Progress and reports hear only these; rows go to disk through
+//! `execute::RowSink`, before their event.
 
 use std::sync::Arc;
 
 use crate::record::Row;
 
-/// Of cases, their number in the plan is what names them.
+/// Cases are identified by their number in the plan.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// How many cases there are, and how many of them an earlier run has finished.
     Planned { cases: usize, finished: usize },
-    /// A case has begun; the label is for people.
+    /// A case has started; the label is for people.
     Started { case: usize, label: Arc<str> },
     /// A case is about to be attempted again.
     Retrying {
@@ -18,14 +19,11 @@ pub enum Event {
         seconds: f64,
     },
     /// A case is over and its row is on disk.
-    Finished {
-        /// Place of the suite in the job.
-        suite: usize,
-        case: usize,
-        row: Arc<Row>,
-    },
-    /// The run goes on, but somebody should know.
+    Finished { case: usize, row: Arc<Row> },
+    /// The run goes on, but the user should know.
     Warning(String),
-    /// No further case is begun; the text says why.
+    /// No further case is started; the text says why.
     Stopping(String),
+    /// A signal asked the run to stop. Running cases finish unless another one follows.
+    StopRequested,
 }

@@ -1,5 +1,32 @@
-//! Plan in, record out: what a suite runs against, running it, keeping what came of it, and showing
-//! that.
+//! Runs evaluation suites: targets, execution, grading, results and reports.
+//!
+//! [`session::RunSession`] runs suites from beginning to end, as `evalrig run` does:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use evalrig_run::session::{RunSpec, RunSession};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let directory = camino::Utf8Path::from_path(folder.path()).unwrap();
+//! # std::fs::create_dir_all(directory.join(".evalrig"))?;
+//! let suite = "name: greetings
+//! tests:
+//!   - {id: hello, criteria: Greets, input: Hi, assert: [{type: contains, value: Hello}]}
+//! ";
+//! let targets = "targets: [{name: default, provider: mock, response: Hello there}]";
+//! std::fs::write(directory.join("EVAL.yaml"), suite)?;
+//! std::fs::write(directory.join(".evalrig/targets.yaml"), targets)?;
+//!
+//! let spec = RunSpec::new(directory);
+//! let session = RunSession::prepare(spec, &mut |notice| eprintln!("{notice:?}"))?;
+//! let outcome = session.run(&mut |_| {}, Arc::new(|event| println!("{event:?}")))?;
+//! assert_eq!(outcome.exit.code(), 0);
+//! assert_eq!(outcome.totals.counts.total(), 1);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod agent;
 mod clock;
@@ -14,6 +41,7 @@ pub mod provider;
 pub mod record;
 pub mod report;
 pub mod runlog;
+pub mod session;
 pub mod setting;
 pub mod target;
 pub mod text;

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::Loading;
+use super::{Loading, Recording};
 
 const WHAT: &str = "What is run";
 const HOW: &str = "How it is run";
@@ -69,7 +69,7 @@ pub struct Run {
     #[command(flatten)]
     pub keeping: Keeping,
     #[command(flatten)]
-    pub recording: crate::command::log::args::Recording,
+    pub recording: Recording,
     #[command(flatten)]
     pub against: Against,
     /// Let only the comparison decide: exit with 0 when better or equivalent, with 1 when worse, with
@@ -254,7 +254,7 @@ Exit codes:
   4  no test was measured in both runs";
 
 /// Stands for the newest results file.
-pub const LATEST: &str = "latest";
+pub const LATEST: &str = evalrig_run::session::LATEST;
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -3,12 +3,12 @@
 use clap::CommandFactory;
 
 use crate::args::{Cli, Completions};
-use crate::context::print;
+use crate::context::print_text;
 use crate::exit::Exit;
 
 pub fn run(args: &Completions) -> Result<Exit, Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "evalrig", &mut script);
-    print(&String::from_utf8_lossy(&script))?;
-    Ok(Exit::Well)
+    print_text(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Success)
 }

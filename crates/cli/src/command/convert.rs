@@ -17,7 +17,7 @@ use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::{Disk, Durability, FileDraft, behind_link, directory_of};
 
 use crate::args::Convert;
-use crate::context::{Context, complain, print};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
 use crate::render::{self, Findings, format_named};
 
@@ -35,7 +35,7 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, Exit> {
     let Some(suite) = first.sound() else {
         first.show(context);
         if !first.findings.is_blocked() {
-            complain(&format!("`{}` is no suite", args.file));
+            report_error(&format!("`{}` is no suite", args.file));
         }
         return Err(Exit::CouldNotStart);
     };
@@ -63,11 +63,11 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, Exit> {
     if !context.global.quiet {
         tell_news(&first, &second, output.shown());
     }
-    Ok(Exit::Well)
+    Ok(Exit::Success)
 }
 
 fn refuse(message: String) -> Exit {
-    complain(&message);
+    report_error(&message);
     Exit::CouldNotStart
 }
 
@@ -172,7 +172,7 @@ fn tell_news(first: &Reading, second: &Reading, shown: &str) {
         .map(|(name, count)| format!("{name} ({count})"))
         .collect();
     if !news.is_empty() {
-        complain(&format!(
+        report_error(&format!(
             "`evalrig validate` will report more in {shown}: {}",
             news.join(", ")
         ));
@@ -250,14 +250,14 @@ impl Output {
             replaces,
         } = self
         else {
-            return print(text);
+            return print_text(text);
         };
         match write(path, text.as_bytes(), *replaces) {
             Ok(()) if context.global.quiet => Ok(()),
             Ok(()) => {
                 let count = suite.tests.len();
                 let noun = if count == 1 { "test" } else { "tests" };
-                print(&format!("wrote {shown} ({}, {count} {noun})\n", suite.name))
+                print_text(&format!("wrote {shown} ({}, {count} {noun})\n", suite.name))
             }
             // The same kind is given for a parent that is no directory.
             Err(error)

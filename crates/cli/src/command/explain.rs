@@ -9,7 +9,7 @@ use evalrig_run::provider::{PROVIDERS, Provider, provider_named};
 use evalrig_run::setting::TARGET_FIELDS;
 
 use crate::args::{Explain, TextOrJson};
-use crate::context::{Context, complain, print};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
 
 /// Something that has a doc.
@@ -27,7 +27,7 @@ pub fn run(_: &Context, args: &Explain) -> Result<Exit, Exit> {
         (Some(name), format) => {
             let found = named(name);
             if found.is_empty() {
-                complain(&unknown(name));
+                report_error(&unknown(name));
                 return Err(Exit::CouldNotStart);
             }
             match format {
@@ -40,8 +40,8 @@ pub fn run(_: &Context, args: &Explain) -> Result<Exit, Exit> {
             }
         }
     };
-    print(&text)?;
-    Ok(Exit::Well)
+    print_text(&text)?;
+    Ok(Exit::Success)
 }
 
 fn codes() -> Vec<&'static Code> {

@@ -6,7 +6,7 @@ use std::io::Write;
 use camino::Utf8Path;
 
 use crate::args::Init;
-use crate::context::{Context, complain, print};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
 
 const SUITE: &str = include_str!("../../templates/EVAL.yaml");
@@ -16,13 +16,13 @@ pub fn run(context: &Context, args: &Init) -> Result<Exit, Exit> {
     let shown = args.directory.as_deref().unwrap_or(".");
     let directory = context.absolute(shown);
     if directory.exists() && !directory.is_dir() {
-        complain(&format!("`{shown}` is not a directory"));
+        report_error(&format!("`{shown}` is not a directory"));
         return Err(Exit::CouldNotStart);
     }
     let files = [("EVAL.yaml", SUITE), (".evalrig/targets.yaml", TARGETS)];
     let existing = files.iter().find(|(name, _)| directory.join(name).exists());
     if let Some((name, _)) = existing {
-        complain(&format!(
+        report_error(&format!(
             "`{}` exists already; nothing was written",
             joined(shown, name)
         ));
@@ -30,12 +30,12 @@ pub fn run(context: &Context, args: &Init) -> Result<Exit, Exit> {
     }
     for (name, content) in files {
         if let Err(error) = create(&directory.join(name), content) {
-            complain(&format!("cannot write `{}`: {error}", joined(shown, name)));
+            report_error(&format!("cannot write `{}`: {error}", joined(shown, name)));
             return Err(Exit::CouldNotStart);
         }
     }
-    print(&next_steps(shown))?;
-    Ok(Exit::Well)
+    print_text(&next_steps(shown))?;
+    Ok(Exit::Success)
 }
 
 fn joined(directory: &str, name: &str) -> String {

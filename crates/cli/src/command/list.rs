@@ -9,14 +9,14 @@ use evalrig_core::source::Sources;
 
 use crate::args::{List, TextOrJson};
 use crate::command::suite::{LoadedSuite, load};
-use crate::context::{Context, complain, print};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
 
 pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
     context.check(&args.loading)?;
     let found = context.discover(&args.paths)?;
     let mut suites = Vec::new();
-    let mut exit = Exit::Well;
+    let mut exit = Exit::Success;
     for one in &found {
         match load(context, &args.loading, one) {
             Ok(Some(suite)) => suites.push((one, suite)),
@@ -25,8 +25,8 @@ pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
             Ok(None) | Err(_) => exit = Exit::CouldNotStart,
         }
     }
-    if suites.is_empty() && exit == Exit::Well {
-        complain("no suite was found");
+    if suites.is_empty() && exit == Exit::Success {
+        report_error("no suite was found");
         return Err(Exit::NothingSelected);
     }
     let text = match args.format {
@@ -36,7 +36,7 @@ pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
             .collect(),
         TextOrJson::Json => as_json(context, &suites),
     };
-    print(&text)?;
+    print_text(&text)?;
     Ok(exit)
 }
 

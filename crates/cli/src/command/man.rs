@@ -5,7 +5,7 @@ use std::fs;
 use clap::CommandFactory;
 
 use crate::args::{Cli, Man};
-use crate::context::{Context, complain};
+use crate::context::{Context, report_error};
 use crate::exit::Exit;
 
 pub fn run(context: &Context, args: &Man) -> Result<Exit, Exit> {
@@ -13,9 +13,9 @@ pub fn run(context: &Context, args: &Man) -> Result<Exit, Exit> {
     let written = fs::create_dir_all(&directory)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), &directory));
     match written {
-        Ok(()) => Ok(Exit::Well),
+        Ok(()) => Ok(Exit::Success),
         Err(error) => {
-            complain(&format!(
+            report_error(&format!(
                 "cannot write man pages into `{}`: {error}",
                 args.directory
             ));

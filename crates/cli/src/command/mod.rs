@@ -1,6 +1,5 @@
 //! One file per command; this one only hands over.
 
-mod baseline;
 mod compare;
 mod completions;
 mod convert;
@@ -8,9 +7,9 @@ mod explain;
 mod grade;
 mod init;
 mod list;
-pub mod log;
+mod log;
 mod man;
-mod past;
+mod refusal;
 mod report;
 mod run;
 mod schema;

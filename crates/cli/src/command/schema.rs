@@ -4,7 +4,7 @@ use evalrig_core::model::JsonStyle;
 use evalrig_core::schema::{self, Draft};
 
 use crate::args::{DraftName, Schema, SchemaKind};
-use crate::context::print;
+use crate::context::print_text;
 use crate::exit::Exit;
 
 pub fn run(args: &Schema) -> Result<Exit, Exit> {
@@ -18,6 +18,6 @@ pub fn run(args: &Schema) -> Result<Exit, Exit> {
         SchemaKind::Results => evalrig_run::record::results_schema(draft),
         SchemaKind::Targets => evalrig_run::target::schema(draft),
     };
-    print(&(value.to_json(JsonStyle::Pretty) + "\n"))?;
-    Ok(Exit::Well)
+    print_text(&(value.to_json(JsonStyle::Pretty) + "\n"))?;
+    Ok(Exit::Success)
 }

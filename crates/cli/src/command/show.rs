@@ -10,7 +10,7 @@ use evalrig_run::disk::Disk;
 
 use crate::args::{Show, YamlOrJson};
 use crate::command::suite::load;
-use crate::context::{Context, complain, print};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
 
 pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
@@ -24,7 +24,7 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
         Some(_) => None,
     };
     if let Some(refusal) = refusal {
-        complain(&refusal);
+        report_error(&refusal);
         return Err(Exit::CouldNotStart);
     }
     context.check(&args.loading)?;
@@ -33,7 +33,7 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
         origin: Origin::Named,
     };
     let Some(mut loaded) = load(context, &args.loading, &one)? else {
-        complain(&format!("`{file}` is no suite"));
+        report_error(&format!("`{file}` is no suite"));
         return Err(Exit::CouldNotStart);
     };
     if let Some(id) = id {
@@ -47,7 +47,7 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
         if loaded.suite.tests.is_empty() {
             let near = evalrig_core::diagnostic::did_you_mean(id, known.iter().map(String::as_str));
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            complain(&format!("`{file}` has no test `{id}`{hint}"));
+            report_error(&format!("`{file}` has no test `{id}`{hint}"));
             return Err(Exit::NothingSelected);
         }
     }
@@ -65,11 +65,11 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
     };
     // Secrets go before the text is laid out, or a quoted one would slip through.
     let value = redacted(value, &loaded.secrets);
-    print(&match args.format {
+    print_text(&match args.format {
         YamlOrJson::Yaml => to_yaml(&value, &EmitStyle::default()),
         YamlOrJson::Json => value.to_json(JsonStyle::Pretty) + "\n",
     })?;
-    Ok(Exit::Well)
+    Ok(Exit::Success)
 }
 
 /// `FILE#ID`; a file whose own name has a `#` wins.

@@ -19,7 +19,7 @@ use crate::command::suite::{Read, read, show};
 use evalrig_run::disk::{self, Durability};
 use evalrig_run::text;
 
-use crate::context::{Context, complain, print};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
 use crate::loss::Losses;
 use crate::place::{Foreign, Placement, State};
@@ -31,7 +31,7 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
         Some(EntryKind::Directory) => Some("is a directory; name the suite in it"),
         Some(_) => None,
     } {
-        complain(&format!("`{}` {problem}", args.file));
+        report_error(&format!("`{}` {problem}", args.file));
         return Err(Exit::CouldNotStart);
     }
     context.check(&args.loading)?;
@@ -43,7 +43,7 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
     let root = context.root(&args.loading, &one.path);
     let mut stream = Stream(Transpiler::new(options(args, directory, &root)));
     let Some(mut read) = read(context, &args.loading, &one, &mut stream)? else {
-        complain(&format!("`{}` is no suite", args.file));
+        report_error(&format!("`{}` is no suite", args.file));
         return Err(Exit::CouldNotStart);
     };
     let done = stream.0.finish(&Ending {
@@ -161,13 +161,13 @@ fn finish(
     losses: &Losses<'_>,
 ) -> Result<Exit, Exit> {
     if placement.files.is_empty() {
-        complain("no test has a trigger, so there is no eval set to write");
+        report_error("no test has a trigger, so there is no eval set to write");
         return Err(Exit::NothingSelected);
     }
     if args.stdout && placement.files.len() > 1 {
         let names: Vec<&str> = placement.files.iter().map(|file| &*file.name).collect();
         let names = names.join(", ");
-        complain(&format!(
+        report_error(&format!(
             "--stdout takes one file, but there are more: {names}"
         ));
         return Err(Exit::CouldNotStart);
@@ -187,7 +187,7 @@ fn finish(
         .then(|| placement.refusal(&states, foreign))
         .flatten()
     {
-        complain(&format!("nothing was written: {refusal}"));
+        report_error(&format!("nothing was written: {refusal}"));
         return Err(Exit::CouldNotStart);
     }
     let is_denied = args.deny_loss && !losses.list.is_empty();
@@ -198,18 +198,18 @@ fn finish(
         save(context, losses, file)?;
     }
     if is_denied {
-        complain("nothing was written: --deny-loss");
-        return Ok(Exit::No);
+        report_error("nothing was written: --deny-loss");
+        return Ok(Exit::Failure);
     }
     match (args.check, args.stdout) {
         (true, _) => check(context, placement, &states),
-        (_, true) => print(&placement.files[0].text).map(|()| Exit::Well),
+        (_, true) => print_text(&placement.files[0].text).map(|()| Exit::Success),
         _ => write(context, placement, &states),
     }
 }
 
 fn check(context: &Context, placement: &Placement<'_>, states: &[State]) -> Result<Exit, Exit> {
-    let mut exit = Exit::Well;
+    let mut exit = Exit::Success;
     for (file, state) in placement.files.iter().zip(states) {
         let problem = match state {
             State::Equal => continue,
@@ -217,22 +217,22 @@ fn check(context: &Context, placement: &Placement<'_>, states: &[State]) -> Resu
             State::Differs => "differs",
         };
         let path = text::shown_path(&placement.path(file), &context.working_directory);
-        print(&format!("{path} {problem}\n"))?;
-        exit = Exit::No;
+        print_text(&format!("{path} {problem}\n"))?;
+        exit = Exit::Failure;
     }
     Ok(exit)
 }
 
 fn write(context: &Context, placement: &Placement<'_>, states: &[State]) -> Result<Exit, Exit> {
     if let Err(error) = placement.write(states) {
-        complain(&format!(
+        report_error(&format!(
             "cannot write to `{}`: {error}",
             placement.directory
         ));
         return Err(Exit::CouldNotStart);
     }
     if context.global.quiet {
-        return Ok(Exit::Well);
+        return Ok(Exit::Success);
     }
     for (file, state) in placement.files.iter().zip(states) {
         let word = match state {
@@ -240,9 +240,9 @@ fn write(context: &Context, placement: &Placement<'_>, states: &[State]) -> Resu
             State::Missing | State::Differs => "wrote",
         };
         let path = text::shown_path(&placement.path(file), &context.working_directory);
-        print(&format!("{word} {path}\n"))?;
+        print_text(&format!("{word} {path}\n"))?;
     }
-    Ok(Exit::Well)
+    Ok(Exit::Success)
 }
 
 fn save(context: &Context, losses: &Losses<'_>, file: &str) -> Result<(), Exit> {
@@ -250,7 +250,7 @@ fn save(context: &Context, losses: &Losses<'_>, file: &str) -> Result<(), Exit> 
     let text = losses.to_json().map_err(io::Error::other);
     let saved = text.and_then(|text| disk::replace(&path, text.as_bytes(), Durability::Contents));
     saved.map_err(|error| {
-        complain(&format!("cannot write `{file}`: {error}"));
+        report_error(&format!("cannot write `{file}`: {error}"));
         Exit::CouldNotStart
     })
 }

@@ -13,7 +13,7 @@ use evalrig_run::disk::Disk;
 use evalrig_run::target::{find_targets_file, read_targets};
 
 use crate::args::Validate;
-use crate::context::{Context, complain, written};
+use crate::context::{Context, report_error, written};
 use crate::exit::Exit;
 use crate::fix;
 use crate::render::{self, Findings, format_named};
@@ -41,9 +41,13 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, Exit> {
     }
     if fixed > 0 && !context.global.quiet {
         let noun = if fixed == 1 { "place" } else { "places" };
-        complain(&format!("fixed {fixed} {noun}"));
+        report_error(&format!("fixed {fixed} {noun}"));
     }
-    Ok(if errors > 0 { Exit::No } else { Exit::Well })
+    Ok(if errors > 0 {
+        Exit::Failure
+    } else {
+        Exit::Success
+    })
 }
 
 /// Everything one pass over the files found.
@@ -190,7 +194,7 @@ impl TargetFiles {
         if let Some(file) = &chosen
             && Disk.kind(file) != Some(EntryKind::File)
         {
-            complain(&format!(
+            report_error(&format!(
                 "`{}` is not a file",
                 args.targets.as_deref().unwrap_or("")
             ));

@@ -86,8 +86,9 @@ impl Answers {
 }
 
 /// Whether judges are asked at all (`--skip-judges`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Judging {
+    #[default]
     Ask,
     Skip,
 }

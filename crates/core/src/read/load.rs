@@ -53,14 +53,18 @@ Results are stored under the suite's name and would be mixed up.
 "#;
 }
 
-/// The nearest ancestor of a suite file that holds `.git`, else the file's directory; for
-/// evals.json the skill's, because its paths start there.
-pub fn repository_root(files: &dyn crate::source::Files, suite: &Utf8Path) -> Utf8PathBuf {
+/// The repository root of a suite file; for evals.json that of the skill, because its paths start
+/// there.
+pub fn suite_root(files: &dyn crate::source::Files, suite: &Utf8Path) -> Utf8PathBuf {
     let is_json = suite
         .extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let skill = is_json.then(|| evals_json::skill_root(suite));
-    let directory = skill.as_deref().or(suite.parent()).unwrap_or(suite);
+    repository_root(files, skill.as_deref().or(suite.parent()).unwrap_or(suite))
+}
+
+/// The directory, or its nearest ancestor, that holds `.git`; else the directory itself.
+pub fn repository_root(files: &dyn crate::source::Files, directory: &Utf8Path) -> Utf8PathBuf {
     directory
         .ancestors()
         .find(|ancestor| files.kind(&ancestor.join(".git")).is_some())

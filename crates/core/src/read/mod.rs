@@ -32,7 +32,7 @@ mod version;
 pub use block::BLOCK_FIELDS;
 pub use discover::{Discovery, FoundSuite, is_suite_name};
 pub use execution::EXECUTION_FIELDS;
-pub use load::{duplicate_suite_name, repository_root};
+pub use load::{duplicate_suite_name, repository_root, suite_root};
 pub use loaded::{
     Findings, Header, LoadError, LoadRequest, Loaded, Origin, SoundSuite, load, load_suite,
 };

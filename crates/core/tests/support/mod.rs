@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Code, Diagnostic, Diagnostics, Level};
 use evalrig_core::export::{Loss, OutFile, TranspileOptions, transpile};
 use evalrig_core::model::{JsonStyle, Suite, Test, Value};
-use evalrig_core::read::{CollectTests, Findings, LoadRequest, Origin, load, repository_root};
+use evalrig_core::read::{CollectTests, Findings, LoadRequest, Origin, load, suite_root};
 use evalrig_core::reader::{Limits, TargetNames, World};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_core::syntax::parse_yaml;
@@ -153,7 +153,7 @@ impl Project {
     fn read(&self, memory: &MemoryFiles) -> (Option<Suite>, Findings) {
         let root = Utf8PathBuf::from(ROOT);
         let path = root.join(&self.main);
-        let repository = repository_root(memory, &path);
+        let repository = suite_root(memory, &path);
         let world = World {
             files: memory,
             environment: &self.variables,

@@ -27,8 +27,8 @@ impl Backlog {
     }
 
     /// For whoever takes rows: without them nobody would take any, and workers wait for ever.
-    pub(super) fn lifted_at_the_end(&self) -> Lifted<'_> {
-        Lifted(self)
+    pub(super) fn lifted_at_the_end(&self) -> BacklogLift<'_> {
+        BacklogLift(self)
     }
 
     /// From now on nobody waits.
@@ -37,7 +37,7 @@ impl Backlog {
         self.fell.notify_waiters();
     }
 
-    /// Done when another case may begin. Rows of cases that have begun are never kept waiting.
+    /// CaseDone when another case may begin. Rows of cases that have begun are never kept waiting.
     pub(super) async fn room(&self) {
         loop {
             let fell = self.fell.notified();
@@ -51,9 +51,9 @@ impl Backlog {
 
 /// Lifts the limit when it is dropped, also by a panic.
 #[derive(Debug)]
-pub(super) struct Lifted<'a>(&'a Backlog);
+pub(super) struct BacklogLift<'a>(&'a Backlog);
 
-impl Drop for Lifted<'_> {
+impl Drop for BacklogLift<'_> {
     fn drop(&mut self) {
         self.0.lift();
     }

@@ -22,7 +22,7 @@ impl Cancel {
         self.asked.load(Ordering::SeqCst) >= 1
     }
 
-    /// Done when everything must end at once.
+    /// CaseDone when everything must end at once.
     pub async fn at_once(&self) {
         loop {
             let changed = self.changed.notified();

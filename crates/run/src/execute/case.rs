@@ -21,46 +21,46 @@ use crate::record::{CaseKey, JudgeUsage, Row};
 use crate::runlog::{BeingRecorded, FinishedCase};
 use crate::setting::FilesMode;
 
-use super::job::{Answered, Job, SuiteJob};
-use super::ledger::Safe;
+use super::connected_target::ConnectedTarget;
+use super::job::{Job, SuiteJob, SuiteRun, UngradedAnswer};
 use super::retry::Retrying;
+use super::row_sink::Durable;
 use super::rows::RowMaker;
-use super::run::Outside;
-use super::station::Station;
+use super::run::RunShared;
 
 /// One case and everything around it.
 #[derive(Clone, Copy)]
 pub(super) struct CaseWork<'a> {
     pub(super) job: &'a Job,
-    pub(super) suite: usize,
+    pub(super) suite: &'a SuiteRun,
     pub(super) case: &'a PlannedCase,
     /// Number of the case in the plan.
     pub(super) number: usize,
-    pub(super) outside: &'a Outside,
+    pub(super) shared: &'a RunShared,
 }
 
 /// A case that is over.
 #[derive(Debug)]
-pub(super) struct Done {
+pub(super) struct CaseDone {
     pub(super) row: Row,
     /// Until it is recorded the row does not know where, and has to wait.
-    pub(super) logging: Option<Logging>,
+    pub(super) logging: Option<PendingRunLog>,
 }
 
 /// A case on its way into the run log.
-pub(super) struct Logging {
+pub(super) struct PendingRunLog {
     pub(super) record: BeingRecorded,
     /// The answer was paid for: a crash before there is a row must not lose it.
-    pub(super) answer: Safe,
+    pub(super) answer: Durable,
 }
 
-impl std::fmt::Debug for Logging {
+impl std::fmt::Debug for PendingRunLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Logging").finish_non_exhaustive()
+        f.debug_struct("PendingRunLog").finish_non_exhaustive()
     }
 }
 
-impl From<Row> for Done {
+impl From<Row> for CaseDone {
     fn from(row: Row) -> Self {
         Self { row, logging: None }
     }
@@ -68,7 +68,7 @@ impl From<Row> for Done {
 
 impl<'a> CaseWork<'a> {
     fn suite_job(&self) -> &'a SuiteJob {
-        &self.job.suites[self.suite]
+        &self.suite.job
     }
 
     pub(super) fn test(&self) -> &'a Test {
@@ -120,12 +120,12 @@ impl<'a> CaseWork<'a> {
     }
 
     /// From beginning to end. Never fails: what goes wrong is in the row.
-    pub(super) async fn run(&self) -> Done {
+    pub(super) async fn run(&self) -> CaseDone {
         let test = self.test();
         if let Some(skip) = &test.skip {
             return self.rows().skipped(skip.reason.as_deref()).into();
         }
-        let scratch = Scratch::new(self);
+        let scratch = CaseScratch::new(self);
         let (answered, is_new) = match self.earlier() {
             Some(answered) => (answered.clone(), false),
             None => match self.ask_target(&scratch).await {
@@ -140,11 +140,11 @@ impl<'a> CaseWork<'a> {
             .rows()
             .graded(transcript, answered.attempts, &grades, usage);
         let recording = self.job.options.recording.as_ref();
-        let logging = recording.map(|recording| Logging {
+        let logging = recording.map(|recording| PendingRunLog {
             answer: self.keep_answer(&answered, &mut is_kept),
             record: recording.add(self.finished(transcript, &row)),
         });
-        Done { row, logging }
+        CaseDone { row, logging }
     }
 
     fn finished<'r>(&self, transcript: &'r Transcript, row: &'r Row) -> FinishedCase<'r>
@@ -152,10 +152,10 @@ impl<'a> CaseWork<'a> {
         'a: 'r,
     {
         let suite = self.suite_job();
-        let station = suite.target(&self.case.target);
+        let connected = suite.target(&self.case.target);
         FinishedCase {
             root: &suite.root,
-            cwd: station.and_then(|station| station.works_in()),
+            cwd: connected.and_then(|connected| connected.works_in()),
             test: self.test(),
             transcript,
             row,
@@ -163,17 +163,16 @@ impl<'a> CaseWork<'a> {
     }
 
     /// Writes the answer down, unless that is done.
-    fn keep_answer(&self, answered: &Answered, is_kept: &mut bool) -> Safe {
+    fn keep_answer(&self, answered: &UngradedAnswer, is_kept: &mut bool) -> Durable {
         if std::mem::replace(is_kept, true) {
             return Box::pin(std::future::ready(Ok(())));
         }
         let hash = self.suite_job().hash(self.case.test);
-        self.outside
-            .answered(self.suite, &self.key(), hash, answered)
+        self.suite.sink.write_answer(&self.key(), hash, answered)
     }
 
     /// What an earlier run got. Most runs have none, and need no key to find that out.
-    fn earlier(&self) -> Option<&'a Answered> {
+    fn earlier(&self) -> Option<&'a UngradedAnswer> {
         if self.job.answered.is_empty() {
             None
         } else {
@@ -181,10 +180,10 @@ impl<'a> CaseWork<'a> {
         }
     }
 
-    async fn ask_target(&self, scratch: &Scratch<'_>) -> Result<Answered, (Fault, u32)> {
+    async fn ask_target(&self, scratch: &CaseScratch<'_>) -> Result<UngradedAnswer, (Fault, u32)> {
         let suite = self.suite_job();
         let test = self.test();
-        let Some(station) = suite.target(&self.case.target) else {
+        let Some(connected) = suite.target(&self.case.target) else {
             let message = format!("there is no target `{}`", self.case.target);
             return Err((Fault::new(Stage::Target, FaultKind::Start, message), 0));
         };
@@ -197,14 +196,14 @@ impl<'a> CaseWork<'a> {
             call: 0,
             messages: &test.input,
             config: None,
-            timeout: self.timeout(station),
+            timeout: self.timeout(connected),
             attachments: FilesMode::Inline,
             files: &Disk,
-            scratch: scratch.of(station),
+            scratch: scratch.of(connected),
         };
-        let (asked, attempts) = self.ask(station, &request).await;
+        let (asked, attempts) = self.ask(connected, &request).await;
         match asked {
-            Ok(transcript) => Ok(Answered {
+            Ok(transcript) => Ok(UngradedAnswer {
                 transcript,
                 attempts,
             }),
@@ -213,35 +212,37 @@ impl<'a> CaseWork<'a> {
     }
 
     /// `--timeout`, then the test, the suite, the target.
-    fn timeout(&self, station: &Station) -> Duration {
+    fn timeout(&self, connected: &ConnectedTarget) -> Duration {
         let written = self.test().execution.timeout_seconds;
         let written = written.or(self.suite_job().suite.execution.timeout_seconds);
         let written = written.map(|seconds| Duration::from_secs(seconds.into()));
         let given = self.job.options.timeout.or(written);
-        given.unwrap_or_else(|| station.timeout())
+        given.unwrap_or_else(|| connected.timeout())
     }
 
     async fn ask(
         &self,
-        station: &Station,
+        connected: &ConnectedTarget,
         request: &Request<'_>,
     ) -> (Result<Transcript, Fault>, u32) {
         let again = |again: Retrying<'_>| {
-            self.outside.tell(Event::Retrying {
+            self.shared.tell(Event::Retrying {
                 case: self.number,
                 reason: again.fault.message.clone(),
                 seconds: again.wait.as_secs_f64(),
             });
         };
-        station.ask(request, self.job.options.retries, &again).await
+        connected
+            .ask(request, self.job.options.retries, &again)
+            .await
     }
 
     /// Grades in rounds: every round answers what the last one asked.
     async fn grade(
         &self,
-        answered: &Answered,
+        answered: &UngradedAnswer,
         is_kept: &mut bool,
-        scratch: &Scratch<'_>,
+        scratch: &CaseScratch<'_>,
     ) -> (Vec<AssertionGrade>, Option<JudgeUsage>) {
         let suite = self.suite_job();
         let evidence = Evidence {
@@ -256,14 +257,14 @@ impl<'a> CaseWork<'a> {
             judging: self.job.options.judging,
         };
         let mut answers = Answers::default();
-        let mut judged = Judged::default();
+        let mut judged = JudgeCalls::default();
         loop {
             let asks = match grade(&evidence, options, &answers) {
                 Step::Done(grades) => return (grades, judged.usage),
                 Step::Ask(asks) => asks,
             };
             // It was paid for: a crash while it is judged must not lose it.
-            self.outside.wait(self.keep_answer(answered, is_kept)).await;
+            self.shared.wait(self.keep_answer(answered, is_kept)).await;
             let calls: Vec<usize> = asks.iter().map(|ask| judged.call_of(ask)).collect();
             let given = asks
                 .iter()
@@ -280,8 +281,8 @@ impl<'a> CaseWork<'a> {
         &self,
         ask: &Ask,
         call: usize,
-        scratch: &Scratch<'_>,
-    ) -> (Answer, Option<Used>) {
+        scratch: &CaseScratch<'_>,
+    ) -> (Answer, Option<JudgeCallUsage>) {
         match &ask.question {
             Question::Script(question) => {
                 let environment = self.script_environment();
@@ -307,13 +308,13 @@ impl<'a> CaseWork<'a> {
         &self,
         question: &JudgeQuestion,
         call: usize,
-        scratch: &Scratch<'_>,
-    ) -> (Answer, Option<Used>) {
+        scratch: &CaseScratch<'_>,
+    ) -> (Answer, Option<JudgeCallUsage>) {
         let suite = self.suite_job();
         let name = question.target.as_ref();
         let name = name.or_else(|| suite.judges.get(&self.case.target));
-        let station = name.and_then(|name| suite.stations.get(name));
-        let Some(station) = station else {
+        let connected = name.and_then(|name| suite.connected.get(name));
+        let Some(connected) = connected else {
             let fault = Fault::new(Stage::Judge, FaultKind::Start, "there is no judge");
             return (Answer::Failed(fault), None);
         };
@@ -326,31 +327,34 @@ impl<'a> CaseWork<'a> {
             call,
             messages: &question.messages,
             config: Some(&question.config),
-            timeout: station.timeout(),
+            timeout: connected.timeout(),
             attachments: FilesMode::Inline,
             files: &Disk,
-            scratch: scratch.of(station),
+            scratch: scratch.of(connected),
         };
-        let (asked, attempts) = self.ask(station, &request).await;
+        let (asked, attempts) = self.ask(connected, &request).await;
         match asked {
             Ok(transcript) => {
-                let used = Used::of(&transcript);
+                let used = JudgeCallUsage::of(&transcript);
                 (Answer::Judge(transcript.answer), Some(used))
             }
-            Err(fault) => (Answer::Failed(fault), (attempts > 0).then(Used::unknown)),
+            Err(fault) => (
+                Answer::Failed(fault),
+                (attempts > 0).then(JudgeCallUsage::unknown),
+            ),
         }
     }
 }
 
 /// What one call of a judge took.
 #[derive(Debug, Clone, Copy)]
-struct Used {
+struct JudgeCallUsage {
     input: Option<u64>,
     output: Option<u64>,
     cost_usd: Option<f64>,
 }
 
-impl Used {
+impl JudgeCallUsage {
     fn of(transcript: &Transcript) -> Self {
         Self {
             input: transcript.tokens.map(|tokens| tokens.input),
@@ -370,13 +374,13 @@ impl Used {
 
 /// The judge calls of a case.
 #[derive(Debug, Default)]
-struct Judged {
+struct JudgeCalls {
     usage: Option<JudgeUsage>,
     /// How often each assertion asked.
     calls: HashMap<String, usize>,
 }
 
-impl Judged {
+impl JudgeCalls {
     /// How many calls the same assertion made before.
     fn call_of(&mut self, ask: &Ask) -> usize {
         let assertion = ask.key.rsplit_once('/').map_or("", |(scope, _)| scope);
@@ -385,7 +389,7 @@ impl Judged {
         *calls - 1
     }
 
-    fn count(&mut self, used: Option<Used>) {
+    fn count(&mut self, used: Option<JudgeCallUsage>) {
         let Some(used) = used else { return };
         let before = self.usage.unwrap_or(JudgeUsage {
             calls: 0,
@@ -404,13 +408,13 @@ impl Judged {
 }
 
 /// The case's directory for temporary files, which only programs need.
-struct Scratch<'a> {
+struct CaseScratch<'a> {
     shared: &'a Utf8Path,
     own: OnceLock<Utf8PathBuf>,
     number: usize,
 }
 
-impl<'a> Scratch<'a> {
+impl<'a> CaseScratch<'a> {
     fn new(work: &CaseWork<'a>) -> Self {
         Self {
             shared: &work.job.options.scratch,
@@ -419,8 +423,8 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    fn of(&self, station: &Station) -> &Utf8Path {
-        if station.is_process() {
+    fn of(&self, connected: &ConnectedTarget) -> &Utf8Path {
+        if connected.is_process() {
             self.own
                 .get_or_init(|| self.shared.join(self.number.to_string()))
         } else {
@@ -429,7 +433,7 @@ impl<'a> Scratch<'a> {
     }
 }
 
-impl Drop for Scratch<'_> {
+impl Drop for CaseScratch<'_> {
     fn drop(&mut self) {
         if let Some(own) = self.own.get() {
             // Most programs have not put anything there, and then it was never made.

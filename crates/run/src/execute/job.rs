@@ -1,5 +1,5 @@
-//! What a run consists of: suites, their cases and the stations that answer. Made before anything
-//! is called, so that nothing is found missing after money was spent.
+//! What a run consists of: suites, their cases, and the targets that answer. Complete before anything
+//! is called, so that nothing turns out to be missing after money was spent.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use evalrig_core::source::Sources;
 use crate::record::CaseKey;
 use crate::runlog::Recording;
 
-use super::station::Station;
+use super::connected_target::ConnectedTarget;
+use super::row_sink::RowSink;
 
 /// One suite with everything that its cases need.
 #[derive(Debug)]
@@ -27,13 +28,13 @@ pub struct SuiteJob {
     pub root: Utf8PathBuf,
     pub thresholds: Thresholds,
     /// By the name that cases use.
-    pub stations: HashMap<String, Arc<Station>>,
-    /// What targets said in the stored run that is graded again. A target may be a judge too, and
-    /// judges are really asked.
-    pub replays: HashMap<String, Arc<Station>>,
+    pub connected: HashMap<String, Arc<ConnectedTarget>>,
+    /// Stored answers of the targets, when a run is graded again. A target may be a judge too, and
+    /// judges are still called.
+    pub replays: HashMap<String, Arc<ConnectedTarget>>,
     /// Judge of a target's cases, by the name of the target.
     pub judges: HashMap<String, String>,
-    /// What is to be done, in order.
+    /// The planned cases, in order.
     pub chains: Vec<Chain>,
     /// Names of the targets that cases of this suite run against.
     pub targets: Vec<String>,
@@ -42,9 +43,9 @@ pub struct SuiteJob {
 }
 
 impl SuiteJob {
-    /// Who answers the cases of a target.
-    pub fn target(&self, name: &str) -> Option<&Arc<Station>> {
-        self.replays.get(name).or_else(|| self.stations.get(name))
+    /// What answers the cases of a target.
+    pub fn target(&self, name: &str) -> Option<&Arc<ConnectedTarget>> {
+        self.replays.get(name).or_else(|| self.connected.get(name))
     }
 
     /// `testHash` of a test that has a case.
@@ -73,6 +74,10 @@ impl SuiteJob {
         shown.as_str().replace('\\', "/")
     }
 
+    pub fn case_count(&self) -> usize {
+        self.chains.iter().map(Vec::len).sum()
+    }
+
     pub fn target_count(&self) -> usize {
         self.targets.len()
     }
@@ -80,7 +85,7 @@ impl SuiteJob {
 
 /// An answer that an earlier run got but did not grade.
 #[derive(Debug, Clone)]
-pub struct Answered {
+pub struct UngradedAnswer {
     pub transcript: Transcript,
     pub attempts: u32,
 }
@@ -102,16 +107,23 @@ pub struct RunOptions {
     pub recording: Option<Arc<Recording>>,
 }
 
+/// A suite with the sink of its rows.
+#[derive(Debug)]
+pub struct SuiteRun {
+    pub job: SuiteJob,
+    pub sink: Arc<dyn RowSink>,
+}
+
 #[derive(Debug)]
 pub struct Job {
-    pub suites: Vec<SuiteJob>,
+    pub suites: Vec<SuiteRun>,
     pub options: RunOptions,
-    pub answered: HashMap<CaseKey, Answered>,
+    /// Answers of an interrupted run that only have to be graded.
+    pub answered: HashMap<CaseKey, UngradedAnswer>,
 }
 
 impl Job {
     pub fn case_count(&self) -> usize {
-        let chains = self.suites.iter().flat_map(|suite| &suite.chains);
-        chains.map(Vec::len).sum()
+        self.suites.iter().map(|suite| suite.job.case_count()).sum()
     }
 }

@@ -15,17 +15,17 @@ pub enum Limit {
 
 /// A limit that was reached, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reached {
+pub struct ReachedLimit {
     pub limit: Limit,
     pub reason: String,
 }
 
 /// What has been spent so far.
 #[derive(Debug, Default)]
-struct Spent {
+struct RunSpending {
     cost_usd: f64,
     errors: u64,
-    reached: Option<Reached>,
+    reached: Option<ReachedLimit>,
     /// Whether somebody has been told that a cost is not known.
     is_blind: bool,
 }
@@ -34,7 +34,7 @@ struct Spent {
 pub struct Limits {
     budget_usd: Option<f64>,
     max_errors: Option<u64>,
-    spent: Mutex<Spent>,
+    spent: Mutex<RunSpending>,
 }
 
 impl Limits {
@@ -64,7 +64,7 @@ impl Limits {
 
     /// What people should know about a case whose cost is not known while a budget is to be kept;
     /// once.
-    pub fn blindness(&self, row: &Row) -> Option<String> {
+    pub fn unknown_cost_warning(&self, row: &Row) -> Option<String> {
         self.budget_usd?;
         let is_judged = row
             .judge_usage
@@ -84,20 +84,20 @@ impl Limits {
     }
 
     /// Why no further case is begun.
-    pub fn reached(&self) -> Option<Reached> {
+    pub fn reached(&self) -> Option<ReachedLimit> {
         self.lock().reached.clone()
     }
 
-    fn reached_by(&self, spent: &Spent) -> Option<Reached> {
+    fn reached_by(&self, spent: &RunSpending) -> Option<ReachedLimit> {
         if let Some(budget) = self.budget_usd.filter(|budget| spent.cost_usd >= *budget) {
             let cost = spent.cost_usd;
-            return Some(Reached {
+            return Some(ReachedLimit {
                 limit: Limit::Budget,
                 reason: format!("the budget of {budget} USD is used up: {cost:.4} USD"),
             });
         }
         let most = self.max_errors.filter(|most| spent.errors >= *most)?;
-        Some(Reached {
+        Some(ReachedLimit {
             limit: Limit::Errors,
             reason: match most {
                 1 => "a case could not be measured, and no more were allowed".to_owned(),
@@ -106,7 +106,7 @@ impl Limits {
         })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Spent> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, RunSpending> {
         // A panic elsewhere leaves plain sums, which are as good as they were.
         self.spent
             .lock()

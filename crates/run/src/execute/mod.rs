@@ -1,19 +1,27 @@
-//! Running a plan: cases go to workers, what became of them goes to a ledger.
+//! Running a plan: cases go to workers, rows go to the sinks of their suites.
+//!
+//! Between its grades and its report a row waits for two things, in this order: its place in the run
+//! log, which is part of the row, and the disk. Neither makes a worker wait. The worker hands the
+//! finished case to `log_task`, which awaits the run log's thread and writes the row; the recorder's
+//! thread syncs rows in batches, and `settle_task` reports each row once it is safe. Rows keep the
+//! order in which cases ended. `Backlog` bounds how many may be underway. The tasks are separate
+//! because writing the run log and syncing rows overlap; awaiting both in one task would make every
+//! batch of one wait for the other.
 
 mod backlog;
 mod cancel;
 mod case;
+mod connected_target;
 mod job;
-mod ledger;
 mod limit;
 pub mod retry;
+mod row_sink;
 mod rows;
 mod run;
-mod station;
 
 pub use cancel::Cancel;
-pub use job::{Answered, Job, RunOptions, SuiteJob};
-pub use ledger::{Books, Kept, Ledger, Safe};
-pub use limit::{Limit, Reached};
+pub use connected_target::ConnectedTarget;
+pub use job::{Job, RunOptions, SuiteJob, SuiteRun, UngradedAnswer};
+pub use limit::{Limit, ReachedLimit};
+pub use row_sink::{Durable, RowSink, WrittenRow};
 pub use run::{Ended, execute};
-pub use station::Station;

@@ -8,110 +8,102 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::event::Event;
-use crate::record::{CaseKey, Row};
+use crate::record::Row;
 
 use super::backlog::Backlog;
 use super::cancel::Cancel;
-use super::case::{CaseWork, Done};
-use super::job::{Answered, Job};
-use super::ledger::{Kept, Ledger, Safe};
-use super::limit::{Limits, Reached};
+use super::case::{CaseDone, CaseWork};
+use super::job::Job;
+use super::limit::{Limits, ReachedLimit};
+use super::row_sink::{Durable, RowSink, WrittenRow};
 
 /// Workers of a target that is not a process, per core.
 const PER_CORE: usize = 4;
 
-/// A case that is over, and waits for its place in the run log, if it gets one.
-struct BeingLogged {
-    suite: usize,
+/// A finished case that waits for its place in the run log, if it gets one.
+struct PendingLog {
+    sink: Arc<dyn RowSink>,
     case: usize,
-    done: Done,
+    done: CaseDone,
 }
 
-/// A row that is not safe yet.
-struct OnTheWay {
-    suite: usize,
+/// A written row that is not safe on disk yet.
+struct PendingRow {
+    sink: Arc<dyn RowSink>,
     case: usize,
-    kept: Kept,
+    written: WrittenRow,
 }
 
-/// What the loop talks to.
-pub(super) struct Outside {
-    ledger: Arc<dyn Ledger>,
+/// State that all workers share.
+pub(super) struct RunShared {
     tell: Box<dyn Fn(Event) + Send + Sync>,
-    /// Gone when no further case comes.
-    logged: Mutex<Option<UnboundedSender<BeingLogged>>>,
-    /// Rows on their way to the disk; gone when no further row comes.
-    rows: Mutex<Option<UnboundedSender<OnTheWay>>>,
+    /// `None` once no further case comes.
+    logged: Mutex<Option<UnboundedSender<PendingLog>>>,
+    /// `None` once no further row comes.
+    rows: Mutex<Option<UnboundedSender<PendingRow>>>,
     backlog: Backlog,
     limits: Limits,
     cancel: Arc<Cancel>,
     broken: Mutex<Option<String>>,
 }
 
-impl std::fmt::Debug for Outside {
+impl std::fmt::Debug for RunShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Outside").finish_non_exhaustive()
+        f.debug_struct("RunShared").finish_non_exhaustive()
     }
 }
 
-impl Outside {
+impl RunShared {
     pub(super) fn tell(&self, event: Event) {
         (self.tell)(event);
     }
 
-    /// Written down when this returns, and safe when what it returns says so.
-    pub(super) fn answered(
-        &self,
-        suite: usize,
-        key: &CaseKey,
-        test_hash: &str,
-        answered: &Answered,
-    ) -> Safe {
-        self.ledger.answered(suite, key, test_hash, answered)
-    }
-
-    pub(super) async fn wait(&self, safe: Safe) {
-        if let Err(reason) = safe.await {
+    pub(super) async fn wait(&self, durable: Durable) {
+        if let Err(reason) = durable.await {
             self.break_off(reason);
         }
     }
 
-    fn done(&self, work: CaseWork<'_>, done: Done) {
-        if let Some(warning) = self.limits.blindness(&done.row) {
+    fn done(&self, work: CaseWork<'_>, done: CaseDone) {
+        if let Some(warning) = self.limits.unknown_cost_warning(&done.row) {
             self.tell(Event::Warning(warning));
         }
         if let Some(reason) = self.limits.count(&done.row) {
             self.tell(Event::Stopping(reason));
         }
         self.backlog.add();
-        let (suite, case) = (work.suite, work.number);
+        let (sink, case) = (Arc::clone(&work.suite.sink), work.number);
         // Rows stay in the order in which cases end, also those that are not logged.
         match (&*locked(&self.logged), &work.job.options.recording) {
             (Some(logged), Some(_)) => {
-                // Fails only when nobody listens any more.
-                let _ = logged.send(BeingLogged { suite, case, done });
+                // Fails only after the receiving task has ended.
+                let _ = logged.send(PendingLog { sink, case, done });
             }
-            _ => self.keep(suite, case, done.row),
+            _ => self.write(sink, case, done.row),
         }
     }
 
-    fn keep(&self, suite: usize, case: usize, row: Row) {
-        let kept = self.ledger.keep(suite, row);
+    fn write(&self, sink: Arc<dyn RowSink>, case: usize, row: Row) {
+        let written = sink.write(row);
         if let Some(rows) = &*locked(&self.rows) {
-            let _ = rows.send(OnTheWay { suite, case, kept });
+            let _ = rows.send(PendingRow {
+                sink,
+                case,
+                written,
+            });
         }
     }
 
-    /// Keeps cases once they are in the run log. Workers do not wait for that.
-    async fn keep_logged(&self, mut cases: UnboundedReceiver<BeingLogged>) {
+    /// Writes rows once their cases are in the run log. Workers do not wait for that.
+    async fn log_task(&self, mut cases: UnboundedReceiver<PendingLog>) {
         let _lifted = self.backlog.lifted_at_the_end();
         while let Some(one) = cases.recv().await {
-            let Done { mut row, logging } = one.done;
+            let CaseDone { mut row, logging } = one.done;
             if let Some(logging) = logging {
                 self.wait(logging.answer).await;
                 logging.record.note(&mut row).await;
             }
-            self.keep(one.suite, one.case, row);
+            self.write(one.sink, one.case, row);
         }
     }
 
@@ -128,16 +120,21 @@ impl Outside {
         }
     }
 
-    /// Tells of rows once they are safe.
-    async fn settle(&self, mut rows: UnboundedReceiver<OnTheWay>) {
+    /// Reports rows once they are safe on disk.
+    async fn settle_task(&self, mut rows: UnboundedReceiver<PendingRow>) {
         let _lifted = self.backlog.lifted_at_the_end();
-        while let Some(OnTheWay { suite, case, kept }) = rows.recv().await {
-            match kept.safe.await {
-                Ok(()) => self.tell(Event::Finished {
-                    suite,
-                    case,
-                    row: kept.row,
-                }),
+        while let Some(PendingRow {
+            sink,
+            case,
+            written,
+        }) = rows.recv().await
+        {
+            let WrittenRow { row, durable } = written;
+            match durable.await {
+                Ok(()) => {
+                    sink.settled(&row);
+                    self.tell(Event::Finished { case, row });
+                }
                 Err(reason) => self.break_off(reason),
             }
             self.backlog.take();
@@ -167,16 +164,16 @@ pub enum Ended {
     /// Every case has a row.
     Complete,
     /// Cases were left out because of a limit; they have rows that say so.
-    Limited(Reached),
-    /// Somebody asked to stop; what was not begun has no row.
+    Limited(ReachedLimit),
+    /// Stopped by a signal or by the caller; cases that were not started have no row.
     Cancelled,
     /// Results could not be written.
     Broken(String),
 }
 
-/// What is left to do of one chain of one suite.
+/// The cases of one chain of one suite that are still to do.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct ChainCursor {
     suite: usize,
     chain: usize,
     /// Number in the plan of the chain's first case.
@@ -185,19 +182,17 @@ struct Piece {
     done: usize,
 }
 
-type Queue = Arc<Mutex<VecDeque<Piece>>>;
+type Queue = Arc<Mutex<VecDeque<ChainCursor>>>;
 
 /// Runs every case of the job.
 pub async fn execute(
     job: Arc<Job>,
-    ledger: Arc<dyn Ledger>,
     cancel: Arc<Cancel>,
     tell: Box<dyn Fn(Event) + Send + Sync>,
 ) -> Ended {
-    let (rows, on_the_way) = unbounded_channel();
-    let (logged, being_logged) = unbounded_channel();
-    let outside = Arc::new(Outside {
-        ledger,
+    let (rows, pending_rows) = unbounded_channel();
+    let (logged, pending_logs) = unbounded_channel();
+    let shared = Arc::new(RunShared {
         tell,
         logged: Mutex::new(Some(logged)),
         rows: Mutex::new(Some(rows)),
@@ -207,23 +202,23 @@ pub async fn execute(
         broken: Mutex::new(None),
     });
     let logging = {
-        let outside = Arc::clone(&outside);
-        tokio::spawn(async move { outside.keep_logged(being_logged).await })
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move { shared.log_task(pending_logs).await })
     };
     let settling = {
-        let outside = Arc::clone(&outside);
-        tokio::spawn(async move { outside.settle(on_the_way).await })
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move { shared.settle_task(pending_rows).await })
     };
     let queues = queues(&job);
-    work_off(&job, &outside, &queues).await;
-    if let (Some(reached), false) = (outside.limits.reached(), outside.cancel.is_asked()) {
-        write_rest(&job, &outside, &queues, &reached.reason);
+    drain_queues(&job, &shared, &queues).await;
+    if let (Some(reached), false) = (shared.limits.reached(), shared.cancel.is_asked()) {
+        write_rest(&job, &shared, &queues, &reached.reason);
     }
-    *locked(&outside.logged) = None;
+    *locked(&shared.logged) = None;
     end_of(logging).await;
-    *locked(&outside.rows) = None;
+    *locked(&shared.rows) = None;
     end_of(settling).await;
-    outside.ended()
+    shared.ended()
 }
 
 /// A panic of the task is one of ours.
@@ -235,25 +230,25 @@ async fn end_of(task: JoinHandle<()>) {
     }
 }
 
-/// Until every worker is done, or everything must end at once.
-async fn work_off(job: &Arc<Job>, outside: &Arc<Outside>, queues: &[(StationKey, Queue)]) {
+/// Returns when every worker is done, or when the run must stop at once.
+async fn drain_queues(job: &Arc<Job>, shared: &Arc<RunShared>, queues: &[(QueueKey, Queue)]) {
     let most = job.options.workers;
-    let shared = most.map(|most| Arc::new(Semaphore::new(most)));
+    let slots = most.map(|most| Arc::new(Semaphore::new(most)));
     let mut workers = JoinSet::new();
     for (target, queue) in queues {
         for _ in 0..worker_count(job, target, lock(queue).len()) {
             let worker = Worker {
                 job: Arc::clone(job),
-                outside: Arc::clone(outside),
+                shared: Arc::clone(shared),
                 queue: Arc::clone(queue),
-                shared: shared.clone(),
+                slots: slots.clone(),
             };
             workers.spawn(worker.run());
         }
     }
     let is_cut = tokio::select! {
         () = finish(&mut workers) => false,
-        () = outside.cancel.at_once() => true,
+        () = shared.cancel.at_once() => true,
     };
     if is_cut {
         workers.shutdown().await;
@@ -270,124 +265,128 @@ async fn finish(workers: &mut JoinSet<()>) {
     }
 }
 
-/// One queue per station, so that a slow target keeps none of the others waiting.
-fn queues(job: &Job) -> Vec<(StationKey, Queue)> {
-    let mut queues: BTreeMap<StationKey, VecDeque<Piece>> = BTreeMap::new();
+/// One queue per target, so that a slow target keeps none of the others waiting.
+fn queues(job: &Job) -> Vec<(QueueKey, Queue)> {
+    let mut queues: BTreeMap<QueueKey, VecDeque<ChainCursor>> = BTreeMap::new();
     let mut first = 0;
     for (suite, work) in job.suites.iter().enumerate() {
-        for (chain, cases) in work.chains.iter().enumerate() {
+        for (chain, cases) in work.job.chains.iter().enumerate() {
             let target = &cases[0].target;
-            let key = match work.target(target) {
-                Some(station) => Arc::as_ptr(station) as usize,
+            let key = match work.job.target(target) {
+                Some(connected) => Arc::as_ptr(connected) as usize,
                 None => 0,
             };
-            let piece = Piece {
+            let cursor = ChainCursor {
                 suite,
                 chain,
                 first,
                 done: 0,
             };
             let queue = queues.entry((key, target.clone())).or_default();
-            queue.push_back(piece);
+            queue.push_back(cursor);
             first += cases.len();
         }
     }
     let queues = queues.into_iter();
     queues
-        .map(|(key, pieces)| (key, Arc::new(Mutex::new(pieces))))
+        .map(|(key, chains)| (key, Arc::new(Mutex::new(chains))))
         .collect()
 }
 
-/// Which station, and the name that cases use for it.
-type StationKey = (usize, String);
+/// Address of the connected target, and the name that cases use for it.
+type QueueKey = (usize, String);
 
-fn worker_count(job: &Job, key: &StationKey, pieces: usize) -> usize {
-    let mut stations = job.suites.iter().filter_map(|suite| suite.target(&key.1));
-    let station = stations.find(|station| Arc::as_ptr(station) as usize == key.0);
+fn worker_count(job: &Job, key: &QueueKey, chains: usize) -> usize {
+    let mut targets = job
+        .suites
+        .iter()
+        .filter_map(|suite| suite.job.target(&key.1));
+    let connected = targets.find(|target| Arc::as_ptr(target) as usize == key.0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let usual = if station.is_some_and(|station| station.is_process()) {
+    let usual = if connected.is_some_and(|target| target.is_process()) {
         cores
     } else {
         cores * PER_CORE
     };
-    let most = station.and_then(|station| station.max_concurrency);
+    let most = connected.and_then(|target| target.max_concurrency);
     let wanted = job.options.workers.unwrap_or(usual);
-    wanted.min(most.unwrap_or(usize::MAX)).min(pieces).max(1)
+    wanted.min(most.unwrap_or(usize::MAX)).min(chains).max(1)
 }
 
 struct Worker {
     job: Arc<Job>,
-    outside: Arc<Outside>,
+    shared: Arc<RunShared>,
     queue: Queue,
-    /// Limits cases over all targets, where somebody set a limit.
-    shared: Option<Arc<Semaphore>>,
+    /// `--workers`: a limit over all targets.
+    slots: Option<Arc<Semaphore>>,
 }
 
 impl Worker {
     async fn run(self) {
-        while !self.outside.is_stopped() {
-            let Some(piece) = lock(&self.queue).pop_front() else {
+        while !self.shared.is_stopped() {
+            let Some(cursor) = lock(&self.queue).pop_front() else {
                 return;
             };
-            self.run_chain(piece).await;
+            self.run_chain(cursor).await;
         }
     }
 
-    async fn run_chain(&self, mut piece: Piece) {
-        let length = self.job.suites[piece.suite].chains[piece.chain].len();
-        while piece.done < length {
-            let _turn = match &self.shared {
-                Some(shared) => shared.acquire().await.ok(),
+    async fn run_chain(&self, mut cursor: ChainCursor) {
+        let length = self.job.suites[cursor.suite].job.chains[cursor.chain].len();
+        while cursor.done < length {
+            let _slot = match &self.slots {
+                Some(slots) => slots.acquire().await.ok(),
                 None => None,
             };
-            self.outside.backlog.room().await;
-            if self.outside.is_stopped() {
-                // Back to the others that are not begun, which have to be accounted for.
-                lock(&self.queue).push_front(piece);
+            self.shared.backlog.room().await;
+            if self.shared.is_stopped() {
+                // Its remaining cases may need a row that says why they were not run.
+                lock(&self.queue).push_front(cursor);
                 return;
             }
-            let work = work_of(&self.job, &self.outside, piece);
-            self.outside.tell(Event::Started {
+            let work = work_of(&self.job, &self.shared, cursor);
+            self.shared.tell(Event::Started {
                 case: work.number,
                 label: work.label(),
             });
             let done = work.run().await;
-            self.outside.done(work, done);
-            piece.done += 1;
+            self.shared.done(work, done);
+            cursor.done += 1;
         }
     }
 }
 
-/// The first case of a piece that is not done.
-fn work_of<'a>(job: &'a Job, outside: &'a Outside, piece: Piece) -> CaseWork<'a> {
+/// The next case of a chain.
+fn work_of<'a>(job: &'a Job, shared: &'a RunShared, cursor: ChainCursor) -> CaseWork<'a> {
+    let suite = &job.suites[cursor.suite];
     CaseWork {
         job,
-        suite: piece.suite,
-        case: &job.suites[piece.suite].chains[piece.chain][piece.done],
-        number: piece.first + piece.done,
-        outside,
+        suite,
+        case: &suite.job.chains[cursor.chain][cursor.done],
+        number: cursor.first + cursor.done,
+        shared,
     }
 }
 
-/// Cases that a limit kept from being run are errors, so that nobody takes them for passed.
-fn write_rest(job: &Job, outside: &Outside, queues: &[(StationKey, Queue)], reason: &str) {
+/// Cases that a limit kept from running get an errored row, so that they do not look passed.
+fn write_rest(job: &Job, shared: &RunShared, queues: &[(QueueKey, Queue)], reason: &str) {
     for (_, queue) in queues {
-        let pieces = std::mem::take(&mut *lock(queue));
-        for mut piece in pieces {
-            while piece.done < job.suites[piece.suite].chains[piece.chain].len() {
-                let work = work_of(job, outside, piece);
-                outside.done(work, work.not_begun(reason).into());
-                piece.done += 1;
+        let chains = std::mem::take(&mut *lock(queue));
+        for mut cursor in chains {
+            while cursor.done < job.suites[cursor.suite].job.chains[cursor.chain].len() {
+                let work = work_of(job, shared, cursor);
+                shared.done(work, work.not_begun(reason).into());
+                cursor.done += 1;
             }
         }
     }
 }
 
-fn lock(queue: &Queue) -> MutexGuard<'_, VecDeque<Piece>> {
+fn lock(queue: &Queue) -> MutexGuard<'_, VecDeque<ChainCursor>> {
     locked(queue)
 }
 
-/// What these locks guard is whole at every moment, also after a panic.
+/// The guarded values are consistent at every moment, also after a panic.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,7 +10,7 @@ use evalrig_core::plan::PlannedCase;
 
 use crate::agent::Quote;
 use crate::disk::Disk;
-use crate::execute::{Station, SuiteJob};
+use crate::execute::{ConnectedTarget, SuiteJob};
 
 /// Characters of one token, roughly, in most languages and tokenizers.
 const CHARACTERS: usize = 4;
@@ -20,12 +20,12 @@ const LONG_ANSWER: u64 = 4096;
 
 /// From the least to the most.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Range {
+pub struct EstimateRange {
     pub low: f64,
     pub high: f64,
 }
 
-impl Range {
+impl EstimateRange {
     fn add(&mut self, low: f64, high: f64) {
         self.low += low;
         self.high += high;
@@ -35,9 +35,9 @@ impl Range {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Estimate {
     pub cases: usize,
-    pub target_calls: Range,
-    pub judge_calls: Range,
-    pub cost_usd: Range,
+    pub target_calls: EstimateRange,
+    pub judge_calls: EstimateRange,
+    pub cost_usd: EstimateRange,
     /// Targets and judges whose price is not known.
     pub unpriced: Vec<String>,
 }
@@ -51,31 +51,31 @@ impl Estimate {
             if test.skip.is_some() {
                 continue;
             }
-            if let Some(station) = suite.target(&case.target) {
-                let retries = f64::from(retries.unwrap_or(station.retries()));
+            if let Some(connected) = suite.target(&case.target) {
+                let retries = f64::from(retries.unwrap_or(connected.retries()));
                 self.target_calls.add(1.0, 1.0 + retries);
-                self.add_cost(station, tokens(&test.input), 1.0, 1.0 + retries);
+                self.add_cost(connected, tokens(&test.input), 1.0, 1.0 + retries);
             }
             for question in judge_questions(suite, case, judging) {
                 let own = question.target.as_ref();
                 let name = own.or_else(|| suite.judges.get(&case.target));
-                let Some(station) = name.and_then(|name| suite.stations.get(name)) else {
+                let Some(connected) = name.and_then(|name| suite.connected.get(name)) else {
                     continue;
                 };
-                let retries = f64::from(retries.unwrap_or(station.retries()));
+                let retries = f64::from(retries.unwrap_or(connected.retries()));
                 // A reply that cannot be read costs one more call.
                 let most = 2.0 * (1.0 + retries);
                 self.judge_calls.add(1.0, most);
-                self.add_cost(station, tokens(&question.messages), 1.0, most);
+                self.add_cost(connected, tokens(&question.messages), 1.0, most);
             }
         }
     }
 
-    fn add_cost(&mut self, station: &Station, input: u64, fewest: f64, most: f64) {
-        match station.quote() {
+    fn add_cost(&mut self, connected: &ConnectedTarget, input: u64, fewest: f64, most: f64) {
+        match connected.quote() {
             Quote::Unknown => {
-                if !self.unpriced.contains(&station.name) {
-                    self.unpriced.push(station.name.clone());
+                if !self.unpriced.contains(&connected.name) {
+                    self.unpriced.push(connected.name.clone());
                 }
             }
             Quote::Call { low, high } => self.cost_usd.add(low * fewest, high * most),

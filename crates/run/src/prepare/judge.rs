@@ -7,9 +7,9 @@ use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{Judging, NamedAssertion, Suite, Test};
 use evalrig_core::plan::Chain;
 
-use super::station::TargetScope;
 use super::target::check_given;
-use super::{Problems, Wishes};
+use super::target_pool::TargetScope;
+use super::{CaseSpec, PrepareErrors};
 
 declare_codes! {
     JUDGE_TARGET_MISSING = "judge-target-missing", BlocksRun, Target, r#"A test has a check that a model must judge, and no target is named to do it.
@@ -30,16 +30,16 @@ answers that could not be graded. The target under test never judges itself unle
 "#;
 }
 
-/// Judges of a run.
+/// ChosenJudges of a run.
 #[derive(Debug, Default)]
-pub(super) struct Judges {
+pub(super) struct ChosenJudges {
     /// By the target under test.
     pub(super) of_targets: HashMap<String, String>,
     /// Every judge that may be asked.
     pub(super) names: Vec<String>,
 }
 
-impl Judges {
+impl ChosenJudges {
     fn add(&mut self, name: &str) {
         if !self.names.iter().any(|known| known == name) {
             self.names.push(name.to_owned());
@@ -50,18 +50,18 @@ impl Judges {
 pub(super) fn choose(
     suite: &Suite,
     chains: &[Chain],
-    wishes: &Wishes,
+    spec: &CaseSpec,
     scope: Option<TargetScope<'_>>,
-    problems: &mut Problems,
-) -> Judges {
-    let mut judges = Judges::default();
-    if wishes.judging == Judging::Skip {
+    errors: &mut PrepareErrors,
+) -> ChosenJudges {
+    let mut judges = ChosenJudges::default();
+    if spec.judging == Judging::Skip {
         return judges;
     }
-    if let Some(name) = &wishes.judge {
+    if let Some(name) = &spec.judge {
         match scope {
-            Some(scope) => check_given(name, "--judge", scope.targets, problems),
-            None => problems.complain(format!("--judge: no targets file has `{name}`")),
+            Some(scope) => check_given(name, "--judge", scope.targets, errors),
+            None => errors.add(format!("--judge: no targets file has `{name}`")),
         }
     }
     let mut missing: Vec<&Test> = Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn choose(
         if !needs_default || judges.of_targets.contains_key(&case.target) {
             continue;
         }
-        match scope.and_then(|scope| judge_of(&case.target, wishes, scope, problems)) {
+        match scope.and_then(|scope| judge_of(&case.target, spec, scope, errors)) {
             Some(name) => {
                 judges.add(&name);
                 judges.of_targets.insert(case.target.clone(), name);
@@ -87,13 +87,13 @@ pub(super) fn choose(
         }
     }
     if let Some(first) = missing.first() {
-        problems.diagnostics.push(judge_missing(first, &missing));
+        errors.diagnostics.push(judge_missing(first, &missing));
     }
     judges
 }
 
 /// Notes the judges that checks name themselves. Whether any check leaves it to the case.
-fn needs_default_judge(named: &NamedAssertion, judges: &mut Judges) -> bool {
+fn needs_default_judge(named: &NamedAssertion, judges: &mut ChosenJudges) -> bool {
     let check = &named.assertion.check;
     if !check.needs_judge() {
         return false;
@@ -117,11 +117,11 @@ fn needs_default_judge(named: &NamedAssertion, judges: &mut Judges) -> bool {
 /// `--judge`, the target's own judge, the file's.
 fn judge_of(
     target: &str,
-    wishes: &Wishes,
+    spec: &CaseSpec,
     scope: TargetScope<'_>,
-    problems: &mut Problems,
+    errors: &mut PrepareErrors,
 ) -> Option<String> {
-    if let Some(name) = &wishes.judge {
+    if let Some(name) = &spec.judge {
         return Some(name.clone());
     }
     let own = scope.targets.judge_of(target);
@@ -130,7 +130,7 @@ fn judge_of(
         Ok(name) => Some(name),
         Err(unset) => {
             let name = unset.name;
-            problems.complain(format!(
+            errors.add(format!(
                 "variable `{name}`, used by `judge_target`, is not set"
             ));
             // There is a judge; it is only not known which.

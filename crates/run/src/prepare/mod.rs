@@ -1,14 +1,13 @@
-//! From a loaded suite and a targets file to work that can begin. Everything that could be missing
-//! is found here, before anything is called.
+//! From a loaded suite and a targets file to a job. Every missing target, judge and variable is found
+//! here, before anything is called.
 
-mod again;
 mod estimate;
 mod judge;
-mod station;
+mod regrade;
 mod target;
+mod target_pool;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::Diagnostic;
@@ -18,21 +17,22 @@ use evalrig_core::plan::{Chain, Selection, plan};
 use evalrig_core::score::Thresholds;
 use evalrig_core::source::{Files, Sources};
 
-use crate::execute::{Station, SuiteJob};
+use crate::execute::SuiteJob;
 use crate::record::CaseKey;
 
-pub use again::prepare_again;
-pub use estimate::{Estimate, Range};
+pub use estimate::{Estimate, EstimateRange};
 pub use judge::JUDGE_TARGET_MISSING;
-pub use station::{Stations, TargetScope};
+pub(crate) use regrade::prepare_regrade;
 pub use target::{NO_TARGET, NO_TARGETS_FILE};
+pub use target_pool::TargetPool;
+pub(crate) use target_pool::TargetScope;
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[judge::CODES, target::CODES];
 
-/// What a run is asked for, apart from how it is carried out.
-#[derive(Debug, Clone)]
-pub struct Wishes {
+/// Which cases are run, and how they are graded.
+#[derive(Debug, Clone, Default)]
+pub struct CaseSpec {
     /// `--target`, each once.
     pub targets: Vec<String>,
     /// `--judge`.
@@ -42,78 +42,93 @@ pub struct Wishes {
     pub judging: Judging,
     pub pass: Option<f64>,
     pub borderline: Option<f64>,
-    /// `--failed`: nothing else.
-    pub only: Option<HashSet<OnlyCase>>,
+    /// `--failed`: only these.
+    pub only: Option<HashSet<TestOnTarget>>,
 }
 
 /// A test on a target, in all its trials.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct OnlyCase {
+pub struct TestOnTarget {
     pub suite: String,
     pub test: String,
     pub target: String,
 }
 
-/// A suite without faults that block running.
+/// A suite without blocking diagnostics. Only `session::LoadedSuite` makes one.
 #[derive(Debug)]
-pub struct Runnable {
-    pub suite: Suite,
-    pub sources: Sources,
+pub(crate) struct SuiteSource {
+    pub(crate) suite: Suite,
+    pub(crate) sources: Sources,
     /// The main file, absolute.
-    pub path: Utf8PathBuf,
-    pub root: Utf8PathBuf,
+    pub(crate) path: Utf8PathBuf,
+    pub(crate) root: Utf8PathBuf,
 }
 
 /// Why a suite cannot be run.
 #[derive(Debug)]
-pub struct Refused {
-    pub runnable: Runnable,
-    pub diagnostics: Vec<Diagnostic>,
-    /// What has no place in a file.
-    pub complaints: Vec<String>,
+pub(crate) struct PrepareError {
+    pub(crate) sources: Sources,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Errors without a place in a file.
+    pub(crate) messages: Vec<String>,
 }
 
-/// Work for one suite; its chains are empty when nothing was selected.
-pub fn prepare(
-    runnable: Runnable,
-    wishes: &Wishes,
+/// The job of one suite; its chains are empty when nothing was selected.
+pub(crate) fn prepare(
+    source: SuiteSource,
+    spec: &CaseSpec,
     scope: TargetScope<'_>,
-    stations: &mut Stations,
-) -> Result<SuiteJob, Box<Refused>> {
-    match work(&runnable, wishes, scope, stations) {
-        Ok(work) => Ok(job_of(runnable, work)),
-        Err(problems) => Err(problems.refuse(runnable)),
+    pool: &mut TargetPool,
+) -> Result<SuiteJob, Box<PrepareError>> {
+    let suite = &source.suite;
+    let mut errors = PrepareErrors::default();
+    let thresholds = thresholds(&suite.verdicts, spec, &mut errors);
+    let selected = spec.select(suite);
+    let chosen = target::choose(suite, &selected, spec, scope.targets, &mut errors);
+    let mut chains = plan(&suite.tests, &selected, spec.trials, |test: &Test| {
+        chosen.of(test).to_vec()
+    });
+    if let Some(only) = &spec.only {
+        retain_only(&mut chains, suite, only);
     }
+    let targets = in_use(&chains);
+    let judges = judge::choose(suite, &chains, spec, Some(scope), &mut errors);
+    let names = targets.iter().chain(&judges.names).map(String::as_str);
+    // A name from the command line that does not exist has its own message.
+    let names = names.filter(|name| scope.targets.has(name) || !spec.names(name));
+    let connected = pool.connect(scope, names, &mut errors);
+    let hashes = hashes(suite, &chains, scope.files);
+    errors.check(source, |source| SuiteJob {
+        suite: source.suite,
+        sources: source.sources,
+        path: source.path,
+        root: source.root,
+        thresholds,
+        connected,
+        replays: HashMap::new(),
+        judges: judges.of_targets,
+        chains,
+        targets,
+        hashes,
+    })
 }
 
-fn job_of(runnable: Runnable, work: Work) -> SuiteJob {
-    SuiteJob {
-        suite: runnable.suite,
-        sources: runnable.sources,
-        path: runnable.path,
-        root: runnable.root,
-        thresholds: work.thresholds,
-        stations: work.stations,
-        replays: work.replays,
-        judges: work.judges,
-        chains: work.chains,
-        targets: work.targets,
-        hashes: work.hashes,
+/// `--failed`.
+fn retain_only(chains: &mut Vec<Chain>, suite: &Suite, only: &HashSet<TestOnTarget>) {
+    for chain in chains.iter_mut() {
+        chain.retain(|case| {
+            only.contains(&TestOnTarget {
+                suite: suite.name.clone(),
+                test: suite.tests[case.test].id.to_string(),
+                target: case.target.clone(),
+            })
+        });
     }
+    chains.retain(|chain| !chain.is_empty());
 }
 
-struct Work {
-    thresholds: Thresholds,
-    stations: HashMap<String, Arc<Station>>,
-    replays: HashMap<String, Arc<Station>>,
-    judges: HashMap<String, String>,
-    chains: Vec<Chain>,
-    targets: Vec<String>,
-    hashes: Vec<String>,
-}
-
-impl Wishes {
-    /// Tests of a suite that are chosen, by their place.
+impl CaseSpec {
+    /// Indices of the selected tests of a suite.
     pub fn select(&self, suite: &Suite) -> Vec<usize> {
         let Some(only) = &self.only else {
             return self.selection.of(&suite.tests);
@@ -136,78 +151,35 @@ impl Wishes {
     }
 }
 
-/// What stands in the way; shown all at once.
+/// Everything that is missing, collected so that it is shown at once.
 #[derive(Debug, Default)]
-struct Problems {
+struct PrepareErrors {
     diagnostics: Vec<Diagnostic>,
-    complaints: Vec<String>,
+    messages: Vec<String>,
 }
 
-impl Problems {
-    fn complain(&mut self, complaint: String) {
-        if !self.complaints.contains(&complaint) {
-            self.complaints.push(complaint);
+impl PrepareErrors {
+    fn add(&mut self, message: String) {
+        if !self.messages.contains(&message) {
+            self.messages.push(message);
         }
     }
 
-    fn refuse(self, runnable: Runnable) -> Box<Refused> {
-        Box::new(Refused {
-            runnable,
-            diagnostics: self.diagnostics,
-            complaints: self.complaints,
-        })
-    }
-
-    fn checked<T>(self, value: T) -> Result<T, Self> {
-        if self.diagnostics.is_empty() && self.complaints.is_empty() {
-            Ok(value)
+    fn check<T>(
+        self,
+        source: SuiteSource,
+        make: impl FnOnce(SuiteSource) -> T,
+    ) -> Result<T, Box<PrepareError>> {
+        if self.diagnostics.is_empty() && self.messages.is_empty() {
+            Ok(make(source))
         } else {
-            Err(self)
+            Err(Box::new(PrepareError {
+                sources: source.sources,
+                diagnostics: self.diagnostics,
+                messages: self.messages,
+            }))
         }
     }
-}
-
-fn work(
-    runnable: &Runnable,
-    wishes: &Wishes,
-    scope: TargetScope<'_>,
-    stations: &mut Stations,
-) -> Result<Work, Problems> {
-    let suite = &runnable.suite;
-    let mut problems = Problems::default();
-    let thresholds = thresholds(&suite.verdicts, wishes, &mut problems);
-    let selected = wishes.select(suite);
-    let chosen = target::choose(suite, &selected, wishes, scope.targets, &mut problems);
-    let mut chains = plan(&suite.tests, &selected, wishes.trials, |test: &Test| {
-        chosen.of(test).to_vec()
-    });
-    if let Some(only) = &wishes.only {
-        for chain in &mut chains {
-            chain.retain(|case| {
-                only.contains(&OnlyCase {
-                    suite: suite.name.clone(),
-                    test: suite.tests[case.test].id.to_string(),
-                    target: case.target.clone(),
-                })
-            });
-        }
-        chains.retain(|chain| !chain.is_empty());
-    }
-    let used: Vec<String> = in_use(&chains);
-    let judges = judge::choose(suite, &chains, wishes, Some(scope), &mut problems);
-    let names = used.iter().chain(&judges.names).map(String::as_str);
-    // What was typed and is not there has been complained about.
-    let names = names.filter(|name| scope.targets.has(name) || !wishes.names(name));
-    let connected = stations.connect(scope, names, &mut problems);
-    problems.checked(Work {
-        hashes: hashes(suite, &chains, scope.files),
-        thresholds,
-        stations: connected,
-        replays: HashMap::new(),
-        judges: judges.of_targets,
-        chains,
-        targets: used,
-    })
 }
 
 /// One for each test that has a case.
@@ -232,27 +204,27 @@ fn in_use(chains: &[Chain]) -> Vec<String> {
     used
 }
 
-fn thresholds(verdicts: &Verdicts, wishes: &Wishes, problems: &mut Problems) -> Thresholds {
+fn thresholds(verdicts: &Verdicts, spec: &CaseSpec, errors: &mut PrepareErrors) -> Thresholds {
     let thresholds = Thresholds {
-        pass: wishes.pass.unwrap_or(verdicts.pass()),
-        borderline: wishes.borderline.unwrap_or_else(|| {
-            // A lower `--pass` takes the borderline with it.
-            let pass = wishes.pass.unwrap_or(verdicts.pass());
+        pass: spec.pass.unwrap_or(verdicts.pass()),
+        borderline: spec.borderline.unwrap_or_else(|| {
+            // A lower `--pass` lowers the borderline threshold with it.
+            let pass = spec.pass.unwrap_or(verdicts.pass());
             verdicts.borderline().min(pass)
         }),
     };
     let (pass, borderline) = (thresholds.pass, thresholds.borderline);
     if !(0.0 < borderline && borderline <= pass && pass <= 1.0) {
-        problems.complain(format!(
-            "thresholds must keep 0 < borderline ≤ pass ≤ 1, and they are {borderline} and {pass}"
+        errors.add(format!(
+            "thresholds must satisfy 0 < borderline ≤ pass ≤ 1, but are {borderline} and {pass}"
         ));
     }
     thresholds
 }
 
-/// Takes out of a job what an earlier run has finished. `is_finished` hears the case and the
-/// `testHash` of its test.
-pub fn leave_out(job: &mut SuiteJob, is_finished: impl Fn(&CaseKey, &str) -> bool) {
+/// Removes the cases that an earlier run has finished. `is_finished` gets the case and the `testHash`
+/// of its test.
+pub(crate) fn remove_finished(job: &mut SuiteJob, is_finished: impl Fn(&CaseKey, &str) -> bool) {
     let mut chains = std::mem::take(&mut job.chains);
     for chain in &mut chains {
         chain.retain(|case| !is_finished(&job.key(case), job.hash(case.test)));

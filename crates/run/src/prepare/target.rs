@@ -8,7 +8,7 @@ use evalrig_core::model::{Suite, Test};
 
 use crate::target::Targets;
 
-use super::{Problems, Wishes};
+use super::{CaseSpec, PrepareErrors};
 
 declare_codes! {
     NO_TARGETS_FILE = "no-targets-file", BlocksRun, Target, r#"A suite was to be run, and no targets file was found.
@@ -48,13 +48,13 @@ Taking the first target of the file would send prompts to whoever stands there.
 const DEFAULT: &str = "default";
 
 /// Targets by test.
-pub(super) struct Chosen {
+pub(super) struct ChosenTargets {
     /// `--target`, for all tests alike.
     given: Vec<String>,
     by_test: HashMap<usize, [String; 1]>,
 }
 
-impl Chosen {
+impl ChosenTargets {
     pub(super) fn of(&self, test: &Test) -> &[String] {
         match self.by_test.get(&(test.position as usize)) {
             Some(one) => one,
@@ -66,18 +66,18 @@ impl Chosen {
 pub(super) fn choose(
     suite: &Suite,
     selected: &[usize],
-    wishes: &Wishes,
+    spec: &CaseSpec,
     targets: &Targets,
-    problems: &mut Problems,
-) -> Chosen {
-    let mut chosen = Chosen {
-        given: wishes.targets.clone(),
+    errors: &mut PrepareErrors,
+) -> ChosenTargets {
+    let mut chosen = ChosenTargets {
+        given: spec.targets.clone(),
         by_test: HashMap::new(),
     };
-    for name in &wishes.targets {
-        check_given(name, "--target", targets, problems);
+    for name in &spec.targets {
+        check_given(name, "--target", targets, errors);
     }
-    if !wishes.targets.is_empty() {
+    if !spec.targets.is_empty() {
         return chosen;
     }
     for at in selected {
@@ -93,11 +93,11 @@ pub(super) fn choose(
                 let one = [DEFAULT.to_owned()];
                 chosen.by_test.insert(test.position as usize, one);
             }
-            None => problems.diagnostics.push(no_target(test, targets)),
+            None => errors.diagnostics.push(no_target(test, targets)),
         }
     }
     // The same sentence for every test of a suite would hide it.
-    problems.diagnostics.truncate(1);
+    errors.diagnostics.truncate(1);
     chosen
 }
 
@@ -114,7 +114,7 @@ fn no_target(test: &Test, targets: &Targets) -> Diagnostic {
 }
 
 /// A name from the command line has no place in a file.
-pub(super) fn check_given(name: &str, option: &str, targets: &Targets, problems: &mut Problems) {
+pub(super) fn check_given(name: &str, option: &str, targets: &Targets, errors: &mut PrepareErrors) {
     if targets.has(name) {
         return;
     }
@@ -127,7 +127,7 @@ pub(super) fn check_given(name: &str, option: &str, targets: &Targets, problems:
             format!("; it has {}", names.join(", "))
         }
     };
-    problems.complain(format!("{option}: `{file}` has no target `{name}`{hint}"));
+    errors.add(format!("{option}: `{file}` has no target `{name}`{hint}"));
 }
 
 /// The file from the directory that its paths start in: what people know it by.

@@ -1,18 +1,20 @@
 //! `compare`: two stored runs, what changed between them, and whether it is more than chance.
 
-pub(super) mod cases;
-pub(super) mod gate;
 mod json;
 mod markdown;
 mod phrase;
-pub(super) mod source;
 mod text;
 
 use evalrig_core::compare::{CompareOptions, ComparedCase, Comparison, Measure, compare, selftest};
 
+use camino::Utf8Path;
+use evalrig_run::session::{LoadOptions, comparison_exit, find_results, gate_exit, read_cases};
+
 use crate::args::{Compare, ComparisonFormat, MeasureName};
-use crate::context::{Context, complain, print};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
+
+use super::refusal::report_session_error;
 
 /// What is shown, and under which names.
 struct Shown<'a> {
@@ -30,8 +32,8 @@ pub fn run(context: &Context, args: &Compare) -> Result<Exit, Exit> {
     match (&args.selftest, &args.base, &args.candidate) {
         (Some(results), _, _) => try_gate(context, args, results, &options),
         (None, Some(base), Some(candidate)) => {
-            let base = source::read(context, base)?;
-            let candidate = source::read(context, candidate)?;
+            let base = read(context, base)?;
+            let candidate = read(context, candidate)?;
             show(context, args, [&base, &candidate], &options)
         }
         _ => Err(Exit::CouldNotStart),
@@ -62,16 +64,30 @@ fn show(
         ComparisonFormat::Json => json::comparison(&shown),
         ComparisonFormat::Markdown => markdown::comparison(&shown),
     };
-    print(&output)?;
-    let exit = if args.gate {
-        gate::gated(&comparison, false)
+    print_text(&output)?;
+    let exit = Exit::from(if args.gate {
+        gate_exit(&comparison, false)
     } else {
-        gate::plain(&comparison)
-    };
+        comparison_exit(&comparison)
+    });
     if exit == Exit::NothingSelected {
-        complain("no test was measured in both runs");
+        report_error("no test was measured in both runs");
     }
     Ok(exit)
+}
+
+/// The results file as the user would write it, and its cases.
+fn read(context: &Context, argument: &str) -> Result<(String, Vec<ComparedCase>), Exit> {
+    let options = LoadOptions::new(context.working_directory.clone());
+    let found = find_results(&options, argument).and_then(|path| {
+        let shown = text_shown(context, &path);
+        Ok((shown, read_cases(&path)?))
+    });
+    found.map_err(|error| report_session_error(context, error))
+}
+
+fn text_shown(context: &Context, path: &Utf8Path) -> String {
+    context.shown(path).as_str().replace('\\', "/")
 }
 
 fn try_gate(
@@ -80,19 +96,19 @@ fn try_gate(
     results: &str,
     options: &CompareOptions,
 ) -> Result<Exit, Exit> {
-    let (name, cases) = source::read(context, results)?;
+    let (name, cases) = read(context, results)?;
     let Some(found) = selftest(&cases, options) else {
-        complain("no test has two trials; run with `--trials 2` or more");
+        report_error("no test has two trials; run with `--trials 2` or more");
         return Err(Exit::NothingSelected);
     };
-    print(&match args.format {
+    print_text(&match args.format {
         ComparisonFormat::Text => text::selftest(&name, &found),
         ComparisonFormat::Json => json::selftest(&name, &found),
         ComparisonFormat::Markdown => markdown::selftest(&name, &found),
     })?;
     if found.interval.low > 0.05 {
-        Ok(Exit::No)
+        Ok(Exit::Failure)
     } else {
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }

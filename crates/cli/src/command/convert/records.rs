@@ -12,7 +12,7 @@ use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{IMPORT_NEEDS_CRITERIA, Record, RecordTest, Store};
 
 use crate::args::Convert;
-use crate::context::{Context, complain, print};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
 
 use super::{Output, Reading, Replaces, refuse, write};
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Convert, source: &Source) -> Result<
         .filter(|(record, test)| is_said(context, record, test))
         .collect();
     if tests.is_empty() {
-        complain(&format!(
+        report_error(&format!(
             "there is no record with a turn in `{}`",
             args.file
         ));
@@ -81,7 +81,7 @@ fn is_said(context: &Context, record: &Record, test: &RecordTest) -> bool {
     let is_said = test.turns.iter().all(|(said, _)| !said.trim().is_empty());
     if !is_said {
         let file = context.shown(&record.file);
-        complain(&format!("`{file}` is left out: its input is blank"));
+        report_error(&format!("`{file}` is left out: its input is blank"));
     }
     is_said
 }
@@ -97,7 +97,7 @@ fn read(source: &Source) -> Result<(Vec<Record>, String), Exit> {
         Source::Store(store) => {
             let listing = store.list().map_err(fail)?;
             for fault in &listing.unreadable {
-                complain(&fault.to_string());
+                report_error(&fault.to_string());
             }
             Ok((listing.records, "recorded-runs".to_owned()))
         }
@@ -197,22 +197,22 @@ impl Made {
 
     fn write(&self, context: &Context, count: usize) -> Result<Exit, Exit> {
         let Some(shown) = &self.shown else {
-            print(&self.text)?;
-            return Ok(Exit::Well);
+            print_text(&self.text)?;
+            return Ok(Exit::Success);
         };
         let before = std::fs::read_to_string(&self.place).ok();
         if self.is_added && before.as_deref() == Some(self.text.as_str()) {
-            print(&format!("{shown} has all of these tests already\n"))?;
-            return Ok(Exit::Well);
+            print_text(&format!("{shown} has all of these tests already\n"))?;
+            return Ok(Exit::Success);
         }
         write(&self.place, self.text.as_bytes(), self.replaces)
             .map_err(|error| refuse(format!("cannot write `{shown}`: {error}")))?;
         if !context.global.quiet {
             let noun = if count == 1 { "record" } else { "records" };
             let verb = if self.is_added { "added to" } else { "wrote" };
-            print(&format!("{verb} {shown} ({count} {noun})\n"))?;
+            print_text(&format!("{verb} {shown} ({count} {noun})\n"))?;
         }
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }
 

@@ -4,25 +4,25 @@ use evalrig_core::model::{Map, Number, Value};
 use evalrig_run::runlog::{Comparison, TurnChange};
 use similar::{ChangeTag, TextDiff};
 
-use crate::context::print;
+use crate::context::print_text;
 use crate::exit::Exit;
 use evalrig_run::text::paint::{Paint, Tone};
 use evalrig_run::text::{self, OutputStyle};
 
-use super::args::Diff;
-use super::{Desk, brief, json, refuse};
+use super::{LogContext, brief, json, refuse};
+use crate::args::Diff;
 
-pub(super) fn run(desk: &Desk<'_>, args: &Diff) -> Result<Exit, Exit> {
-    let found = desk.store.compare(&args.name, args.runs).map_err(refuse)?;
-    if desk.is_json() {
-        print(&as_json(&found))?
+pub(super) fn run(log: &LogContext<'_>, args: &Diff) -> Result<Exit, Exit> {
+    let found = log.store.compare(&args.name, args.runs).map_err(refuse)?;
+    if log.is_json() {
+        print_text(&as_json(&found))?
     } else {
-        print(&as_text(&found, desk.context.look()))?
+        print_text(&as_text(&found, log.context.look()))?
     }
     Ok(match (found.has_regressed(), found.has_errored()) {
-        (true, _) => Exit::No,
+        (true, _) => Exit::Failure,
         (false, true) => Exit::Incomplete,
-        (false, false) => Exit::Well,
+        (false, false) => Exit::Success,
     })
 }
 

@@ -4,24 +4,24 @@ use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{Judgement, Kind, Record};
 use unicode_width::UnicodeWidthStr;
 
-use crate::context::{complain, print};
+use crate::context::{print_text, report_error};
 use crate::exit::Exit;
 
-use super::{Desk, brief, counted_noun, json, refuse, runs, tell};
+use super::{LogContext, brief, counted_noun, json, print_paragraph, refuse, runs};
 
-pub(super) fn run(desk: &Desk<'_>) -> Result<Exit, Exit> {
-    desk.check()?;
-    let listing = desk.store.list().map_err(refuse)?;
+pub(super) fn run(log: &LogContext<'_>) -> Result<Exit, Exit> {
+    log.check()?;
+    let listing = log.store.list().map_err(refuse)?;
     for fault in &listing.unreadable {
-        complain(&fault.to_string());
+        report_error(&fault.to_string());
     }
-    if desk.is_json() {
-        print(&as_json(desk, &listing.records))?
+    if log.is_json() {
+        print_text(&as_json(log, &listing.records))?
     } else {
-        tell(&as_text(desk, &listing.records)?)?
+        print_paragraph(&as_text(log, &listing.records)?)?
     }
     if listing.unreadable.is_empty() {
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     } else {
         Ok(Exit::Incomplete)
     }
@@ -33,14 +33,14 @@ fn evaluation(record: &Record) -> String {
     last.map(|turn| turn.now.evaluation()).unwrap_or_default()
 }
 
-fn as_json(desk: &Desk<'_>, records: &[Record]) -> String {
+fn as_json(log: &LogContext<'_>, records: &[Record]) -> String {
     let rows = records.iter().map(|record| {
         let summary = &record.summary;
         let text = |text: Option<&str>| text.map_or(Value::Null, Value::from);
         let mut map = Map::new();
         map.insert("name", record.name.as_str());
-        map.insert("file", desk.shown(&record.file));
-        map.insert("runs", runs(desk, record));
+        map.insert("file", log.shown(&record.file));
+        map.insert("runs", runs(log, record));
         map.insert("updated", text(summary.updated()));
         map.insert("model", text(summary.model()));
         map.insert("turns", summary.turns.len() as u64);
@@ -53,7 +53,7 @@ fn as_json(desk: &Desk<'_>, records: &[Record]) -> String {
     json(document)
 }
 
-fn as_text(desk: &Desk<'_>, records: &[Record]) -> Result<String, Exit> {
+fn as_text(log: &LogContext<'_>, records: &[Record]) -> Result<String, Exit> {
     if records.is_empty() {
         return Ok("no records\n".to_owned());
     }
@@ -64,7 +64,7 @@ fn as_text(desk: &Desk<'_>, records: &[Record]) -> Result<String, Exit> {
     let mut text = String::new();
     for record in newest {
         let padding = " ".repeat(width - record.name.width());
-        let runs = runs(desk, record);
+        let runs = runs(log, record);
         let line = format!(
             "{}{padding}  {runs:>4} {:4}  {:19}  {:8}  {}",
             record.name,
@@ -77,7 +77,7 @@ fn as_text(desk: &Desk<'_>, records: &[Record]) -> Result<String, Exit> {
         text.push('\n');
     }
     let total = counted_noun(records.len(), "record");
-    text += &format!("{total} in {}\n", desk.shown(desk.store.directory()));
+    text += &format!("{total} in {}\n", log.shown(log.store.directory()));
     Ok(text)
 }
 

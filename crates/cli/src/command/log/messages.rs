@@ -2,23 +2,23 @@
 
 use evalrig_core::model::{JsonStyle, Value};
 
-use crate::context::print;
+use crate::context::print_text;
 use crate::exit::Exit;
 use evalrig_run::text;
 
-use super::args::Messages;
-use super::{Desk, refuse};
+use super::{LogContext, refuse};
+use crate::args::Messages;
 
 /// One message per line, in either format: the array is what people and programs want.
-pub(super) fn run(desk: &Desk<'_>, args: &Messages) -> Result<Exit, Exit> {
-    let record = desk.store.read(&args.name).map_err(refuse)?;
+pub(super) fn run(log: &LogContext<'_>, args: &Messages) -> Result<Exit, Exit> {
+    let record = log.store.read(&args.name).map_err(refuse)?;
     let run = match args.run {
         Some(run) => run,
-        None => desk.store.run_count(&record).map_err(refuse)?,
+        None => log.store.run_count(&record).map_err(refuse)?,
     };
-    let messages = desk.store.messages(&record.name, run).map_err(refuse)?;
-    print(&text::json(&array(&messages)))?;
-    Ok(Exit::Well)
+    let messages = log.store.messages(&record.name, run).map_err(refuse)?;
+    print_text(&text::json(&array(&messages)))?;
+    Ok(Exit::Success)
 }
 
 fn array(messages: &[Value]) -> String {

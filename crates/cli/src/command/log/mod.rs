@@ -1,6 +1,5 @@
 //! `log`: the `.co/evals` store, one file for each thing that can be done with it.
 
-pub mod args;
 mod diff;
 mod list;
 mod messages;
@@ -16,34 +15,32 @@ use evalrig_core::read::repository_root;
 use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{Record, Store, StoreError};
 
-use crate::args::TextOrJson;
-use crate::context::{Context, complain, print};
+use crate::args::{Log, LogCommand, TextOrJson};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
 use evalrig_run::text;
 use evalrig_run::text::numbers::counted_noun;
 
-use args::{Log, LogCommand};
-
-pub fn run(context: &Context, log: &Log) -> Result<Exit, Exit> {
-    if log.store.is_none() && log.command.writes() {
-        let root = repository_root(&Disk, &context.working_directory.join("any"));
+pub fn run(context: &Context, args: &Log) -> Result<Exit, Exit> {
+    if args.store.is_none() && args.command.writes() {
+        let root = repository_root(&Disk, &context.working_directory);
         Store::of_root(&root).stays_in(&root).map_err(refuse)?;
     }
-    let desk = Desk {
+    let log = LogContext {
         context,
-        store: store(context, log.store.as_deref()),
-        format: log.format,
+        store: store(context, args.store.as_deref()),
+        format: args.format,
     };
-    match &log.command {
-        LogCommand::List => list::run(&desk),
-        LogCommand::Show(args) => show::run(&desk, args),
-        LogCommand::Diff(args) => diff::run(&desk, args),
-        LogCommand::Messages(args) => messages::run(&desk, args),
-        LogCommand::Expect(args) => revise::expect(&desk, args),
-        LogCommand::Evaluate(args) => revise::evaluate(&desk, args),
-        LogCommand::Record(args) => record::run(&desk, args),
-        LogCommand::Prune(args) => prune::run(&desk, args),
-        LogCommand::Verify(args) => verify::run(&desk, args),
+    match &args.command {
+        LogCommand::List => list::run(&log),
+        LogCommand::Show(args) => show::run(&log, args),
+        LogCommand::Diff(args) => diff::run(&log, args),
+        LogCommand::Messages(args) => messages::run(&log, args),
+        LogCommand::Expect(args) => revise::expect(&log, args),
+        LogCommand::Evaluate(args) => revise::evaluate(&log, args),
+        LogCommand::Record(args) => record::run(&log, args),
+        LogCommand::Prune(args) => prune::run(&log, args),
+        LogCommand::Verify(args) => verify::run(&log, args),
     }
 }
 
@@ -51,21 +48,18 @@ pub fn run(context: &Context, log: &Log) -> Result<Exit, Exit> {
 pub fn store(context: &Context, named: Option<&str>) -> Store {
     match named {
         Some(directory) => Store::open(context.absolute(directory)),
-        None => {
-            let here = context.working_directory.join("any");
-            Store::of_root(&repository_root(&Disk, &here))
-        }
+        None => Store::of_root(&repository_root(&Disk, &context.working_directory)),
     }
 }
 
 /// What every subcommand works with.
-struct Desk<'a> {
+struct LogContext<'a> {
     context: &'a Context,
     store: Store,
     format: TextOrJson,
 }
 
-impl Desk<'_> {
+impl LogContext<'_> {
     fn is_json(&self) -> bool {
         self.format == TextOrJson::Json
     }
@@ -74,20 +68,20 @@ impl Desk<'_> {
         text::shown_path(path, &self.context.working_directory)
     }
 
-    /// A store that is not there is no empty store: somebody looks in the wrong place.
+    /// A missing store is an error, not an empty store: the path is probably wrong.
     fn check(&self) -> Result<(), Exit> {
         if self.store.directory().is_dir() {
             Ok(())
         } else {
             let directory = self.shown(self.store.directory());
-            complain(&format!("there is no store at `{directory}`"));
+            report_error(&format!("there is no store at `{directory}`"));
             Err(Exit::CouldNotStart)
         }
     }
 }
 
 fn refuse(error: StoreError) -> Exit {
-    complain(&error.to_string());
+    report_error(&error.to_string());
     Exit::CouldNotStart
 }
 
@@ -96,14 +90,14 @@ fn json(value: impl Into<Value>) -> String {
     text::json(&text).into_owned()
 }
 
-/// For people: what agents said must not steer their terminal.
-fn tell(text: &str) -> Result<(), Exit> {
-    print(&text::paragraph(text))
+/// Text of agents must not control the terminal.
+fn print_paragraph(text: &str) -> Result<(), Exit> {
+    print_text(&text::paragraph(text))
 }
 
-fn runs(desk: &Desk<'_>, record: &Record) -> u64 {
+fn runs(log: &LogContext<'_>, record: &Record) -> u64 {
     // A directory that cannot be listed only hides numbers that the summary may have too.
-    let counted = desk.store.run_count(record);
+    let counted = log.store.run_count(record);
     counted.unwrap_or_else(|_| record.summary.highest_run())
 }
 

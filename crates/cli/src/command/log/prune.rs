@@ -3,14 +3,14 @@
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{Doing, Keep, Pruned};
 
-use crate::context::print;
+use crate::context::print_text;
 use crate::exit::Exit;
 
-use super::args::Prune;
-use super::{Desk, counted_noun, json, refuse, tell};
+use super::{LogContext, counted_noun, json, print_paragraph, refuse};
+use crate::args::Prune;
 
-pub(super) fn run(desk: &Desk<'_>, args: &Prune) -> Result<Exit, Exit> {
-    desk.check()?;
+pub(super) fn run(log: &LogContext<'_>, args: &Prune) -> Result<Exit, Exit> {
+    log.check()?;
     let keep = Keep {
         runs: args.keep_runs,
         history: args.keep_history,
@@ -21,16 +21,16 @@ pub(super) fn run(desk: &Desk<'_>, args: &Prune) -> Result<Exit, Exit> {
     } else {
         Doing::Delete
     };
-    let pruned = desk.store.prune(keep, doing).map_err(refuse)?;
-    if desk.is_json() {
-        print(&as_json(desk, &pruned, doing))?
+    let pruned = log.store.prune(keep, doing).map_err(refuse)?;
+    if log.is_json() {
+        print_text(&as_json(log, &pruned, doing))?
     } else {
-        tell(&as_text(desk, &pruned, doing))?
+        print_paragraph(&as_text(log, &pruned, doing))?
     }
-    Ok(Exit::Well)
+    Ok(Exit::Success)
 }
 
-fn as_json(desk: &Desk<'_>, pruned: &Pruned, doing: Doing) -> String {
+fn as_json(log: &LogContext<'_>, pruned: &Pruned, doing: Doing) -> String {
     let mut document = Map::new();
     document.insert("schemaVersion", 1_u64);
     document.insert("dryRun", doing == Doing::List);
@@ -43,7 +43,7 @@ fn as_json(desk: &Desk<'_>, pruned: &Pruned, doing: Doing) -> String {
     let files: Vec<Value> = pruned
         .files
         .iter()
-        .map(|path| desk.shown(path).into())
+        .map(|path| log.shown(path).into())
         .collect();
     document.insert("files", files);
     let history = pruned.history.iter().map(|(name, entries)| {
@@ -56,7 +56,7 @@ fn as_json(desk: &Desk<'_>, pruned: &Pruned, doing: Doing) -> String {
     json(document)
 }
 
-fn as_text(desk: &Desk<'_>, pruned: &Pruned, doing: Doing) -> String {
+fn as_text(log: &LogContext<'_>, pruned: &Pruned, doing: Doing) -> String {
     if pruned.is_empty() {
         return "nothing to delete\n".to_owned();
     }
@@ -66,7 +66,7 @@ fn as_text(desk: &Desk<'_>, pruned: &Pruned, doing: Doing) -> String {
     };
     let mut text = String::new();
     for path in &pruned.files {
-        text += &format!("{verb} {}\n", desk.shown(path));
+        text += &format!("{verb} {}\n", log.shown(path));
     }
     for (name, entries) in &pruned.history {
         let what = match entries {

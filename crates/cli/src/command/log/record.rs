@@ -13,18 +13,18 @@ use evalrig_core::source::Sources;
 use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{Recorded, Session, SessionFormat, local_time, read_session};
 
-use crate::context::{Context, complain, print};
+use crate::context::{Context, print_text, report_error};
 use crate::exit::Exit;
 
-use super::args::Record;
-use super::{Desk, json, refuse};
+use super::{LogContext, json, refuse};
+use crate::args::Record;
 
 /// Sessions are long, but not endless.
 const LONGEST: u64 = 256 * 1024 * 1024;
 
-pub(super) fn run(desk: &Desk<'_>, args: &Record) -> Result<Exit, Exit> {
+pub(super) fn run(log: &LogContext<'_>, args: &Record) -> Result<Exit, Exit> {
     let session = read(args).map_err(|message| {
-        complain(&message);
+        report_error(&message);
         Exit::CouldNotStart
     })?;
     let mut new = session.into_run();
@@ -32,16 +32,16 @@ pub(super) fn run(desk: &Desk<'_>, args: &Record) -> Result<Exit, Exit> {
         new.model = args.model.clone().unwrap_or_else(|| "unknown".to_owned());
     }
     if new.cwd.is_empty() {
-        new.cwd = desk.context.working_directory.to_string();
+        new.cwd = log.context.working_directory.to_string();
     }
     new.expected.clone_from(&args.expected);
     new.timestamp = local_time(SystemTime::now());
-    new.redact(&secrets(desk.context));
-    let recorded = desk.store.record(&new).map_err(refuse)?;
+    new.redact(&secrets(log.context));
+    let recorded = log.store.record(&new).map_err(refuse)?;
     for warning in &recorded.warnings {
-        complain(warning);
+        report_error(warning);
     }
-    tell(desk, &recorded)
+    print_paragraph(log, &recorded)
 }
 
 fn read(args: &Record) -> Result<Session, String> {
@@ -92,15 +92,15 @@ fn secrets(context: &Context) -> Secrets {
 fn env_file_values(context: &Context) -> HashMap<String, String> {
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let here = context.working_directory.clone();
-    let root = repository_root(&Disk, &here.join("any"));
+    let root = repository_root(&Disk, &here);
     let limits = Limits::default();
     let world = context.world();
     Reader::new(world, &mut sources, &mut out, &limits, root, here).env_file_values()
 }
 
-fn tell(desk: &Desk<'_>, recorded: &Recorded) -> Result<Exit, Exit> {
-    let file = desk.shown(&recorded.file);
-    if desk.is_json() {
+fn print_paragraph(log: &LogContext<'_>, recorded: &Recorded) -> Result<Exit, Exit> {
+    let file = log.shown(&recorded.file);
+    if log.is_json() {
         let mut record = Map::new();
         record.insert("file", file);
         record.insert("run", recorded.run);
@@ -108,12 +108,12 @@ fn tell(desk: &Desk<'_>, recorded: &Recorded) -> Result<Exit, Exit> {
         map.insert("schemaVersion", 1_u64);
         map.insert("name", recorded.name.as_str());
         map.insert("record", record);
-        print(&json(map))?;
-    } else if !desk.context.global.quiet {
-        print(&format!(
+        print_text(&json(map))?;
+    } else if !log.context.global.quiet {
+        print_text(&format!(
             "recorded run {} of {} ({file})\n",
             recorded.run, recorded.name
         ))?;
     }
-    Ok(Exit::Well)
+    Ok(Exit::Success)
 }

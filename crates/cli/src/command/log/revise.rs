@@ -3,34 +3,34 @@
 use evalrig_core::model::Map;
 use evalrig_run::runlog::{Record, Which, Word};
 
-use crate::context::print;
+use crate::context::print_text;
 use crate::exit::Exit;
 
-use super::args::{Evaluate, Expect, WordName};
-use super::{Desk, json, refuse};
+use super::{LogContext, json, refuse};
+use crate::args::{Evaluate, Expect, WordName};
 
-pub(super) fn expect(desk: &Desk<'_>, args: &Expect) -> Result<Exit, Exit> {
+pub(super) fn expect(log: &LogContext<'_>, args: &Expect) -> Result<Exit, Exit> {
     let which = which(args.turn);
-    let record = desk.store.expect(&args.name, which, &args.text);
-    tell(desk, &record.map_err(refuse)?, which)
+    let record = log.store.expect(&args.name, which, &args.text);
+    print_paragraph(log, &record.map_err(refuse)?, which)
 }
 
-pub(super) fn evaluate(desk: &Desk<'_>, args: &Evaluate) -> Result<Exit, Exit> {
+pub(super) fn evaluate(log: &LogContext<'_>, args: &Evaluate) -> Result<Exit, Exit> {
     let which = which(args.turn);
     let word = match args.word {
         WordName::Pass => Word::Pass,
         WordName::Fail => Word::Fail,
     };
     let note = args.note.as_deref();
-    let record = desk.store.evaluate(&args.name, which, word, note);
-    tell(desk, &record.map_err(refuse)?, which)
+    let record = log.store.evaluate(&args.name, which, word, note);
+    print_paragraph(log, &record.map_err(refuse)?, which)
 }
 
 fn which(turn: Option<usize>) -> Which {
     turn.map_or(Which::Last, Which::Number)
 }
 
-fn tell(desk: &Desk<'_>, record: &Record, which: Which) -> Result<Exit, Exit> {
+fn print_paragraph(log: &LogContext<'_>, record: &Record, which: Which) -> Result<Exit, Exit> {
     let turns = record.summary.turns.len();
     let number = match which {
         Which::Last => turns,
@@ -40,21 +40,21 @@ fn tell(desk: &Desk<'_>, record: &Record, which: Which) -> Result<Exit, Exit> {
         .checked_sub(1)
         .and_then(|at| record.summary.turns.get(at))
     else {
-        return Ok(Exit::Well);
+        return Ok(Exit::Success);
     };
-    if desk.is_json() {
+    if log.is_json() {
         let mut map = Map::new();
         map.insert("schemaVersion", 1_u64);
         map.insert("name", record.name.as_str());
         map.insert("turn", number as u64);
         map.insert("expected", turn.now.expected());
         map.insert("evaluation", turn.now.evaluation());
-        print(&json(map))?;
-    } else if !desk.context.global.quiet {
-        print(&format!(
+        print_text(&json(map))?;
+    } else if !log.context.global.quiet {
+        print_text(&format!(
             "wrote {}, turn {number}\n",
-            desk.shown(&record.file)
+            log.shown(&record.file)
         ))?;
     }
-    Ok(Exit::Well)
+    Ok(Exit::Success)
 }

@@ -3,28 +3,28 @@
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{Entry, Meta, Record, Turn};
 
-use crate::context::print;
+use crate::context::print_text;
 use crate::exit::Exit;
 
-use super::args::Named;
-use super::{Desk, brief, counted_noun, json, refuse, runs, tell};
+use super::{LogContext, brief, counted_noun, json, print_paragraph, refuse, runs};
+use crate::args::Named;
 
 /// Answers of older runs are shown in one line of at most so many characters.
 const BRIEF: usize = 72;
 
-pub(super) fn run(desk: &Desk<'_>, args: &Named) -> Result<Exit, Exit> {
-    let record = desk.store.read(&args.name).map_err(refuse)?;
-    if desk.is_json() {
-        print(&as_json(desk, &record))?
+pub(super) fn run(log: &LogContext<'_>, args: &Named) -> Result<Exit, Exit> {
+    let record = log.store.read(&args.name).map_err(refuse)?;
+    if log.is_json() {
+        print_text(&as_json(log, &record))?
     } else {
-        tell(&as_text(desk, &record))?
+        print_paragraph(&as_text(log, &record))?
     }
-    Ok(Exit::Well)
+    Ok(Exit::Success)
 }
 
 /// The summary's own keys, behind the version of this shape. A count that is missing or too small is
 /// read as it should be (spec 13.5).
-fn as_json(desk: &Desk<'_>, record: &Record) -> String {
+fn as_json(log: &LogContext<'_>, record: &Record) -> String {
     let mut document = Map::new();
     document.insert("schemaVersion", 1_u64);
     if let Value::Map(summary) = record.parsed() {
@@ -32,18 +32,18 @@ fn as_json(desk: &Desk<'_>, record: &Record) -> String {
             document.insert(key, value);
         }
     }
-    document.insert("runs", runs(desk, record));
+    document.insert("runs", runs(log, record));
     json(document)
 }
 
-fn as_text(desk: &Desk<'_>, record: &Record) -> String {
+fn as_text(log: &LogContext<'_>, record: &Record) -> String {
     let summary = &record.summary;
-    let runs = runs(desk, record);
+    let runs = runs(log, record);
     let mut text = format!(
         "{} ({}, {})\n",
         record.name,
         counted_noun(usize::try_from(runs).unwrap_or(usize::MAX), "run"),
-        desk.shown(&record.file),
+        log.shown(&record.file),
     );
     for (label, value) in [
         ("model", summary.model()),
@@ -56,7 +56,7 @@ fn as_text(desk: &Desk<'_>, record: &Record) -> String {
     }
     for (at, turn) in summary.turns.iter().enumerate() {
         text += &format!("\nturn {}\n", at + 1);
-        let output = |entry: &Entry| desk.store.output(record, at, entry.run()?);
+        let output = |entry: &Entry| log.store.output(record, at, entry.run()?);
         text += &shown_turn(turn, &output);
     }
     text

@@ -3,29 +3,29 @@
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{Mending, Remedy, Verified};
 
-use crate::context::print;
+use crate::context::print_text;
 use crate::exit::Exit;
 
-use super::args::Verify;
-use super::{Desk, counted_noun, json, refuse, tell};
+use super::{LogContext, counted_noun, json, print_paragraph, refuse};
+use crate::args::Verify;
 
-pub(super) fn run(desk: &Desk<'_>, args: &Verify) -> Result<Exit, Exit> {
-    desk.check()?;
+pub(super) fn run(log: &LogContext<'_>, args: &Verify) -> Result<Exit, Exit> {
+    log.check()?;
     let mending = if args.repair {
         Mending::Yes
     } else {
         Mending::No
     };
-    let found = desk.store.verify(mending).map_err(refuse)?;
-    if desk.is_json() {
-        print(&as_json(desk, &found))?
+    let found = log.store.verify(mending).map_err(refuse)?;
+    if log.is_json() {
+        print_text(&as_json(log, &found))?
     } else {
-        tell(&as_text(desk, &found))?
+        print_paragraph(&as_text(log, &found))?
     }
     if found.is_sound() {
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     } else {
-        Ok(Exit::No)
+        Ok(Exit::Failure)
     }
 }
 
@@ -37,10 +37,10 @@ fn word(remedy: Remedy) -> &'static str {
     }
 }
 
-fn as_json(desk: &Desk<'_>, found: &Verified) -> String {
+fn as_json(log: &LogContext<'_>, found: &Verified) -> String {
     let problems = found.problems.iter().map(|problem| {
         let mut map = Map::new();
-        map.insert("file", desk.shown(&problem.path));
+        map.insert("file", log.shown(&problem.path));
         map.insert("message", problem.message.as_str());
         map.insert("remedy", word(problem.remedy));
         Value::Map(map)
@@ -54,10 +54,10 @@ fn as_json(desk: &Desk<'_>, found: &Verified) -> String {
     json(document)
 }
 
-fn as_text(desk: &Desk<'_>, found: &Verified) -> String {
+fn as_text(log: &LogContext<'_>, found: &Verified) -> String {
     let mut text = String::new();
     for problem in &found.problems {
-        let (path, message) = (desk.shown(&problem.path), &problem.message);
+        let (path, message) = (log.shown(&problem.path), &problem.message);
         text += &format!("{path}: {message} ({})\n", word(problem.remedy));
     }
     let counts = format!(

@@ -3,44 +3,28 @@
 use std::fmt::Write as _;
 
 use evalrig_run::execute::SuiteJob;
-use evalrig_run::prepare::{Estimate, Range};
+use evalrig_run::prepare::{Estimate, EstimateRange};
+use evalrig_run::session::RunPlan;
 
-use crate::args::Run;
-use crate::command::baseline::Baseline;
-use crate::context::{complain, print};
+use crate::context::print_text;
 use crate::exit::Exit;
 
-use super::wishes::judging;
-
-pub(super) fn print_plan(
-    suites: &[SuiteJob],
-    args: &Run,
-    baseline: Option<&(Baseline, usize)>,
-) -> Result<Exit, Exit> {
-    let mut estimate = Estimate::default();
+pub(super) fn print_plan(suites: &[SuiteJob], plan: &RunPlan) -> Result<Exit, Exit> {
+    let estimate = &plan.estimate;
     let mut text = String::new();
     for suite in suites {
-        estimate.add(suite, judging(&args.grading), args.retries);
         let _ = writeln!(text, "{}", plan_line(suite));
-    }
-    if estimate.cases == 0 {
-        complain("no test was selected");
-        return Err(Exit::NothingSelected);
     }
     let _ = writeln!(text, "\ncases         {}", estimate.cases);
     let _ = writeln!(text, "target calls  {}", whole(estimate.target_calls));
     let _ = writeln!(text, "judge calls   {}", whole(estimate.judge_calls));
-    let _ = writeln!(text, "cost          {}", cost(&estimate));
-    if let Some((baseline, common)) = baseline {
+    let _ = writeln!(text, "cost          {}", cost(estimate));
+    if let Some((name, common)) = &plan.baseline {
         let tests = if *common == 1 { "test" } else { "tests" };
-        let _ = writeln!(
-            text,
-            "baseline      {}, {common} {tests} in common",
-            baseline.name()
-        );
+        let _ = writeln!(text, "baseline      {name}, {common} {tests} in common");
     }
-    print(&text)?;
-    Ok(Exit::Well)
+    print_text(&text)?;
+    Ok(Exit::Success)
 }
 
 fn plan_line(suite: &SuiteJob) -> String {
@@ -58,7 +42,7 @@ fn plan_line(suite: &SuiteJob) -> String {
     )
 }
 
-fn whole(range: Range) -> String {
+fn whole(range: EstimateRange) -> String {
     if range.low == range.high {
         format!("{:.0}", range.low)
     } else {
@@ -70,7 +54,7 @@ fn whole(range: Range) -> String {
 }
 
 fn cost(estimate: &Estimate) -> String {
-    let Range { low, high } = estimate.cost_usd;
+    let EstimateRange { low, high } = estimate.cost_usd;
     let known = match (low == 0.0, high == 0.0) {
         (true, true) => "nothing".to_owned(),
         _ if low == high => format!("{low:.4} USD"),

@@ -1,33 +1,33 @@
-//! How a comparison exits.
+//! The exit code of a comparison.
 
 use evalrig_core::compare::{Change, Comparison, ComparisonVerdict};
 
-use crate::exit::Exit;
+use crate::record::RunExit;
 
-/// Every regression counts (spec 13.7), and so does a whole that is worse. What could not be
-/// measured leaves it open.
-pub fn plain(comparison: &Comparison) -> Exit {
+/// Without a gate: every regression counts (spec 13.7), and so does a worse total. A test that could
+/// not be measured leaves the comparison incomplete.
+pub fn comparison_exit(comparison: &Comparison) -> RunExit {
     let verdict = verdict(comparison);
     if verdict == Some(ComparisonVerdict::Worse) || comparison.count(Change::Regressed) > 0 {
-        Exit::No
+        RunExit::Failed
     } else if comparison.is_incomplete() {
-        Exit::Incomplete
+        RunExit::Incomplete
     } else if verdict.is_none() {
-        Exit::NothingSelected
+        RunExit::Nothing
     } else {
-        Exit::Well
+        RunExit::Passed
     }
 }
 
-/// The gate asks only whether the whole is worse by more than chance. Tests that fail now as they
-/// did before do not close it. Whatever is not settled, or could not be measured, does.
-pub fn gated(comparison: &Comparison, is_incomplete: bool) -> Exit {
+/// The gate fails only if the total is worse by more than chance. Tests that failed before and still
+/// fail do not matter; an unsettled comparison and tests that could not be measured do.
+pub fn gate_exit(comparison: &Comparison, is_incomplete: bool) -> RunExit {
     match verdict(comparison) {
-        Some(ComparisonVerdict::Worse) => Exit::No,
-        Some(ComparisonVerdict::Inconclusive) => Exit::Incomplete,
-        _ if is_incomplete || comparison.is_incomplete() => Exit::Incomplete,
-        None => Exit::NothingSelected,
-        Some(ComparisonVerdict::Better | ComparisonVerdict::Equivalent) => Exit::Well,
+        Some(ComparisonVerdict::Worse) => RunExit::Failed,
+        Some(ComparisonVerdict::Inconclusive) => RunExit::Incomplete,
+        _ if is_incomplete || comparison.is_incomplete() => RunExit::Incomplete,
+        None => RunExit::Nothing,
+        Some(ComparisonVerdict::Better | ComparisonVerdict::Equivalent) => RunExit::Passed,
     }
 }
 
@@ -77,27 +77,33 @@ mod tests {
     #[test]
     fn what_always_failed_does_not_close_the_gate() {
         let never = run(20, 0);
-        assert_eq!(gated(&found(&never, &never), false), Exit::Well);
-        assert_eq!(gated(&found(&run(20, 3), &run(20, 5)), false), Exit::Well);
+        assert_eq!(gate_exit(&found(&never, &never), false), RunExit::Passed);
+        assert_eq!(
+            gate_exit(&found(&run(20, 3), &run(20, 5)), false),
+            RunExit::Passed
+        );
     }
 
     #[test]
     fn worse_goes_before_incomplete_and_incomplete_before_well() {
         let (all, some) = (run(20, 5), run(20, 3));
-        assert_eq!(gated(&found(&all, &some), true), Exit::No);
-        assert_eq!(gated(&found(&all, &all), false), Exit::Well);
-        assert_eq!(gated(&found(&all, &all), true), Exit::Incomplete);
+        assert_eq!(gate_exit(&found(&all, &some), true), RunExit::Failed);
+        assert_eq!(gate_exit(&found(&all, &all), false), RunExit::Passed);
+        assert_eq!(gate_exit(&found(&all, &all), true), RunExit::Incomplete);
         let errored = [all.clone(), vec![case("new", 1, Outcome::Errored)]].concat();
-        assert_eq!(gated(&found(&all, &errored), false), Exit::Incomplete);
-        assert_eq!(plain(&found(&all, &errored)), Exit::Incomplete);
+        assert_eq!(
+            gate_exit(&found(&all, &errored), false),
+            RunExit::Incomplete
+        );
+        assert_eq!(comparison_exit(&found(&all, &errored)), RunExit::Incomplete);
     }
 
     #[test]
     fn what_is_not_settled_and_what_has_nothing_in_common_do_not_pass() {
         let few = run(2, 5);
-        assert_eq!(gated(&found(&few, &few), false), Exit::Incomplete);
+        assert_eq!(gate_exit(&found(&few, &few), false), RunExit::Incomplete);
         let other = [case("other", 1, Outcome::Passed)];
-        assert_eq!(gated(&found(&few, &other), false), Exit::NothingSelected);
-        assert_eq!(gated(&found(&few, &other), true), Exit::Incomplete);
+        assert_eq!(gate_exit(&found(&few, &other), false), RunExit::Nothing);
+        assert_eq!(gate_exit(&found(&few, &other), true), RunExit::Incomplete);
     }
 }

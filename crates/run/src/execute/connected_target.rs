@@ -20,7 +20,7 @@ use crate::agent::{Agent, Quote, Request};
 const DEFAULT_TIMEOUT: u64 = 300;
 
 #[derive(Debug)]
-pub struct Station {
+pub struct ConnectedTarget {
     pub name: String,
     pub provider: &'static str,
     pub model: Option<String>,
@@ -34,7 +34,7 @@ pub struct Station {
     slots: Option<Semaphore>,
 }
 
-impl Station {
+impl ConnectedTarget {
     /// Fails with a diagnostic in the targets file.
     pub fn connect(target: &Target, connect: &ConnectContext<'_>) -> Result<Self, Diagnostic> {
         let common = &target.common;

@@ -4,7 +4,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use evalrig_run::runlog::SessionFormat;
 
-use crate::args::{KEEPING, TextOrJson};
+use super::TextOrJson;
+use super::running::KEEPING;
 
 /// Runs are kept in `.co/evals`, one record for each input.
 #[derive(Debug, Args)]

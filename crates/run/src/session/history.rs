@@ -1,38 +1,38 @@
-//! What the run log remembers of the tests of a run, for the reports that show it.
+//! Earlier results of the tests of a run, from the run log, for the reports that show them.
 
 use std::collections::BTreeSet;
 
+use crate::record::Row;
+use crate::report::PastRuns;
+use crate::runlog::past_points;
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_run::record::Row;
-use evalrig_run::report::PastRuns;
-use evalrig_run::runlog::past_points;
 
-use crate::reports::Reports;
+use super::report_set::ReportSet;
 
-/// The records that rows name.
+/// The run log records that rows refer to.
 #[derive(Debug)]
-pub(super) struct Past {
+pub(super) struct TestHistory {
     records: BTreeSet<Utf8PathBuf>,
-    is_wanted: bool,
+    is_enabled: bool,
 }
 
-impl Past {
-    /// Nothing is gathered, and no store read, for reports that do not show it.
-    pub(super) fn for_reports(reports: &Reports) -> Self {
+impl TestHistory {
+    /// Stays empty, and reads no store, for reports that do not show it.
+    pub(super) fn for_reports(reports: &ReportSet) -> Self {
         Self {
             records: BTreeSet::new(),
-            is_wanted: reports.want_history,
+            is_enabled: reports.shows_history,
         }
     }
 
-    /// Rows name records as seen from the root.
-    pub(super) fn row(&mut self, root: &Utf8Path, row: &Row) {
-        if let Some(record) = row.record.as_ref().filter(|_| self.is_wanted) {
+    /// The paths of records are relative to the root.
+    pub(super) fn add(&mut self, root: &Utf8Path, row: &Row) {
+        if let Some(record) = row.record.as_ref().filter(|_| self.is_enabled) {
             self.records.insert(root.join(&record.file));
         }
     }
 
-    /// Oldest first. The run itself is in it.
+    /// Oldest first; the run itself is included.
     pub(super) fn read(&self) -> Vec<PastRuns> {
         let points = past_points(&self.records).into_iter();
         points
@@ -68,28 +68,32 @@ mod tests {
     }
 
     #[test]
-    fn every_record_that_rows_name_is_read_once_and_only_if_it_is_wanted() {
+    fn every_record_is_read_once_and_only_for_reports_that_show_it() {
         let folder = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(folder.path()).unwrap();
         fs::create_dir_all(root.join(".co/evals")).unwrap();
         let text = "turns: [{input: hi, evaluation: pass, ts: '2026-01-02 03:04:05', \
                     history: [{evaluation: fail, ts: '2026-01-01 03:04:05'}]}]\n";
         fs::write(root.join(".co/evals/hi.yaml"), text).unwrap();
-        for is_wanted in [true, false] {
-            let mut past = Past {
+        for is_enabled in [true, false] {
+            let mut history = TestHistory {
                 records: BTreeSet::new(),
-                is_wanted,
+                is_enabled,
             };
             for record in [
                 ".co/evals/hi.yaml",
                 ".co/evals/hi.yaml",
                 ".co/evals/no.yaml",
             ] {
-                past.row(root, &row(record));
+                history.add(root, &row(record));
             }
-            let found: Vec<_> = past.read().iter().map(|p| (p.passes, p.trials)).collect();
-            let wanted: &[(u64, u64)] = if is_wanted { &[(0, 1), (1, 1)] } else { &[] };
-            assert_eq!(found, wanted);
+            let found: Vec<_> = history
+                .read()
+                .iter()
+                .map(|p| (p.passes, p.trials))
+                .collect();
+            let expected: &[(u64, u64)] = if is_enabled { &[(0, 1), (1, 1)] } else { &[] };
+            assert_eq!(found, expected);
         }
     }
 }

@@ -1,0 +1,49 @@
+//! The command line that runs the same again.
+
+use evalrig_run::session::{RerunCommands, quoted};
+
+/// Options with a value that select the baseline.
+const COMPARING: &[&str] = &["--baseline", "--margin", "--measure"];
+
+/// The command line without options that belong to this run alone. An interrupted run keeps its
+/// baseline; after a complete one, a part of it is run again, which cannot be compared.
+pub(super) fn rerun_commands() -> RerunCommands {
+    RerunCommands {
+        complete: again(std::env::args().skip(1), true),
+        interrupted: again(std::env::args().skip(1), false),
+    }
+}
+
+fn again(given: impl Iterator<Item = String>, is_complete: bool) -> String {
+    let mut words = vec!["evalrig".to_owned()];
+    let mut given = given;
+    while let Some(word) = given.next() {
+        let option = word.split('=').next().unwrap_or("");
+        let is_comparing = is_complete && COMPARING.contains(&option);
+        if is_comparing && option == word {
+            given.next();
+        }
+        let is_own =
+            matches!(option, "--failed" | "--resume") || (is_complete && option == "--gate");
+        if !is_own && !is_comparing {
+            words.push(quoted(&word));
+        }
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_one_run_alone_are_left_out() {
+        let given = "run evals --baseline main.jsonl --gate --margin=0.2 --failed=x -q";
+        let words = || given.split(' ').map(str::to_owned);
+        assert_eq!(again(words(), true), "evalrig run evals -q");
+        assert_eq!(
+            again(words(), false),
+            "evalrig run evals --baseline main.jsonl --gate --margin=0.2 -q"
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! The earlier run that a run is compared with. It is found and read before anything is called, so
+//! that a mistake costs nothing and a run cannot be its own baseline.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::compare::{
+    CompareOptions, ComparedCase, Comparison, DEFAULT_MARGIN, Measure, Scope, common, compare,
+    seed_from_cases,
+};
+use evalrig_core::model::Outcome;
+
+use crate::execute::SuiteJob;
+use crate::record::{Place, Row};
+use crate::report::Compared;
+
+use super::case_collector::{CaseCollector, read_cases};
+use super::command_line::quoted;
+use super::error::{Notice, Notify, SessionError};
+use super::results_file::{results_folder, steps_back, too_few};
+use super::spec::{BaselineSpec, LoadOptions};
+
+const OPTION: &str = "--baseline";
+
+/// A suite whose earlier results may serve as baseline.
+#[derive(Debug, Clone)]
+pub(super) struct BaselineSuite {
+    pub(super) root: Utf8PathBuf,
+    pub(super) name: String,
+}
+
+impl From<&SuiteJob> for BaselineSuite {
+    fn from(suite: &SuiteJob) -> Self {
+        Self {
+            root: suite.root.clone(),
+            name: suite.suite.name.clone(),
+        }
+    }
+}
+
+/// A baseline, and the cases of the run beside it.
+#[derive(Debug)]
+pub(super) struct Baseline {
+    /// As it is shown.
+    name: String,
+    cases: Vec<ComparedCase>,
+    /// The planned cases, if they are known.
+    scope: Option<Scope>,
+    options: CompareOptions,
+    is_gated: bool,
+    now: CaseCollector,
+}
+
+impl Baseline {
+    /// `own` are the results of the run itself; only older ones can be meant.
+    pub(super) fn read(
+        loading: &LoadOptions,
+        spec: &BaselineSpec,
+        suites: &[BaselineSuite],
+        own: &[Utf8PathBuf],
+        notify: &mut Notify<'_>,
+    ) -> Result<Self, SessionError> {
+        let files = locate(loading, &spec.run, suites, own, notify)?;
+        let mut cases = Vec::new();
+        for file in &files {
+            cases.extend(read_cases(file)?);
+        }
+        Ok(Self {
+            name: name_of(loading, &files),
+            cases,
+            scope: None,
+            options: CompareOptions {
+                measure: spec.measure,
+                margin: spec.margin,
+                seed: None,
+            },
+            is_gated: spec.is_gated,
+            now: CaseCollector::default(),
+        })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn is_gated(&self) -> bool {
+        self.is_gated
+    }
+
+    /// Narrows the baseline to the planned cases; returns how many of their tests it has.
+    pub(super) fn plan(&mut self, suites: &[&SuiteJob]) -> usize {
+        let (mut scope, mut planned) = (Scope::default(), Vec::new());
+        for suite in suites {
+            for (key, hash) in suite.keys() {
+                scope.add(&key.suite, &key.test, &key.target);
+                planned.push(ComparedCase {
+                    suite: key.suite,
+                    test: key.test,
+                    target: key.target,
+                    trial: key.trial,
+                    outcome: Outcome::Passed,
+                    score: None,
+                    hash: hash.to_owned(),
+                    cost: None,
+                });
+            }
+            scope.add_size(&suite.suite.name, suite.suite.tests.len());
+        }
+        let found = common(&scope.keep(&self.cases), &planned);
+        self.scope = Some(scope);
+        found
+    }
+
+    pub(super) fn add(&mut self, row: &Row) {
+        self.now.add(row);
+    }
+
+    pub(super) fn compare(self) -> Compared {
+        let now = self.now.in_order();
+        let base = match &self.scope {
+            Some(scope) => scope.keep(&self.cases),
+            None => self.cases.clone(),
+        };
+        let options = CompareOptions {
+            // The seed that `evalrig compare` uses, which does not know the plan.
+            seed: Some(seed_from_cases(&self.cases, &now)),
+            ..self.options
+        };
+        Compared {
+            base: self.name,
+            comparison: compare(&base, &now, &options),
+        }
+    }
+}
+
+/// The command that shows the whole comparison, if each side is one file.
+pub(super) fn compare_command(compared: &Compared, results: &Utf8Path) -> Option<String> {
+    let is_file = |path: &str| Utf8Path::new(path).is_file();
+    if !is_file(&compared.base) || !is_file(results.as_str()) {
+        return None;
+    }
+    let Comparison {
+        margin, measure, ..
+    } = compared.comparison;
+    let mut words = format!(
+        "evalrig compare {} {}",
+        quoted(&compared.base),
+        quoted(results.as_str())
+    );
+    if margin != DEFAULT_MARGIN {
+        words += &format!(" --margin {margin}");
+    }
+    if measure == Measure::Score {
+        words += " --measure score";
+    }
+    Some(words)
+}
+
+/// The file, or how many files in which folder.
+fn name_of(loading: &LoadOptions, files: &[Utf8PathBuf]) -> String {
+    let names = || files.iter().map(|file| shown(loading, file));
+    let folder = files.first().and_then(|file| file.parent());
+    match folder {
+        Some(folder) if files.len() > 1 && files.iter().all(|f| f.parent() == Some(folder)) => {
+            format!("{} files in {}", files.len(), shown(loading, folder))
+        }
+        _ => names().collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn locate(
+    loading: &LoadOptions,
+    argument: &str,
+    suites: &[BaselineSuite],
+    own: &[Utf8PathBuf],
+    notify: &mut Notify<'_>,
+) -> Result<Vec<Utf8PathBuf>, SessionError> {
+    let path = loading.working_directory.join(argument);
+    if path.is_dir() {
+        let folder = results_folder(path);
+        return in_folder(loading, &folder, suites, own);
+    }
+    match steps_back(argument) {
+        Some(steps) if !path.exists() => latest(loading, steps, suites, own, notify),
+        _ => {
+            // The run will point the link `latest.jsonl` to its own results.
+            let path = Place::existing(&path).results().to_owned();
+            if own.iter().any(|own| is_same(own, &path)) {
+                let reason =
+                    format!("`{argument}` has the results of the run itself; name an earlier one");
+                Err(SessionError::argument(OPTION, reason))
+            } else {
+                Ok(vec![path])
+            }
+        }
+    }
+}
+
+/// The newest results of each suite; if no file is named after a suite, the newest of all.
+fn in_folder(
+    loading: &LoadOptions,
+    folder: &Utf8Path,
+    suites: &[BaselineSuite],
+    own: &[Utf8PathBuf],
+) -> Result<Vec<Utf8PathBuf>, SessionError> {
+    let of_suite = |suite: &BaselineSuite| older(Place::history_of(folder, &suite.name), own);
+    let newest = suites.iter().filter_map(|suite| of_suite(suite).next());
+    let mut found: Vec<Utf8PathBuf> = newest.collect();
+    if found.is_empty() {
+        let any = Place::history(folder).unwrap_or_default();
+        found.extend(older(any, own).next());
+    }
+    if found.is_empty() {
+        Err(SessionError::argument(OPTION, too_few(loading, folder, 0)))
+    } else {
+        Ok(found)
+    }
+}
+
+/// `latest~N` of each suite of the run. Some suites may be new.
+fn latest(
+    loading: &LoadOptions,
+    steps: usize,
+    suites: &[BaselineSuite],
+    own: &[Utf8PathBuf],
+    notify: &mut Notify<'_>,
+) -> Result<Vec<Utf8PathBuf>, SessionError> {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for suite in suites {
+        let folder = Place::folder(&suite.root);
+        let history: Vec<_> = older(Place::history_of(&folder, &suite.name), own).collect();
+        match history.get(steps) {
+            Some(file) => found.push(file.clone()),
+            None => {
+                let (name, folder) = (&suite.name, loading.shown(&folder));
+                missing.push(match history.len() {
+                    0 => format!("`{folder}` has no earlier results of `{name}`"),
+                    1 => format!("`{folder}` has only one earlier run of `{name}`"),
+                    count => format!("`{folder}` has only {count} earlier runs of `{name}`"),
+                });
+            }
+        }
+    }
+    let error = match missing.pop() {
+        Some(last) if found.is_empty() => Some(last),
+        Some(last) => {
+            missing.push(last);
+            None
+        }
+        None if found.is_empty() => Some("there are no rows to compare".to_owned()),
+        None => None,
+    };
+    for reason in missing {
+        notify(Notice::Message(format!("{OPTION}: {reason}")));
+    }
+    match error {
+        Some(reason) => Err(SessionError::argument(OPTION, reason)),
+        None => Ok(found),
+    }
+}
+
+/// The results from before the run: what follows its own results in a history that starts with the
+/// newest.
+fn older(history: Vec<Utf8PathBuf>, own: &[Utf8PathBuf]) -> impl Iterator<Item = Utf8PathBuf> {
+    let is_own = |file: &Utf8PathBuf| own.iter().any(|own| is_same(own, file));
+    let behind = history.iter().rposition(is_own).map_or(0, |at| at + 1);
+    history.into_iter().skip(behind)
+}
+
+fn is_same(one: &Utf8Path, other: &Utf8Path) -> bool {
+    let real = |path: &Utf8Path| path.canonicalize_utf8().ok();
+    one == other || real(one).is_some_and(|one| Some(one) == real(other))
+}
+
+fn shown(loading: &LoadOptions, path: &Utf8Path) -> String {
+    loading.shown(path).as_str().replace('\\', "/")
+}

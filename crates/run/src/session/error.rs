@@ -1,0 +1,159 @@
+//! Why a session cannot do what it was asked, and what it says on the way.
+
+use std::fmt;
+
+use camino::Utf8PathBuf;
+use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::read::Discovery;
+use evalrig_core::secrets::Secrets;
+use evalrig_core::source::Sources;
+
+use crate::record::{PlanOptions, ReadError};
+
+use super::command_line::plan_text;
+
+/// Diagnostics of one suite, with the texts they point into.
+#[derive(Debug)]
+pub struct SuiteRefusal {
+    pub sources: Sources,
+    /// Values that must not be shown.
+    pub secrets: Secrets,
+    /// From reading; with warnings if only some of them stop the run.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Errors without a place in a file, secrets removed.
+    pub messages: Vec<String>,
+    /// From preparing: missing targets, judges and variables.
+    pub missing: Vec<Diagnostic>,
+}
+
+/// Something to tell the user while the session goes on.
+#[derive(Debug)]
+pub enum Notice<'a> {
+    Message(String),
+    /// Of less importance than a message: not for quiet programs.
+    Warning(String),
+    Diagnostics {
+        sources: &'a Sources,
+        secrets: &'a Secrets,
+        diagnostics: Vec<Diagnostic>,
+    },
+}
+
+/// Gets every notice of a session.
+pub type Notify<'a> = dyn FnMut(Notice<'_>) + 'a;
+
+#[derive(Debug)]
+pub enum SessionError {
+    /// Suites cannot be run as they are; nothing was called.
+    Refused(Vec<SuiteRefusal>),
+    /// An argument does not name suites.
+    Discovery(Discovery),
+    /// No file was found that could be a suite.
+    NoSuiteFile,
+    /// No file that was found is a suite.
+    NoSuite,
+    /// No test was selected.
+    NoTest,
+    /// No row of a stored run can be graded.
+    NoRow(String),
+    /// `--gate`, and no test of the run is in the baseline.
+    NothingInCommon(String),
+    /// The value of an option cannot be used.
+    Argument {
+        option: &'static str,
+        reason: String,
+    },
+    /// `--resume` with options that give other cases.
+    OtherPlan {
+        results: Utf8PathBuf,
+        options: Box<PlanOptions>,
+    },
+    /// A stored run that cannot be graded or found.
+    StoredRun(String),
+    Read(ReadError),
+    Write(String),
+}
+
+impl SessionError {
+    pub(super) fn argument(option: &'static str, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self::Argument { option, reason }
+    }
+
+    pub(super) fn write(error: &dyn fmt::Display) -> Self {
+        Self::Write(format!("cannot write results: {error}"))
+    }
+
+    /// Whether there was nothing to do (exit code 4) rather than an obstacle (exit code 2).
+    pub fn is_nothing_selected(&self) -> bool {
+        matches!(
+            self,
+            Self::NoSuiteFile
+                | Self::NoSuite
+                | Self::NoTest
+                | Self::NoRow(_)
+                | Self::NothingInCommon(_)
+        )
+    }
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(suites) => {
+                let messages = suites.iter().flat_map(|suite| {
+                    let found = suite.diagnostics.iter().chain(&suite.missing);
+                    let found = found.map(|one| suite.secrets.redact(&one.message));
+                    suite.messages.iter().cloned().chain(found)
+                });
+                f.write_str(&messages.collect::<Vec<_>>().join("\n"))
+            }
+            Self::Discovery(Discovery::Missing(path)) => write!(f, "`{path}` does not exist"),
+            Self::Discovery(Discovery::Ending(path)) => {
+                write!(
+                    f,
+                    "`{path}` is not a suite: expected .yaml, .yml, .jsonl or .json"
+                )
+            }
+            Self::Discovery(Discovery::Pattern(pattern)) => {
+                write!(f, "`{pattern}` is not a valid pattern")
+            }
+            Self::Discovery(Discovery::Unreadable(path)) => {
+                write!(
+                    f,
+                    "cannot read directory `{path}`; exclude it with `!{path}`"
+                )
+            }
+            Self::NoSuiteFile => f.write_str(
+                "no suite found: looked for `EVAL.yaml`, `*.eval.yaml` and `evals.json`",
+            ),
+            Self::NoSuite => f.write_str("no suite was found"),
+            Self::NoTest => f.write_str("no test was selected"),
+            Self::NothingInCommon(baseline) => write!(
+                f,
+                "--baseline: no test of this run was measured in `{baseline}`"
+            ),
+            Self::Argument { option, reason } => write!(f, "{option}: {reason}"),
+            Self::OtherPlan { results, options } => match plan_text(options) {
+                none if none.is_empty() => write!(
+                    f,
+                    "--resume: the run in `{results}` was started without options that select cases; remove them to resume"
+                ),
+                typed => write!(
+                    f,
+                    "--resume: the run in `{results}` was started with `{typed}`; add it to resume"
+                ),
+            },
+            Self::Read(error) => write!(f, "{error}"),
+            Self::NoRow(text) | Self::StoredRun(text) | Self::Write(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for SessionError {}
+
+impl From<ReadError> for SessionError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}

@@ -1,0 +1,389 @@
+//! Suites that are about to run: loaded, with their targets file and their variables.
+
+use std::collections::HashMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::assertion::judge_criteria;
+use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
+use evalrig_core::model::Suite;
+use evalrig_core::read::{Findings, FoundSuite, LoadError, LoadRequest, load_suite};
+use evalrig_core::reader::{Limits, TargetNames};
+use evalrig_core::secrets::Secrets;
+use evalrig_core::source::Sources;
+
+use crate::disk::Disk;
+use crate::execute::SuiteJob;
+use crate::prepare::{
+    CaseSpec, NO_TARGETS_FILE, PrepareError, SuiteSource, TargetPool, TargetScope, prepare,
+    prepare_regrade,
+};
+use crate::record::CaseKey;
+use crate::target::{Targets, find_targets_file, read_targets};
+
+use super::error::{Notice, Notify, SessionError, SuiteRefusal};
+use super::spec::LoadOptions;
+
+/// A suite without blocking diagnostics, and what belongs to it. [`LoadedSuite::into_job`] is the
+/// only way from here to a run, and a suite with diagnostics that block running does not pass it.
+#[derive(Debug)]
+pub struct LoadedSuite {
+    path: Utf8PathBuf,
+    root: Utf8PathBuf,
+    suite: Suite,
+    sources: Sources,
+    secrets: Secrets,
+    /// None of them blocks reading; some may block running.
+    diagnostics: Vec<Diagnostic>,
+    targets: Option<Targets>,
+    /// From `.env` files.
+    variables: HashMap<String, String>,
+}
+
+/// Whether a suite without a targets file is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TargetsFile {
+    Required,
+    /// Only judges need it.
+    Optional,
+}
+
+/// Loads every suite. All refusals are collected before it fails.
+pub(super) fn load_suites(
+    options: &LoadOptions,
+    found: &[FoundSuite],
+    need: TargetsFile,
+    notify: &mut Notify<'_>,
+) -> Result<Vec<LoadedSuite>, SessionError> {
+    let (mut suites, mut refusals) = (Vec::new(), Vec::new());
+    for one in found {
+        match LoadedSuite::load(options, one, need, notify) {
+            Ok(suite) => suites.extend(suite),
+            Err(refusal) => refusals.push(*refusal),
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(SessionError::Refused(refusals));
+    }
+    if suites.is_empty() {
+        return Err(SessionError::NoSuite);
+    }
+    warn_of_duplicate_names(options, &suites, notify);
+    Ok(suites)
+}
+
+/// `duplicate-suite-name`, for suites that share no sources.
+fn warn_of_duplicate_names(options: &LoadOptions, suites: &[LoadedSuite], notify: &mut Notify<'_>) {
+    let mut first: HashMap<&str, &Utf8Path> = HashMap::new();
+    for one in suites {
+        if let Some(other) = first.insert(one.name(), &one.path) {
+            let (other, path) = (options.shown(other), options.shown(&one.path));
+            notify(Notice::Warning(format!(
+                "warning[duplicate-suite-name]: `{other}` and `{path}` are both named `{}`; \
+                 their results are hard to distinguish",
+                one.name()
+            )));
+        }
+    }
+}
+
+impl LoadedSuite {
+    /// `Ok(None)` if the file is not a suite and nothing is wrong with it.
+    fn load(
+        options: &LoadOptions,
+        found: &FoundSuite,
+        need: TargetsFile,
+        notify: &mut Notify<'_>,
+    ) -> Result<Option<Self>, Box<SuiteRefusal>> {
+        let mut findings = Findings::new();
+        let root = options.root_of(&found.path);
+        let (file, targets) = targets_of(options, &found.path, &root, &mut findings);
+        let limits = Limits {
+            targets: match (&targets, &file) {
+                (Some(targets), _) => targets.target_names(),
+                (None, Some(_)) => TargetNames::Unchecked,
+                (None, None) => TargetNames::NoFile,
+            },
+            ..options.limits()
+        };
+        let request = LoadRequest::new(options.world(), &limits, &found.path, &root)
+            .origin(found.origin)
+            .with_env_values();
+        let sound = match load_suite(&request, findings) {
+            Ok(sound) => sound,
+            Err(LoadError::Blocked(mut findings)) => {
+                add_secrets(&mut findings, targets.as_ref());
+                let (sources, blocking, secrets) = findings.into_blocking();
+                return Err(SuiteRefusal::of_diagnostics(sources, blocking, secrets));
+            }
+            Err(LoadError::NotASuite(mut findings)) => {
+                add_secrets(&mut findings, targets.as_ref());
+                let (sources, diagnostics, secrets) = findings.into_parts();
+                // The file is skipped; only this says why.
+                if !diagnostics.is_empty() {
+                    notify(Notice::Diagnostics {
+                        sources: &sources,
+                        secrets: &secrets,
+                        diagnostics,
+                    });
+                }
+                return Ok(None);
+            }
+        };
+        let (suite, mut findings) = sound.into_parts();
+        let variables = add_secrets(&mut findings, targets.as_ref());
+        let (sources, diagnostics, secrets) = findings.into_parts();
+        if file.is_none() && need == TargetsFile::Required {
+            return Err(no_targets_file(&suite, sources, secrets));
+        }
+        Ok(Some(Self {
+            path: found.path.clone(),
+            root,
+            suite,
+            sources,
+            secrets,
+            diagnostics,
+            targets,
+            variables,
+        }))
+    }
+
+    pub fn name(&self) -> &str {
+        &self.suite.name
+    }
+
+    /// The repository root, absolute.
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    /// Values that must not be shown or stored.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// Judges `criteria` also in tests with assertions.
+    pub(super) fn judge_criteria(&mut self) {
+        self.suite.tests.iter_mut().for_each(judge_criteria);
+    }
+
+    /// The cases that are selected, with connected targets. Diagnostics that block running count only
+    /// if they touch a selected test; the others are warnings.
+    pub fn into_job(
+        self,
+        spec: &CaseSpec,
+        pool: &mut TargetPool,
+        notify: &mut Notify<'_>,
+    ) -> Result<SuiteJob, Box<SuiteRefusal>> {
+        let selected = spec.select(&self.suite);
+        let checked = self.check(|at| selected.binary_search(&at).is_ok(), notify);
+        let variables = self.variables.clone();
+        let variable = |name: &str| lookup(&variables, name);
+        let Some(targets) = &self.targets else {
+            let message = format!("`{}`: its targets file cannot be used", self.path);
+            return Err(self.refuse(checked.err().unwrap_or_default(), message));
+        };
+        let scope = TargetScope {
+            targets,
+            files: &Disk,
+            variable: &variable,
+        };
+        let source = SuiteSource {
+            suite: self.suite,
+            sources: self.sources,
+            path: self.path,
+            root: self.root,
+        };
+        let prepared = prepare(source, spec, scope, pool);
+        finish(checked, prepared, self.secrets, |job| job.sources)
+    }
+
+    /// The cases of a stored run, and the ids of tests that the suite no longer has.
+    pub(super) fn into_regrade_job(
+        self,
+        spec: &CaseSpec,
+        results: &Utf8Path,
+        keys: &[CaseKey],
+        notify: &mut Notify<'_>,
+    ) -> Result<(SuiteJob, Vec<String>), Box<SuiteRefusal>> {
+        let has_row = |at: usize| {
+            let id = self.suite.tests[at].id.as_str();
+            keys.iter().any(|key| key.test == id)
+        };
+        let checked = self.check(has_row, notify);
+        let variables = self.variables.clone();
+        let variable = |name: &str| lookup(&variables, name);
+        let scope = self.targets.as_ref().map(|targets| TargetScope {
+            targets,
+            files: &Disk,
+            variable: &variable,
+        });
+        let source = SuiteSource {
+            suite: self.suite,
+            sources: self.sources,
+            path: self.path,
+            root: self.root,
+        };
+        let prepared = prepare_regrade(source, spec, results, keys, scope);
+        finish(checked, prepared, self.secrets, |(job, _)| job.sources)
+    }
+
+    /// Fails with all diagnostics if one of them blocks running a selected test.
+    fn check(
+        &self,
+        is_selected: impl Fn(usize) -> bool,
+        notify: &mut Notify<'_>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let touches_selected = |one: &Diagnostic| {
+            let inside = self.suite.tests.iter().position(|test| {
+                test.span.source == one.span.source
+                    && test.span.start <= one.span.start
+                    && one.span.end <= test.span.end
+            });
+            inside.is_none_or(&is_selected)
+        };
+        let mut is_blocked = false;
+        let mut shown = Vec::with_capacity(self.diagnostics.len());
+        for one in &self.diagnostics {
+            let blocks = one.level == Level::BlocksRun && touches_selected(one);
+            is_blocked |= blocks;
+            shown.push(match one.level.severity() {
+                Severity::Error if !blocks => one.clone().level(Level::Warning),
+                _ => one.clone(),
+            });
+        }
+        if is_blocked {
+            return Err(shown);
+        }
+        if !shown.is_empty() {
+            notify(Notice::Diagnostics {
+                sources: &self.sources,
+                secrets: &self.secrets,
+                diagnostics: shown,
+            });
+        }
+        Ok(())
+    }
+
+    fn refuse(self, diagnostics: Vec<Diagnostic>, message: String) -> Box<SuiteRefusal> {
+        Box::new(SuiteRefusal {
+            messages: vec![message],
+            ..*SuiteRefusal::of_diagnostics(self.sources, diagnostics, self.secrets)
+        })
+    }
+}
+
+/// A suite that is blocked is prepared all the same, so that everything is shown at once.
+fn finish<T>(
+    checked: Result<(), Vec<Diagnostic>>,
+    prepared: Result<T, Box<PrepareError>>,
+    secrets: Secrets,
+    sources_of: impl FnOnce(T) -> Sources,
+) -> Result<T, Box<SuiteRefusal>> {
+    match (checked, prepared) {
+        (Ok(()), Ok(job)) => Ok(job),
+        (Err(blocking), Ok(job)) => Err(SuiteRefusal::of_diagnostics(
+            sources_of(job),
+            blocking,
+            secrets,
+        )),
+        (checked, Err(error)) => {
+            let messages = error.messages.iter().map(|text| secrets.redact(text));
+            Err(Box::new(SuiteRefusal {
+                sources: error.sources,
+                diagnostics: checked.err().unwrap_or_default(),
+                messages: messages.map(|text| text.to_string()).collect(),
+                missing: error.diagnostics,
+                secrets,
+            }))
+        }
+    }
+}
+
+impl SuiteRefusal {
+    fn of_diagnostics(
+        sources: Sources,
+        diagnostics: Vec<Diagnostic>,
+        secrets: Secrets,
+    ) -> Box<Self> {
+        Box::new(Self {
+            sources,
+            secrets,
+            diagnostics,
+            messages: Vec::new(),
+            missing: Vec::new(),
+        })
+    }
+}
+
+/// The targets file of a suite, and what it says.
+fn targets_of(
+    options: &LoadOptions,
+    suite: &Utf8Path,
+    root: &Utf8Path,
+    findings: &mut Findings,
+) -> (Option<Utf8PathBuf>, Option<Targets>) {
+    let chosen = options.targets_file.clone();
+    let directory = suite.parent().unwrap_or(suite);
+    let find = || find_targets_file(&Disk, directory, root, &options.working_directory);
+    let is_chosen = chosen.is_some();
+    let file = chosen.or_else(find);
+    let targets = file.as_deref().and_then(|file| {
+        let (sources, out) = findings.parts_mut();
+        // A file of another tool is read for its targets; its mistakes are not ours to report.
+        let is_foreign = !is_chosen && is_agentv(file);
+        let mut ignored = Diagnostics::new();
+        let out = if is_foreign { &mut ignored } else { out };
+        read_targets(options.world(), sources, out, file, root)
+    });
+    (file, targets)
+}
+
+fn is_agentv(file: &Utf8Path) -> bool {
+    file.parent().and_then(Utf8Path::file_name) == Some(".agentv")
+}
+
+fn no_targets_file(suite: &Suite, sources: Sources, secrets: Secrets) -> Box<SuiteRefusal> {
+    let message = "no targets file found";
+    let help = "create one with `evalrig init`, or name one with `--targets FILE`";
+    let mut refusal = SuiteRefusal::of_diagnostics(sources, Vec::new(), secrets);
+    match suite.tests.first() {
+        Some(test) => {
+            let place = test.span.at_start();
+            let found = Diagnostic::new(&NO_TARGETS_FILE, place, message).help(help);
+            refusal.diagnostics.push(found);
+        }
+        None => refusal.messages.push(format!("{message}; {help}")),
+    }
+    refusal
+}
+
+/// The process first, then `.env` files.
+fn lookup(variables: &HashMap<String, String>, name: &str) -> Option<String> {
+    let own = std::env::var(name).ok();
+    own.or_else(|| variables.get(name).cloned())
+}
+
+/// Adds the secrets of the environment and the targets file; returns the variables of `.env` files.
+fn add_secrets(findings: &mut Findings, targets: Option<&Targets>) -> HashMap<String, String> {
+    let variables = findings.env_values().clone();
+    let mut secrets = environment_secrets(&variables);
+    if let Some(targets) = targets {
+        secrets.absorb(targets.secrets_with(&|name: &str| lookup(&variables, name)));
+    }
+    findings.add_secrets(secrets);
+    variables
+}
+
+/// Values that no record may hold (spec 9.5).
+fn environment_secrets(variables: &HashMap<String, String>) -> Secrets {
+    let mut secrets = Secrets::default();
+    for (name, value) in std::env::vars_os() {
+        if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
+            secrets.notice(name, value);
+        }
+    }
+    for (name, value) in variables {
+        secrets.notice(name, value);
+    }
+    secrets
+}

@@ -1,0 +1,249 @@
+//! Runs suites from beginning to end: loads them, continues or repeats earlier runs, opens results
+//! files and reports, executes, compares with a baseline and decides about the exit code.
+//!
+//! [`RunSession::prepare`] finds everything that is missing before anything is called; [`RunSession::run`]
+//! does the rest. [`regrade`] and [`report_stored_run`] start from stored rows instead.
+
+mod baseline;
+mod case_collector;
+mod command_line;
+mod error;
+mod finish;
+mod gate;
+mod history;
+mod load;
+mod observer;
+mod recorders;
+mod regrade;
+mod report_set;
+mod results_file;
+mod resume;
+mod run_job;
+mod scratch;
+mod spec;
+mod stored_run;
+mod suite_text;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::secrets::Secrets;
+
+use crate::execute::{Job, RunOptions, SuiteJob};
+use crate::prepare::{Estimate, TargetPool};
+use crate::runlog::Recording;
+
+pub use case_collector::read_cases;
+pub use command_line::quoted;
+pub use error::{Notice, Notify, SessionError, SuiteRefusal};
+pub use finish::RunOutcome;
+pub use gate::{comparison_exit, gate_exit};
+pub use load::LoadedSuite;
+pub use observer::{SessionExit, StopSignal};
+pub use regrade::{RegradeSpec, regrade};
+pub use results_file::{LATEST, find_results};
+pub use run_job::EventListener;
+pub use spec::{
+    BaselineSpec, EarlierRun, GradingSpec, LoadOptions, ReportSpec, RerunCommands, RunLogSpec,
+    RunSpec,
+};
+pub use stored_run::{StoredRunSpec, report_stored_run};
+
+use baseline::{Baseline, BaselineSuite};
+use finish::{RunFinish, finish_run};
+use history::TestHistory;
+use load::{TargetsFile, load_suites};
+use observer::RunObserver;
+use recorders::Recorders;
+use report_set::ReportSet;
+use resume::{find_interrupted, read_failed, start_suites};
+use run_job::{SignalHandling, run_job};
+use scratch::RunScratch;
+
+/// Suites whose cases are planned and whose targets are connected. Nothing has been called.
+#[derive(Debug)]
+pub struct RunSession {
+    spec: RunSpec,
+    suites: Vec<SuiteJob>,
+    secrets: Arc<Secrets>,
+}
+
+/// What a run would do (`--dry-run`).
+#[derive(Debug)]
+pub struct RunPlan {
+    pub estimate: Estimate,
+    /// Name of the baseline, and how many tests of the run it has.
+    pub baseline: Option<(String, usize)>,
+}
+
+impl RunSession {
+    /// Loads the suites and plans their cases. Fails with everything that is missing.
+    pub fn prepare(spec: RunSpec, notify: &mut Notify<'_>) -> Result<Self, SessionError> {
+        spec.loading.check()?;
+        let found = spec.loading.discover(&spec.paths)?;
+        let mut cases = spec.cases()?;
+        let loaded = load_suites(&spec.loading, &found, TargetsFile::Required, notify)?;
+        if let Some(earlier) = &spec.failed {
+            let only = read_failed(earlier, &loaded, &spec.plan.targets, notify)?;
+            cases.only = Some(only);
+        }
+        let mut secrets = Secrets::default();
+        for suite in &loaded {
+            secrets.absorb(suite.secrets().clone());
+        }
+        let mut pool = TargetPool::default();
+        let (mut suites, mut refusals) = (Vec::with_capacity(loaded.len()), Vec::new());
+        for mut suite in loaded {
+            if spec.grading.judge_criteria {
+                suite.judge_criteria();
+            }
+            match suite.into_job(&cases, &mut pool, notify) {
+                Ok(job) => suites.push(job),
+                Err(refusal) => refusals.push(*refusal),
+            }
+        }
+        if !refusals.is_empty() {
+            return Err(SessionError::Refused(refusals));
+        }
+        Ok(Self {
+            spec,
+            suites,
+            secrets: Arc::new(secrets),
+        })
+    }
+
+    pub fn suites(&self) -> &[SuiteJob] {
+        &self.suites
+    }
+
+    /// How many calls the run would make and what they may cost.
+    pub fn plan(&self, notify: &mut Notify<'_>) -> Result<RunPlan, SessionError> {
+        let mut estimate = Estimate::default();
+        for suite in &self.suites {
+            estimate.add(suite, self.spec.grading.judging, self.spec.retries);
+        }
+        if estimate.cases == 0 {
+            return Err(SessionError::NoTest);
+        }
+        let jobs: Vec<&SuiteJob> = self.suites.iter().collect();
+        let baseline = read_baseline(&self.spec, &jobs, Vec::new(), notify)?;
+        Ok(RunPlan {
+            estimate,
+            baseline: baseline.map(|(found, common)| (found.name().to_owned(), common)),
+        })
+    }
+
+    /// Runs every case and writes results and reports. Blocks; it starts an async runtime of its own.
+    pub fn run(
+        self,
+        notify: &mut Notify<'_>,
+        listener: EventListener,
+    ) -> Result<RunOutcome, SessionError> {
+        let Self {
+            spec,
+            suites,
+            secrets,
+        } = self;
+        let planned = suites.iter().map(SuiteJob::case_count).sum();
+        if planned == 0 {
+            return Err(SessionError::NoTest);
+        }
+        let mut suites = find_interrupted(&spec, suites, notify)?;
+        let own = suites.iter().filter_map(|suite| suite.results()).collect();
+        let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
+        let baseline = read_baseline(&spec, &jobs, own, notify)?.map(|(found, _)| found);
+        let roots = jobs.iter().map(|suite| suite.root.clone()).collect();
+        let mut answered = HashMap::new();
+        for suite in &mut suites {
+            suite.remove_finished(&mut answered);
+        }
+        let scratch = RunScratch::new()?;
+        let rule = spec.grading.exit_rule;
+        let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots)?;
+        let history = TestHistory::for_reports(&reports);
+        let mut recorders = Recorders::new(spec.plan.clone(), Arc::clone(&secrets), history);
+        let mut observer = RunObserver::new(reports, rule, baseline);
+        let suites = start_suites(&spec, suites, &mut recorders, &mut observer)?;
+        let recording = spec.run_log.as_ref().map(|log| {
+            let recording = Recording::new(log.store.clone(), log.keep_runs, secrets);
+            Arc::new(recording)
+        });
+        let job = Job {
+            suites,
+            options: run_options(&spec, scratch.path(), recording.clone()),
+            answered,
+        };
+        let signals = if spec.handle_signals {
+            SignalHandling::Stop
+        } else {
+            SignalHandling::Ignore
+        };
+        let (started, finished) = (Instant::now(), planned - job.case_count());
+        let (end, observer) = run_job(job, observer, listener, signals, finished);
+        drop(scratch);
+        for warning in recording.iter().flat_map(|one| one.take_warnings()) {
+            notify(Notice::Message(warning));
+        }
+        let finish = RunFinish {
+            loading: &spec.loading,
+            end,
+            planned,
+            rerun: spec.rerun.as_ref(),
+            duration: started.elapsed(),
+        };
+        Ok(finish_run(finish, observer, recorders, notify))
+    }
+}
+
+fn run_options(
+    spec: &RunSpec,
+    scratch: &Utf8Path,
+    recording: Option<Arc<Recording>>,
+) -> RunOptions {
+    RunOptions {
+        workers: spec.workers,
+        timeout: spec.timeout,
+        retries: spec.retries,
+        budget_usd: spec.budget_usd,
+        max_errors: spec.max_errors,
+        judging: spec.grading.judging,
+        messages: spec.messages,
+        scratch: scratch.to_owned(),
+        recording,
+    }
+}
+
+/// The baseline, and how many tests of the run it has. Without any, a gate cannot pass, so nothing is
+/// called. `own` are the results that the run continues.
+fn read_baseline(
+    spec: &RunSpec,
+    suites: &[&SuiteJob],
+    mut own: Vec<Utf8PathBuf>,
+    notify: &mut Notify<'_>,
+) -> Result<Option<(Baseline, usize)>, SessionError> {
+    let Some(wanted) = &spec.baseline else {
+        return Ok(None);
+    };
+    own.extend(spec.output.clone());
+    let names: Vec<_> = suites
+        .iter()
+        .map(|suite| BaselineSuite::from(*suite))
+        .collect();
+    let mut baseline = Baseline::read(&spec.loading, wanted, &names, &own, notify)?;
+    let common = baseline.plan(suites);
+    if common == 0 {
+        let error = SessionError::NothingInCommon(baseline.name().to_owned());
+        if wanted.is_gated {
+            return Err(error);
+        }
+        notify(Notice::Message(error.to_string()));
+    } else if spec.failed.is_some() {
+        let text = "--baseline: some of the tests that failed before will improve by chance alone";
+        notify(Notice::Message(text.to_owned()));
+    }
+    Ok(Some((baseline, common)))
+}

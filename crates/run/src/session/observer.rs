@@ -1,0 +1,129 @@
+//! What rows add up to at the end of a run: reports, totals, the comparison and the exit code.
+
+use evalrig_core::compare::Comparison;
+
+use crate::execute::{Ended, Limit};
+use crate::record::{ExitRule, ExitTally, Row, RunExit, RunTotals};
+use crate::report::comparison::gate;
+use crate::report::{Compared, RunEnd, Stopped};
+
+use super::baseline::Baseline;
+use super::error::{Notice, Notify};
+use super::gate::gate_exit;
+use super::report_set::{ReportAudience, ReportSet};
+
+/// A signal that ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopSignal {
+    /// SIGINT, or Ctrl-C.
+    Interrupt,
+    Terminate,
+}
+
+/// How a run that could start ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionExit {
+    Run(RunExit),
+    Signal(StopSignal),
+}
+
+impl SessionExit {
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Run(exit) => exit.code(),
+            // As shells do: 128 plus the number of the signal.
+            Self::Signal(StopSignal::Interrupt) => 130,
+            Self::Signal(StopSignal::Terminate) => 143,
+        }
+    }
+}
+
+/// Gets every row of a run once.
+#[derive(Debug)]
+pub(super) struct RunObserver {
+    reports: ReportSet,
+    exit: ExitTally,
+    totals: RunTotals,
+    baseline: Option<Baseline>,
+}
+
+impl RunObserver {
+    pub(super) fn new(reports: ReportSet, rule: ExitRule, baseline: Option<Baseline>) -> Self {
+        Self {
+            reports,
+            exit: ExitTally::new(rule),
+            totals: RunTotals::default(),
+            baseline,
+        }
+    }
+
+    pub(super) fn add(&mut self, row: &Row) {
+        self.reports.row(row);
+        self.exit.add(row);
+        self.totals.add(row);
+        if let Some(baseline) = &mut self.baseline {
+            baseline.add(row);
+        }
+    }
+
+    pub(super) fn totals(&self) -> RunTotals {
+        self.totals
+    }
+
+    pub(super) fn is_gated(&self) -> bool {
+        self.baseline.as_ref().is_some_and(Baseline::is_gated)
+    }
+
+    /// A part of a run cannot be compared.
+    pub(super) fn compare(&mut self, ended: &Ended, notify: &mut Notify<'_>) -> Option<Compared> {
+        let baseline = self.baseline.take()?;
+        match ended {
+            Ended::Complete | Ended::Limited(_) => Some(baseline.compare()),
+            Ended::Cancelled | Ended::Broken(_) => {
+                let text = "--baseline: not compared, because the run did not finish";
+                notify(Notice::Message(text.to_owned()));
+                None
+            }
+        }
+    }
+
+    /// With a gate, the comparison decides instead of the tests.
+    pub(super) fn exit(
+        &self,
+        ended: &Ended,
+        signal: Option<StopSignal>,
+        gated: Option<&Comparison>,
+    ) -> SessionExit {
+        match (ended, signal, gated) {
+            (Ended::Cancelled, Some(signal), _) => SessionExit::Signal(signal),
+            (Ended::Broken(_), ..) => SessionExit::Run(RunExit::Incomplete),
+            (_, _, Some(comparison)) => {
+                SessionExit::Run(gate_exit(comparison, self.exit.is_incomplete()))
+            }
+            _ => SessionExit::Run(self.exit.exit()),
+        }
+    }
+
+    /// Completes the reports; returns what could not be written.
+    pub(super) fn finish(self, end: &RunEnd, notify: &mut Notify<'_>) -> Vec<String> {
+        let audience = self.reports.audience;
+        let errors = self.reports.finish(end);
+        if audience == ReportAudience::Programs
+            && let Some(gate) = gate(end)
+        {
+            notify(Notice::Message(gate.line()));
+        }
+        errors
+    }
+}
+
+pub(super) fn stopped(ended: &Ended) -> Option<Stopped> {
+    match ended {
+        Ended::Complete | Ended::Broken(_) => None,
+        Ended::Cancelled => Some(Stopped::Signal),
+        Ended::Limited(reached) => Some(match reached.limit {
+            Limit::Budget => Stopped::Budget,
+            Limit::Errors => Stopped::Errors,
+        }),
+    }
+}

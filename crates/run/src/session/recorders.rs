@@ -1,0 +1,225 @@
+//! The results files of a run. Each suite has its own, unless `--output` or an earlier run makes them
+//! share one.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::secrets::Secrets;
+
+use crate::execute::{Durable, RowSink, SuiteJob, UngradedAnswer, WrittenRow};
+use crate::record::{
+    CaseKey, End, Existing, Header, Interrupted, Place, PlanOptions, PlannedSuite, Recorder, Row,
+    Rows, RunFacts, Summary, SummaryBuilder, fingerprint, rfc3339, write_summary,
+};
+
+use super::error::SessionError;
+use super::history::TestHistory;
+
+/// A results file with the summary of its rows.
+#[derive(Debug)]
+pub(super) struct ResultsFile {
+    recorder: Recorder,
+    contents: Mutex<FileContents>,
+}
+
+#[derive(Debug, Default)]
+struct FileContents {
+    suites: Vec<String>,
+    summary: SummaryBuilder,
+}
+
+/// Where the rows of one suite go.
+#[derive(Debug)]
+pub(super) struct SuiteSink {
+    file: Arc<ResultsFile>,
+    /// Paths in rows start here.
+    root: Utf8PathBuf,
+    history: Arc<Mutex<TestHistory>>,
+}
+
+impl RowSink for SuiteSink {
+    fn write(&self, row: Row) -> WrittenRow {
+        self.file.recorder.write(row)
+    }
+
+    fn write_answer(&self, key: &CaseKey, test_hash: &str, answer: &UngradedAnswer) -> Durable {
+        self.file.recorder.write_answer(key, test_hash, answer)
+    }
+
+    fn settled(&self, row: &Row) {
+        locked(&self.file.contents).summary.add(row);
+        locked(&self.history).add(&self.root, row);
+    }
+}
+
+/// Every results file of a run, in the order of its suites.
+#[derive(Debug)]
+pub(super) struct Recorders {
+    files: Vec<Arc<ResultsFile>>,
+    options: PlanOptions,
+    secrets: Arc<Secrets>,
+    history: Arc<Mutex<TestHistory>>,
+    now: SystemTime,
+}
+
+/// What [`Recorders::finish`] leaves behind.
+#[derive(Debug, Default)]
+pub(super) struct FinishedFiles {
+    pub(super) results: Vec<Utf8PathBuf>,
+    pub(super) suites: Vec<String>,
+    /// Of each file; `None` where there is no place for a summary beside the rows.
+    pub(super) summaries: Vec<(Option<Utf8PathBuf>, Summary)>,
+    pub(super) errors: Vec<String>,
+}
+
+impl Recorders {
+    pub(super) fn new(options: PlanOptions, secrets: Arc<Secrets>, history: TestHistory) -> Self {
+        Self {
+            files: Vec::new(),
+            options,
+            secrets,
+            history: Arc::new(Mutex::new(history)),
+            now: SystemTime::now(),
+        }
+    }
+
+    /// A file for all suites. Only results are replaced by results.
+    pub(super) fn create_at(
+        &mut self,
+        path: &Utf8Path,
+        suites: &[&SuiteJob],
+    ) -> Result<Arc<ResultsFile>, SessionError> {
+        let place = output_place(path)?;
+        self.create(place, suites)
+    }
+
+    /// A new file in the results folder of the suite's repository.
+    pub(super) fn claim(&mut self, suite: &SuiteJob) -> Result<Arc<ResultsFile>, SessionError> {
+        let place = Place::claim(&suite.root, &suite.suite.name, self.now);
+        let place = place.map_err(|error| SessionError::write(&error))?;
+        let file = self.create(place, &[suite])?;
+        file.point_latest();
+        Ok(file)
+    }
+
+    /// The file of an interrupted run.
+    pub(super) fn resume(
+        &mut self,
+        interrupted: &Interrupted,
+        suite: &SuiteJob,
+    ) -> Result<Arc<ResultsFile>, SessionError> {
+        let header = self.header(&[suite]);
+        let recorder = Recorder::resume(interrupted, &header, Arc::clone(&self.secrets));
+        let file = self.add(recorder.map_err(|error| SessionError::write(&error))?);
+        file.point_latest();
+        Ok(file)
+    }
+
+    fn create(
+        &mut self,
+        place: Place,
+        suites: &[&SuiteJob],
+    ) -> Result<Arc<ResultsFile>, SessionError> {
+        let header = self.header(suites);
+        let secrets = Arc::clone(&self.secrets);
+        let recorder = Recorder::create(place, Existing::Replace, &header, secrets);
+        Ok(self.add(recorder.map_err(|error| SessionError::write(&error))?))
+    }
+
+    fn add(&mut self, recorder: Recorder) -> Arc<ResultsFile> {
+        let file = Arc::new(ResultsFile {
+            recorder,
+            contents: Mutex::default(),
+        });
+        self.files.push(Arc::clone(&file));
+        file
+    }
+
+    fn header(&self, suites: &[&SuiteJob]) -> Header {
+        let planned = suites.iter().map(|suite| {
+            let tests = suite.suite.tests.iter().zip(&suite.hashes);
+            let tests = tests.filter(|(_, hash)| !hash.is_empty());
+            PlannedSuite {
+                name: suite.suite.name.clone(),
+                file: suite.file(),
+                fingerprint: fingerprint(
+                    tests.map(|(test, hash)| (test.id.as_str(), hash.as_str())),
+                ),
+            }
+        });
+        let cases: usize = suites.iter().map(|suite| suite.case_count()).sum();
+        let mut header = Header::new(rfc3339(self.now), planned.collect(), cases as u64);
+        header.options = self.options.clone();
+        header
+    }
+
+    /// The sink of a suite whose rows go to this file.
+    pub(super) fn sink(&self, file: &Arc<ResultsFile>, suite: &SuiteJob) -> Arc<SuiteSink> {
+        locked(&file.contents).suites.push(suite.suite.name.clone());
+        Arc::new(SuiteSink {
+            file: Arc::clone(file),
+            root: suite.root.clone(),
+            history: Arc::clone(&self.history),
+        })
+    }
+
+    pub(super) fn history(&self) -> Arc<Mutex<TestHistory>> {
+        Arc::clone(&self.history)
+    }
+
+    /// Closes the files and writes their summaries. Every sink must be gone.
+    pub(super) fn finish(self, end: End, duration_ms: Option<u64>, exit_code: u8) -> FinishedFiles {
+        let mut finished = FinishedFiles::default();
+        for file in self.files {
+            let file = Arc::into_inner(file).expect("the run has ended and dropped its sinks");
+            let contents = file.contents.into_inner();
+            let contents = contents.unwrap_or_else(PoisonError::into_inner);
+            let place = file.recorder.place().clone();
+            let summary = contents.summary.finish(RunFacts {
+                suite: contents.suites.join(", "),
+                timestamp: rfc3339(SystemTime::now()),
+                duration_ms,
+                exit_code,
+            });
+            let closed = file.recorder.finish(end);
+            finished
+                .errors
+                .extend(closed.err().map(|error| error.to_string()));
+            // A pipe or a device has no place for a summary.
+            let path = place.results().is_file().then(|| place.summary());
+            if let Some(path) = &path {
+                let written = write_summary(path, &summary);
+                finished
+                    .errors
+                    .extend(written.err().map(|error| error.to_string()));
+            }
+            finished.results.push(place.results().to_owned());
+            finished.suites.extend(contents.suites);
+            finished.summaries.push((path, summary));
+        }
+        finished
+    }
+}
+
+impl ResultsFile {
+    fn point_latest(&self) {
+        // Results without the link are still results.
+        let _ = self.recorder.place().point_latest();
+    }
+}
+
+/// A file named by mistake must not be emptied.
+fn output_place(path: &Utf8Path) -> Result<Place, SessionError> {
+    // Reading a pipe would block.
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    if is_file && Rows::open(path).is_err() {
+        let reason = format!("`{path}` exists and is not a results file; nothing was written");
+        return Err(SessionError::argument("--output", reason));
+    }
+    Place::at(path).map_err(|error| SessionError::write(&error))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

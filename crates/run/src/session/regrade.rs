@@ -1,0 +1,195 @@
+//! Grades a stored run again with the suite's current assertions, without calling the target.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::read::{FoundSuite, Origin};
+
+use crate::execute::{Job, RunOptions, SuiteRun};
+use crate::record::{CaseKey, PlanOptions, Rows};
+
+use super::error::{Notice, Notify, SessionError};
+use super::finish::{RunFinish, RunOutcome, finish_run};
+use super::history::TestHistory;
+use super::load::{TargetsFile, load_suites};
+use super::observer::RunObserver;
+use super::recorders::Recorders;
+use super::report_set::ReportSet;
+use super::resume::root_of_results;
+use super::run_job::{EventListener, SignalHandling, run_job};
+use super::scratch::RunScratch;
+use super::spec::{GradingSpec, LoadOptions, ReportSpec};
+
+/// What to grade again, and with what.
+#[derive(Debug, Clone)]
+pub struct RegradeSpec {
+    pub loading: LoadOptions,
+    /// A results file, absolute.
+    pub results: Utf8PathBuf,
+    /// Absolute; `None`: the suite that the rows name.
+    pub suite: Option<Utf8PathBuf>,
+    pub grading: GradingSpec,
+    pub workers: Option<usize>,
+    /// Absolute; `None`: `.evalrig/results` of the suite's repository.
+    pub output: Option<Utf8PathBuf>,
+    pub messages: bool,
+    pub reports: ReportSpec,
+    /// Whether SIGINT and SIGTERM stop the run in order.
+    pub handle_signals: bool,
+}
+
+pub fn regrade(
+    spec: &RegradeSpec,
+    notify: &mut Notify<'_>,
+    listener: EventListener,
+) -> Result<RunOutcome, SessionError> {
+    spec.loading.check()?;
+    check_output(spec)?;
+    let stored = StoredRows::read(&spec.results)?;
+    let path = match &spec.suite {
+        Some(file) => file.clone(),
+        None => stored.suite_file(spec)?,
+    };
+    let origin = Origin::Named;
+    let found = [FoundSuite { path, origin }];
+    let loaded = load_suites(&spec.loading, &found, TargetsFile::Optional, notify)?;
+    let Some(mut loaded) = loaded.into_iter().next() else {
+        return Err(SessionError::NoSuite);
+    };
+    stored.check_suites(loaded.name(), spec, notify)?;
+    if spec.grading.judge_criteria {
+        loaded.judge_criteria();
+    }
+    let secrets = Arc::new(loaded.secrets().clone());
+    let cases = spec.grading.cases();
+    let prepared = loaded.into_regrade_job(&cases, &spec.results, &stored.keys, notify);
+    let (job, gone) = prepared.map_err(|refusal| SessionError::Refused(vec![*refusal]))?;
+    for id in gone {
+        let text = format!("test `{id}` is no longer in the suite; its row is ignored");
+        notify(Notice::Message(text));
+    }
+    let planned = job.case_count();
+    if planned == 0 {
+        let text = "no row of the file belongs to a test of the suite";
+        return Err(SessionError::NoRow(text.to_owned()));
+    }
+    let scratch = RunScratch::new()?;
+    let (rule, roots) = (spec.grading.exit_rule, vec![job.root.clone()]);
+    let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots)?;
+    let history = TestHistory::for_reports(&reports);
+    let mut recorders = Recorders::new(PlanOptions::default(), secrets, history);
+    let file = match &spec.output {
+        Some(path) => recorders.create_at(path, &[&job])?,
+        None => recorders.claim(&job)?,
+    };
+    let sink = recorders.sink(&file, &job);
+    drop(file);
+    let job = Job {
+        suites: vec![SuiteRun { job, sink }],
+        options: RunOptions {
+            workers: spec.workers,
+            timeout: None,
+            retries: None,
+            budget_usd: None,
+            max_errors: None,
+            judging: spec.grading.judging,
+            messages: spec.messages,
+            scratch: scratch.path().to_owned(),
+            recording: None,
+        },
+        answered: HashMap::new(),
+    };
+    let signals = if spec.handle_signals {
+        SignalHandling::Stop
+    } else {
+        SignalHandling::Ignore
+    };
+    let started = Instant::now();
+    let observer = RunObserver::new(reports, rule, None);
+    let (end, observer) = run_job(job, observer, listener, signals, 0);
+    drop(scratch);
+    let finish = RunFinish {
+        loading: &spec.loading,
+        end,
+        planned,
+        rerun: None,
+        duration: started.elapsed(),
+    };
+    Ok(finish_run(finish, observer, recorders, notify))
+}
+
+/// Rows are read while others are written, so both cannot be the same file.
+fn check_output(spec: &RegradeSpec) -> Result<(), SessionError> {
+    let real = |path: &Utf8Path| path.canonicalize_utf8().ok();
+    let output = spec.output.as_deref().and_then(real);
+    if output.is_some() && output == real(&spec.results) {
+        let reason = "cannot overwrite the results that are graded; name another file";
+        return Err(SessionError::argument("--output", reason));
+    }
+    Ok(())
+}
+
+/// The cases of a results file.
+struct StoredRows {
+    keys: Vec<CaseKey>,
+    /// The suite file that the first row names, relative to the repository root.
+    file: Option<String>,
+}
+
+impl StoredRows {
+    fn read(results: &Utf8Path) -> Result<Self, SessionError> {
+        let (mut keys, mut file) = (Vec::new(), None);
+        for row in Rows::open(results)? {
+            let row = row?;
+            file.get_or_insert_with(|| row.source.file.clone());
+            keys.push(row.key());
+        }
+        Ok(Self { keys, file })
+    }
+
+    /// Rows of other suites are ignored only if the suite was named.
+    fn check_suites(
+        &self,
+        suite: &str,
+        spec: &RegradeSpec,
+        notify: &mut Notify<'_>,
+    ) -> Result<(), SessionError> {
+        let mut others: Vec<&str> = self.keys.iter().map(|key| key.suite.as_str()).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|name| *name != suite);
+        if others.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+        let names = names.join(", ");
+        if spec.suite.is_none() {
+            let results = spec.loading.shown(&spec.results);
+            return Err(SessionError::StoredRun(format!(
+                "`{results}` also has rows of other suites: {names}; select one with --suite"
+            )));
+        }
+        notify(Notice::Message(format!("rows of {names} are ignored")));
+        Ok(())
+    }
+
+    /// The suite that the rows come from, if it still exists.
+    fn suite_file(&self, spec: &RegradeSpec) -> Result<Utf8PathBuf, SessionError> {
+        let root = match &spec.loading.root {
+            Some(root) => root.clone(),
+            None => root_of_results(&spec.results),
+        };
+        match self.file.as_ref().map(|file| root.join(file)) {
+            Some(file) if file.is_file() => Ok(file),
+            Some(file) => Err(SessionError::StoredRun(format!(
+                "`{file}` does not exist; name the suite with --suite"
+            ))),
+            None => Err(SessionError::NoRow(format!(
+                "`{}` has no rows",
+                spec.loading.shown(&spec.results)
+            ))),
+        }
+    }
+}

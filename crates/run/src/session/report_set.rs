@@ -1,0 +1,211 @@
+//! The reports of a run, each with its output.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::diagnostic::did_you_mean;
+
+use crate::disk::{Durability, FileDraft};
+use crate::record::{ExitRule, Row};
+use crate::report::{REPORTS, Report, RunEnd, Setting, report_named};
+
+use super::error::SessionError;
+use super::spec::{LoadOptions, ReportSpec};
+use super::suite_text::suite_text;
+
+/// Whether a report tells people about the gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReportAudience {
+    /// A report on standard output does.
+    People,
+    /// All reports go to files or are for machines.
+    Programs,
+}
+
+#[derive(Debug)]
+pub(super) struct ReportSet {
+    open: Vec<OpenReport>,
+    pub(super) audience: ReportAudience,
+    /// Whether a report shows earlier runs from the run log.
+    pub(super) shows_history: bool,
+}
+
+#[derive(Debug)]
+struct OpenReport {
+    report: Box<dyn Report>,
+    output: ReportOutput,
+    /// The first error; nothing is written after it.
+    error: Option<io::Error>,
+}
+
+#[derive(Debug)]
+enum ReportOutput {
+    Stdout(BufWriter<io::Stdout>),
+    /// Placed when it is complete.
+    File(BufWriter<FileDraft>),
+}
+
+impl ReportOutput {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Stdout(out) => out,
+            Self::File(file) => file,
+        }
+    }
+}
+
+impl ReportSet {
+    /// Opens every report before anything is run.
+    pub(super) fn open(
+        loading: &LoadOptions,
+        spec: &ReportSpec,
+        rule: ExitRule,
+        roots: Vec<Utf8PathBuf>,
+    ) -> Result<Self, SessionError> {
+        let setting = Setting {
+            style: spec.style,
+            detail: spec.detail,
+            text: suite_text(&loading.working_directory, roots),
+            borderline: rule.borderline,
+        };
+        let mut set = Self {
+            open: Vec::with_capacity(spec.list.len()),
+            audience: ReportAudience::Programs,
+            shows_history: false,
+        };
+        let mut printed = 0;
+        for one in &spec.list {
+            let (name, path) = match one.split_once('=') {
+                Some((name, path)) => (name, Some(loading.working_directory.join(path))),
+                None => (one.as_str(), None),
+            };
+            let Some(kind) = report_named(name) else {
+                return Err(SessionError::argument("--report", unknown(name)));
+            };
+            printed += usize::from(path.is_none());
+            set.shows_history |= kind.shows_history;
+            if path.is_none() && kind.shows_gate {
+                set.audience = ReportAudience::People;
+            }
+            if printed > 1 {
+                let reason = "only one report can go to standard output; give the others a path";
+                return Err(SessionError::argument("--report", reason));
+            }
+            set.open.push(OpenReport {
+                report: (kind.make)(&setting),
+                output: open_output(path.as_deref())?,
+                error: None,
+            });
+        }
+        Ok(set)
+    }
+
+    pub(super) fn row(&mut self, row: &Row) {
+        for one in &mut self.open {
+            one.write(|report, out| report.row(row, out));
+        }
+    }
+
+    /// Completes every report; returns what could not be written.
+    pub(super) fn finish(self, end: &RunEnd) -> Vec<String> {
+        let mut errors = Vec::new();
+        for mut one in self.open {
+            one.write(|report, out| report.finish(end, out));
+            errors.extend(one.close().err());
+        }
+        errors
+    }
+}
+
+impl OpenReport {
+    fn write(&mut self, write: impl FnOnce(&mut dyn Report, &mut dyn Write) -> io::Result<()>) {
+        if self.error.is_none() {
+            self.error = write(&mut *self.report, self.output.writer()).err();
+        }
+    }
+
+    fn close(mut self) -> Result<(), String> {
+        let flushed = match self.error.take() {
+            Some(error) => Err(error),
+            None => self.output.writer().flush(),
+        };
+        match (self.output, flushed) {
+            (ReportOutput::Stdout(_), Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(format!("cannot write to standard output: {error}"))
+            }
+            (ReportOutput::Stdout(_), _) => Ok(()),
+            (ReportOutput::File(file), flushed) => {
+                // The buffer is empty, or its contents are lost.
+                let (draft, _) = file.into_parts();
+                let path = draft.path().to_owned();
+                let placed = flushed.and_then(|()| draft.place(Durability::Unsynced));
+                placed.map_err(|error| format!("cannot write `{path}`: {error}"))
+            }
+        }
+    }
+}
+
+fn open_output(path: Option<&Utf8Path>) -> Result<ReportOutput, SessionError> {
+    let Some(path) = path else {
+        return Ok(ReportOutput::Stdout(BufWriter::new(io::stdout())));
+    };
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    match made.and_then(|()| FileDraft::create(path)) {
+        Ok(draft) => Ok(ReportOutput::File(BufWriter::new(draft))),
+        Err(error) => {
+            let reason = format!("cannot write `{path}`: {error}");
+            Err(SessionError::argument("--report", reason))
+        }
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let names = REPORTS.iter().map(|report| report.name);
+    match did_you_mean(name, names.clone()) {
+        Some(near) => format!("unknown report `{name}`; did you mean `{near}`?"),
+        None => {
+            let names: Vec<&str> = names.collect();
+            format!("unknown report `{name}`; expected {}", names.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(list: &[&str]) -> Result<ReportSet, SessionError> {
+        let folder = tempfile::tempdir().unwrap();
+        let loading = LoadOptions::new(Utf8Path::from_path(folder.path()).unwrap());
+        let spec = ReportSpec {
+            list: list.iter().map(|one| (*one).to_owned()).collect(),
+            ..ReportSpec::default()
+        };
+        ReportSet::open(&loading, &spec, ExitRule::default(), Vec::new())
+    }
+
+    #[test]
+    fn only_one_report_goes_to_standard_output() {
+        assert!(open(&["json", "junit=a/junit.xml"]).is_ok());
+        let error = open(&["json", "terminal"]).unwrap_err();
+        assert!(error.to_string().starts_with("--report: only one report"));
+    }
+
+    #[test]
+    fn an_unknown_report_suggests_a_known_one() {
+        let error = open(&["juni"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--report: unknown report `juni`; did you mean `junit`?"
+        );
+    }
+
+    #[test]
+    fn people_hear_of_the_gate_from_a_report_on_standard_output_only() {
+        let audience = |list: &[&str]| open(list).unwrap().audience;
+        assert_eq!(audience(&["terminal"]), ReportAudience::People);
+        assert_eq!(audience(&["json"]), ReportAudience::Programs);
+        assert_eq!(audience(&["markdown=a.md"]), ReportAudience::Programs);
+    }
+}

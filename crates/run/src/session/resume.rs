@@ -1,0 +1,262 @@
+//! Earlier runs of the same suites: cases that did not pass, and interrupted runs to continue.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use evalrig_core::read::suite_root;
+
+use crate::disk::Disk;
+use crate::execute::{RowSink, SuiteJob, SuiteRun, UngradedAnswer};
+use crate::prepare::{TestOnTarget, remove_finished};
+use crate::record::{CaseKey, Interrupted, Place, Rows, read_finished};
+
+use super::error::{Notice, Notify, SessionError};
+use super::load::LoadedSuite;
+use super::observer::RunObserver;
+use super::recorders::{Recorders, ResultsFile};
+use super::spec::{EarlierRun, RunSpec};
+
+/// `--failed`: the tests and targets that did not pass.
+pub(super) fn read_failed(
+    earlier: &EarlierRun,
+    suites: &[LoadedSuite],
+    targets: &[String],
+    notify: &mut Notify<'_>,
+) -> Result<HashSet<TestOnTarget>, SessionError> {
+    let (mut only, mut unknown) = (HashSet::new(), Vec::new());
+    for suite in suites {
+        let file = match earlier {
+            EarlierRun::Latest => Place::latest_of(suite.root(), suite.name()),
+            EarlierRun::File(path) => Some(path.clone()),
+        };
+        let Some(file) = file else {
+            unknown.push(format!("`{}`", suite.name()));
+            continue;
+        };
+        let rows = read_finished(&file)?;
+        let ran: HashSet<TestOnTarget> = rows.keys().map(TestOnTarget::from).collect();
+        let own = rows.iter().filter(|(key, _)| key.suite == suite.name());
+        for (key, _) in own.filter(|(_, finished)| finished.did_not_pass()) {
+            let case = TestOnTarget::from(key);
+            // On a target that has not seen the test yet, it has not passed either.
+            let others = targets.iter().map(|target| TestOnTarget {
+                target: target.clone(),
+                ..case.clone()
+            });
+            only.extend(others.filter(|other| !ran.contains(other)));
+            only.insert(case);
+        }
+    }
+    if !unknown.is_empty() {
+        let reason = format!("no results yet of {}", unknown.join(", "));
+        // The other suites may have cases to run again.
+        if unknown.len() == suites.len() {
+            return Err(SessionError::argument("--failed", reason));
+        }
+        notify(Notice::Message(format!("--failed: {reason}")));
+    }
+    Ok(only)
+}
+
+impl From<&CaseKey> for TestOnTarget {
+    fn from(key: &CaseKey) -> Self {
+        Self {
+            suite: key.suite.clone(),
+            test: key.test.clone(),
+            target: key.target.clone(),
+        }
+    }
+}
+
+/// A suite, and the interrupted run that it continues. Suites that shared a results file go on
+/// sharing it.
+#[derive(Debug)]
+pub(super) struct ResumableSuite {
+    pub(super) job: SuiteJob,
+    interrupted: Option<Arc<Interrupted>>,
+}
+
+/// Finds the interrupted runs that `--resume` asks for.
+pub(super) fn find_interrupted(
+    spec: &RunSpec,
+    jobs: Vec<SuiteJob>,
+    notify: &mut Notify<'_>,
+) -> Result<Vec<ResumableSuite>, SessionError> {
+    let mut known: HashMap<Utf8PathBuf, Arc<Interrupted>> = HashMap::new();
+    let mut suites = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let file = match &spec.resume {
+            None => None,
+            Some(EarlierRun::Latest) => Place::interrupted(&job.root, &job.suite.name),
+            Some(EarlierRun::File(path)) => Some(path.clone()),
+        };
+        let interrupted = match file {
+            None => None,
+            Some(file) => Some(match known.get(&file) {
+                Some(found) => Arc::clone(found),
+                None => {
+                    let read = Arc::new(Interrupted::read(&file)?);
+                    for notice in read.notices() {
+                        notify(Notice::Message(notice));
+                    }
+                    known.insert(file, Arc::clone(&read));
+                    read
+                }
+            }),
+        };
+        suites.push(ResumableSuite { job, interrupted });
+    }
+    if spec.resume.is_some() {
+        check(spec, &suites)?;
+    }
+    Ok(suites)
+}
+
+fn check(spec: &RunSpec, suites: &[ResumableSuite]) -> Result<(), SessionError> {
+    let resumed = || suites.iter().filter_map(|suite| suite.interrupted.as_ref());
+    if resumed().next().is_none() {
+        return Err(SessionError::argument(
+            "--resume",
+            "there is no interrupted run",
+        ));
+    }
+    for interrupted in resumed() {
+        check_plan(spec, interrupted)?;
+    }
+    // A single suite that changed its name may continue.
+    for suite in suites.iter().filter(|_| suites.len() > 1) {
+        let name = &suite.job.suite.name;
+        if let Some(interrupted) = &suite.interrupted
+            && !has_suite(interrupted, name)
+        {
+            let file = spec.loading.shown(interrupted.place.results());
+            let reason = format!("`{file}` has no rows of suite `{name}`; name only its suites");
+            return Err(SessionError::argument("--resume", reason));
+        }
+    }
+    Ok(())
+}
+
+/// With other options there would be other cases, and an incomplete run would look complete.
+fn check_plan(spec: &RunSpec, interrupted: &Interrupted) -> Result<(), SessionError> {
+    match &interrupted.header {
+        Some(header) if header.options != spec.plan => Err(SessionError::OtherPlan {
+            results: spec.loading.shown(interrupted.place.results()),
+            options: Box::new(header.options.clone()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the suite was planned there or has rows.
+fn has_suite(interrupted: &Interrupted, name: &str) -> bool {
+    let header = interrupted.header.as_ref();
+    let mut planned = header.into_iter().flat_map(|header| &header.suites);
+    planned.any(|suite| suite.name == name) || interrupted.rows().any(|(key, _)| key.suite == name)
+}
+
+impl ResumableSuite {
+    /// The results file that the suite continues.
+    pub(super) fn results(&self) -> Option<Utf8PathBuf> {
+        let interrupted = self.interrupted.as_ref()?;
+        Some(interrupted.place.results().to_owned())
+    }
+
+    /// Removes finished cases from the plan; adds the answers that only have to be graded.
+    pub(super) fn remove_finished(&mut self, answers: &mut HashMap<CaseKey, UngradedAnswer>) {
+        let Some(interrupted) = &self.interrupted else {
+            return;
+        };
+        remove_finished(&mut self.job, |key, hash| {
+            interrupted.finished(key, hash).is_some()
+        });
+        for (key, hash) in self.job.keys() {
+            if let Some(found) = interrupted.answered(&key, hash) {
+                let answer = UngradedAnswer {
+                    transcript: found.transcript.clone(),
+                    attempts: found.attempts,
+                };
+                answers.insert(key, answer);
+            }
+        }
+    }
+}
+
+/// Opens the results files of all suites, and passes the rows of finished cases to the observer.
+pub(super) fn start_suites(
+    spec: &RunSpec,
+    suites: Vec<ResumableSuite>,
+    recorders: &mut Recorders,
+    observer: &mut RunObserver,
+) -> Result<Vec<SuiteRun>, SessionError> {
+    // A changed test has an old row, and gets a new one.
+    let left: HashSet<CaseKey> = suites
+        .iter()
+        .flat_map(|suite| suite.job.keys())
+        .map(|(key, _)| key)
+        .collect();
+    let shared = match &spec.output {
+        Some(path) => {
+            let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
+            Some(recorders.create_at(path, &jobs)?)
+        }
+        None => None,
+    };
+    let mut resumed: Vec<(Arc<Interrupted>, Arc<ResultsFile>)> = Vec::new();
+    let mut started = Vec::with_capacity(suites.len());
+    for ResumableSuite { job, interrupted } in suites {
+        let known = interrupted.as_ref().and_then(|interrupted| {
+            let known = resumed
+                .iter()
+                .find(|(one, _)| Arc::ptr_eq(one, interrupted));
+            known.map(|(_, file)| Arc::clone(file))
+        });
+        let is_first = known.is_none();
+        let file = match (&shared, known, &interrupted) {
+            (Some(file), ..) => Arc::clone(file),
+            (None, Some(file), _) => file,
+            (None, None, Some(interrupted)) => recorders.resume(interrupted, &job)?,
+            (None, None, None) => recorders.claim(&job)?,
+        };
+        let sink = recorders.sink(&file, &job);
+        if let Some(interrupted) = interrupted.filter(|_| is_first) {
+            replay_finished_rows(&interrupted, &left, &*sink, observer)?;
+            resumed.push((interrupted, file));
+        }
+        started.push(SuiteRun { job, sink });
+    }
+    Ok(started)
+}
+
+/// Counts and reports the cases that are not run again.
+fn replay_finished_rows(
+    interrupted: &Interrupted,
+    left: &HashSet<CaseKey>,
+    sink: &dyn RowSink,
+    observer: &mut RunObserver,
+) -> Result<(), SessionError> {
+    for row in Rows::open(interrupted.place.results())? {
+        let row = row?;
+        let key = row.key();
+        let is_finished = interrupted.finished(&key, &row.test_hash).is_some();
+        if is_finished && !left.contains(&key) {
+            sink.settled(&row);
+            observer.add(&row);
+        }
+    }
+    Ok(())
+}
+
+/// Where the paths of rows start: results in their usual place know it.
+pub(super) fn root_of_results(results: &camino::Utf8Path) -> Utf8PathBuf {
+    let real = results.canonicalize_utf8();
+    let real = real.unwrap_or_else(|_| results.to_owned());
+    let folder = real
+        .parent()
+        .filter(|folder| folder.ends_with(".evalrig/results"));
+    match folder.and_then(|folder| folder.parent()?.parent()) {
+        Some(root) => root.to_owned(),
+        None => suite_root(&Disk, &real),
+    }
+}

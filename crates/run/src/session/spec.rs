@@ -1,0 +1,315 @@
+//! What a run is asked to do.
+
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::compare::Measure;
+use evalrig_core::model::Judging;
+use evalrig_core::plan::{Filter, Selection, Shard};
+use evalrig_core::read::{FoundSuite, suite_root};
+use evalrig_core::reader::{EnvFiles, Limits, TargetNames, World};
+use evalrig_core::source::{EntryKind, Files};
+
+use crate::disk::{Disk, ProcessEnvironment};
+use crate::prepare::CaseSpec;
+use crate::record::{ExitRule, PlanOptions};
+use crate::report::Detail;
+use crate::text::OutputStyle;
+
+use super::error::SessionError;
+
+/// Where suites are read from.
+#[derive(Debug, Clone)]
+pub struct LoadOptions {
+    pub working_directory: Utf8PathBuf,
+    /// `None`: the nearest directory with `.git`.
+    pub root: Option<Utf8PathBuf>,
+    pub env_files: EnvFiles,
+    /// Whether paths may leave the repository root.
+    pub allow_outside_root: bool,
+    /// `None`: the one nearest to each suite.
+    pub targets_file: Option<Utf8PathBuf>,
+}
+
+impl LoadOptions {
+    pub fn new(working_directory: impl Into<Utf8PathBuf>) -> Self {
+        Self {
+            working_directory: working_directory.into(),
+            root: None,
+            env_files: EnvFiles::Search,
+            allow_outside_root: false,
+            targets_file: None,
+        }
+    }
+
+    /// Fails if an option names a path that is not there.
+    pub fn check(&self) -> Result<(), SessionError> {
+        let env_file = match &self.env_files {
+            EnvFiles::Only(file) => Some(file),
+            EnvFiles::None | EnvFiles::Search => None,
+        };
+        self.check_kind("--root", self.root.as_ref(), EntryKind::Directory)?;
+        self.check_kind("--env-file", env_file, EntryKind::File)?;
+        self.check_kind("--targets", self.targets_file.as_ref(), EntryKind::File)
+    }
+
+    /// Suites below these paths and patterns. `!PATTERN` excludes.
+    pub fn discover(&self, paths: &[String]) -> Result<Vec<FoundSuite>, SessionError> {
+        let found = FoundSuite::from_arguments(&Disk, &self.working_directory, paths);
+        let found = found.map_err(SessionError::Discovery)?;
+        if found.is_empty() {
+            Err(SessionError::NoSuiteFile)
+        } else {
+            Ok(found)
+        }
+    }
+
+    pub fn world(&self) -> World<'_> {
+        World {
+            files: &Disk,
+            environment: &ProcessEnvironment,
+            working_directory: &self.working_directory,
+        }
+    }
+
+    pub fn limits(&self) -> Limits {
+        Limits {
+            allow_outside_root: self.allow_outside_root,
+            env_files: self.env_files.clone(),
+            targets: TargetNames::Unchecked,
+        }
+    }
+
+    /// The repository root of a suite.
+    pub fn root_of(&self, suite: &Utf8Path) -> Utf8PathBuf {
+        match &self.root {
+            Some(root) => root.clone(),
+            None => suite_root(&Disk, suite),
+        }
+    }
+
+    /// A path relative to the working directory, if it is below.
+    pub(super) fn shown(&self, path: &Utf8Path) -> Utf8PathBuf {
+        let near = path.strip_prefix(&self.working_directory);
+        near.unwrap_or(path).to_owned()
+    }
+
+    fn check_kind(
+        &self,
+        option: &'static str,
+        path: Option<&Utf8PathBuf>,
+        expected: EntryKind,
+    ) -> Result<(), SessionError> {
+        let Some(path) = path else { return Ok(()) };
+        let found = Disk.kind(path);
+        if found == Some(expected) {
+            return Ok(());
+        }
+        let fault = match (found, expected) {
+            (None, _) => "does not exist",
+            (Some(_), EntryKind::File) => "is not a file",
+            (Some(_), _) => "is not a directory",
+        };
+        let path = self.shown(path);
+        Err(SessionError::argument(option, format!("`{path}` {fault}")))
+    }
+}
+
+/// How answers are graded and what an exit code means.
+#[derive(Debug, Clone, Default)]
+pub struct GradingSpec {
+    pub judge: Option<String>,
+    pub judging: Judging,
+    /// Judge `criteria` also in tests with assertions.
+    pub judge_criteria: bool,
+    pub pass: Option<f64>,
+    pub borderline: Option<f64>,
+    pub exit_rule: ExitRule,
+}
+
+/// Reports, each `NAME` or `NAME=PATH` with an absolute path; those without a path go to standard
+/// output.
+#[derive(Debug, Clone, Default)]
+pub struct ReportSpec {
+    pub list: Vec<String>,
+    pub style: OutputStyle,
+    pub detail: Detail,
+}
+
+/// A run to compare with.
+#[derive(Debug, Clone)]
+pub struct BaselineSpec {
+    /// A results file, a directory with results, `latest` or `latest~N`.
+    pub run: String,
+    pub margin: f64,
+    pub measure: Measure,
+    /// Whether only the comparison decides about the exit code.
+    pub is_gated: bool,
+}
+
+/// An earlier run of the same suites.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EarlierRun {
+    /// The latest of each suite.
+    Latest,
+    File(Utf8PathBuf),
+}
+
+/// The `.co/evals` store that cases are logged in.
+#[derive(Debug, Clone, Default)]
+pub struct RunLogSpec {
+    /// `None`: that of each suite's repository.
+    pub store: Option<Utf8PathBuf>,
+    pub keep_runs: Option<usize>,
+}
+
+/// What to type to run again.
+#[derive(Debug, Clone)]
+pub struct RerunCommands {
+    /// After a run that came to its end.
+    pub complete: String,
+    /// After a run that was stopped.
+    pub interrupted: String,
+}
+
+/// What a run is asked to do. [`RunSpec::new`] runs everything below a directory once and reports
+/// nothing; rows go to `.evalrig/results`.
+#[derive(Debug, Clone)]
+pub struct RunSpec {
+    pub loading: LoadOptions,
+    /// Files, directories and patterns; none: the working directory.
+    pub paths: Vec<String>,
+    pub plan: PlanOptions,
+    pub grading: GradingSpec,
+    /// Only what did not pass there.
+    pub failed: Option<EarlierRun>,
+    /// An interrupted run to continue.
+    pub resume: Option<EarlierRun>,
+    pub baseline: Option<BaselineSpec>,
+    /// Absolute; `None`: `.evalrig/results` of each suite's repository.
+    pub output: Option<Utf8PathBuf>,
+    /// Whether rows hold the messages.
+    pub messages: bool,
+    pub run_log: Option<RunLogSpec>,
+    pub workers: Option<usize>,
+    pub timeout: Option<Duration>,
+    pub retries: Option<u32>,
+    pub budget_usd: Option<f64>,
+    pub max_errors: Option<u64>,
+    pub reports: ReportSpec,
+    pub rerun: Option<RerunCommands>,
+    /// Whether SIGINT and SIGTERM stop the run in order.
+    pub handle_signals: bool,
+}
+
+impl RunSpec {
+    pub fn new(working_directory: impl Into<Utf8PathBuf>) -> Self {
+        Self {
+            loading: LoadOptions::new(working_directory),
+            paths: Vec::new(),
+            plan: PlanOptions {
+                seed: Some(0),
+                ..PlanOptions::default()
+            },
+            grading: GradingSpec::default(),
+            failed: None,
+            resume: None,
+            baseline: None,
+            output: None,
+            messages: false,
+            run_log: None,
+            workers: None,
+            timeout: None,
+            retries: None,
+            budget_usd: None,
+            max_errors: None,
+            reports: ReportSpec::default(),
+            rerun: None,
+            handle_signals: false,
+        }
+    }
+
+    /// Without `--failed`, which needs files.
+    pub(super) fn cases(&self) -> Result<CaseSpec, SessionError> {
+        let plan = &self.plan;
+        let filters = plan.filters.iter().map(|text| Filter::parse(text));
+        let filters = filters.collect::<Result<_, _>>().map_err(|bad| {
+            SessionError::argument("--filter", format!("`{}` is not a valid pattern", bad.0))
+        })?;
+        let shard = plan.shard.as_deref().map(Shard::parse).transpose();
+        let shard = shard.map_err(|_| {
+            SessionError::argument("--shard", "write I/N with I from 1 to N, such as 2/4")
+        })?;
+        let mut targets: Vec<String> = Vec::new();
+        for name in &plan.targets {
+            if !targets.contains(name) {
+                targets.push(name.clone());
+            }
+        }
+        Ok(CaseSpec {
+            targets,
+            selection: Selection {
+                filters,
+                tags: plan.tags.clone(),
+                ids: None,
+                sample: plan.sample.map(|count| count as usize),
+                seed: plan.seed.unwrap_or(0),
+                shard,
+            },
+            trials: plan.trials,
+            ..self.grading.cases()
+        })
+    }
+}
+
+impl GradingSpec {
+    pub(super) fn cases(&self) -> CaseSpec {
+        CaseSpec {
+            judge: self.judge.clone(),
+            judging: self.judging,
+            pass: self.pass,
+            borderline: self.borderline,
+            ..CaseSpec::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_that_is_named_twice_is_run_once() {
+        let mut spec = RunSpec::new("/");
+        spec.plan.targets = ["b", "a", "b"].map(str::to_owned).to_vec();
+        assert_eq!(spec.cases().unwrap().targets, ["b", "a"]);
+    }
+
+    #[test]
+    fn filters_and_shards_are_checked_first() {
+        let mut spec = RunSpec::new("/");
+        spec.plan.filters = vec!["[".to_owned()];
+        let error = spec.cases().unwrap_err();
+        assert_eq!(error.to_string(), "--filter: `[` is not a valid pattern");
+        spec.plan.filters.clear();
+        spec.plan.shard = Some("3/2".to_owned());
+        assert!(
+            spec.cases()
+                .unwrap_err()
+                .to_string()
+                .starts_with("--shard: ")
+        );
+    }
+
+    #[test]
+    fn an_option_that_names_no_file_is_an_error() {
+        let mut loading = LoadOptions::new("/here");
+        loading.targets_file = Some("/nowhere/targets.yaml".into());
+        let error = loading.check().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--targets: `/nowhere/targets.yaml` does not exist"
+        );
+        assert!(!error.is_nothing_selected());
+    }
+}

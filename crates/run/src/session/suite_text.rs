@@ -1,0 +1,61 @@
+//! Lines of suite files, for reports that quote them. Files are read again when a report needs a
+//! line: a stored run is shown without loading its suites.
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::source::LineIndex;
+
+use crate::report::SuiteText;
+
+/// Lines by path from a repository root; each file is read once.
+pub(super) fn suite_text(working_directory: &Utf8Path, roots: Vec<Utf8PathBuf>) -> SuiteText {
+    let (here, places) = (working_directory.to_owned(), roots.clone());
+    let shown = move |file: &str| {
+        let mut paths = places.iter().map(|root| root.join(file));
+        match paths.find(|path| path.is_file()) {
+            Some(path) => path.strip_prefix(&here).unwrap_or(&path).to_string(),
+            None => file.to_owned(),
+        }
+    };
+    let known: Mutex<HashMap<String, Option<IndexedText>>> = Mutex::default();
+    SuiteText::new(move |file, line| {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.contains_key(file) {
+            let mut paths = roots.iter().map(|root| root.join(file));
+            let text = paths.find_map(|path| fs::read_to_string(path).ok());
+            known.insert(file.to_owned(), text.map(IndexedText::new));
+        }
+        known.get(file)?.as_ref()?.line(line)
+    })
+    .with_paths(shown)
+}
+
+/// A text whose lines are found without scanning it again: a suite may have a hundred thousand.
+struct IndexedText {
+    text: String,
+    lines: LineIndex,
+}
+
+impl IndexedText {
+    fn new(text: String) -> Self {
+        let lines = LineIndex::new(&text);
+        Self { text, lines }
+    }
+
+    /// From 1, without its line break.
+    fn line(&self, line: u32) -> Option<String> {
+        if line == 0 || line as usize > self.lines.line_count() {
+            return None;
+        }
+        let range = self.lines.line_range(&self.text, line);
+        // There is no line behind the last line break.
+        if range.start == self.text.len() {
+            return None;
+        }
+        let text = &self.text[range];
+        Some(text.strip_suffix('\r').unwrap_or(text).to_owned())
+    }
+}
