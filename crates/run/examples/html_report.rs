@@ -15,7 +15,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
 use evalrig_core::model::Outcome;
 use evalrig_run::record::{Borderline, ReadError, Row, Rows};
-use evalrig_run::report::{Compared, Detail, PastRuns, RunEnd, Setting, SuiteText, report_named};
+use evalrig_run::report::{
+    Compared, Detail, PastRuns, ReportOptions, RunEnd, SuiteText, report_named,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut paths = std::env::args().skip(1).map(Utf8PathBuf::from);
@@ -32,7 +34,7 @@ fn write(
     earlier: &[Utf8PathBuf],
 ) -> Result<(), Box<dyn Error>> {
     let rows = read(results)?;
-    let setting = Setting {
+    let setting = ReportOptions {
         style: evalrig_run::text::OutputStyle::default(),
         detail: Detail::Normal,
         text: SuiteText::new(suite_line),

@@ -11,7 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Outcome, Transcript};
 use evalrig_core::secrets::Secrets;
 use evalrig_run::record::{
-    End, Existing, Header, Interrupted, Latest, Place, PlannedSuite, ReadError, RecordError,
+    End, Existing, Interrupted, JournalHeader, Latest, Place, PlannedSuite, ReadError, RecordError,
     Recorder, Row, RowError, Rows, RunFacts, SummaryBuilder, fingerprint, read_finished,
     write_summary,
 };
@@ -72,13 +72,13 @@ fn with_outcome(test: &str, outcome: Outcome, kind: Option<&str>) -> Row {
     row
 }
 
-fn header() -> Header {
+fn header() -> JournalHeader {
     let suite = PlannedSuite {
         name: "csv".to_owned(),
         file: "evals/csv/EVAL.yaml".to_owned(),
         fingerprint: fingerprint([("a", "5f2b8c0d9e1a7744")]),
     };
-    Header::new("2026-01-02T03:04:05Z".to_owned(), vec![suite], 2)
+    JournalHeader::new("2026-01-02T03:04:05Z".to_owned(), vec![suite], 2)
 }
 
 fn ids(results: &Utf8Path) -> Vec<String> {

@@ -18,7 +18,7 @@ use crate::disk::Disk;
 use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
 use crate::record::{CaseKey, JudgeUsage, Row};
-use crate::runlog::{BeingRecorded, FinishedCase};
+use crate::runlog::{FinishedCase, PendingRecord};
 use crate::setting::FilesMode;
 
 use super::connected_target::ConnectedTarget;
@@ -49,7 +49,7 @@ pub(super) struct CaseDone {
 
 /// A case on its way into the run log.
 pub(super) struct PendingRunLog {
-    pub(super) record: BeingRecorded,
+    pub(super) record: PendingRecord,
     /// The answer was paid for: a crash before there is a row must not lose it.
     pub(super) answer: Durable,
 }

@@ -24,7 +24,7 @@ const ANSWERED: &str = "answered";
 /// that the suite has changed since.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Header {
+pub struct JournalHeader {
     pub schema_version: u32,
     /// The version of evalrig that wrote it.
     pub evalrig: String,
@@ -61,7 +61,7 @@ pub struct PlanOptions {
     pub tags: Vec<String>,
 }
 
-impl Header {
+impl JournalHeader {
     pub fn new(timestamp: String, suites: Vec<PlannedSuite>, cases: u64) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
@@ -76,17 +76,17 @@ impl Header {
     /// With its line break.
     pub(super) fn line(&self, secrets: &Secrets) -> Vec<u8> {
         #[derive(Serialize)]
-        struct Line<'a> {
+        struct PlanLine<'a> {
             kind: &'a str,
             #[serde(flatten)]
-            header: &'a Header,
+            header: &'a JournalHeader,
         }
         let mut header = self.clone();
         let options = &mut header.options;
         for text in options.filters.iter_mut().chain(&mut options.tags) {
             secrets.redact_in_place(text);
         }
-        let line = Line {
+        let line = PlanLine {
             kind: PLAN,
             header: &header,
         };
@@ -110,7 +110,7 @@ pub fn fingerprint<'a>(tests: impl IntoIterator<Item = (&'a str, &'a str)>) -> S
 
 /// An answer that is yet to be graded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answered {
+pub struct JournaledAnswer {
     pub key: CaseKey,
     pub test_hash: String,
     pub attempts: u32,
@@ -145,43 +145,44 @@ pub(super) fn answered_line(
 
 /// One line of a journal.
 #[derive(Debug)]
-pub(super) enum Line {
-    Plan(Box<Header>),
-    Answered(Box<Answered>),
+pub(super) enum JournalLine {
+    Plan(Box<JournalHeader>),
+    Answered(Box<JournaledAnswer>),
     /// Of a kind that this version does not know.
     Other,
 }
 
 /// Why a line is none of a journal, in words.
-pub(super) fn read_line(line: &[u8]) -> Result<Line, String> {
+pub(super) fn read_line(line: &[u8]) -> Result<JournalLine, String> {
     let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
     let value = json_value(text).ok_or("not JSON")?;
     let map = value.as_map().ok_or("not an object")?;
     match map.get("kind").and_then(Value::as_str) {
         Some(PLAN) => {
-            let header: Header = serde_json::from_str(text).map_err(|error| error.to_string())?;
+            let header: JournalHeader =
+                serde_json::from_str(text).map_err(|error| error.to_string())?;
             if header.schema_version > SCHEMA_VERSION {
                 Err("written by a newer version of evalrig".to_owned())
             } else {
-                Ok(Line::Plan(Box::new(header)))
+                Ok(JournalLine::Plan(Box::new(header)))
             }
         }
         Some(ANSWERED) => {
             let answered = read_answered(map).ok_or("not an answer as evalrig keeps it")?;
-            Ok(Line::Answered(Box::new(answered)))
+            Ok(JournalLine::Answered(Box::new(answered)))
         }
-        Some(_) => Ok(Line::Other),
+        Some(_) => Ok(JournalLine::Other),
         None => Err("not a line of a journal: no `kind`".to_owned()),
     }
 }
 
-fn read_answered(map: &Map) -> Option<Answered> {
+fn read_answered(map: &Map) -> Option<JournaledAnswer> {
     let text = |key| map.get(key).and_then(Value::as_str).map(str::to_owned);
     let count = |key| match map.get(key) {
         Some(Value::Number(number)) => Number::as_u64(number).and_then(|n| u32::try_from(n).ok()),
         _ => None,
     };
-    Some(Answered {
+    Some(JournaledAnswer {
         key: CaseKey {
             suite: text("suite")?,
             test: text("evalId")?,
@@ -198,13 +199,13 @@ fn read_answered(map: &Map) -> Option<Answered> {
 mod tests {
     use super::*;
 
-    fn header() -> Header {
+    fn header() -> JournalHeader {
         let suite = PlannedSuite {
             name: "csv".to_owned(),
             file: "evals/csv/EVAL.yaml".to_owned(),
             fingerprint: fingerprint([("a", "00"), ("b", "11")]),
         };
-        let mut header = Header::new("2026-01-02T03:04:05Z".to_owned(), vec![suite], 2);
+        let mut header = JournalHeader::new("2026-01-02T03:04:05Z".to_owned(), vec![suite], 2);
         header.options.shard = Some("1/2".to_owned());
         header.options.filters = vec!["a*".to_owned()];
         header
@@ -223,7 +224,7 @@ mod tests {
     fn a_header_comes_back_as_it_was() {
         let line = header().line(&Secrets::default());
         assert!(line.starts_with(b"{\"kind\":\"plan\",\"schemaVersion\":1,"));
-        let Ok(Line::Plan(back)) = read_line(&line) else {
+        let Ok(JournalLine::Plan(back)) = read_line(&line) else {
             panic!("no header");
         };
         assert_eq!(*back, header());
@@ -233,7 +234,7 @@ mod tests {
     fn an_answer_comes_back_as_it_was() {
         let transcript = Transcript::of_text("forty-two");
         let line = answered_line(&key(), "5f2b", 2, &transcript, &Secrets::default());
-        let Ok(Line::Answered(back)) = read_line(&line) else {
+        let Ok(JournalLine::Answered(back)) = read_line(&line) else {
             panic!("no answer");
         };
         assert_eq!(back.key, key());
@@ -282,6 +283,9 @@ mod tests {
         ] {
             assert_eq!(read_line(line.as_bytes()).unwrap_err(), reason);
         }
-        assert!(matches!(read_line(b"{\"kind\":\"note\"}"), Ok(Line::Other)));
+        assert!(matches!(
+            read_line(b"{\"kind\":\"note\"}"),
+            Ok(JournalLine::Other)
+        ));
     }
 }

@@ -46,7 +46,7 @@ pub(super) type Syncer = Box<dyn FnMut() -> io::Result<()> + Send>;
 
 /// Pipes and devices can neither be synced nor cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     Regular,
     Stream,
 }
@@ -54,7 +54,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct DiskFile {
     file: File,
-    kind: Kind,
+    kind: FileKind,
 }
 
 impl Medium for DiskFile {
@@ -64,30 +64,30 @@ impl Medium for DiskFile {
 
     fn sync(&mut self) -> io::Result<()> {
         match self.kind {
-            Kind::Regular => self.file.sync_data(),
-            Kind::Stream => Ok(()),
+            FileKind::Regular => self.file.sync_data(),
+            FileKind::Stream => Ok(()),
         }
     }
 
     fn syncer(&self) -> io::Result<Syncer> {
         let (file, kind) = (self.file.try_clone()?, self.kind);
         Ok(Box::new(move || match kind {
-            Kind::Regular => file.sync_data(),
-            Kind::Stream => Ok(()),
+            FileKind::Regular => file.sync_data(),
+            FileKind::Stream => Ok(()),
         }))
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
         match self.kind {
-            Kind::Regular => self.file.set_len(length),
-            Kind::Stream => Err(io::ErrorKind::Unsupported.into()),
+            FileKind::Regular => self.file.set_len(length),
+            FileKind::Stream => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
 
 /// Appends to one file.
 #[derive(Debug)]
-pub(super) struct Lines<M> {
+pub(super) struct AppendFile<M> {
     path: Utf8PathBuf,
     medium: M,
     /// Of the whole lines.
@@ -96,7 +96,7 @@ pub(super) struct Lines<M> {
     has_debris: bool,
 }
 
-impl Lines<DiskFile> {
+impl AppendFile<DiskFile> {
     /// Opens or creates the file and keeps others from writing to it until it is closed.
     pub(super) fn open(path: &Utf8Path) -> Result<Self, RecordError> {
         let fail = |source| RecordError::io(path, source);
@@ -104,12 +104,12 @@ impl Lines<DiskFile> {
         let file = options.append(true).create(true).open(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;
         let kind = if metadata.is_file() {
-            Kind::Regular
+            FileKind::Regular
         } else {
-            Kind::Stream
+            FileKind::Stream
         };
         // Not every file system has locks; where there are none, nothing is guarded.
-        if kind == Kind::Regular && is_busy(&file) {
+        if kind == FileKind::Regular && is_busy(&file) {
             let path = path.to_owned();
             return Err(RecordError::Busy { path });
         }
@@ -118,12 +118,12 @@ impl Lines<DiskFile> {
         Ok(Self::new(path, DiskFile { file, kind }, length))
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> FileKind {
         self.medium.kind
     }
 }
 
-impl<M: Medium> Lines<M> {
+impl<M: Medium> AppendFile<M> {
     pub(super) fn new(path: &Utf8Path, medium: M, length: u64) -> Self {
         Self {
             path: path.to_owned(),
@@ -134,11 +134,11 @@ impl<M: Medium> Lines<M> {
     }
 
     /// The same lines, whatever they are written to.
-    pub(super) fn boxed(self) -> Lines<Box<dyn Medium>>
+    pub(super) fn boxed(self) -> AppendFile<Box<dyn Medium>>
     where
         M: 'static,
     {
-        Lines {
+        AppendFile {
             path: self.path,
             medium: Box::new(self.medium),
             length: self.length,
@@ -242,7 +242,7 @@ pub(super) mod testing {
     use super::*;
 
     #[derive(Debug, Default)]
-    pub(crate) struct State {
+    pub(crate) struct FakeState {
         pub(crate) bytes: Vec<u8>,
         /// How much has been synced.
         pub(crate) safe: usize,
@@ -254,7 +254,7 @@ pub(super) mod testing {
     }
 
     #[derive(Debug, Clone, Default)]
-    pub(crate) struct Fake(pub(crate) Arc<Mutex<State>>);
+    pub(crate) struct Fake(pub(crate) Arc<Mutex<FakeState>>);
 
     impl Medium for Fake {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -306,8 +306,8 @@ mod tests {
     use super::testing::Fake;
     use super::*;
 
-    fn lines(fake: &Fake) -> Lines<Fake> {
-        Lines::new("x.jsonl".into(), fake.clone(), 0)
+    fn lines(fake: &Fake) -> AppendFile<Fake> {
+        AppendFile::new("x.jsonl".into(), fake.clone(), 0)
     }
 
     #[test]

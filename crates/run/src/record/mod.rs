@@ -20,17 +20,17 @@ mod writer;
 pub use crate::clock::{file_stamp, rfc3339};
 pub use error::{ReadError, RecordError};
 pub use exit::{Borderline, ExitRule, ExitTally, RunExit};
-pub use journal::{Answered, Header, PlanOptions, PlannedSuite, fingerprint};
+pub use journal::{JournalHeader, JournaledAnswer, PlanOptions, PlannedSuite, fingerprint};
 pub use place::{Latest, Place};
 pub use read::{Finished, Rows, read_finished};
-pub use resume::{Interrupted, Kept};
+pub use resume::{Interrupted, ScannedFile};
 pub use row::{
     CaseKey, EvaluatorResult, GradeOutcome, JudgeUsage, RecordPlace, Row, RowError, SCHEMA_VERSION,
     SourcePlace, TokenCounts, Trace,
 };
 pub use schema::results_schema;
 pub use summary::{
-    CaseCounts, EvaluatorSummary, Miss, RunFacts, Summary, SummaryBuilder, TargetNames,
+    CaseCounts, EvaluatorSummary, Miss, RunFacts, RunSummary, SummaryBuilder, TargetNames,
     write_summary,
 };
 pub use totals::{JudgeTotals, OutcomeCounts, PartialSum, RunTotals};

@@ -20,7 +20,7 @@ const BUFFER: usize = 256 * 1024;
 
 /// Where a line lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct LineExtent {
     /// From 1.
     pub(crate) line: u64,
     pub(crate) offset: u64,
@@ -55,7 +55,7 @@ impl LineReader {
         }
     }
 
-    fn next(&mut self) -> Result<Option<(Extent, &[u8])>, ReadError> {
+    fn next(&mut self) -> Result<Option<(LineExtent, &[u8])>, ReadError> {
         loop {
             self.buffer.clear();
             let read = self.file.read_until(b'\n', &mut self.buffer);
@@ -71,7 +71,7 @@ impl LineReader {
                 continue;
             }
             let length = count - usize::from(has_break);
-            let extent = Extent {
+            let extent = LineExtent {
                 line: self.line,
                 offset,
                 length: length as u64,
@@ -182,8 +182,8 @@ fn reason(error: &serde_json::Error) -> String {
 pub(super) fn scan<T>(
     path: &Utf8Path,
     read: impl Fn(&[u8]) -> Result<T, String>,
-    each: impl FnMut(Extent, T),
-) -> Result<Kept, ReadError> {
+    each: impl FnMut(LineExtent, T),
+) -> Result<ScannedFile, ReadError> {
     let file = File::open(path).map_err(|error| ReadError::io(path, error))?;
     scan_file(path, file, read, each)
 }
@@ -193,10 +193,10 @@ pub(crate) fn scan_file<T>(
     path: &Utf8Path,
     file: File,
     read: impl Fn(&[u8]) -> Result<T, String>,
-    mut each: impl FnMut(Extent, T),
-) -> Result<Kept, ReadError> {
+    mut each: impl FnMut(LineExtent, T),
+) -> Result<ScannedFile, ReadError> {
     let mut lines = LineReader::new(path, file);
-    let mut kept = Kept::default();
+    let mut kept = ScannedFile::default();
     while let Some((extent, line)) = lines.next()? {
         match read(line) {
             Ok(found) => {
@@ -217,7 +217,7 @@ pub(crate) fn scan_file<T>(
 
 /// What of a file is to be kept when it is written to again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Kept {
+pub struct ScannedFile {
     /// Length of the file when it was read.
     pub seen: u64,
     /// Length of its whole lines.

@@ -9,25 +9,25 @@ use std::collections::HashMap;
 use camino::Utf8Path;
 
 use super::error::ReadError;
-use super::journal::{self, Answered, Header, Line};
+use super::journal::{self, JournalHeader, JournalLine, JournaledAnswer};
 use super::place::Place;
 use super::read::{Finished, read_row_head, scan};
 use super::row::CaseKey;
 
-pub use super::read::Kept;
+pub use super::read::ScannedFile;
 
 /// What an interrupted run left behind.
 #[derive(Debug)]
 pub struct Interrupted {
     pub place: Place,
     /// Absent when there is no journal.
-    pub header: Option<Header>,
+    pub header: Option<JournalHeader>,
     /// By case, what its last row says; also of cases that are to be run again.
     rows: HashMap<CaseKey, Finished>,
     /// Only of cases that are not finished.
-    answers: HashMap<CaseKey, Answered>,
-    pub results: Kept,
-    pub journal: Kept,
+    answers: HashMap<CaseKey, JournaledAnswer>,
+    pub results: ScannedFile,
+    pub journal: ScannedFile,
 }
 
 impl Interrupted {
@@ -44,7 +44,7 @@ impl Interrupted {
             rows,
             answers: HashMap::new(),
             results,
-            journal: Kept::default(),
+            journal: ScannedFile::default(),
             place,
         };
         found.read_journal()?;
@@ -58,13 +58,13 @@ impl Interrupted {
         }
         let (header, rows, answers) = (&mut self.header, &self.rows, &mut self.answers);
         self.journal = scan(&path, journal::read_line, |_, line| match line {
-            Line::Plan(plan) => *header = Some(*plan),
-            Line::Answered(answered) => {
+            JournalLine::Plan(plan) => *header = Some(*plan),
+            JournalLine::Answered(answered) => {
                 if !rows.get(&answered.key).is_some_and(Finished::is_done) {
                     answers.insert(answered.key.clone(), *answered);
                 }
             }
-            Line::Other => {}
+            JournalLine::Other => {}
         })?;
         Ok(())
     }
@@ -76,13 +76,13 @@ impl Interrupted {
     }
 
     /// The answer of a case that is only to be graded.
-    pub fn answered(&self, key: &CaseKey, test_hash: &str) -> Option<&Answered> {
+    pub fn answered(&self, key: &CaseKey, test_hash: &str) -> Option<&JournaledAnswer> {
         let answered = self.answers.get(key)?;
         (answered.test_hash == test_hash).then_some(answered)
     }
 
     /// Takes the answer out, for it may be large.
-    pub fn take_answered(&mut self, key: &CaseKey, test_hash: &str) -> Option<Answered> {
+    pub fn take_answered(&mut self, key: &CaseKey, test_hash: &str) -> Option<JournaledAnswer> {
         self.answered(key, test_hash)?;
         self.answers.remove(key)
     }

@@ -24,7 +24,7 @@ const TOP_MISSES: usize = 10;
 /// Keys in the order of the format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary {
+pub struct RunSummary {
     pub schema_version: u32,
     pub suite: String,
     /// End of the run, RFC 3339, UTC.
@@ -168,8 +168,8 @@ impl SummaryBuilder {
         self.misses_left_out
     }
 
-    pub fn finish(&self, facts: RunFacts) -> Summary {
-        Summary {
+    pub fn finish(&self, facts: RunFacts) -> RunSummary {
+        RunSummary {
             schema_version: SCHEMA_VERSION,
             suite: facts.suite,
             timestamp: facts.timestamp,
@@ -246,7 +246,7 @@ impl SummaryBuilder {
     }
 }
 
-pub fn write_summary(path: &Utf8Path, summary: &Summary) -> io::Result<()> {
+pub fn write_summary(path: &Utf8Path, summary: &RunSummary) -> io::Result<()> {
     let mut text = serde_json::to_vec_pretty(summary)?;
     text.push(b'\n');
     disk::replace(path, &text, Durability::Durable)

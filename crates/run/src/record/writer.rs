@@ -20,11 +20,11 @@ use evalrig_core::secrets::Secrets;
 use tokio::sync::oneshot;
 
 use super::error::RecordError;
-use super::journal::{self, Header};
-use super::lines::{Kind, Lines, Medium, Syncer};
+use super::journal::{self, JournalHeader};
+use super::lines::{AppendFile, FileKind, Medium, Syncer};
 use super::place::Place;
 use super::redact;
-use super::resume::{Interrupted, Kept};
+use super::resume::{Interrupted, ScannedFile};
 use super::row::{CaseKey, Row};
 use crate::disk::sync_parent;
 
@@ -108,9 +108,9 @@ impl Future for Receipt {
 pub struct Recorder {
     place: Place,
     secrets: Arc<Secrets>,
-    results: Mutex<Lines<Box<dyn Medium>>>,
+    results: Mutex<AppendFile<Box<dyn Medium>>>,
     /// Results that are no file have none.
-    journal: Option<Mutex<Lines<Box<dyn Medium>>>>,
+    journal: Option<Mutex<AppendFile<Box<dyn Medium>>>>,
     /// `None` once closed.
     written: Option<Sender<Unsynced>>,
     thread: Option<JoinHandle<()>>,
@@ -122,18 +122,18 @@ impl Recorder {
     pub fn create(
         place: Place,
         existing: Existing,
-        header: &Header,
+        header: &JournalHeader,
         secrets: Arc<Secrets>,
     ) -> Result<Self, RecordError> {
-        let mut results = Lines::open(place.results())?;
+        let mut results = AppendFile::open(place.results())?;
         if results.length() > 0 && existing == Existing::Refuse {
             let path = place.results().to_owned();
             return Err(RecordError::Exists { path });
         }
         // Both files are ours before either is emptied.
         let mut journal = match results.kind() {
-            Kind::Regular => Some(Lines::open(&place.journal())?),
-            Kind::Stream => None,
+            FileKind::Regular => Some(AppendFile::open(&place.journal())?),
+            FileKind::Stream => None,
         };
         if results.length() > 0 {
             results.cut(0)?;
@@ -149,13 +149,13 @@ impl Recorder {
     /// Goes on with a record that was interrupted: cuts off what is torn, then appends.
     pub fn resume(
         interrupted: &Interrupted,
-        header: &Header,
+        header: &JournalHeader,
         secrets: Arc<Secrets>,
     ) -> Result<Self, RecordError> {
         let place = interrupted.place.clone();
-        let mut results = Lines::open(place.results())?;
+        let mut results = AppendFile::open(place.results())?;
         restore(&mut results, &interrupted.results)?;
-        let mut journal = Lines::open(&place.journal())?;
+        let mut journal = AppendFile::open(&place.journal())?;
         restore(&mut journal, &interrupted.journal)?;
         if journal.length() == 0 {
             journal.append(&header.line(&secrets))?;
@@ -166,14 +166,14 @@ impl Recorder {
 
     fn start<M: Medium + 'static>(
         place: Place,
-        results: Lines<M>,
-        journal: Option<Lines<M>>,
+        results: AppendFile<M>,
+        journal: Option<AppendFile<M>>,
         secrets: Arc<Secrets>,
     ) -> Result<Self, RecordError> {
         let (written, unsynced) = channel();
         let counts = Arc::new(Counts::default());
-        let syncer = |lines: &Lines<M>| Ok((lines.path().to_owned(), lines.syncer()?));
-        let mut keeper = Keeper {
+        let syncer = |lines: &AppendFile<M>| Ok((lines.path().to_owned(), lines.syncer()?));
+        let mut keeper = SyncThread {
             results: syncer(&results)?,
             journal: journal.as_ref().map(syncer).transpose()?,
             counts: Arc::clone(&counts),
@@ -292,7 +292,7 @@ fn keep_name(place: &Place) -> Result<(), RecordError> {
     sync_parent(results).map_err(|source| RecordError::io(results, source))
 }
 
-fn restore<M: Medium>(lines: &mut Lines<M>, kept: &Kept) -> Result<(), RecordError> {
+fn restore<M: Medium>(lines: &mut AppendFile<M>, kept: &ScannedFile) -> Result<(), RecordError> {
     if lines.length() != kept.seen {
         let path = lines.path().to_owned();
         return Err(RecordError::Changed { path });
@@ -308,13 +308,13 @@ fn restore<M: Medium>(lines: &mut Lines<M>, kept: &Kept) -> Result<(), RecordErr
 }
 
 /// Makes what was written survive a crash of the machine, and says so.
-struct Keeper {
+struct SyncThread {
     results: (Utf8PathBuf, Syncer),
     journal: Option<(Utf8PathBuf, Syncer)>,
     counts: Arc<Counts>,
 }
 
-impl Keeper {
+impl SyncThread {
     fn run(&mut self, written: &Receiver<Unsynced>) {
         while let Ok(first) = written.recv() {
             let all = [first].into_iter().chain(written.try_iter());
@@ -355,7 +355,7 @@ mod tests {
 
     fn recorder(fake: &Fake) -> Recorder {
         let place = Place::existing("x.jsonl".into());
-        let results = Lines::new(place.results(), fake.clone(), 0);
+        let results = AppendFile::new(place.results(), fake.clone(), 0);
         Recorder::start(place, results, None, Arc::default()).unwrap()
     }
 
@@ -376,8 +376,8 @@ mod tests {
     #[test]
     fn what_waits_is_synced_at_once() {
         let fake = Fake::default();
-        let mut lines = Lines::new("x".into(), fake.clone(), 0);
-        let mut keeper = Keeper {
+        let mut lines = AppendFile::new("x".into(), fake.clone(), 0);
+        let mut keeper = SyncThread {
             results: ("x".into(), lines.syncer().unwrap()),
             journal: None,
             counts: Arc::default(),

@@ -11,7 +11,7 @@ pub(super) mod testing;
 
 use evalrig_core::compare::{Change, Comparison, TestChange};
 
-pub use gate::{Gate, gate};
+pub use gate::{GateDecision, gate};
 pub use json::json;
 pub use markdown::{cell, table};
 pub use phrase::{
@@ -20,9 +20,9 @@ pub use phrase::{
 
 pub(super) use block::draw;
 
-/// The tests that are worth a look, the most telling first, and how many more there are: what is
+/// The tests that are worth a look, most notable first, and how many more there are: what is
 /// beyond chance, what regressed, what was fixed.
-pub(super) fn telling(tests: &[TestChange], most: usize) -> (Vec<&TestChange>, usize) {
+pub(super) fn notable_changes(tests: &[TestChange], most: usize) -> (Vec<&TestChange>, usize) {
     let rank = |test: &TestChange| match (test.is_certain, test.change) {
         (true, change) if change.is_compared() => Some(0),
         (_, Change::Regressed) => Some(1),
@@ -104,7 +104,7 @@ mod tests {
         let mut found = beside(&run([5, 4, 5, 4]), &run([5, 5, 4, 3])).comparison;
         found.tests[3].is_certain = true;
         let ids = |most: usize| {
-            let (shown, more) = telling(&found.tests, most);
+            let (shown, more) = notable_changes(&found.tests, most);
             let ids = shown.iter().map(|test| test.test.clone());
             (ids.collect::<Vec<_>>().join(" "), more)
         };

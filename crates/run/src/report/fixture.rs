@@ -5,7 +5,7 @@ use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
 use evalrig_core::model::{Outcome, Verdict};
 use serde_json::{Number, Value, json};
 
-use super::{Compared, Detail, ReportKind, RunEnd, Setting, SuiteText};
+use super::{Compared, Detail, ReportKind, ReportOptions, RunEnd, SuiteText};
 use crate::record::testing;
 use crate::record::{
     Borderline, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SourcePlace, TokenCounts,
@@ -46,7 +46,7 @@ pub fn suite_line(file: &str, line: u32) -> Option<String> {
 /// A report being shown.
 pub struct Shown {
     report: &'static ReportKind,
-    setting: Setting,
+    setting: ReportOptions,
     end: RunEnd,
 }
 
@@ -54,7 +54,7 @@ impl Shown {
     pub fn of(report: &'static ReportKind, look: OutputStyle) -> Self {
         Self {
             report,
-            setting: Setting {
+            setting: ReportOptions {
                 style: look,
                 detail: Detail::Normal,
                 text: SuiteText::new(suite_line),

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
 
-use super::background::Compared;
-use super::breadth::Breadth;
-use super::finding::{Check, Finding, Place, State};
-use super::groups::{Group, Groups};
+use super::case_finding::{CaseFinding, CheckFinding, CheckState, SourceLine};
+use super::failure_groups::{Group, Groups};
+use super::label_parts::LabelParts;
+use super::other_runs::Compared;
 use super::tally::Tally;
-use super::{Report, ReportKind, RunEnd, comparison, totals};
+use super::{Report, ReportKind, RunEnd, comparison, total_lines};
 use crate::record::Row;
 use crate::text::{self, numbers};
 
@@ -38,7 +38,7 @@ pub struct Github {
 
 #[derive(Debug)]
 struct Annotation {
-    place: Place,
+    place: SourceLine,
     title: String,
     message: String,
 }
@@ -58,7 +58,7 @@ impl Annotation {
 impl Github {
     /// Of groups with one outcome, in order.
     fn annotations(&self, outcome: Outcome) -> Vec<Annotation> {
-        let breadth = Breadth::of(&self.tally);
+        let breadth = LabelParts::of(&self.tally);
         let groups = self.groups.in_order();
         let groups = groups.into_iter().filter(|group| group.outcome == outcome);
         groups.flat_map(|group| of_group(group, breadth)).collect()
@@ -69,7 +69,7 @@ impl Report for Github {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
         self.tally.add(row);
         if !matches!(row.outcome, Outcome::Passed | Outcome::Skipped) {
-            self.groups.add(Finding::of(row));
+            self.groups.add(CaseFinding::of(row));
         }
         Ok(())
     }
@@ -94,7 +94,7 @@ impl Report for Github {
         for annotation in &borderline {
             writeln!(out, "{}", annotation.command("warning"))?;
         }
-        let (_, mut text) = totals::headline(&self.tally, end);
+        let (_, mut text) = total_lines::headline(&self.tally, end);
         let left_out = all - failed.len() - errored.len() - borderline.len();
         if left_out > 0 || self.groups.left_out().total() > 0 {
             text.push_str(
@@ -105,7 +105,7 @@ impl Report for Github {
             text.push_str(&beside(end, compared));
         }
         if let Some(results) = &end.results {
-            let path = totals::path_text(results.as_str());
+            let path = total_lines::path_text(results.as_str());
             text.push_str(&format!("\nresults: {path}"));
         }
         writeln!(out, "::notice title=evalrig::{}", data(&text))
@@ -124,7 +124,7 @@ fn beside(end: &RunEnd, compared: &Compared) -> String {
         lines.push(format!("{}: {difference}", comparison::size(suite)));
     }
     let names = comparison::Names::among(found);
-    let (changed, more) = comparison::telling(&found.tests, CHANGED);
+    let (changed, more) = comparison::notable_changes(&found.tests, CHANGED);
     for test in changed {
         lines.push(format!(
             "{} {}: {} -> {}",
@@ -137,14 +137,17 @@ fn beside(end: &RunEnd, compared: &Compared) -> String {
     if more > 0 {
         lines.push(format!("and {more} more"));
     }
-    lines.push(format!("baseline: {}", totals::path_text(&compared.base)));
+    lines.push(format!(
+        "baseline: {}",
+        total_lines::path_text(&compared.base)
+    ));
     if let Some(command) = &end.compare_command {
-        lines.push(format!("all of it: {}", totals::path_text(command)));
+        lines.push(format!("all of it: {}", total_lines::path_text(command)));
     }
     lines.iter().map(|line| format!("\n{line}")).collect()
 }
 
-fn of_group(group: &Group, breadth: Breadth) -> Vec<Annotation> {
+fn of_group(group: &Group, breadth: LabelParts) -> Vec<Annotation> {
     let mut found: Vec<_> = group
         .shown
         .iter()
@@ -156,10 +159,10 @@ fn of_group(group: &Group, breadth: Breadth) -> Vec<Annotation> {
     found
 }
 
-fn of_finding(finding: &Finding, breadth: Breadth) -> Vec<Annotation> {
+fn of_finding(finding: &CaseFinding, breadth: LabelParts) -> Vec<Annotation> {
     let name = breadth.name(&finding.label);
     if finding.outcome == Outcome::Errored {
-        let errored = |check: &&Check| matches!(check.state, State::Errored(_));
+        let errored = |check: &&CheckFinding| matches!(check.state, CheckState::Errored(_));
         let check = finding.checks.iter().find(errored);
         let place = check.and_then(|check| check.place.clone());
         return vec![Annotation {
@@ -177,8 +180,8 @@ fn of_finding(finding: &Finding, breadth: Breadth) -> Vec<Annotation> {
         None => format!("{name} {}", finding.outcome.word()),
     };
     // What a composite lost is told by its members.
-    let is_told = |check: &&Check| match check.state {
-        State::Scored(_) => !check.misses.shown.is_empty() || check.aggregator.is_none(),
+    let is_told = |check: &&CheckFinding| match check.state {
+        CheckState::Scored(_) => !check.misses.shown.is_empty() || check.aggregator.is_none(),
         _ => false,
     };
     let told = finding.checks.iter().filter(is_told).take(PER_CASE);
@@ -202,7 +205,7 @@ fn of_finding(finding: &Finding, breadth: Breadth) -> Vec<Annotation> {
     found
 }
 
-fn message(check: &Check) -> String {
+fn message(check: &CheckFinding) -> String {
     let mut text = format!("{} {}", check.title(), check.sentence());
     for miss in &check.misses.shown {
         text.push_str(&format!("\n✗ {miss}"));

@@ -3,10 +3,10 @@
 
 mod case;
 mod comparison;
-mod cut;
+mod cut_text;
 mod history;
+mod page_budget;
 mod rate;
-mod shelf;
 mod summary;
 mod verdict;
 
@@ -17,9 +17,9 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use self::shelf::{Kept, Shelf};
-use self::summary::Summary;
-use super::{Report, ReportKind, RunEnd, Setting, SuiteText};
+use self::page_budget::{PageBudget, PageCase};
+use self::summary::SummaryPanel;
+use super::{Report, ReportKind, ReportOptions, RunEnd, SuiteText};
 use crate::record::Row;
 use crate::text;
 
@@ -61,16 +61,16 @@ const BLOCK: usize = 50;
 #[derive(Debug)]
 pub struct Html {
     text: SuiteText,
-    summary: Summary,
-    shelf: Shelf,
+    summary: SummaryPanel,
+    shelf: PageBudget,
 }
 
 impl Html {
-    pub fn new(setting: &Setting) -> Self {
+    pub fn new(setting: &ReportOptions) -> Self {
         Self {
             text: setting.text.clone(),
-            summary: Summary::default(),
-            shelf: Shelf::default(),
+            summary: SummaryPanel::default(),
+            shelf: PageBudget::default(),
         }
     }
 
@@ -85,7 +85,7 @@ impl Html {
         let lines = cases.iter().map(|case| case.line.as_str());
         write_block(out, "cases", &list(lines))?;
         for (number, block) in cases.chunks(BLOCK).enumerate() {
-            let cases = block.iter().map(Kept::document);
+            let cases = block.iter().map(PageCase::document);
             let cases: Vec<String> = cases.collect();
             let text = list(cases.iter().map(String::as_str));
             write_block(out, &format!("details-{number}"), &text)?;
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn rows_are_not_written_before_the_end() {
-        let mut report = Html::new(&Setting {
+        let mut report = Html::new(&ReportOptions {
             style: OutputStyle::default(),
             detail: super::super::Detail::Normal,
             text: SuiteText::unknown(),

@@ -7,7 +7,7 @@ use evalrig_core::stats::Interval;
 use serde_json::{Value, json};
 
 use super::tally::Tally;
-use super::{Report, ReportKind, RunEnd, Setting, comparison, jsonl};
+use super::{Report, ReportKind, ReportOptions, RunEnd, comparison, jsonl};
 use crate::record::{Row, SCHEMA_VERSION};
 use crate::text::{self, numbers};
 
@@ -25,7 +25,7 @@ pub struct Json {
 }
 
 impl Json {
-    pub fn new(_: &Setting) -> Self {
+    pub fn new(_: &ReportOptions) -> Self {
         Self::default()
     }
 

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
 
-use super::finding::Finding;
-use super::{Report, ReportKind, RunEnd, Setting, xml};
+use super::case_finding::CaseFinding;
+use super::{Report, ReportKind, ReportOptions, RunEnd, xml};
 use crate::record::OutcomeCounts;
 use crate::record::{Borderline, Row};
 use crate::text::{self, numbers};
@@ -28,13 +28,13 @@ const ANSWER: usize = 4_000;
 
 #[derive(Debug)]
 pub struct Junit {
-    suites: BTreeMap<String, Suite>,
+    suites: BTreeMap<String, JunitSuite>,
     told: u64,
     borderline: Borderline,
 }
 
 impl Junit {
-    pub fn new(setting: &Setting) -> Self {
+    pub fn new(setting: &ReportOptions) -> Self {
         Self {
             suites: BTreeMap::new(),
             told: 0,
@@ -53,7 +53,7 @@ impl Junit {
 }
 
 #[derive(Debug, Default)]
-struct Suite {
+struct JunitSuite {
     counts: OutcomeCounts,
     ms: u64,
     cases: String,
@@ -66,12 +66,12 @@ impl Report for Junit {
         let suite = self.suites.entry(row.dataset.clone()).or_default();
         suite.counts.add(row.outcome);
         suite.ms += row.duration_ms.unwrap_or(0);
-        let telling = match (is_well, self.told <= TOLD) {
-            (true, _) => Telling::Nothing,
-            (false, true) => Telling::Everything,
-            (false, false) => Telling::FirstReason,
+        let notable_changes = match (is_well, self.told <= TOLD) {
+            (true, _) => ReasonDetail::Nothing,
+            (false, true) => ReasonDetail::Everything,
+            (false, false) => ReasonDetail::FirstReason,
         };
-        push_case(row, telling, &mut suite.cases);
+        push_case(row, notable_changes, &mut suite.cases);
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl Report for Junit {
         for suite in &end.suites {
             self.suites.entry(suite.clone()).or_default();
         }
-        let mut all = Suite::default();
+        let mut all = JunitSuite::default();
         let mut totals = Numbers::default();
         for suite in self.suites.values() {
             totals.add(&suite.counts, self.borderline);
@@ -147,13 +147,13 @@ fn time(ms: u64) -> String {
 
 /// How much is said of why a case did not pass.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Telling {
+enum ReasonDetail {
     Nothing,
     FirstReason,
     Everything,
 }
 
-fn push_case(row: &Row, telling: Telling, out: &mut String) {
+fn push_case(row: &Row, notable_changes: ReasonDetail, out: &mut String) {
     let _ = writeln!(
         out,
         r#"    <testcase classname="{}" name="{}" file="{}" line="{}" {}>"#,
@@ -165,7 +165,7 @@ fn push_case(row: &Row, telling: Telling, out: &mut String) {
     );
     push_properties(row, out);
     match row.outcome {
-        _ if telling == Telling::Nothing => {}
+        _ if notable_changes == ReasonDetail::Nothing => {}
         Outcome::Skipped => {
             let why = row.error.as_ref().map_or("", |error| &error.message);
             let why = text::line(why, 400);
@@ -175,7 +175,7 @@ fn push_case(row: &Row, telling: Telling, out: &mut String) {
                 xml::attribute(&why)
             );
         }
-        _ => push_reasons(row, telling, out),
+        _ => push_reasons(row, notable_changes, out),
     }
     out.push_str("    </testcase>\n");
 }
@@ -208,8 +208,8 @@ fn push_properties(row: &Row, out: &mut String) {
     out.push_str("      </properties>\n");
 }
 
-fn push_reasons(row: &Row, telling: Telling, out: &mut String) {
-    let finding = Finding::of(row);
+fn push_reasons(row: &Row, notable_changes: ReasonDetail, out: &mut String) {
+    let finding = CaseFinding::of(row);
     let (tag, kind) = match (row.outcome, &row.error) {
         (Outcome::Errored, Some(error)) => ("error", format!("{}/{}", error.stage, error.kind)),
         (Outcome::Errored, None) => ("error", "errored".to_owned()),
@@ -221,7 +221,7 @@ fn push_reasons(row: &Row, telling: Telling, out: &mut String) {
         xml::attribute(&kind),
         xml::attribute(&finding.first_miss())
     );
-    if telling != Telling::Everything {
+    if notable_changes != ReasonDetail::Everything {
         out.push_str("/>\n");
         return;
     }
@@ -234,12 +234,12 @@ fn push_reasons(row: &Row, telling: Telling, out: &mut String) {
 }
 
 /// Every assertion that lost something, as text.
-fn reasons(finding: &Finding) -> String {
+fn reasons(finding: &CaseFinding) -> String {
     let mut text = String::new();
     if let Some(score) = finding.score {
         let _ = writeln!(text, "score {}", numbers::score(score));
     }
-    if let Some(trouble) = finding.untold_trouble() {
+    if let Some(trouble) = finding.unexplained_fault() {
         let _ = writeln!(text, "could not be measured: {}", trouble.text());
     }
     for check in &finding.checks {

@@ -6,11 +6,11 @@ use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
 
-use super::breadth::Breadth;
-use super::finding::{Finding, Sentences};
-use super::groups::Groups;
+use super::case_finding::{CaseFinding, SentenceList};
+use super::failure_groups::Groups;
+use super::label_parts::LabelParts;
 use super::tally::Tally;
-use super::{Report, ReportKind, RunEnd, comparison, totals};
+use super::{Report, ReportKind, RunEnd, comparison, total_lines};
 use crate::record::Row;
 use crate::text::{self, Excerpt, numbers, paint::outcome_phrase};
 
@@ -41,14 +41,14 @@ impl Report for Markdown {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
         self.tally.add(row);
         if !matches!(row.outcome, Outcome::Passed | Outcome::Skipped) {
-            self.groups.add(Finding::of(row));
+            self.groups.add(CaseFinding::of(row));
         }
         Ok(())
     }
 
     fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
-        let breadth = Breadth::of(&self.tally);
-        let (outcome, headline) = totals::headline(&self.tally, end);
+        let breadth = LabelParts::of(&self.tally);
+        let (outcome, headline) = total_lines::headline(&self.tally, end);
         let headline = format!("{} evalrig: {headline}", sign(outcome));
         let mut text = match comparison::gate(end) {
             Some(gate) => format!(
@@ -69,7 +69,7 @@ impl Report for Markdown {
                     .shown
                     .iter()
                     .enumerate()
-                    .map(move |(at, finding)| Entry {
+                    .map(move |(at, finding)| CaseEntry {
                         finding,
                         others: breadth.others(group).filter(|_| at == last),
                         hidden: if at == last { group.others } else { 0 },
@@ -86,8 +86,8 @@ impl Report for Markdown {
 }
 
 /// A case that is shown, and those of the same cause that are not.
-struct Entry<'a> {
-    finding: &'a Finding,
+struct CaseEntry<'a> {
+    finding: &'a CaseFinding,
     others: Option<String>,
     hidden: u64,
 }
@@ -95,10 +95,10 @@ struct Entry<'a> {
 impl Markdown {
     fn foot(&self, end: &RunEnd) -> String {
         let mut facts = Vec::new();
-        facts.extend(totals::average(&self.tally).map(|text| format!("score {text}")));
-        facts.extend(totals::tokens(&self.tally).map(|text| format!("tokens: {text}")));
-        facts.extend(totals::cost(&self.tally).map(|text| format!("cost: {text}")));
-        facts.extend(totals::judges(&self.tally).map(|text| format!("judges: {text}")));
+        facts.extend(total_lines::average(&self.tally).map(|text| format!("score {text}")));
+        facts.extend(total_lines::tokens(&self.tally).map(|text| format!("tokens: {text}")));
+        facts.extend(total_lines::cost(&self.tally).map(|text| format!("cost: {text}")));
+        facts.extend(total_lines::judges(&self.tally).map(|text| format!("judges: {text}")));
         if let Some(results) = &end.results {
             facts.push(format!("results: {}", code(results.as_str(), 300)));
         }
@@ -151,7 +151,7 @@ fn push_baseline(end: &RunEnd, text: &mut String) {
     };
 }
 
-fn push_table(entries: &[Entry], left_out: u64, breadth: Breadth, text: &mut String) {
+fn push_table(entries: &[CaseEntry], left_out: u64, breadth: LabelParts, text: &mut String) {
     if entries.is_empty() {
         return;
     }
@@ -184,7 +184,7 @@ fn push_table(entries: &[Entry], left_out: u64, breadth: Breadth, text: &mut Str
     }
 }
 
-fn push_details(entries: &[Entry], breadth: Breadth, longest: usize, text: &mut String) {
+fn push_details(entries: &[CaseEntry], breadth: LabelParts, longest: usize, text: &mut String) {
     let mut left_out = 0;
     for entry in entries {
         let block = details(entry, breadth);
@@ -204,7 +204,7 @@ fn push_details(entries: &[Entry], breadth: Breadth, longest: usize, text: &mut 
     }
 }
 
-fn details(entry: &Entry, breadth: Breadth) -> String {
+fn details(entry: &CaseEntry, breadth: LabelParts) -> String {
     let finding = entry.finding;
     let mut text = format!(
         "\n<details><summary>{} {} {}</summary>\n\n",
@@ -212,7 +212,7 @@ fn details(entry: &Entry, breadth: Breadth) -> String {
         code(&breadth.name(&finding.label), CELL),
         outcome_phrase(finding.outcome),
     );
-    if let Some(trouble) = finding.untold_trouble() {
+    if let Some(trouble) = finding.unexplained_fault() {
         let _ = writeln!(text, "{}\n", code(&trouble.text(), usize::MAX));
     }
     for check in &finding.checks {
@@ -243,7 +243,7 @@ fn details(entry: &Entry, breadth: Breadth) -> String {
     text
 }
 
-fn push_sentences(sentences: &Sentences, sign: &str, text: &mut String) {
+fn push_sentences(sentences: &SentenceList, sign: &str, text: &mut String) {
     for sentence in &sentences.shown {
         let _ = writeln!(text, "  - {sign} {}", code(sentence, usize::MAX));
     }

@@ -2,29 +2,29 @@
 //! and the list. A report needs only rows, comes by them one at a time, and keeps no more of them
 //! than it will show.
 
-mod background;
-mod block;
-mod breadth;
+mod case_finding;
 pub mod comparison;
-mod end;
-mod finding;
+mod failure_frame;
+mod failure_groups;
 #[cfg(test)]
 mod fixture;
-mod frame;
 pub mod github;
-mod groups;
 pub mod html;
 pub mod json;
 pub mod jsonl;
 pub mod junit;
-mod look;
+mod label_parts;
 pub mod markdown;
-mod sample;
+mod other_runs;
+mod report_options;
+mod run_end;
 pub mod sarif;
 pub mod sarif_log;
+mod summary_block;
 mod tally;
 pub mod terminal;
-mod totals;
+mod test_sample;
+mod total_lines;
 mod xml;
 
 use std::fmt;
@@ -32,9 +32,9 @@ use std::io::{self, Write};
 
 use crate::record::Row;
 
-pub use background::{Compared, PastRuns};
-pub use end::{RunEnd, Stopped};
-pub use look::{Detail, Setting, SuiteText};
+pub use other_runs::{Compared, PastRuns};
+pub use report_options::{Detail, ReportOptions, SuiteText};
+pub use run_end::{RunEnd, Stopped};
 
 /// Hears every row once, in any order, and then the end. What it writes is complete after
 /// [`Report::finish`].
@@ -53,7 +53,7 @@ pub struct ReportKind {
     pub shows_gate: bool,
     /// Whether it shows earlier runs from the run log.
     pub shows_history: bool,
-    pub make: fn(&Setting) -> Box<dyn Report>,
+    pub make: fn(&ReportOptions) -> Box<dyn Report>,
 }
 
 /// Every report, in the order of the command line's help.

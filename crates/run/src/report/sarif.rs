@@ -8,7 +8,9 @@ use std::io::{self, Write};
 use evalrig_core::model::Outcome;
 use sha2::{Digest, Sha256};
 
-use super::finding::{Check, Finding, Gate, Place, State, Trouble};
+use super::case_finding::{
+    CaseFault, CaseFinding, CheckFinding, CheckState, GateState, SourceLine,
+};
 use super::sarif_log::{
     REPOSITORY_ROOT, SarifArtifactLocation, SarifCaseProperties, SarifFingerprints, SarifLocation,
     SarifLog, SarifPhysicalLocation, SarifRegion, SarifResult, SarifRule, SarifText, uri,
@@ -44,7 +46,7 @@ impl Report for Sarif {
         if matches!(row.outcome, Outcome::Passed | Outcome::Skipped) {
             return Ok(());
         }
-        let finding = Finding::of(row);
+        let finding = CaseFinding::of(row);
         let mut is_told = false;
         for check in &finding.checks {
             if let Some(level) = level(&finding, check) {
@@ -53,7 +55,7 @@ impl Report for Sarif {
             }
         }
         // What no assertion says is said of the test.
-        if !is_told || finding.untold_trouble().is_some() {
+        if !is_told || finding.unexplained_fault().is_some() {
             let level = match finding.outcome {
                 Outcome::Borderline => "warning",
                 _ => "error",
@@ -73,7 +75,7 @@ impl Report for Sarif {
 
 impl Sarif {
     /// Without an assertion it is about the case.
-    fn add(&mut self, finding: &Finding, check: Option<&Check>, level: &'static str) {
+    fn add(&mut self, finding: &CaseFinding, check: Option<&CheckFinding>, level: &'static str) {
         let rule = check.map_or(CASE, rule_of);
         let message = message(finding, check);
         let key = fingerprint(finding, check, &message);
@@ -88,12 +90,12 @@ impl Sarif {
             return;
         }
         let trouble = match check.map(|check| &check.state) {
-            Some(State::Errored(trouble)) => trouble.as_ref(),
+            Some(CheckState::Errored(trouble)) => trouble.as_ref(),
             Some(_) => None,
             None => finding.trouble.as_ref(),
         };
         let score = match check.map(|check| &check.state) {
-            Some(State::Scored(score)) => Some(*score),
+            Some(CheckState::Scored(score)) => Some(*score),
             Some(_) => None,
             None => finding.score,
         };
@@ -151,7 +153,7 @@ impl Rules {
 }
 
 /// How much a check says about why its case did not pass; none: nothing that its members do not say.
-fn level(finding: &Finding, check: &Check) -> Option<&'static str> {
+fn level(finding: &CaseFinding, check: &CheckFinding) -> Option<&'static str> {
     let inner = format!("{} › ", check.name);
     let is_outer = finding
         .checks
@@ -162,16 +164,18 @@ fn level(finding: &Finding, check: &Check) -> Option<&'static str> {
     }
     let is_counted = check.weight.as_deref() != Some("0");
     match (&check.state, &check.gate, finding.outcome) {
-        (State::Errored(_), ..) => Some("error"),
-        (State::Skipped, Some(Gate::Unchecked), _) => Some("note"),
-        (State::Skipped, ..) => None,
-        (_, Some(Gate::Missed(_)), Outcome::Failed) => Some("error"),
+        (CheckState::Errored(_), ..) => Some("error"),
+        (CheckState::Skipped, Some(GateState::Unchecked), _) => Some("note"),
+        (CheckState::Skipped, ..) => None,
+        (_, Some(GateState::Missed(_)), Outcome::Failed) => Some("error"),
         // A case that was not measured has no verdict that this could explain.
         (_, _, Outcome::Errored) => Some("note"),
         _ if !is_counted => Some("note"),
         // An assertion that would have passed alone is not what failed its case. In older rows,
         // which lack the threshold, that is only certain for a full score.
-        (State::Scored(score), ..) if *score >= finding.pass_threshold.unwrap_or(1.0) - 1e-9 => {
+        (CheckState::Scored(score), ..)
+            if *score >= finding.pass_threshold.unwrap_or(1.0) - 1e-9 =>
+        {
             Some("note")
         }
         (_, _, Outcome::Borderline) => Some("warning"),
@@ -180,23 +184,23 @@ fn level(finding: &Finding, check: &Check) -> Option<&'static str> {
 }
 
 /// The name of an assertion is that of its type where it has none of its own.
-fn rule_of(check: &Check) -> &str {
+fn rule_of(check: &CheckFinding) -> &str {
     let own = check.name.rsplit(" › ").next().unwrap_or(&check.name);
     check.type_name.as_deref().unwrap_or(own)
 }
 
-fn place_of<'a>(finding: &'a Finding, check: Option<&'a Check>) -> &'a Place {
+fn place_of<'a>(finding: &'a CaseFinding, check: Option<&'a CheckFinding>) -> &'a SourceLine {
     let own = check.and_then(|check| check.place.as_ref());
     own.unwrap_or(&finding.label.place)
 }
 
 /// Without the trial, so that trials that miss alike are one result.
-fn message(finding: &Finding, check: Option<&Check>) -> String {
+fn message(finding: &CaseFinding, check: Option<&CheckFinding>) -> String {
     let label = &finding.label;
     let mut text = format!("{} ({})", label.test, label.target);
     let Some(check) = check else {
         let _ = match &finding.trouble {
-            Some(trouble) => write!(text, " could not be measured: {}", Trouble::text(trouble)),
+            Some(trouble) => write!(text, " could not be measured: {}", CaseFault::text(trouble)),
             None => write!(text, " {}{}", finding.outcome.word(), scored(finding)),
         };
         return text;
@@ -214,13 +218,13 @@ fn message(finding: &Finding, check: Option<&Check>) -> String {
     text
 }
 
-fn scored(finding: &Finding) -> String {
+fn scored(finding: &CaseFinding) -> String {
     let score = finding.score.map(numbers::score);
     score.map_or_else(String::new, |score| format!(", score {score}"))
 }
 
 /// The same for the same miss in another run, wherever its line has moved to.
-fn fingerprint(finding: &Finding, check: Option<&Check>, message: &str) -> String {
+fn fingerprint(finding: &CaseFinding, check: Option<&CheckFinding>, message: &str) -> String {
     let label = &finding.label;
     let mut digest = Sha256::new();
     let name = check.map_or("", |check| check.name.as_str());
@@ -253,7 +257,7 @@ fn fingerprint(finding: &Finding, check: Option<&Check>, message: &str) -> Strin
     out
 }
 
-fn location(place: &Place) -> SarifLocation {
+fn location(place: &SourceLine) -> SarifLocation {
     SarifLocation {
         id: None,
         message: None,

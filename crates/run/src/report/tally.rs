@@ -7,7 +7,7 @@ use evalrig_core::model::Outcome;
 use serde_json::{Value, json};
 
 use super::RunEnd;
-use super::sample::Sample;
+use super::test_sample::Sample;
 use crate::record::{CaseCounts, OutcomeCounts, Row, RunTotals, SCHEMA_VERSION};
 
 /// More targets or suites than this are counted, but not told apart.

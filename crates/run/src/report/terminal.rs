@@ -5,13 +5,15 @@ use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
 
-use super::block::Block;
-use super::breadth::Breadth;
-use super::finding::{Finding, Label};
-use super::frame::Frame;
-use super::groups::{Group, Groups};
+use super::case_finding::{CaseFinding, CaseLabel};
+use super::failure_frame::FailureFrame;
+use super::failure_groups::{Group, Groups};
+use super::label_parts::LabelParts;
+use super::summary_block::SummaryBlock;
 use super::tally::Tally;
-use super::{Detail, Report, ReportKind, RunEnd, Setting, SuiteText, comparison, totals};
+use super::{
+    Detail, Report, ReportKind, ReportOptions, RunEnd, SuiteText, comparison, total_lines,
+};
 use crate::record::Row;
 use crate::text::{
     self, numbers,
@@ -40,7 +42,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    pub fn new(setting: &Setting) -> Self {
+    pub fn new(setting: &ReportOptions) -> Self {
         Self {
             paint: Paint::new(setting.style),
             detail: setting.detail,
@@ -52,7 +54,7 @@ impl Terminal {
 
     /// One line, written at once: a list of all that passed would have to be kept.
     fn listed(&self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
-        let label = Label::of(row);
+        let label = CaseLabel::of(row);
         let paint = &self.paint;
         let mut facts = vec![label.target];
         if row.trial > 1 {
@@ -75,10 +77,10 @@ impl Terminal {
     }
 
     fn drawn(&self, out: &mut dyn Write) -> io::Result<()> {
-        let frame = Frame {
+        let frame = FailureFrame {
             paint: &self.paint,
             text: &self.text,
-            breadth: Breadth::of(&self.tally),
+            breadth: LabelParts::of(&self.tally),
         };
         let groups = self.groups.in_order();
         for outcome in [Outcome::Failed, Outcome::Borderline, Outcome::Errored] {
@@ -102,7 +104,7 @@ impl Terminal {
         Ok(())
     }
 
-    fn group(&self, frame: &Frame, group: &Group, out: &mut dyn Write) -> io::Result<()> {
+    fn group(&self, frame: &FailureFrame, group: &Group, out: &mut dyn Write) -> io::Result<()> {
         let others = frame.breadth.others(group);
         for (at, finding) in group.shown.iter().enumerate() {
             let is_last = at + 1 == group.shown.len();
@@ -121,7 +123,7 @@ impl Terminal {
             next.push((format!("{command} --resume"), "go on where it stopped"));
         }
         if let Some(command) = &end.compare_command {
-            next.push((totals::path_text(command), "see all that changed"));
+            next.push((total_lines::path_text(command), "see all that changed"));
         }
         let groups = self.groups.in_order();
         let Some(group) = groups.first() else {
@@ -153,7 +155,7 @@ impl Terminal {
     }
 
     fn last_line(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
-        let (outcome, text) = totals::headline(&self.tally, end);
+        let (outcome, text) = total_lines::headline(&self.tally, end);
         self.line(outcome, &text, out)
     }
 
@@ -188,7 +190,7 @@ impl Terminal {
         let record = self.text.path(self.tally.record.as_deref()?);
         let (store, _) = record.rsplit_once(['/', '\\'])?;
         let runs = numbers::counted(self.tally.logged, "run", "runs");
-        Some(format!("{runs} in {}", totals::path_text(store)))
+        Some(format!("{runs} in {}", total_lines::path_text(store)))
     }
 }
 
@@ -201,7 +203,7 @@ impl Report for Terminal {
             }
             Outcome::Passed | Outcome::Skipped => Ok(()),
             _ => {
-                self.groups.add(Finding::of(row));
+                self.groups.add(CaseFinding::of(row));
                 Ok(())
             }
         }
@@ -225,10 +227,12 @@ impl Report for Terminal {
             Detail::Verbose => [("results", &end.results), ("summary", &end.summary)],
             _ => [("results", &end.results), ("summary", &None)],
         };
-        let block = Block { paint: &self.paint };
+        let block = SummaryBlock { paint: &self.paint };
         block.numbers(&self.tally, end, out)?;
         for (label, path) in paths {
-            let path = path.as_ref().map(|path| totals::path_text(path.as_str()));
+            let path = path
+                .as_ref()
+                .map(|path| total_lines::path_text(path.as_str()));
             block.fact(label, path, out)?;
         }
         block.fact("run log", self.run_log(), out)?;

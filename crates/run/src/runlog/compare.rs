@@ -2,7 +2,7 @@
 
 use super::dialogue::Dialogue;
 use super::fault::StoreError;
-use super::history::{Entry, Judgement, Meta};
+use super::history::{HistoryEntry, Judgement, Meta};
 use super::store::{Record, Store};
 use super::summary::Turn;
 
@@ -140,7 +140,7 @@ fn said(spoken: Option<&Dialogue>, at: usize) -> Option<String> {
     }
 }
 
-fn tools(entry: &Entry, at: usize, spoken: Option<&Dialogue>) -> Vec<String> {
+fn tools(entry: &HistoryEntry, at: usize, spoken: Option<&Dialogue>) -> Vec<String> {
     match spoken {
         Some(spoken) if !entry.has_tools_called() && at + 1 == spoken.asked.len() => {
             spoken.tools_called.clone()

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::fault::StoreError;
-use super::homes::{Home, Homes, Wanted};
 use super::record::Asked;
 use super::slug::{name_of, slug};
+use super::slug_index::{RecordKey, SlugIndex, SlugSlot};
 use super::store::{Record, Store};
 
 /// Looks records up in one store, and remembers where it has looked.
 #[derive(Debug)]
 pub struct Finder {
     store: Store,
-    homes: Mutex<Homes>,
+    homes: Mutex<SlugIndex>,
 }
 
 impl Finder {
@@ -31,7 +31,7 @@ impl Finder {
     /// The record of an input sequence, if there is one: under its slug, or with a number behind.
     pub fn find(&self, asked: &[Asked]) -> Result<Option<Record>, StoreError> {
         let inputs: Vec<String> = asked.iter().map(Asked::input).collect();
-        let wanted = Wanted {
+        let wanted = RecordKey {
             slug: &slug(asked.first().map_or("", |first| &first.text)),
             inputs: &inputs,
         };
@@ -40,13 +40,13 @@ impl Finder {
         let mut unreadable = HashMap::new();
         loop {
             match homes.find(&self.store, wanted, &unreadable)? {
-                (number, Home::Record(_)) => {
+                (number, SlugSlot::Record(_)) => {
                     let record = self.store.read(&name_of(wanted.slug, number));
                     return record.map(Some);
                 }
-                (_, Home::Free) => return Ok(None),
+                (_, SlugSlot::Free) => return Ok(None),
                 // It may be anybody's.
-                (number, Home::Corrupt(_)) => {
+                (number, SlugSlot::Corrupt(_)) => {
                     unreadable.insert(name_of(wanted.slug, number), 0);
                 }
             }

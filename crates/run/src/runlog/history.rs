@@ -31,7 +31,7 @@ const TEXTS: &[&str] = &[
 
 /// One run of one turn.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Entry(Map);
+pub struct HistoryEntry(Map);
 
 /// What a run took; what is not known is `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -70,7 +70,7 @@ impl Judgement {
     }
 }
 
-impl Entry {
+impl HistoryEntry {
     pub(super) fn new(map: Map) -> Self {
         Self(map)
     }
@@ -207,7 +207,7 @@ pub(super) fn whole(value: &Value) -> Option<u64> {
 }
 
 /// The older runs of a turn: a list, or a JSON text that holds one.
-pub(super) fn read_history(value: Value) -> Result<Vec<Entry>, Value> {
+pub(super) fn read_history(value: Value) -> Result<Vec<HistoryEntry>, Value> {
     let items = match value {
         Value::Null => return Ok(Vec::new()),
         Value::List(items) => items,
@@ -222,7 +222,7 @@ pub(super) fn read_history(value: Value) -> Result<Vec<Entry>, Value> {
         return Err(Value::List(items));
     }
     let maps = items.into_iter().filter_map(|item| match item {
-        Value::Map(map) => Some(Entry(map.into_iter().map(with_text).collect())),
+        Value::Map(map) => Some(HistoryEntry(map.into_iter().map(with_text).collect())),
         _ => None,
     });
     Ok(maps.collect())
@@ -231,7 +231,7 @@ pub(super) fn read_history(value: Value) -> Result<Vec<Entry>, Value> {
 /// What is a text in a summary is one in JSON too, or it would change when it is read again.
 fn with_text((key, value): (String, Value)) -> (String, Value) {
     let value = match value {
-        Value::Bool(_) | Value::Number(_) if Entry::is_text(&key) => {
+        Value::Bool(_) | Value::Number(_) if HistoryEntry::is_text(&key) => {
             Value::String(value.to_json(JsonStyle::Compact))
         }
         other => other,
@@ -245,9 +245,9 @@ mod tests {
 
     use super::*;
 
-    fn entry(json: &str) -> Entry {
+    fn entry(json: &str) -> HistoryEntry {
         match json_value(json).unwrap() {
-            Value::Map(map) => Entry(map),
+            Value::Map(map) => HistoryEntry(map),
             other => panic!("{other:?}"),
         }
     }

@@ -20,14 +20,13 @@
 //! # Ok::<(), evalrig_run::runlog::StoreError>(())
 //! ```
 
+mod appendable_summary;
 mod case;
 mod compare;
 mod dialogue;
 mod fault;
 mod finder;
-mod growing;
 mod history;
-mod homes;
 mod import;
 mod lock;
 mod past;
@@ -42,6 +41,7 @@ mod revise;
 mod run_file;
 mod session;
 mod slug;
+mod slug_index;
 mod store;
 mod summary;
 #[cfg(test)]
@@ -61,18 +61,18 @@ pub use compare::{Comparison, TurnChange};
 pub use dialogue::Dialogue;
 pub use fault::StoreError;
 pub use finder::Finder;
-pub use history::{Entry, Judgement, Meta};
+pub use history::{HistoryEntry, Judgement, Meta};
 pub use import::{IMPORT_NEEDS_CRITERIA, RecordTest};
 pub use past::{PastPoint, past_points};
 pub use prune::{Doing, Keep, Pruned};
 pub use record::{Asked, NewRun, Recorded};
-pub use recording::{BeingRecorded, FinishedCase, Recording};
+pub use recording::{FinishedCase, PendingRecord, Recording};
 pub use revise::{Which, Word};
 pub use run_file::RunFile;
 pub use session::{Session, SessionFormat, read_session};
 pub use slug::slug;
 pub use store::{Listing, Record, Store};
-pub use summary::{Kind, Summary, Turn};
+pub use summary::{Summary, SummaryKind, Turn};
 pub use tools_called::{shown_call, tools_called};
 pub use verify::{Mending, Problem, Remedy, Verified};
 pub use writer::Writer;

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
-use super::history::{Entry, Judgement};
+use super::history::{HistoryEntry, Judgement};
 use super::store::Store;
 use super::summary::Summary;
 
@@ -70,7 +70,7 @@ struct Run {
 }
 
 impl Run {
-    fn of(entry: &Entry) -> Option<Self> {
+    fn of(entry: &HistoryEntry) -> Option<Self> {
         let is_pass = match entry.judgement() {
             Judgement::Pass => true,
             Judgement::Borderline | Judgement::Fail => false,

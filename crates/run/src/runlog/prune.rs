@@ -9,7 +9,7 @@ use super::fault::StoreError;
 use super::lock::Lock;
 use super::place::place;
 use super::store::{Record, Store, entries, run_number};
-use super::summary::Kind;
+use super::summary::SummaryKind;
 use crate::disk::is_draft_name;
 
 /// Younger temporary files may belong to somebody who is writing.
@@ -60,7 +60,7 @@ impl Store {
         };
         // What cannot be read is left alone; `verify` speaks of it.
         let mut records = self.list()?.records;
-        records.retain(|record| record.summary.kind() == Kind::Record);
+        records.retain(|record| record.summary.kind() == SummaryKind::Record);
         if let Some(count) = keep.records {
             for record in oldest(&mut records, count) {
                 self.remove_record(&record, doing, &mut pruned)?;

@@ -3,7 +3,7 @@
 use evalrig_core::model::{Map, Value};
 
 use super::dialogue::Dialogue;
-use super::history::{Entry, Meta};
+use super::history::{HistoryEntry, Meta};
 use super::record::Asked;
 use super::run_file::RunFile;
 use super::summary::{Summary, Turn};
@@ -22,7 +22,7 @@ pub(super) fn adopt(summary: &mut Summary, run: u64, file: &RunFile) {
     }
 }
 
-fn enter(turn: &mut Turn, run: u64, mut entry: Entry) {
+fn enter(turn: &mut Turn, run: u64, mut entry: HistoryEntry) {
     if turn.now.run().is_none_or(|now| now < run) {
         // As the writer would have done.
         let expected = turn.now.expected().to_owned();
@@ -59,7 +59,7 @@ pub(super) fn rebuilt(name: &str, runs: &[(u64, RunFile)]) -> Option<Summary> {
     Some(summary)
 }
 
-fn last_entry(run: u64, file: &RunFile, spoken: &Dialogue) -> Entry {
+fn last_entry(run: u64, file: &RunFile, spoken: &Dialogue) -> HistoryEntry {
     let meta = Meta {
         tokens: file.tokens,
         cost: file.cost,
@@ -71,7 +71,7 @@ fn last_entry(run: u64, file: &RunFile, spoken: &Dialogue) -> Entry {
     entry(run, spoken.output.as_deref(), tools, &meta)
 }
 
-fn earlier_entry(run: u64, file: &RunFile, asked: Option<&Asked>) -> Entry {
+fn earlier_entry(run: u64, file: &RunFile, asked: Option<&Asked>) -> HistoryEntry {
     let meta = Meta {
         tokens: Some(0),
         cost: Some(0.0),
@@ -82,7 +82,7 @@ fn earlier_entry(run: u64, file: &RunFile, asked: Option<&Asked>) -> Entry {
     entry(run, reply, Vec::new(), &meta)
 }
 
-fn entry(run: u64, output: Option<&str>, tools: Vec<Value>, meta: &Meta) -> Entry {
+fn entry(run: u64, output: Option<&str>, tools: Vec<Value>, meta: &Meta) -> HistoryEntry {
     let mut map = Map::new();
     map.insert("run", run);
     map.insert("output", output.unwrap_or_default());
@@ -90,5 +90,5 @@ fn entry(run: u64, output: Option<&str>, tools: Vec<Value>, meta: &Meta) -> Entr
     map.insert("expected", "");
     map.insert("evaluation", "");
     map.insert("meta", meta.to_text());
-    Entry::new(map)
+    HistoryEntry::new(map)
 }

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use evalrig_core::model::{Map, Value};
 
-use super::history::{Entry, Meta};
+use super::history::{HistoryEntry, Meta};
 use super::run_file::{RunFile, system_prompt, with_spaced_arguments};
 use super::summary::Summary;
 
@@ -115,7 +115,7 @@ pub(super) fn enter(summary: &mut Summary, run: u64, new: &NewRun) {
 }
 
 /// `written`: what a person expects of this turn.
-fn answered(run: u64, new: &NewRun, written: String) -> Entry {
+fn answered(run: u64, new: &NewRun, written: String) -> HistoryEntry {
     let meta = Meta {
         tokens: new.tokens,
         cost: new.cost_usd,
@@ -133,11 +133,11 @@ fn answered(run: u64, new: &NewRun, written: String) -> Entry {
     map.insert("expected", new.expected.clone().unwrap_or(written));
     map.insert("evaluation", new.evaluation.as_str());
     map.insert("meta", meta.to_text());
-    Entry::new(map)
+    HistoryEntry::new(map)
 }
 
 /// Nobody was asked: the test says what came next.
-fn scripted(run: u64, new: &NewRun, asked: &Asked, written: String) -> Entry {
+fn scripted(run: u64, new: &NewRun, asked: &Asked, written: String) -> HistoryEntry {
     let meta = Meta {
         tokens: Some(0),
         cost: Some(0.0),
@@ -151,5 +151,5 @@ fn scripted(run: u64, new: &NewRun, asked: &Asked, written: String) -> Entry {
     map.insert("expected", written);
     map.insert("evaluation", "");
     map.insert("meta", meta.to_text());
-    Entry::new(map)
+    HistoryEntry::new(map)
 }

@@ -32,13 +32,13 @@ pub struct Recording {
     store: Option<Utf8PathBuf>,
     secrets: Arc<Secrets>,
     /// To the thread that writes, which ends with it.
-    orders: Mutex<Sender<Order>>,
-    heard: Arc<Mutex<Heard>>,
+    orders: Mutex<Sender<LogRequest>>,
+    heard: Arc<Mutex<LogWarnings>>,
 }
 
 /// What people should hear of when the run is over.
 #[derive(Debug, Default)]
-struct Heard {
+struct LogWarnings {
     warnings: Vec<String>,
     /// Cases that could not be recorded.
     lost: usize,
@@ -68,7 +68,7 @@ impl std::fmt::Debug for FinishedCase<'_> {
 
 /// A run that is to be recorded.
 #[derive(Debug)]
-struct Order {
+struct LogRequest {
     store: Utf8PathBuf,
     /// Where the store has to lie, unless somebody named it.
     root: Option<Utf8PathBuf>,
@@ -78,7 +78,7 @@ struct Order {
 
 /// A case that is being recorded.
 #[derive(Debug)]
-pub struct BeingRecorded {
+pub struct PendingRecord {
     root: Utf8PathBuf,
     reply: oneshot::Receiver<Result<Recorded, StoreError>>,
 }
@@ -91,7 +91,7 @@ impl Recording {
     ) -> Self {
         let (orders, taken) = channel();
         let heard = Arc::new(Mutex::default());
-        let clerk = Clerk {
+        let clerk = LogWriter {
             writers: HashMap::new(),
             keep_runs,
             heard: Arc::clone(&heard),
@@ -108,7 +108,7 @@ impl Recording {
     }
 
     /// Begins to record the case.
-    pub fn add(&self, case: FinishedCase<'_>) -> BeingRecorded {
+    pub fn add(&self, case: FinishedCase<'_>) -> PendingRecord {
         let root = case.root;
         let new = NewRun::from(CaseRun {
             test: case.test,
@@ -120,13 +120,13 @@ impl Recording {
         });
         let (reply, replied) = oneshot::channel();
         let order = match &self.store {
-            Some(directory) => Order {
+            Some(directory) => LogRequest {
                 store: directory.clone(),
                 root: None,
                 new,
                 reply,
             },
-            None => Order {
+            None => LogRequest {
                 store: Store::of_root(root).directory().to_owned(),
                 root: Some(root.to_owned()),
                 new,
@@ -135,7 +135,7 @@ impl Recording {
         };
         // Where nobody takes it any more, nobody replies either, and that is an error.
         let _ = locked(&self.orders).send(order);
-        BeingRecorded {
+        PendingRecord {
             root: root.to_owned(),
             reply: replied,
         }
@@ -159,7 +159,7 @@ impl Recording {
     }
 }
 
-impl BeingRecorded {
+impl PendingRecord {
     /// Says in the row where the case was recorded. A record that cannot be written is said in the
     /// row too, which keeps its verdict; an earlier error stays.
     pub async fn note(self, row: &mut Row) {
@@ -181,17 +181,17 @@ impl BeingRecorded {
 
 /// Who writes.
 #[derive(Debug)]
-struct Clerk {
+struct LogWriter {
     writers: HashMap<Utf8PathBuf, Writer>,
     keep_runs: Option<usize>,
-    heard: Arc<Mutex<Heard>>,
+    heard: Arc<Mutex<LogWarnings>>,
 }
 
-impl Clerk {
-    fn work(mut self, orders: &Receiver<Order>) {
+impl LogWriter {
+    fn work(mut self, orders: &Receiver<LogRequest>) {
         while let Ok(first) = orders.recv() {
             let more = orders.try_iter().take(MOST_TOGETHER - 1);
-            let mut by_store: HashMap<Utf8PathBuf, Vec<Order>> = HashMap::new();
+            let mut by_store: HashMap<Utf8PathBuf, Vec<LogRequest>> = HashMap::new();
             for order in std::iter::once(first).chain(more) {
                 by_store.entry(order.store.clone()).or_default().push(order);
             }
@@ -201,7 +201,7 @@ impl Clerk {
         }
     }
 
-    fn write(&mut self, store: Utf8PathBuf, orders: Vec<Order>) {
+    fn write(&mut self, store: Utf8PathBuf, orders: Vec<LogRequest>) {
         if let Some(error) = orders.iter().find_map(|order| escape(&store, order)) {
             for order in orders {
                 self.reply(order, Err(error.clone()));
@@ -220,14 +220,14 @@ impl Clerk {
         }
     }
 
-    fn reply(&self, order: Order, result: Result<Recorded, StoreError>) {
+    fn reply(&self, order: LogRequest, result: Result<Recorded, StoreError>) {
         locked(&self.heard).hear(&result);
         // The case may have been given up.
         let _ = order.reply.send(result);
     }
 }
 
-impl Heard {
+impl LogWarnings {
     fn hear(&mut self, result: &Result<Recorded, StoreError>) {
         match result {
             Ok(recorded) => self.warnings.extend(recorded.warnings.clone()),
@@ -240,7 +240,7 @@ impl Heard {
 }
 
 /// Why nothing may be written there.
-fn escape(store: &Utf8Path, order: &Order) -> Option<StoreError> {
+fn escape(store: &Utf8Path, order: &LogRequest) -> Option<StoreError> {
     let root = order.root.as_ref()?;
     Store::open(store).stays_in(root).err()
 }

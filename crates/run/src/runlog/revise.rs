@@ -6,7 +6,7 @@ use super::fault::StoreError;
 use super::lock::Lock;
 use super::place::place;
 use super::store::{Record, Store};
-use super::summary::{Kind, Turn};
+use super::summary::{SummaryKind, Turn};
 
 /// Notes are one line of at most so many characters (spec 13.3).
 const LONGEST_NOTE: usize = 200;
@@ -76,7 +76,7 @@ impl Store {
         self.read(name)?;
         let _lock = Lock::take(self.directory())?;
         let mut record = self.read(name)?;
-        if record.summary.kind() == Kind::Authored {
+        if record.summary.kind() == SummaryKind::Authored {
             return Err(StoreError::Authored { path: record.file });
         }
         let turns = record.summary.turns.len();

@@ -7,8 +7,8 @@ use std::thread;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::appendable_summary::AppendableSummary;
 use super::fault::StoreError;
-use super::growing::Growing;
 use super::run_file::RunFile;
 use super::summary::Summary;
 
@@ -158,8 +158,8 @@ impl Store {
     }
 
     /// As much of the summary as must be read to add a run.
-    pub(super) fn found_growing(&self, name: &str) -> Result<Found<Growing>, StoreError> {
-        self.found_by(name, Growing::read)
+    pub(super) fn found_growing(&self, name: &str) -> Result<Found<AppendableSummary>, StoreError> {
+        self.found_by(name, AppendableSummary::read)
     }
 
     fn found_by<T>(

@@ -9,7 +9,7 @@ use evalrig_core::model::{Map, Value};
 use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::{EmitStyle, LineBreaks, Node, decode, lone_tree, to_yaml};
 
-use super::history::{Entry, KEYS, OTHER_KEYS, read_history, whole};
+use super::history::{HistoryEntry, KEYS, OTHER_KEYS, read_history, whole};
 
 const STYLE: EmitStyle = EmitStyle {
     compact_lists: true,
@@ -24,7 +24,7 @@ const ROOT: &[&str] = &["name", "created", "updated", "runs", "model"];
 
 /// Who writes the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SummaryKind {
     /// A log: every writer adds to it.
     Record,
     /// A `co eval` file, written by a person. Never rewritten.
@@ -43,9 +43,9 @@ pub struct Summary {
 pub struct Turn {
     pub input: String,
     /// The newest run.
-    pub now: Entry,
+    pub now: HistoryEntry,
     /// Older runs, newest first.
-    pub history: Vec<Entry>,
+    pub history: Vec<HistoryEntry>,
     others: Map,
 }
 
@@ -53,18 +53,18 @@ impl Turn {
     pub(super) fn new(input: String) -> Self {
         Self {
             input,
-            now: Entry::default(),
+            now: HistoryEntry::default(),
             history: Vec::new(),
             others: Map::new(),
         }
     }
 
     /// The newest run, then the older ones.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = &HistoryEntry> {
         std::iter::once(&self.now).chain(&self.history)
     }
 
-    pub fn entry_of(&self, run: u64) -> Option<&Entry> {
+    pub fn entry_of(&self, run: u64) -> Option<&HistoryEntry> {
         self.entries().find(|entry| entry.run() == Some(run))
     }
 
@@ -79,7 +79,7 @@ impl Turn {
     }
 
     /// The run becomes the newest; what was the newest goes to the front of the history.
-    pub(super) fn advance(&mut self, new: Entry) {
+    pub(super) fn advance(&mut self, new: HistoryEntry) {
         let old = std::mem::replace(&mut self.now, new);
         if !old.is_empty() {
             self.history.insert(0, old);
@@ -112,12 +112,12 @@ impl Summary {
         }
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> SummaryKind {
         let has = |key| self.root.get(key).is_some();
         if has("agent") || has("expected") {
-            Kind::Authored
+            SummaryKind::Authored
         } else {
-            Kind::Record
+            SummaryKind::Record
         }
     }
 
@@ -150,14 +150,14 @@ impl Summary {
     /// The highest number that the file knows of; 0 when none.
     pub fn highest_run(&self) -> u64 {
         let entries = self.turns.iter().flat_map(Turn::entries);
-        let highest = entries.filter_map(Entry::run).max();
+        let highest = entries.filter_map(HistoryEntry::run).max();
         highest.max(self.runs()).unwrap_or(0)
     }
 
     /// Every number of a run that some turn mentions, highest first.
     pub fn mentioned_runs(&self) -> Vec<u64> {
         let entries = self.turns.iter().flat_map(Turn::entries);
-        let mut runs: Vec<u64> = entries.filter_map(Entry::run).collect();
+        let mut runs: Vec<u64> = entries.filter_map(HistoryEntry::run).collect();
         runs.sort_unstable_by(|a, b| b.cmp(a));
         runs.dedup();
         runs
@@ -270,23 +270,23 @@ fn read_turn(node: Node<'_>) -> Turn {
             (key, read) => turn.others.insert(key, read),
         }
     }
-    turn.now = Entry::new(now);
+    turn.now = HistoryEntry::new(now);
     turn
 }
 
-fn history_of(node: Node<'_>, read: Value) -> Result<Vec<Entry>, Value> {
+fn history_of(node: Node<'_>, read: Value) -> Result<Vec<HistoryEntry>, Value> {
     if node.is_sequence() && node.items().all(Node::is_mapping) {
         return Ok(node.items().map(read_entry).collect());
     }
     read_history(read)
 }
 
-fn read_entry(node: Node<'_>) -> Entry {
+fn read_entry(node: Node<'_>) -> HistoryEntry {
     let entries = named_entries(node);
     let map: Map = entries
         .map(|(key, value)| (key.to_owned(), value_of(key, value)))
         .collect();
-    Entry::new(map)
+    HistoryEntry::new(map)
 }
 
 /// Of a key that comes twice the last counts.
@@ -305,7 +305,7 @@ fn value_of(key: &str, node: Node<'_>) -> Value {
     if key == "tools_called" && node.is_sequence() {
         return Value::List(node.items().map(text_of).collect());
     }
-    if TEXTS.contains(&key) || Entry::is_text(key) {
+    if TEXTS.contains(&key) || HistoryEntry::is_text(key) {
         text_of(node)
     } else {
         raw_value(node)
@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(summary.name(), "say_hello_to_alice");
         assert_eq!((summary.runs(), summary.highest_run()), (Some(2), 2));
         assert_eq!(summary.mentioned_runs(), [2, 1]);
-        assert_eq!(summary.kind(), Kind::Record);
+        assert_eq!(summary.kind(), SummaryKind::Record);
         let turn = &summary.turns[0];
         assert_eq!(turn.entry_of(1).unwrap().meta().duration_ms, Some(4438));
         assert!(turn.entry_of(3).is_none());
@@ -433,9 +433,12 @@ turns:
 
     #[test]
     fn files_of_co_eval_are_told_apart() {
-        assert_eq!(read("agent: a.py\nturns: []\n").kind(), Kind::Authored);
-        assert_eq!(read("expected: x\n").kind(), Kind::Authored);
-        assert_eq!(read("name: x\n").kind(), Kind::Record);
+        assert_eq!(
+            read("agent: a.py\nturns: []\n").kind(),
+            SummaryKind::Authored
+        );
+        assert_eq!(read("expected: x\n").kind(), SummaryKind::Authored);
+        assert_eq!(read("name: x\n").kind(), SummaryKind::Record);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::prune::abandoned;
 use super::rebuild::{adopt, rebuilt};
 use super::run_file::RunFile;
 use super::store::{Found, Store, entries};
-use super::summary::{Kind, Summary};
+use super::summary::{Summary, SummaryKind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mending {
@@ -56,7 +56,7 @@ impl Verified {
 
 impl Store {
     pub fn verify(&self, mending: Mending) -> Result<Verified, StoreError> {
-        let mut look = Look {
+        let mut look = StoreCheck {
             store: self,
             mending,
             verified: Verified::default(),
@@ -85,13 +85,13 @@ fn is_whole(summary: &Summary) -> bool {
     begun.is_some() && begun.as_deref() == summary.created()
 }
 
-struct Look<'s> {
+struct StoreCheck<'s> {
     store: &'s Store,
     mending: Mending,
     verified: Verified,
 }
 
-impl Look<'_> {
+impl StoreCheck<'_> {
     /// Of summaries, and of directories with runs.
     fn names(&self) -> Result<BTreeSet<String>, StoreError> {
         let mut names: BTreeSet<String> = self.store.names()?.into_iter().collect();
@@ -121,8 +121,8 @@ impl Look<'_> {
             Found::Summary(summary) => {
                 self.verified.records += 1;
                 match summary.kind() {
-                    Kind::Authored => Ok(()),
-                    Kind::Record => self.summary(name, &path, summary, &runs),
+                    SummaryKind::Authored => Ok(()),
+                    SummaryKind::Record => self.summary(name, &path, summary, &runs),
                 }
             }
             Found::Nothing => {

@@ -10,13 +10,13 @@ use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::appendable_summary::AppendableSummary;
 use super::fault::StoreError;
-use super::growing::Growing;
-use super::homes::{Home, Homes, Wanted};
 use super::lock::Lock;
 use super::place::{draft, place_all};
 use super::record::{NewRun, Recorded, enter};
 use super::slug::{name_of, slug};
+use super::slug_index::{RecordKey, SlugIndex, SlugSlot};
 use super::store::Store;
 use super::summary::Summary;
 use crate::disk::FileDraft;
@@ -25,7 +25,7 @@ use crate::disk::FileDraft;
 #[derive(Debug)]
 pub struct Writer {
     store: Store,
-    homes: Homes,
+    homes: SlugIndex,
 }
 
 impl Store {
@@ -38,7 +38,7 @@ impl Store {
     pub fn writer(&self) -> Writer {
         Writer {
             store: self.clone(),
-            homes: Homes::default(),
+            homes: SlugIndex::default(),
         }
     }
 
@@ -63,7 +63,7 @@ struct Entering<'n> {
     at: usize,
     new: &'n NewRun,
     name: String,
-    record: Growing,
+    record: AppendableSummary,
     run: u64,
     warnings: Vec<String>,
 }
@@ -106,7 +106,7 @@ impl Writer {
         for &at in waiting {
             let inputs = all[at].inputs();
             let first = all[at].asked.first();
-            let wanted = Wanted {
+            let wanted = RecordKey {
                 slug: &slug(first.map_or("", |first| &first.text)),
                 inputs: &inputs,
             };
@@ -136,7 +136,7 @@ impl Writer {
         &mut self,
         at: usize,
         new: &'n NewRun,
-        wanted: Wanted<'_>,
+        wanted: RecordKey<'_>,
         promised: &HashMap<String, u64>,
     ) -> Result<(Entering<'n>, FileDraft), StoreError> {
         if wanted.inputs.is_empty() {
@@ -147,9 +147,9 @@ impl Writer {
         let name = name_of(wanted.slug, number);
         let mut warnings = Vec::new();
         let record = match home {
-            Home::Record(record) => record,
-            Home::Free => Summary::new(&name, wanted.inputs).into(),
-            Home::Corrupt(reason) => {
+            SlugSlot::Record(record) => record,
+            SlugSlot::Free => Summary::new(&name, wanted.inputs).into(),
+            SlugSlot::Corrupt(reason) => {
                 warnings.push(store.set_aside(&name, &reason)?);
                 Summary::new(&name, wanted.inputs).into()
             }
@@ -205,7 +205,7 @@ impl Writer {
 }
 
 /// One more than anybody has used, on disk or in the summary.
-fn next_run(store: &Store, name: &str, record: &Growing) -> Result<u64, StoreError> {
+fn next_run(store: &Store, name: &str, record: &AppendableSummary) -> Result<u64, StoreError> {
     let on_disk = store.run_numbers(name)?;
     let highest = on_disk.last().copied().unwrap_or(0);
     Ok(highest.max(record.highest_run()).saturating_add(1))

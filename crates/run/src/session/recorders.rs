@@ -9,8 +9,8 @@ use evalrig_core::secrets::Secrets;
 
 use crate::execute::{Durable, RowSink, SuiteJob, UngradedAnswer, WrittenRow};
 use crate::record::{
-    CaseKey, End, Existing, Header, Interrupted, Place, PlanOptions, PlannedSuite, Recorder, Row,
-    Rows, RunFacts, Summary, SummaryBuilder, fingerprint, rfc3339, write_summary,
+    CaseKey, End, Existing, Interrupted, JournalHeader, Place, PlanOptions, PlannedSuite, Recorder,
+    Row, Rows, RunFacts, RunSummary, SummaryBuilder, fingerprint, rfc3339, write_summary,
 };
 
 use super::error::SessionError;
@@ -69,7 +69,7 @@ pub(super) struct FinishedFiles {
     pub(super) results: Vec<Utf8PathBuf>,
     pub(super) suites: Vec<String>,
     /// Of each file; `None` where there is no place for a summary beside the rows.
-    pub(super) summaries: Vec<(Option<Utf8PathBuf>, Summary)>,
+    pub(super) summaries: Vec<(Option<Utf8PathBuf>, RunSummary)>,
     pub(super) errors: Vec<String>,
 }
 
@@ -136,7 +136,7 @@ impl Recorders {
         file
     }
 
-    fn header(&self, suites: &[&SuiteJob]) -> Header {
+    fn header(&self, suites: &[&SuiteJob]) -> JournalHeader {
         let planned = suites.iter().map(|suite| {
             let tests = suite.suite.tests.iter().zip(&suite.hashes);
             let tests = tests.filter(|(_, hash)| !hash.is_empty());
@@ -149,7 +149,7 @@ impl Recorders {
             }
         });
         let cases: usize = suites.iter().map(|suite| suite.case_count()).sum();
-        let mut header = Header::new(rfc3339(self.now), planned.collect(), cases as u64);
+        let mut header = JournalHeader::new(rfc3339(self.now), planned.collect(), cases as u64);
         header.options = self.options.clone();
         header
     }

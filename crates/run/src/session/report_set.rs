@@ -8,7 +8,7 @@ use evalrig_core::diagnostic::did_you_mean;
 
 use crate::disk::{Durability, FileDraft};
 use crate::record::{ExitRule, Row};
-use crate::report::{REPORTS, Report, RunEnd, Setting, report_named};
+use crate::report::{REPORTS, Report, ReportOptions, RunEnd, report_named};
 
 use super::error::SessionError;
 use super::spec::{LoadOptions, ReportSpec};
@@ -63,7 +63,7 @@ impl ReportSet {
         rule: ExitRule,
         roots: Vec<Utf8PathBuf>,
     ) -> Result<Self, SessionError> {
-        let setting = Setting {
+        let setting = ReportOptions {
             style: spec.style,
             detail: spec.detail,
             text: suite_text(&loading.working_directory, roots),

@@ -71,12 +71,12 @@ pub fn share(part: u64, whole: u64, interval: Option<Interval>) -> String {
     match (whole, interval) {
         (0, _) => counts,
         (_, None) => format!("{counts} ({} %)", percent(part, whole)),
-        (_, Some(interval)) => format!("{counts} {}", sureness(part, whole, interval)),
+        (_, Some(interval)) => format!("{counts} {}", interval_text(part, whole, interval)),
     }
 }
 
 /// `(95 %, between 76 and 99 %)`. `whole` is not 0.
-pub fn sureness(part: u64, whole: u64, interval: Interval) -> String {
+pub fn interval_text(part: u64, whole: u64, interval: Interval) -> String {
     format!("({} %, {})", percent(part, whole), between(interval))
 }
 

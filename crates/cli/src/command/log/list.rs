@@ -1,7 +1,7 @@
 //! `log list`: the records, newest first for people.
 
 use evalrig_core::model::{Map, Value};
-use evalrig_run::runlog::{Judgement, Kind, Record};
+use evalrig_run::runlog::{Judgement, Record, SummaryKind};
 use unicode_width::UnicodeWidthStr;
 
 use crate::context::{print_text, report_error};
@@ -82,7 +82,7 @@ fn as_text(log: &LogContext<'_>, records: &[Record]) -> Result<String, Exit> {
 }
 
 fn word(record: &Record) -> &'static str {
-    if record.summary.kind() == Kind::Authored {
+    if record.summary.kind() == SummaryKind::Authored {
         return "authored";
     }
     match Judgement::of(&evaluation(record)) {

@@ -1,7 +1,7 @@
 //! `log show`: one record.
 
 use evalrig_core::model::{Map, Value};
-use evalrig_run::runlog::{Entry, Meta, Record, Turn};
+use evalrig_run::runlog::{HistoryEntry, Meta, Record, Turn};
 
 use crate::context::print_text;
 use crate::exit::Exit;
@@ -56,14 +56,14 @@ fn as_text(log: &LogContext<'_>, record: &Record) -> String {
     }
     for (at, turn) in summary.turns.iter().enumerate() {
         text += &format!("\nturn {}\n", at + 1);
-        let output = |entry: &Entry| log.store.output(record, at, entry.run()?);
+        let output = |entry: &HistoryEntry| log.store.output(record, at, entry.run()?);
         text += &shown_turn(turn, &output);
     }
     text
 }
 
 /// `output` looks an answer up that the summary may not hold.
-fn shown_turn(turn: &Turn, output: &dyn Fn(&Entry) -> Option<String>) -> String {
+fn shown_turn(turn: &Turn, output: &dyn Fn(&HistoryEntry) -> Option<String>) -> String {
     let mut text = field("input", &turn.input);
     let now = &turn.now;
     text += &field("output", now.output().unwrap_or_default());
@@ -96,7 +96,7 @@ fn field(label: &str, text: &str) -> String {
     shown
 }
 
-fn older(entry: &Entry, output: Option<String>) -> String {
+fn older(entry: &HistoryEntry, output: Option<String>) -> String {
     let run = entry.run().map_or("?".to_owned(), |run| run.to_string());
     let mut parts = vec![
         brief(output.as_deref().unwrap_or("(not kept)"), BRIEF),

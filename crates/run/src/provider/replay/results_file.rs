@@ -13,7 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{FaultKind, Tokens, Transcript};
 
 use crate::agent::{Agent, AttemptFault, Pending, Purpose, Request};
-use crate::record::read::{Extent, read_row_head, scan_file};
+use crate::record::read::{LineExtent, read_row_head, scan_file};
 use crate::record::transcript_json::read_output_messages;
 use crate::record::{ReadError, Row};
 
@@ -22,7 +22,7 @@ use crate::record::{ReadError, Row};
 struct RowLocation {
     suite: String,
     target: String,
-    extent: Extent,
+    extent: LineExtent,
 }
 
 /// Rows by test and trial, in the order of the file.
@@ -105,7 +105,7 @@ impl RowAgent {
         AttemptFault::new(FaultKind::NoMatch, message)
     }
 
-    fn row(&self, extent: Extent) -> Result<Row, AttemptFault> {
+    fn row(&self, extent: LineExtent) -> Result<Row, AttemptFault> {
         let length = usize::try_from(extent.length).unwrap_or(usize::MAX);
         let mut line = vec![0; length];
         let read = {

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use evalrig_core::compare::{Change, TestChange};
 
-use super::super::background::Compared;
-use super::super::block::Block;
-use super::super::{RunEnd, totals};
-use super::{Names, phrase, telling};
+use super::super::other_runs::Compared;
+use super::super::summary_block::SummaryBlock;
+use super::super::{RunEnd, total_lines};
+use super::{Names, notable_changes, phrase};
 use crate::text::{
     self,
     paint::{Paint, Tone},
@@ -19,11 +19,11 @@ const NAMED: usize = 5;
 /// Of a test's name.
 const NAME: usize = 40;
 
-pub fn draw(block: &Block, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+pub fn draw(block: &SummaryBlock, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
     let Some(Compared { base, comparison }) = &end.compared else {
         return Ok(());
     };
-    block.fact("baseline", Some(totals::path_text(base)), out)?;
+    block.fact("baseline", Some(total_lines::path_text(base)), out)?;
     if let Some(suite) = &comparison.suite {
         // The gate says it in the last line.
         let verdict = format!(
@@ -38,7 +38,7 @@ pub fn draw(block: &Block, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> 
         block.fact("", Some(phrase::verdict(comparison).to_owned()), out)?;
     }
     block.fact("", Some(phrase::counts(comparison)), out)?;
-    let (shown, more) = telling(&comparison.tests, NAMED);
+    let (shown, more) = notable_changes(&comparison.tests, NAMED);
     let called = Names::among(comparison);
     let names: Vec<String> = shown
         .iter()

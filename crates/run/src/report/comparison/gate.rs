@@ -7,7 +7,7 @@ use super::super::RunEnd;
 use super::phrase;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gate {
+pub struct GateDecision {
     /// How it is to be taken.
     pub outcome: Outcome,
     /// `gate: worse than the baseline`.
@@ -16,14 +16,14 @@ pub struct Gate {
     pub reason: String,
 }
 
-impl Gate {
+impl GateDecision {
     pub fn line(&self) -> String {
         format!("{}; {}", self.decision, self.reason)
     }
 }
 
 /// `None` where no gate was asked for, or the run did not get as far as that.
-pub fn gate(end: &RunEnd) -> Option<Gate> {
+pub fn gate(end: &RunEnd) -> Option<GateDecision> {
     let compared = end.compared.as_ref().filter(|_| end.is_gated)?;
     let comparison = &compared.comparison;
     let verdict = comparison.suite.map(|suite| suite.judged.verdict);
@@ -38,7 +38,7 @@ pub fn gate(end: &RunEnd) -> Option<Gate> {
         Some(suite) => reason = format!("{}; {reason}", phrase::reason(comparison, suite)),
         None => {}
     }
-    Some(Gate {
+    Some(GateDecision {
         outcome: match verdict {
             Some(ComparisonVerdict::Worse) => Outcome::Failed,
             _ if code == 0 => Outcome::Passed,

@@ -3,7 +3,7 @@
 use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
 use evalrig_core::model::Outcome;
 
-use super::super::background::Compared;
+use super::super::other_runs::Compared;
 
 pub fn case(test: &str, trial: u32, outcome: Outcome) -> ComparedCase {
     ComparedCase {

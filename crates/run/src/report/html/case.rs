@@ -4,10 +4,10 @@ use evalrig_core::model::Outcome;
 use serde_json::{Map, Value, json};
 
 use super::super::SuiteText;
-use super::super::finding::Finding;
-use super::cut::{self, Room};
+use super::super::case_finding::CaseFinding;
+use super::cut_text::{self, TextBudget};
 use super::inert_value;
-use super::shelf::Kept;
+use super::page_budget::PageCase;
 use crate::record::{EvaluatorResult, Row, RowError, SourcePlace};
 use crate::text;
 
@@ -24,8 +24,8 @@ const FOUND: usize = 6;
 const FOUND_SENTENCE: usize = 200;
 const CODE: usize = 400;
 
-pub fn kept(row: &Row, text: &SuiteText) -> Kept {
-    Kept {
+pub fn kept(row: &Row, text: &SuiteText) -> PageCase {
+    PageCase {
         outcome: row.outcome,
         line: inert_value(&line(row)),
         details: Some(inert_value(&details(row, text))),
@@ -36,7 +36,7 @@ pub fn kept(row: &Row, text: &SuiteText) -> Kept {
 /// What the table shows and searches.
 fn line(row: &Row) -> Value {
     let told = |outcome: Outcome| !matches!(outcome, Outcome::Passed);
-    let why = told(row.outcome).then(|| Finding::of(row).first_miss());
+    let why = told(row.outcome).then(|| CaseFinding::of(row).first_miss());
     let misses: Vec<String> = row
         .misses
         .iter()
@@ -46,9 +46,15 @@ fn line(row: &Row) -> Value {
         .collect();
     let tokens = row.tokens.map(|tokens| tokens.total);
     let mut map = Map::new();
-    map.insert("id".to_owned(), json!(cut::text(&row.eval_id, NAME)));
-    map.insert("suite".to_owned(), json!(cut::text(&row.dataset, NAME)));
-    map.insert("target".to_owned(), json!(cut::text(&row.target, NAME)));
+    map.insert("id".to_owned(), json!(cut_text::text(&row.eval_id, NAME)));
+    map.insert(
+        "suite".to_owned(),
+        json!(cut_text::text(&row.dataset, NAME)),
+    );
+    map.insert(
+        "target".to_owned(),
+        json!(cut_text::text(&row.target, NAME)),
+    );
     map.insert("trial".to_owned(), json!(row.trial));
     map.insert("outcome".to_owned(), json!(row.outcome.word()));
     put(&mut map, "score", row.score);
@@ -57,7 +63,10 @@ fn line(row: &Row) -> Value {
     put(&mut map, "tokens", tokens);
     put(&mut map, "why", why.filter(|why| !why.is_empty()));
     put(&mut map, "misses", (!misses.is_empty()).then_some(misses));
-    map.insert("file".to_owned(), json!(cut::text(&row.source.file, NAME)));
+    map.insert(
+        "file".to_owned(),
+        json!(cut_text::text(&row.source.file, NAME)),
+    );
     map.insert("line".to_owned(), json!(row.source.line));
     map.into()
 }
@@ -66,11 +75,15 @@ fn details(row: &Row, text: &SuiteText) -> Value {
     let mut map = Map::new();
     map.insert(
         "timestamp".to_owned(),
-        json!(cut::text(&row.timestamp, NAME)),
+        json!(cut_text::text(&row.timestamp, NAME)),
     );
     map.insert("attempts".to_owned(), json!(row.attempts));
     let id = row.conversation_id.as_deref();
-    put(&mut map, "conversationId", id.map(|id| cut::text(id, NAME)));
+    put(
+        &mut map,
+        "conversationId",
+        id.map(|id| cut_text::text(id, NAME)),
+    );
     put(&mut map, "tokens", row.tokens);
     put(
         &mut map,
@@ -78,13 +91,13 @@ fn details(row: &Row, text: &SuiteText) -> Value {
         row.judge_usage.filter(|usage| usage.calls > 0),
     );
     let tools = row.trace_summary.tool_names.as_deref();
-    let tools = tools.map(|names| cut::texts(names, SENTENCES, NAME));
+    let tools = tools.map(|names| cut_text::texts(names, SENTENCES, NAME));
     put(&mut map, "tools", tools);
     put(&mut map, "calls", row.trace_summary.tool_call_count);
     put(&mut map, "error", row.error.as_ref().map(trouble));
     let record = row.record.as_ref();
     let record =
-        record.map(|place| json!({"file": cut::text(&place.file, NAME), "run": place.run}));
+        record.map(|place| json!({"file": cut_text::text(&place.file, NAME), "run": place.run}));
     put(&mut map, "record", record);
     map.insert("source".to_owned(), place(&row.source, text));
     let checks = checks(&row.evaluator_results, text, 0);
@@ -97,13 +110,16 @@ fn conversation(row: &Row) -> Option<Value> {
     let mut map = Map::new();
     if let Some(messages) = &row.output_messages {
         let messages = Value::Array(messages.clone());
-        map.insert("messages".to_owned(), Room::conversation().cut(&messages));
+        map.insert(
+            "messages".to_owned(),
+            TextBudget::conversation().cut(&messages),
+        );
     }
     let answer = row.candidate_answer.as_deref();
     put(
         &mut map,
         "answer",
-        answer.map(|answer| cut::text(answer, cut::TEXT)),
+        answer.map(|answer| cut_text::text(answer, cut_text::TEXT)),
     );
     (!map.is_empty()).then(|| map.into())
 }
@@ -115,8 +131,11 @@ fn checks(results: &[EvaluatorResult], text: &SuiteText, depth: usize) -> Value 
 
 fn check(result: &EvaluatorResult, text: &SuiteText, depth: usize) -> Value {
     let mut map = Map::new();
-    map.insert("name".to_owned(), json!(cut::text(&result.name, NAME)));
-    map.insert("type".to_owned(), json!(cut::text(&result.type_name, NAME)));
+    map.insert("name".to_owned(), json!(cut_text::text(&result.name, NAME)));
+    map.insert(
+        "type".to_owned(),
+        json!(cut_text::text(&result.type_name, NAME)),
+    );
     put(&mut map, "score", result.score);
     map.insert("weight".to_owned(), json!(result.weight));
     // A boolean or a number; what else a file may hold is not worth showing.
@@ -124,21 +143,25 @@ fn check(result: &EvaluatorResult, text: &SuiteText, depth: usize) -> Value {
     put(&mut map, "required", required);
     map.insert("outcome".to_owned(), json!(result.outcome));
     let gate = result.gate.as_deref();
-    put(&mut map, "gate", gate.map(|gate| cut::text(gate, NAME)));
-    let sentences = |list: &[String]| cut::texts(list, SENTENCES, SENTENCE);
+    put(
+        &mut map,
+        "gate",
+        gate.map(|gate| cut_text::text(gate, NAME)),
+    );
+    let sentences = |list: &[String]| cut_text::texts(list, SENTENCES, SENTENCE);
     map.insert("hits".to_owned(), json!(sentences(&result.hits)));
     map.insert("misses".to_owned(), json!(sentences(&result.misses)));
     let reasoning = result.reasoning.as_deref();
     put(
         &mut map,
         "reasoning",
-        reasoning.map(|text| cut::text(text, REASONING)),
+        reasoning.map(|text| cut_text::text(text, REASONING)),
     );
     let details = result.details.as_ref();
     put(
         &mut map,
         "details",
-        details.map(|value| Room::of(DETAILS).cut(value)),
+        details.map(|value| TextBudget::of(DETAILS).cut(value)),
     );
     put(&mut map, "error", result.error.as_ref().map(trouble));
     put(&mut map, "ms", result.duration_ms);
@@ -146,7 +169,7 @@ fn check(result: &EvaluatorResult, text: &SuiteText, depth: usize) -> Value {
     put(
         &mut map,
         "aggregator",
-        aggregator.map(|name| cut::text(name, NAME)),
+        aggregator.map(|name| cut_text::text(name, NAME)),
     );
     put(
         &mut map,
@@ -165,22 +188,22 @@ fn check(result: &EvaluatorResult, text: &SuiteText, depth: usize) -> Value {
 
 fn trouble(error: &RowError) -> Value {
     json!({
-        "stage": cut::text(&error.stage, NAME),
-        "kind": cut::text(&error.kind, NAME),
-        "message": cut::text(&error.message, SENTENCE),
+        "stage": cut_text::text(&error.stage, NAME),
+        "kind": cut_text::text(&error.kind, NAME),
+        "message": cut_text::text(&error.message, SENTENCE),
     })
 }
 
 /// With the author's own line, where the suite is still there.
 fn place(source: &SourcePlace, text: &SuiteText) -> Value {
     let mut map = Map::new();
-    map.insert("file".to_owned(), json!(cut::text(&source.file, NAME)));
+    map.insert("file".to_owned(), json!(cut_text::text(&source.file, NAME)));
     map.insert("line".to_owned(), json!(source.line));
     let code = text.line(&source.file, source.line);
     put(
         &mut map,
         "code",
-        code.map(|code| cut::text(code.trim_end(), CODE)),
+        code.map(|code| cut_text::text(code.trim_end(), CODE)),
     );
     map.into()
 }

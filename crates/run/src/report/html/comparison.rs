@@ -4,7 +4,7 @@ use evalrig_core::compare::{Change, Comparison, Side, TestChange};
 use serde_json::{Map, Value, json};
 
 use super::super::Compared;
-use super::{cut, inert_value, list, verdict};
+use super::{cut_text, inert_value, list, verdict};
 use crate::text::numbers;
 
 /// In bytes, beside that of the cases. What changed comes first, so what is left out did not.
@@ -31,7 +31,7 @@ fn head(compared: &Compared, left_out: usize) -> Value {
     let judged = comparison.suite.map(|suite| suite.judged);
     let count = |change: &Change| (change.word(), comparison.count(*change));
     json!({
-        "base": cut::text(&compared.base, NAME),
+        "base": cut_text::text(&compared.base, NAME),
         "verdict": judged.map(|judged| judged.verdict.word()),
         "title": verdict::title(comparison),
         "sentences": verdict::sentences(comparison),
@@ -71,9 +71,12 @@ fn tests_within(comparison: &Comparison, budget: usize) -> Vec<String> {
 
 fn test(test: &TestChange) -> Value {
     let mut map = Map::new();
-    map.insert("id".to_owned(), json!(cut::text(&test.test, NAME)));
-    map.insert("suite".to_owned(), json!(cut::text(&test.suite, NAME)));
-    map.insert("target".to_owned(), json!(cut::text(&test.target, NAME)));
+    map.insert("id".to_owned(), json!(cut_text::text(&test.test, NAME)));
+    map.insert("suite".to_owned(), json!(cut_text::text(&test.suite, NAME)));
+    map.insert(
+        "target".to_owned(),
+        json!(cut_text::text(&test.target, NAME)),
+    );
     map.insert("change".to_owned(), json!(test.change.word()));
     for (key, found) in [("base", test.base), ("now", test.candidate)] {
         if let Some(found) = found {

@@ -4,7 +4,7 @@ use evalrig_core::model::Outcome;
 use evalrig_core::stats::{Interval, SELF_EVIDENT, between, percent, wilson};
 use serde_json::{Value, json};
 
-use super::super::sample::Sample;
+use super::super::test_sample::Sample;
 use crate::record::OutcomeCounts;
 
 const CONFIDENCE: f64 = 0.95;

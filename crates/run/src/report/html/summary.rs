@@ -5,9 +5,9 @@ use evalrig_core::stats::mean_between;
 use serde_json::{Value, json};
 
 use super::super::tally::Tally;
-use super::super::{RunEnd, totals};
+use super::super::{RunEnd, total_lines};
 use super::rate::Rate;
-use super::{cut, history};
+use super::{cut_text, history};
 use crate::record::Row;
 use crate::record::{OutcomeCounts, PartialSum};
 use crate::text::{self, numbers};
@@ -15,7 +15,7 @@ use crate::text::{self, numbers};
 const NAME: usize = 300;
 
 #[derive(Debug, Default)]
-pub struct Summary {
+pub struct SummaryPanel {
     tally: Tally,
     /// Sum over cases; they run side by side, so it is no time on the wall.
     case_ms: u64,
@@ -23,7 +23,7 @@ pub struct Summary {
     span: Option<(String, String)>,
 }
 
-impl Summary {
+impl SummaryPanel {
     pub fn add(&mut self, row: &Row) {
         self.tally.add(row);
         self.case_ms += row.duration_ms.unwrap_or(0);
@@ -38,14 +38,17 @@ impl Summary {
 
     pub fn document(&self, end: &RunEnd, notes: &[String]) -> Value {
         let tally = &self.tally;
-        let (verdict, headline) = totals::headline(tally, end);
+        let (verdict, headline) = total_lines::headline(tally, end);
         let mut suites: Vec<&String> = tally.suites.keys().collect();
         suites.extend(
             end.suites
                 .iter()
                 .filter(|name| !tally.suites.contains_key(*name)),
         );
-        let suites: Vec<String> = suites.iter().map(|name| cut::text(name, NAME)).collect();
+        let suites: Vec<String> = suites
+            .iter()
+            .map(|name| cut_text::text(name, NAME))
+            .collect();
         // Targets are what people compare; with one of them, suites are.
         let (of, groups, samples) = match tally.targets.len() {
             0 | 1 => ("suite", &tally.suites, &tally.suite_samples),
@@ -53,11 +56,11 @@ impl Summary {
         };
         let group = |(name, counts): (&String, &OutcomeCounts)| {
             let rate = Rate::of(counts, samples.get(name));
-            json!({"name": cut::text(name, NAME), "rate": rate.document()})
+            json!({"name": cut_text::text(name, NAME), "rate": rate.document()})
         };
         let count = |outcome: &Outcome| (outcome.word(), tally.totals.counts.of(*outcome));
         let counts: Vec<(&str, u64)> = Outcome::ALL.iter().map(count).collect();
-        let path = |path: &camino::Utf8PathBuf| cut::text(path.as_str(), NAME);
+        let path = |path: &camino::Utf8PathBuf| cut_text::text(path.as_str(), NAME);
         json!({
             "generator": concat!("evalrig ", env!("CARGO_PKG_VERSION")),
             "suites": suites,
@@ -72,7 +75,7 @@ impl Summary {
             "history": history::document(&end.history),
             "span": self.span,
             "results": end.results.as_ref().map(path),
-            "command": end.command.as_deref().map(|command| cut::text(command, 2_000)),
+            "command": end.command.as_deref().map(|command| cut_text::text(command, 2_000)),
             "isCut": !notes.is_empty(),
             "notes": stopped(tally, end).into_iter().chain(notes.iter().cloned()).collect::<Vec<_>>(),
         })
@@ -87,7 +90,7 @@ impl Summary {
         });
         tiles.push(self.cost_tile());
         tiles.push(tokens_tile(tally));
-        if let Some(text) = totals::judges(tally) {
+        if let Some(text) = total_lines::judges(tally) {
             let (calls, rest) = text.split_once(", ").unwrap_or((&text, ""));
             tiles.push(tile("Judges", calls, rest));
         }
@@ -121,7 +124,7 @@ impl Summary {
 
 /// A run that did not reach its end must not look like one that did.
 fn stopped(tally: &Tally, end: &RunEnd) -> Option<String> {
-    let text = totals::stopped_text(end.stopped?, tally, end);
+    let text = total_lines::stopped_text(end.stopped?, tally, end);
     Some(format!("This run was not completed: {text}."))
 }
 
@@ -195,7 +198,7 @@ mod tests {
     use super::*;
 
     fn tiles(rows: &[Row], end: &RunEnd) -> Vec<String> {
-        let mut summary = Summary::default();
+        let mut summary = SummaryPanel::default();
         for row in rows {
             summary.add(row);
         }

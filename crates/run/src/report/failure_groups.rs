@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use evalrig_core::model::Outcome;
 
-use super::finding::{Finding, Label};
+use super::case_finding::{CaseFinding, CaseLabel};
 use crate::record::OutcomeCounts;
 
 /// Of one outcome; causes beyond are counted only.
@@ -17,9 +17,9 @@ const NAMED: usize = 4;
 pub struct Group {
     pub outcome: Outcome,
     /// In order, never empty.
-    pub shown: Vec<Finding>,
+    pub shown: Vec<CaseFinding>,
     /// The first of those that are not shown.
-    pub named: Vec<Label>,
+    pub named: Vec<CaseLabel>,
     /// All that are not shown.
     pub others: u64,
 }
@@ -33,7 +33,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    pub fn add(&mut self, finding: Finding) {
+    pub fn add(&mut self, finding: CaseFinding) {
         let cause = finding.cause();
         if let Some(&at) = self.by_cause.get(&cause) {
             self.groups[at].add(finding);
@@ -80,8 +80,8 @@ impl Group {
         self.shown.len() as u64 + self.others
     }
 
-    fn add(&mut self, finding: Finding) {
-        let same_test = |other: &Finding| {
+    fn add(&mut self, finding: CaseFinding) {
+        let same_test = |other: &CaseFinding| {
             (&other.label.suite, &other.label.test) == (&finding.label.suite, &finding.label.test)
         };
         // Another trial of a test that is shown says nothing new; the earlier one stays.
@@ -103,7 +103,7 @@ impl Group {
         }
     }
 
-    fn set_aside(&mut self, label: Label) {
+    fn set_aside(&mut self, label: CaseLabel) {
         self.others += 1;
         let at = self.named.partition_point(|other| *other < label);
         self.named.insert(at, label);
@@ -128,7 +128,7 @@ mod tests {
 
     fn groups(rows: impl Iterator<Item = Row>) -> Groups {
         let mut groups = Groups::default();
-        rows.for_each(|row| groups.add(Finding::of(&row)));
+        rows.for_each(|row| groups.add(CaseFinding::of(&row)));
         groups
     }
 

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use serde_json::Value;
 
-use super::background::{Compared, PastRuns};
+use super::other_runs::{Compared, PastRuns};
 
 /// Why a run ended before its plan did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -41,9 +41,9 @@ pub fn texts(list: &[String], many: usize, limit: usize) -> Vec<String> {
 
 /// What is left for a value and all that is in it.
 #[derive(Debug)]
-pub struct Room(usize);
+pub struct TextBudget(usize);
 
-impl Room {
+impl TextBudget {
     pub fn conversation() -> Self {
         Self(CONVERSATION)
     }
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn a_small_value_is_left_alone_and_a_big_one_bounded() {
         let small = json!({"a": [1, null, "x"], "b": {"c": true}});
-        assert_eq!(Room::of(1_000).cut(&small), small);
+        assert_eq!(TextBudget::of(1_000).cut(&small), small);
         let big = json!({"list": vec![1; 100_000], "text": "x".repeat(100_000)});
-        let cut = Room::of(1_000).cut(&big);
+        let cut = TextBudget::of(1_000).cut(&big);
         assert!(cut.to_string().len() < 2_000);
         assert!(cut.to_string().contains("more in the results file"));
     }

@@ -1,13 +1,16 @@
-//! A summary that gets another run. What it remembers is only made longer, so a history that stands
-//! as evalrig writes it is checked line by line and carried over as text: a thousand runs cost
-//! hardly more than one. Every other history is read and written again.
+//! A summary that gets another run, without parsing its whole history.
+//!
+//! Reading and rewriting a long history for each run makes a store with 1,000 runs per record about
+//! three times slower (`bench/runlog.sh`). So a history in the form that evalrig writes is checked line
+//! by line and copied as text. A history in any other form is parsed and written again by `summary`,
+//! and a property test keeps both paths equal.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use evalrig_core::syntax::{decode, is_one_line_text};
 
-use super::history::Entry;
+use super::history::HistoryEntry;
 use super::summary::Summary;
 
 /// The key of a turn's history, in the column of a turn's keys.
@@ -15,12 +18,12 @@ const HISTORY: &str = "  history:";
 const NOTHING: &str = "  history: []";
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Growing {
-    /// Without what stands in `older`.
+pub(super) struct AppendableSummary {
+    /// Without the runs in `older`.
     pub(super) summary: Summary,
     /// The file that was read.
     text: String,
-    /// The history of each turn as it stands in the file; none when all of it was read.
+    /// The copied history of each turn; empty when all of it was parsed.
     older: Vec<Older>,
 }
 
@@ -31,7 +34,7 @@ struct Older {
     highest_run: u64,
 }
 
-impl From<Summary> for Growing {
+impl From<Summary> for AppendableSummary {
     fn from(summary: Summary) -> Self {
         Self {
             summary,
@@ -41,7 +44,7 @@ impl From<Summary> for Growing {
     }
 }
 
-impl Growing {
+impl AppendableSummary {
     /// As [`Summary::read`].
     pub(super) fn read(bytes: Vec<u8>) -> Result<Self, String> {
         let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
@@ -119,7 +122,7 @@ fn is_of_history(line: &str) -> bool {
 fn cut(text: &str) -> Option<(String, Vec<Older>)> {
     let mut head = String::new();
     let mut turns: Vec<Option<Older>> = Vec::new();
-    let mut lines = Lines { text, at: 0 };
+    let mut lines = SummaryLines { text, at: 0 };
     while let Some(line) = lines.next() {
         let line = &text[line];
         if line.starts_with("- ") {
@@ -147,12 +150,12 @@ fn cut(text: &str) -> Option<(String, Vec<Older>)> {
 }
 
 /// Places of lines, without their line breaks.
-struct Lines<'t> {
+struct SummaryLines<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl Lines<'_> {
+impl SummaryLines<'_> {
     fn next(&mut self) -> Option<Range<usize>> {
         let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
         let length = rest.find('\n');
@@ -163,7 +166,7 @@ impl Lines<'_> {
 }
 
 /// Every line up to one that does not belong to the history.
-fn entries(lines: &mut Lines<'_>) -> Option<Older> {
+fn entries(lines: &mut SummaryLines<'_>) -> Option<Older> {
     let text = lines.text;
     let begin = lines.at;
     let mut highest_run = 0;
@@ -215,7 +218,7 @@ fn field(line: &str) -> Option<(&str, Option<u64>)> {
             let is_plain = is_number && !value.starts_with('0');
             Some((key, Some(value.parse().ok().filter(|_| is_plain)?)))
         }
-        key if Entry::is_text(key) && is_one_line_text(value) => Some((key, None)),
+        key if HistoryEntry::is_text(key) && is_one_line_text(value) => Some((key, None)),
         _ => None,
     }
 }
@@ -232,18 +235,18 @@ mod tests {
         more: 1\n- input: b\n  run: 3\n  history: []\n";
 
     fn is_carried_over(text: &str) -> bool {
-        let growing = Growing::read(text.as_bytes().to_vec()).unwrap();
+        let growing = AppendableSummary::read(text.as_bytes().to_vec()).unwrap();
         !growing.older.is_empty()
     }
 
     /// One more run, by reading everything and by carrying over.
     fn grown(text: &str) -> [String; 2] {
-        let all = Growing::from(Summary::read(text.as_bytes().to_vec()).unwrap());
-        let part = Growing::read(text.as_bytes().to_vec()).unwrap();
+        let all = AppendableSummary::from(Summary::read(text.as_bytes().to_vec()).unwrap());
+        let part = AppendableSummary::read(text.as_bytes().to_vec()).unwrap();
         assert_eq!(all.highest_run(), part.highest_run());
         [all, part].map(|mut growing| {
             for turn in &mut growing.summary.turns {
-                let mut entry = Entry::default();
+                let mut entry = HistoryEntry::default();
                 entry.set("run", 4_u64);
                 turn.advance(entry);
             }
@@ -297,12 +300,12 @@ mod tests {
             "    out",
         ] {
             let text = format!("turns:\n- input: a\n  run: 2\n  history:\n  - run: 1\n{end}");
-            let read = Growing::read(text.into_bytes());
+            let read = AppendableSummary::read(text.into_bytes());
             assert!(read.is_err_and(|reason| reason.starts_with("it is not YAML")));
         }
     }
 
-    /// Lines that belong somewhere else, or nowhere.
+    /// Lines that belong to another part, or to none.
     const OTHERS: &[&str] = &[
         "  history:",
         "  history: []",

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use evalrig_core::model::Outcome;
 use evalrig_core::stats::Interval;
 
-use super::sample::Sample;
 use super::tally::Tally;
-use super::{RunEnd, totals};
+use super::test_sample::Sample;
+use super::{RunEnd, total_lines};
 use crate::record::OutcomeCounts;
 use crate::text::{
     self, numbers,
@@ -22,11 +22,11 @@ const LABEL: usize = 9;
 const LISTED: usize = 12;
 
 #[derive(Debug)]
-pub struct Block<'a> {
+pub struct SummaryBlock<'a> {
     pub paint: &'a Paint,
 }
 
-impl Block<'_> {
+impl SummaryBlock<'_> {
     pub fn numbers(&self, tally: &Tally, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
         if tally.totals.counts.total() > 1
             && tally.totals.counts.of(Outcome::Passed) < tally.totals.counts.total()
@@ -34,22 +34,22 @@ impl Block<'_> {
             self.bar(&tally.totals.counts, out)?;
             writeln!(out)?;
         }
-        self.fact("score", totals::average(tally), out)?;
-        self.fact("tokens", totals::tokens(tally), out)?;
+        self.fact("score", total_lines::average(tally), out)?;
+        self.fact("tokens", total_lines::tokens(tally), out)?;
         let besides = if tally.totals.judges.calls > 0 && tally.totals.cost.reported > 0 {
             ", judges not included"
         } else {
             ""
         };
-        let cost = totals::cost(tally).map(|text| format!("{text}{besides}"));
+        let cost = total_lines::cost(tally).map(|text| format!("{text}{besides}"));
         self.fact("cost", cost, out)?;
-        self.fact("judges", totals::judges(tally), out)?;
+        self.fact("judges", total_lines::judges(tally), out)?;
         self.table("suites", &tally.suites, &tally.suite_samples, out)?;
         self.table("targets", &tally.targets, &tally.target_samples, out)?;
         // What the gate decided is said below.
         self.fact(
             "exit",
-            totals::exit(tally, end).filter(|_| !end.is_gated),
+            total_lines::exit(tally, end).filter(|_| !end.is_gated),
             out,
         )
     }

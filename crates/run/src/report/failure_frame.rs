@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use evalrig_core::model::Outcome;
 
 use super::SuiteText;
-use super::breadth::Breadth;
-use super::finding::{Check, Finding, Place, Sentences, State};
+use super::case_finding::{CaseFinding, CheckFinding, CheckState, SentenceList, SourceLine};
+use super::label_parts::LabelParts;
 use crate::text::{
     self, numbers,
     paint::{Paint, Tone, outcome_phrase},
@@ -23,17 +23,17 @@ const DEEPEST_NOTE: usize = 10;
 const HITS: usize = 3;
 
 #[derive(Debug)]
-pub struct Frame<'a> {
+pub struct FailureFrame<'a> {
     pub paint: &'a Paint,
     pub text: &'a SuiteText,
-    pub breadth: Breadth,
+    pub breadth: LabelParts,
 }
 
-impl Frame<'_> {
+impl FailureFrame<'_> {
     /// `last` ends the frame; it is said once for a group.
     pub fn draw(
         &self,
-        finding: &Finding,
+        finding: &CaseFinding,
         last: Option<&str>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -48,7 +48,7 @@ impl Frame<'_> {
         let places = of_checks.chain([place]);
         let highest = places.clone().map(|place| place.line).max().unwrap_or(0);
         let lines: Vec<_> = places.filter_map(|place| self.author_line(place)).collect();
-        let mut sheet = Sheet {
+        let mut sheet = Gutter {
             paint: self.paint,
             gutter: highest.to_string().len().max(2),
             dedent: lines.iter().map(|line| indent(line)).min().unwrap_or(0),
@@ -58,7 +58,7 @@ impl Frame<'_> {
         if let Some(text) = self.author_line(place) {
             sheet.author(place.line, &text, out)?;
         }
-        if let Some(trouble) = finding.untold_trouble() {
+        if let Some(trouble) = finding.unexplained_fault() {
             sheet.note(2, self.paint.signs().note, &trouble.text(), Tone::Odd, out)?;
         }
         for check in &checks {
@@ -77,7 +77,7 @@ impl Frame<'_> {
         )
     }
 
-    fn header(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    fn header(&self, finding: &CaseFinding, out: &mut dyn Write) -> io::Result<()> {
         let paint = self.paint;
         let tone = Tone::of(finding.outcome);
         let dot = format!(" {} ", paint.signs().dot);
@@ -115,7 +115,12 @@ impl Frame<'_> {
         }
     }
 
-    fn check(&self, check: &Check, sheet: &mut Sheet, out: &mut dyn Write) -> io::Result<()> {
+    fn check(
+        &self,
+        check: &CheckFinding,
+        sheet: &mut Gutter,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let mut depth = 0;
         if let Some(place) = check.place.as_ref().filter(|place| **place != sheet.last) {
             if place.file != sheet.last.file {
@@ -138,9 +143,9 @@ impl Frame<'_> {
         let depth = depth.min(DEEPEST_NOTE) + 2;
         let signs = self.paint.signs();
         let tone = match &check.state {
-            State::Scored(_) => Tone::Strong,
-            State::Skipped => Tone::Faint,
-            State::Errored(_) => Tone::Odd,
+            CheckState::Scored(_) => Tone::Strong,
+            CheckState::Skipped => Tone::Faint,
+            CheckState::Errored(_) => Tone::Odd,
         };
         let title = format!("{} {}", check.title(), check.sentence());
         sheet.note(depth, signs.note, &title, tone, out)?;
@@ -152,7 +157,7 @@ impl Frame<'_> {
             out,
         )?;
         let hits = match check.state {
-            State::Scored(_) => HITS,
+            CheckState::Scored(_) => HITS,
             _ => 0,
         };
         self.sentences(
@@ -172,10 +177,10 @@ impl Frame<'_> {
 
     fn sentences(
         &self,
-        sentences: &Sentences,
+        sentences: &SentenceList,
         limit: usize,
         (depth, sign, tone): (usize, &str, Tone),
-        sheet: &Sheet,
+        sheet: &Gutter,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         for sentence in sentences.shown.iter().take(limit) {
@@ -188,7 +193,7 @@ impl Frame<'_> {
         }
     }
 
-    fn answer(&self, finding: &Finding, sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+    fn answer(&self, finding: &CaseFinding, sheet: &Gutter, out: &mut dyn Write) -> io::Result<()> {
         let Some(answer) = &finding.answer else {
             return Ok(());
         };
@@ -222,11 +227,11 @@ impl Frame<'_> {
         rows.iter().try_for_each(|row| sheet.side(None, row, out))
     }
 
-    fn place(&self, place: &Place) -> String {
+    fn place(&self, place: &SourceLine) -> String {
         format!("{}:{}", self.text.path(&place.file), place.line)
     }
 
-    fn author_line(&self, place: &Place) -> Option<String> {
+    fn author_line(&self, place: &SourceLine) -> Option<String> {
         let line = self.text.line(&place.file, place.line)?;
         let shown = text::excerpt(&line, 1, AUTHOR_LINE).lines.pop()?;
         Some(self.paint.text(&shown).into_owned())
@@ -234,11 +239,11 @@ impl Frame<'_> {
 }
 
 /// In a case that could not be measured, lost points decide nothing.
-fn is_shown(finding: &Finding, check: &Check) -> bool {
-    finding.outcome != Outcome::Errored || matches!(check.state, State::Errored(_))
+fn is_shown(finding: &CaseFinding, check: &CheckFinding) -> bool {
+    finding.outcome != Outcome::Errored || matches!(check.state, CheckState::Errored(_))
 }
 
-fn facts(finding: &Finding) -> Vec<String> {
+fn facts(finding: &CaseFinding) -> Vec<String> {
     let mut facts = Vec::new();
     facts.extend(
         finding
@@ -258,15 +263,15 @@ fn indent(line: &str) -> usize {
 }
 
 /// Writes lines behind a gutter.
-struct Sheet<'a> {
+struct Gutter<'a> {
     paint: &'a Paint,
     gutter: usize,
     dedent: usize,
     /// What was drawn last, so that it is not drawn twice.
-    last: Place,
+    last: SourceLine,
 }
 
-impl Sheet<'_> {
+impl Gutter<'_> {
     fn room(&self) -> usize {
         self.paint.columns().saturating_sub(self.gutter + 3).max(20)
     }

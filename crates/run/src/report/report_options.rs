@@ -66,7 +66,7 @@ impl fmt::Debug for SuiteText {
 
 /// What every report is made with.
 #[derive(Debug, Clone)]
-pub struct Setting {
+pub struct ReportOptions {
     pub style: OutputStyle,
     pub detail: Detail,
     pub text: SuiteText,

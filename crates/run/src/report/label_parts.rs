@@ -1,19 +1,19 @@
 //! How cases are told apart: by no more than it takes.
 
-use super::finding::Label;
-use super::groups::Group;
+use super::case_finding::CaseLabel;
+use super::failure_groups::Group;
 use super::tally::Tally;
 use crate::text::numbers;
 
 /// Which parts of a label tell cases apart.
 #[derive(Debug, Clone, Copy)]
-pub struct Breadth {
+pub struct LabelParts {
     pub suites: bool,
     pub targets: bool,
     pub trials: bool,
 }
 
-impl Breadth {
+impl LabelParts {
     pub fn of(tally: &Tally) -> Self {
         Self {
             suites: tally.suites.len() > 1,
@@ -23,7 +23,7 @@ impl Breadth {
     }
 
     /// What comes after the test's id.
-    pub fn parts(self, label: &Label) -> Vec<String> {
+    pub fn parts(self, label: &CaseLabel) -> Vec<String> {
         let mut parts = Vec::new();
         if self.suites {
             parts.push(label.suite.clone());
@@ -37,14 +37,14 @@ impl Breadth {
         parts
     }
 
-    pub fn name(self, label: &Label) -> String {
+    pub fn name(self, label: &CaseLabel) -> String {
         let mut parts = vec![label.test.clone()];
         parts.extend(self.parts(label));
         parts.join(" · ")
     }
 
     /// What tells `other` from `label`.
-    fn difference(self, other: &Label, label: &Label) -> String {
+    fn difference(self, other: &CaseLabel, label: &CaseLabel) -> String {
         let same_test = (&other.suite, &other.test) == (&label.suite, &label.test);
         let mut parts = Vec::new();
         if !same_test {
@@ -95,15 +95,18 @@ mod tests {
         let mut tally = Tally::default();
         let row = fixture::row("a", Outcome::Passed, Some(1.0));
         tally.add(&row);
-        assert_eq!(Breadth::of(&tally).name(&Label::of(&row)), "a");
+        assert_eq!(LabelParts::of(&tally).name(&CaseLabel::of(&row)), "a");
         let mut other = row.clone();
         other.target = "gpt".to_owned();
         tally.add(&other);
-        assert_eq!(Breadth::of(&tally).name(&Label::of(&other)), "a · gpt");
+        assert_eq!(
+            LabelParts::of(&tally).name(&CaseLabel::of(&other)),
+            "a · gpt"
+        );
         other.trial = 2;
         tally.add(&other);
         assert_eq!(
-            Breadth::of(&tally).name(&Label::of(&other)),
+            LabelParts::of(&tally).name(&CaseLabel::of(&other)),
             "a · gpt · trial 2"
         );
     }

@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
 
+use super::appendable_summary::AppendableSummary;
 use super::fault::StoreError;
-use super::growing::Growing;
 use super::slug::name_of;
 use super::store::{Found, Store};
-use super::summary::{Kind, Summary, Turn};
+use super::summary::{Summary, SummaryKind, Turn};
 
 #[derive(Debug, Default)]
-pub(super) struct Homes {
+pub(super) struct SlugIndex {
     /// Slugs that several inputs share.
     shared: HashMap<String, Taken>,
     /// When the directory was last changed, as far as we know.
@@ -32,21 +32,21 @@ struct Taken {
 
 /// The user messages that a record stands for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct RecordKey<'a> {
     pub(super) slug: &'a str,
     pub(super) inputs: &'a [String],
 }
 
 /// What stands under the name that was found.
 #[derive(Debug)]
-pub(super) enum Home {
-    Record(Growing),
+pub(super) enum SlugSlot {
+    Record(AppendableSummary),
     Free,
     /// Something that is no summary, and why.
     Corrupt(String),
 }
 
-impl Homes {
+impl SlugIndex {
     /// Forgets everything if somebody else may have been here since.
     pub(super) fn look_around(&mut self, store: &Store) {
         let now = changed(store);
@@ -71,13 +71,13 @@ impl Homes {
     pub(super) fn find(
         &mut self,
         store: &Store,
-        wanted: Wanted<'_>,
+        wanted: RecordKey<'_>,
         promised: &HashMap<String, u64>,
-    ) -> Result<(u64, Home), StoreError> {
+    ) -> Result<(u64, SlugSlot), StoreError> {
         if let Some(number) = self.remembered(wanted) {
             match store.found_growing(&name_of(wanted.slug, number))? {
                 Found::Summary(record) if is_of(&record.summary, wanted.inputs) => {
-                    return Ok((number, Home::Record(record)));
+                    return Ok((number, SlugSlot::Record(record)));
                 }
                 _ => drop(self.shared.remove(wanted.slug)),
             }
@@ -92,17 +92,17 @@ impl Homes {
                 continue;
             }
             let home = match store.found_growing(&name)? {
-                Found::Nothing => Home::Free,
-                Found::Corrupt(reason) => Home::Corrupt(reason),
+                Found::Nothing => SlugSlot::Free,
+                Found::Corrupt(reason) => SlugSlot::Corrupt(reason),
                 Found::Summary(record) if is_of(&record.summary, wanted.inputs) => {
-                    Home::Record(record)
+                    SlugSlot::Record(record)
                 }
                 Found::Summary(other) => {
                     self.note(wanted.slug, number, key_of(other.summary.inputs()));
                     continue;
                 }
             };
-            if matches!(home, Home::Record(_)) {
+            if matches!(home, SlugSlot::Record(_)) {
                 self.take(wanted, number);
             }
             return Ok((number, home));
@@ -110,14 +110,14 @@ impl Homes {
     }
 
     /// From now on the name is that of this input.
-    pub(super) fn take(&mut self, wanted: Wanted<'_>, number: u64) {
+    pub(super) fn take(&mut self, wanted: RecordKey<'_>, number: u64) {
         // A slug that nobody shares needs no memory.
         if number > 1 {
             self.note(wanted.slug, number, wanted.key());
         }
     }
 
-    fn remembered(&self, wanted: Wanted<'_>) -> Option<u64> {
+    fn remembered(&self, wanted: RecordKey<'_>) -> Option<u64> {
         let taken = self.shared.get(wanted.slug)?;
         taken.by.get(&wanted.key()).copied()
     }
@@ -130,7 +130,7 @@ impl Homes {
     }
 }
 
-impl Wanted<'_> {
+impl RecordKey<'_> {
     /// Two inputs may have the same; then the file tells.
     pub(super) fn key(&self) -> u64 {
         key_of(self.inputs.iter().map(String::as_str))
@@ -146,7 +146,7 @@ fn key_of<'a>(inputs: impl Iterator<Item = &'a str>) -> u64 {
 /// A history of a shape that nobody knows cannot be made longer, so that nothing is added to it.
 fn is_of(summary: &Summary, inputs: &[String]) -> bool {
     let mut turns = summary.turns.iter();
-    summary.kind() == Kind::Record
+    summary.kind() == SummaryKind::Record
         && summary.inputs().eq(inputs)
         && turns.all(Turn::has_known_history)
 }

@@ -24,7 +24,7 @@ pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
             n => format!("all {} {many} passed", numbers::count(n)),
         };
         parts.push(match tally.sample.rate() {
-            Some(interval) => format!("{all} {}", numbers::sureness(passed, passed, interval)),
+            Some(interval) => format!("{all} {}", numbers::interval_text(passed, passed, interval)),
             None => all,
         });
     } else {

@@ -11,7 +11,7 @@ const BUDGET: usize = 50_000_000;
 
 /// A case as text, ready to be written.
 #[derive(Debug)]
-pub struct Kept {
+pub struct PageCase {
     pub outcome: Outcome,
     /// Of the table.
     pub line: String,
@@ -19,7 +19,7 @@ pub struct Kept {
     pub conversation: Option<String>,
 }
 
-impl Kept {
+impl PageCase {
     fn size(&self) -> usize {
         let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         self.line.len() + of(&self.details) + of(&self.conversation)
@@ -44,8 +44,8 @@ impl Kept {
 }
 
 #[derive(Debug)]
-pub struct Shelf {
-    cases: Vec<Kept>,
+pub struct PageBudget {
+    cases: Vec<PageCase>,
     size: usize,
     budget: usize,
     lost: Lost,
@@ -60,14 +60,14 @@ struct Lost {
     cases: u64,
 }
 
-impl Default for Shelf {
+impl Default for PageBudget {
     fn default() -> Self {
         // A comparison is heard of when all cases are there, so its room is kept.
         Self::with_budget(BUDGET - comparison::BUDGET)
     }
 }
 
-impl Shelf {
+impl PageBudget {
     fn with_budget(budget: usize) -> Self {
         Self {
             cases: Vec::new(),
@@ -77,11 +77,11 @@ impl Shelf {
         }
     }
 
-    pub fn cases(&self) -> &[Kept] {
+    pub fn cases(&self) -> &[PageCase] {
         &self.cases
     }
 
-    pub fn put(&mut self, mut case: Kept) {
+    pub fn put(&mut self, mut case: PageCase) {
         // Once those that passed have lost theirs, all of them do: some with and some without would
         // look like chance.
         if self.lost.quiet_conversations > 0 && case.is_quiet() {
@@ -105,7 +105,7 @@ impl Shelf {
         self.cases.push(case);
     }
 
-    fn drop_quiet_conversations(&mut self, next: &mut Kept) {
+    fn drop_quiet_conversations(&mut self, next: &mut PageCase) {
         if self.lost.quiet_conversations > 0 {
             return;
         }
@@ -117,7 +117,7 @@ impl Shelf {
         {
             self.lost.quiet_conversations += u64::from(case.conversation.take().is_some());
         }
-        self.size = self.cases.iter().map(Kept::size).sum();
+        self.size = self.cases.iter().map(PageCase::size).sum();
     }
 
     /// One sentence for each kind of thing that is not in the page.
@@ -152,8 +152,8 @@ impl Shelf {
 mod tests {
     use super::*;
 
-    fn case(outcome: Outcome) -> Kept {
-        Kept {
+    fn case(outcome: Outcome) -> PageCase {
+        PageCase {
             outcome,
             line: "l".repeat(10),
             details: Some(format!("{{{}}}", "d".repeat(18))),
@@ -161,15 +161,15 @@ mod tests {
         }
     }
 
-    fn filled(budget: usize, outcomes: &[Outcome]) -> Shelf {
-        let mut shelf = Shelf::with_budget(budget);
+    fn filled(budget: usize, outcomes: &[Outcome]) -> PageBudget {
+        let mut shelf = PageBudget::with_budget(budget);
         for outcome in outcomes {
             shelf.put(case(*outcome));
         }
         shelf
     }
 
-    fn with_conversation(shelf: &Shelf) -> Vec<bool> {
+    fn with_conversation(shelf: &PageBudget) -> Vec<bool> {
         let cases = shelf.cases.iter();
         cases.map(|case| case.conversation.is_some()).collect()
     }

@@ -19,12 +19,12 @@ const DEPTH: usize = 16;
 
 /// Where something is written. The order is that of reading.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLine {
     pub file: String,
     pub line: u32,
 }
 
-impl Place {
+impl SourceLine {
     fn of(source: &SourcePlace) -> Self {
         Self {
             file: text::line(&source.file, SENTENCE),
@@ -39,18 +39,18 @@ impl Place {
 
 /// Which case it is. The order is that in which people expect cases.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Label {
-    pub place: Place,
+pub struct CaseLabel {
+    pub place: SourceLine,
     pub suite: String,
     pub test: String,
     pub target: String,
     pub trial: u32,
 }
 
-impl Label {
+impl CaseLabel {
     pub fn of(row: &Row) -> Self {
         Self {
-            place: Place::of(&row.source),
+            place: SourceLine::of(&row.source),
             suite: text::line(&row.dataset, NAME),
             test: text::line(&row.eval_id, NAME),
             target: text::line(&row.target, NAME),
@@ -60,13 +60,13 @@ impl Label {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct CaseFault {
     pub stage: String,
     pub kind: String,
     pub message: String,
 }
 
-impl Trouble {
+impl CaseFault {
     pub fn of(error: &RowError) -> Self {
         Self {
             stage: text::line(&error.stage, NAME),
@@ -82,12 +82,12 @@ impl Trouble {
 
 /// Some of a list of sentences, and how many there were.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sentences {
+pub struct SentenceList {
     pub shown: Vec<String>,
     pub total: usize,
 }
 
-impl Sentences {
+impl SentenceList {
     fn of<'a>(all: impl Iterator<Item = &'a String>) -> Self {
         let mut found = Self::default();
         for sentence in all {
@@ -105,46 +105,48 @@ impl Sentences {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum State {
+pub enum CheckState {
     Scored(f64),
     Skipped,
-    Errored(Option<Trouble>),
+    Errored(Option<CaseFault>),
 }
 
 /// An assertion that is worth a look: points were lost, a gate was missed, or there is no score.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Check {
+pub struct CheckFinding {
     /// `outer › inner` for members of composites.
     pub name: String,
     /// Where it says more than the name.
     pub type_name: Option<String>,
     pub aggregator: Option<String>,
-    pub state: State,
+    pub state: CheckState,
     /// Where it is not 1.
     pub weight: Option<String>,
-    pub gate: Option<Gate>,
-    pub hits: Sentences,
-    pub misses: Sentences,
+    pub gate: Option<GateState>,
+    pub hits: SentenceList,
+    pub misses: SentenceList,
     pub reasoning: Option<String>,
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
 }
 
 /// A gate that was not met.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Gate {
+pub enum GateState {
     /// With the number it asks for; none: the pass threshold.
     Missed(Option<f64>),
     Unchecked,
 }
 
-impl Check {
+impl CheckFinding {
     /// What happened, without the name: `scored 0.50, weight 2, gate missed (needs 0.80)`.
     pub fn sentence(&self) -> String {
         let mut text = match &self.state {
-            State::Scored(score) => format!("scored {}", numbers::score(*score)),
-            State::Skipped => "skipped".to_owned(),
-            State::Errored(Some(trouble)) => format!("could not be measured: {}", trouble.text()),
-            State::Errored(None) => "could not be measured".to_owned(),
+            CheckState::Scored(score) => format!("scored {}", numbers::score(*score)),
+            CheckState::Skipped => "skipped".to_owned(),
+            CheckState::Errored(Some(trouble)) => {
+                format!("could not be measured: {}", trouble.text())
+            }
+            CheckState::Errored(None) => "could not be measured".to_owned(),
         };
         match self.weight.as_deref() {
             Some("0") => text.push_str(", not counted (weight 0)"),
@@ -152,11 +154,11 @@ impl Check {
             None => {}
         }
         match &self.gate {
-            Some(Gate::Missed(Some(needs))) => {
+            Some(GateState::Missed(Some(needs))) => {
                 text.push_str(&format!(", gate missed (needs {})", numbers::score(*needs)));
             }
-            Some(Gate::Missed(None)) => text.push_str(", gate missed (must pass)"),
-            Some(Gate::Unchecked) => text.push_str(", gate not checked"),
+            Some(GateState::Missed(None)) => text.push_str(", gate missed (must pass)"),
+            Some(GateState::Unchecked) => text.push_str(", gate not checked"),
             None => {}
         }
         text
@@ -175,34 +177,34 @@ impl Check {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    pub label: Label,
+pub struct CaseFinding {
+    pub label: CaseLabel,
     pub outcome: Outcome,
     pub score: Option<f64>,
     pub pass_threshold: Option<f64>,
     pub cost_usd: Option<f64>,
     pub duration_ms: Option<u64>,
     pub attempts: u32,
-    pub checks: Vec<Check>,
+    pub checks: Vec<CheckFinding>,
     pub checks_left_out: usize,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<CaseFault>,
     pub answer: Option<Excerpt>,
 }
 
-impl Finding {
+impl CaseFinding {
     pub fn of(row: &Row) -> Self {
-        let mut checks = Checks::default();
+        let mut checks = CheckList::default();
         checks.gather(&row.evaluator_results, "", 0);
-        let trouble = row.error.as_ref().map(Trouble::of);
+        let trouble = row.error.as_ref().map(CaseFault::of);
         let errored = || {
             checks.list.iter().find_map(|check| match &check.state {
-                State::Errored(trouble) => trouble.clone(),
+                CheckState::Errored(trouble) => trouble.clone(),
                 _ => None,
             })
         };
         let answer = row.candidate_answer.as_deref();
         Self {
-            label: Label::of(row),
+            label: CaseLabel::of(row),
             outcome: row.outcome,
             score: row.score,
             pass_threshold: row.pass_threshold,
@@ -220,9 +222,9 @@ impl Finding {
     }
 
     /// What stopped the case, unless one of the assertions says it.
-    pub fn untold_trouble(&self) -> Option<&Trouble> {
+    pub fn unexplained_fault(&self) -> Option<&CaseFault> {
         let trouble = self.trouble.as_ref()?;
-        let tells = |check: &Check| matches!(&check.state, State::Errored(Some(t)) if t == trouble);
+        let tells = |check: &CheckFinding| matches!(&check.state, CheckState::Errored(Some(t)) if t == trouble);
         (!self.checks.iter().any(tells)).then_some(trouble)
     }
 
@@ -272,12 +274,12 @@ impl Finding {
 }
 
 #[derive(Default)]
-struct Checks {
-    list: Vec<Check>,
+struct CheckList {
+    list: Vec<CheckFinding>,
     left_out: usize,
 }
 
-impl Checks {
+impl CheckList {
     fn gather(&mut self, results: &[EvaluatorResult], outer: &str, depth: usize) {
         for result in results {
             let members = result.evaluator_results.as_deref().unwrap_or_default();
@@ -306,7 +308,7 @@ fn is_worth_a_look(result: &EvaluatorResult) -> bool {
     lost || gate || result.outcome != GradeOutcome::Graded || !result.misses.is_empty()
 }
 
-fn check(result: &EvaluatorResult, members: &[EvaluatorResult], name: String) -> Check {
+fn check(result: &EvaluatorResult, members: &[EvaluatorResult], name: String) -> CheckFinding {
     let of_a_member = |sentence: &&String| {
         let has = |member: &EvaluatorResult| {
             member.hits.contains(sentence) || member.misses.contains(sentence)
@@ -314,31 +316,33 @@ fn check(result: &EvaluatorResult, members: &[EvaluatorResult], name: String) ->
         !members.iter().any(has)
     };
     let reasoning = result.reasoning.as_deref().map(str::trim);
-    Check {
+    CheckFinding {
         type_name: (result.type_name != result.name).then(|| text::line(&result.type_name, NAME)),
         aggregator: result
             .aggregator
             .as_deref()
             .map(|text| text::line(text, NAME)),
         state: match (result.outcome, result.score) {
-            (GradeOutcome::Graded, Some(score)) => State::Scored(score),
-            (GradeOutcome::Errored, _) => State::Errored(result.error.as_ref().map(Trouble::of)),
-            _ => State::Skipped,
+            (GradeOutcome::Graded, Some(score)) => CheckState::Scored(score),
+            (GradeOutcome::Errored, _) => {
+                CheckState::Errored(result.error.as_ref().map(CaseFault::of))
+            }
+            _ => CheckState::Skipped,
         },
         weight: (result.weight.as_f64() != Some(1.0)).then(|| weight_text(result)),
         gate: gate(result, members),
-        hits: Sentences::of(result.hits.iter().filter(of_a_member)),
-        misses: Sentences::of(result.misses.iter().filter(of_a_member)),
+        hits: SentenceList::of(result.hits.iter().filter(of_a_member)),
+        misses: SentenceList::of(result.misses.iter().filter(of_a_member)),
         reasoning: reasoning
             .filter(|text| !text.is_empty())
             .map(|text| text::line(&joined(text), REASONING)),
-        place: result.source.as_ref().map(Place::of),
+        place: result.source.as_ref().map(SourceLine::of),
         name,
     }
 }
 
 /// A composite inherits the gates of its members, which speak for themselves.
-fn gate(result: &EvaluatorResult, members: &[EvaluatorResult]) -> Option<Gate> {
+fn gate(result: &EvaluatorResult, members: &[EvaluatorResult]) -> Option<GateState> {
     let gate = result.gate.as_deref()?;
     let is_own = result.required != Value::Bool(false);
     let has = |member: &EvaluatorResult| member.gate.as_deref() == Some(gate);
@@ -346,11 +350,11 @@ fn gate(result: &EvaluatorResult, members: &[EvaluatorResult]) -> Option<Gate> {
         return None;
     }
     match gate {
-        "missed" => Some(Gate::Missed(match &result.required {
+        "missed" => Some(GateState::Missed(match &result.required {
             Value::Number(needs) => needs.as_f64(),
             _ => None,
         })),
-        "unchecked" => Some(Gate::Unchecked),
+        "unchecked" => Some(GateState::Unchecked),
         _ => None,
     }
 }
@@ -385,9 +389,9 @@ mod tests {
     use super::super::fixture;
     use super::*;
 
-    fn finding(test: &str) -> Finding {
+    fn finding(test: &str) -> CaseFinding {
         let rows = fixture::rows();
-        Finding::of(rows.iter().find(|row| row.eval_id == test).unwrap())
+        CaseFinding::of(rows.iter().find(|row| row.eval_id == test).unwrap())
     }
 
     #[test]
@@ -417,7 +421,7 @@ mod tests {
         let cause = |message: &str| {
             let mut row = fixture::row("a", Outcome::Errored, None);
             row.error = Some(fixture::fault("target", "timeout", message));
-            Finding::of(&row).cause()
+            CaseFinding::of(&row).cause()
         };
         assert_eq!(
             cause("no answer after 1003 ms"),
@@ -429,7 +433,7 @@ mod tests {
     #[test]
     fn a_failure_without_misses_is_its_own_cause() {
         let cause =
-            |test: &str| Finding::of(&fixture::row(test, Outcome::Failed, Some(0.1))).cause();
+            |test: &str| CaseFinding::of(&fixture::row(test, Outcome::Failed, Some(0.1))).cause();
         assert_ne!(cause("a"), cause("b"));
         assert_eq!(cause("a"), cause("a"));
     }
@@ -444,7 +448,7 @@ mod tests {
         }
         let mut row = fixture::row("deep", Outcome::Failed, Some(0.0));
         row.evaluator_results = vec![result];
-        let found = Finding::of(&row);
+        let found = CaseFinding::of(&row);
         assert_eq!(found.checks.len(), CHECKS);
         assert_eq!(found.checks_left_out, DEPTH + 1 - CHECKS);
     }
