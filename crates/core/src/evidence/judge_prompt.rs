@@ -14,7 +14,7 @@ use super::message_json::{expected_to_value, messages_to_value};
 use super::payload::calls_to_value;
 use super::question::question;
 use super::scored::cut;
-use super::text::{Attachments, Rendering};
+use super::text::{FilesMode, Rendering};
 
 /// Maximum number of items per call.
 pub const CHECKS_PER_CALL: usize = 20;
@@ -125,7 +125,7 @@ impl JudgeTask<'_> {
 /// The whole input with the content of its files. Judges get text only, so image data is only
 /// mentioned.
 fn input_text(evidence: &Evidence<'_>) -> Result<String, Fault> {
-    Rendering::for_chat(Attachments::Inline, evidence.files)
+    Rendering::for_chat(FilesMode::Inline, evidence.files)
         .prompt(&evidence.test.input)
         .map_err(|fault| Fault {
             stage: Stage::Judge,

@@ -20,4 +20,4 @@ pub use payload::{calls_to_value, input_files, payload, script_stdin, trace_summ
 pub use question::{is_silent, last_user_message, question};
 pub use reply::{Decision, ItemReply, read_check_reply, read_score_reply};
 pub use script_reply::{ScriptEnd, read_script};
-pub use text::{Attachments, MessagePart, Rendering};
+pub use text::{FilesMode, MessagePart, Rendering};

@@ -4,24 +4,26 @@ use camino::Utf8PathBuf;
 
 use crate::model::{Block, Fault, FileRef, Image, JsonStyle, Message, Role};
 use crate::source::Files;
+use crate::words;
 
 use super::attachment::{EncodedImage, absolute, attribute, encode_image, inline_file};
 
-/// How `file` blocks are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attachments {
-    /// With their content.
-    Inline,
-    /// By absolute path.
-    Paths,
-    /// Not at all, because the command gets them another way.
-    None,
+words! {
+    /// How a prompt shows an attached file (spec 9.4).
+    pub enum FilesMode {
+        /// With its content.
+        Inline = "inline",
+        /// By absolute path.
+        Paths = "paths",
+        /// Not at all, because the command gets it another way.
+        None = "none",
+    }
 }
 
 /// Renders messages.
 #[derive(Clone, Copy)]
 pub struct Rendering<'a> {
-    pub attachments: Attachments,
+    pub attachments: FilesMode,
     pub files: &'a dyn Files,
     /// Returns where written image data can be read, which the caller may have to put in a file.
     pub image_path: &'a dyn Fn(&str) -> Result<Utf8PathBuf, Fault>,
@@ -37,7 +39,7 @@ impl std::fmt::Debug for Rendering<'_> {
 
 impl<'a> Rendering<'a> {
     /// For providers that accept image data, so that no file is written.
-    pub fn for_chat(attachments: Attachments, files: &'a dyn Files) -> Self {
+    pub fn for_chat(attachments: FilesMode, files: &'a dyn Files) -> Self {
         Self {
             attachments,
             files,
@@ -106,12 +108,12 @@ impl<'a> Rendering<'a> {
 
     fn file(&self, file: &FileRef) -> Result<Option<String>, Fault> {
         Ok(match self.attachments {
-            Attachments::Inline => Some(inline_file(file, self.files)?),
-            Attachments::Paths => {
+            FilesMode::Inline => Some(inline_file(file, self.files)?),
+            FilesMode::Paths => {
                 let path = attribute(absolute(file)?);
                 Some(format!("<file path=\"{path}\"/>"))
             }
-            Attachments::None => None,
+            FilesMode::None => None,
         })
     }
 
@@ -151,7 +153,7 @@ mod tests {
     use crate::model::{FaultKind, Map, Stage, ToolCall, Value};
     use crate::source::MemoryFiles;
 
-    fn show(messages: &[Message], attachments: Attachments) -> Result<String, Fault> {
+    fn show(messages: &[Message], attachments: FilesMode) -> Result<String, Fault> {
         let files = MemoryFiles::new().with("/p/a.txt", "one\ntwo");
         let rendering = Rendering {
             attachments,
@@ -179,11 +181,11 @@ mod tests {
         let images = "<image path=\"/p/b.png\"/>\n\n<image path=\"/tmp/6.png\"/>";
         for (attachments, shown) in [
             (
-                Attachments::Inline,
+                FilesMode::Inline,
                 "<file path=\"files/a.txt\">\none\ntwo\n</file>\n\n",
             ),
-            (Attachments::Paths, "<file path=\"/p/a.txt\"/>\n\n"),
-            (Attachments::None, ""),
+            (FilesMode::Paths, "<file path=\"/p/a.txt\"/>\n\n"),
+            (FilesMode::None, ""),
         ] {
             assert_eq!(
                 show(&message, attachments).unwrap(),
@@ -214,34 +216,34 @@ mod tests {
             say(Role::User, "Thanks"),
         ];
         assert_eq!(
-            show(&messages, Attachments::Inline).unwrap(),
+            show(&messages, FilesMode::Inline).unwrap(),
             "[system]\nBe brief\n\n[user]\nHi\n\n\
              [assistant]\n<tool_call name=\"ls\">{}</tool_call>\n\n\
              [tool ls]\na.txt\n\n[tool]\n\n[user]\nThanks"
         );
         let alone = [say(Role::System, "Be brief")];
         assert_eq!(
-            show(&alone, Attachments::Inline).unwrap(),
+            show(&alone, FilesMode::Inline).unwrap(),
             "[system]\nBe brief"
         );
-        assert_eq!(show(&[], Attachments::Inline).unwrap(), "");
+        assert_eq!(show(&[], FilesMode::Inline).unwrap(), "");
     }
 
     #[test]
     fn a_fault_in_one_block_is_a_fault_of_the_prompt() {
         let block = Block::File(file("gone.txt", "/p/gone.txt"));
         let message = [Message::new(Role::User, vec![block])];
-        let fault = show(&message, Attachments::Inline).unwrap_err();
+        let fault = show(&message, FilesMode::Inline).unwrap_err();
         assert_eq!((fault.stage, fault.kind), (Stage::Target, FaultKind::Io));
         assert!(fault.message.starts_with("cannot attach `gone.txt`"));
         // The agent opens it by path.
-        assert!(show(&message, Attachments::Paths).is_ok());
+        assert!(show(&message, FilesMode::Paths).is_ok());
     }
 
     #[test]
     fn chat_providers_get_parts() {
         let sample = csv_sample();
-        let chat = Rendering::for_chat(Attachments::Inline, &sample.files);
+        let chat = Rendering::for_chat(FilesMode::Inline, &sample.files);
         let parts = chat.parts(&sample.test.input[0]).unwrap();
         assert_eq!(
             parts,
@@ -259,7 +261,7 @@ mod tests {
         );
         let parts = chat.parts(&message).unwrap();
         assert_eq!(parts[0], MessagePart::Text("null".to_owned()));
-        let none = Rendering::for_chat(Attachments::None, &sample.files);
+        let none = Rendering::for_chat(FilesMode::None, &sample.files);
         assert_eq!(none.parts(&sample.test.input[0]).unwrap().len(), 1);
         assert!(matches!(&parts[1], MessagePart::Image(image) if image.media_type == "image/jpeg"));
     }

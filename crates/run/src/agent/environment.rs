@@ -3,11 +3,23 @@
 use std::fmt;
 
 use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::setting::Secret;
+use crate::setting::{ConnectContext, Secret};
 
 use super::request::Request;
-use crate::setting::ConnectContext;
+
+pub(crate) const CWD: Field = Field::new(
+    "cwd",
+    Shape::NonEmptyText,
+    "working directory; default: the directory that paths of this file are relative to",
+);
+
+pub(crate) const ENV: Field = Field::new(
+    "env",
+    Shape::MapOf(&Shape::Text),
+    "environment variables to add",
+);
 
 /// Names and values. Debug output shows only the names.
 #[derive(Clone, Default)]
@@ -46,13 +58,11 @@ impl Environment {
     /// With the variables of the case, which take precedence.
     pub(crate) fn for_case(&self, request: &Request<'_>) -> Vec<(String, String)> {
         let mut all = self.0.clone();
-        for (name, value) in [
-            ("EVALRIG_TEST_ID", request.test_id.to_owned()),
-            ("EVALRIG_TRIAL", request.trial.to_string()),
-            ("EVALRIG_ATTEMPT", request.attempt.to_string()),
-        ] {
-            all.push((name.to_owned(), value));
-        }
+        all.extend([
+            ("EVALRIG_TEST_ID".to_owned(), request.test_id.to_owned()),
+            ("EVALRIG_TRIAL".to_owned(), request.trial.to_string()),
+            ("EVALRIG_ATTEMPT".to_owned(), request.attempt.to_string()),
+        ]);
         all
     }
 }

@@ -3,15 +3,15 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{FaultKind, Transcript};
-use evalrig_core::reader::Template;
+use evalrig_core::reader::{Options, ReadResult, Template};
+use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::setting::FilesMode;
+use crate::setting::{ConnectContext, FilesMode, Secret, option};
 
 use super::environment::Environment;
 use super::process::{OUTPUT_LIMIT, ProcessSpec, TARGET_GRACE, describe, run, with_stderr};
 use super::request::{AttemptFault, Request};
 use super::{Agent, Pending, text};
-use crate::setting::ConnectContext;
 
 /// Why a stream of events gives no transcript.
 #[derive(Debug)]
@@ -37,37 +37,109 @@ pub(crate) enum ExitStatusRule {
     Ignored,
 }
 
-/// Runs a program with the prompt on standard input and reads the events it prints.
+/// A program that reports in events, and how it is called.
 #[derive(Debug)]
-pub(crate) struct EventAgent {
-    pub(crate) executable: String,
-    pub(crate) args: Vec<String>,
-    pub(crate) cwd: Utf8PathBuf,
-    pub(crate) env: Environment,
+pub(crate) struct EventProgram {
+    /// Default of `executable`.
+    pub(crate) executable: &'static str,
+    /// Come before all other arguments.
+    pub(crate) first_args: &'static [&'static str],
+    pub(crate) model_flag: &'static str,
+    /// Come after the `args` of the target.
+    pub(crate) last_args: &'static [&'static str],
+    /// Variables that are set unless the environment has them.
+    pub(crate) defaults: &'static [(&'static str, &'static str)],
     /// Variables that are not inherited.
     pub(crate) without: &'static [&'static str],
-    pub(crate) files: FilesMode,
-    /// As configured; a model that the events name takes precedence.
-    pub(crate) model: Option<String>,
     pub(crate) read: fn(&[u8]) -> Result<Transcript, StreamFault>,
     pub(crate) exit: ExitStatusRule,
 }
 
-/// A bare name is looked up in `PATH`; a path is resolved like every path of the targets file.
-pub(crate) fn executable(
-    written: Option<&Template>,
-    default: &str,
-    connect: &ConnectContext<'_>,
-) -> Result<String, Diagnostic> {
-    let Some(template) = written else {
-        return Ok(default.to_owned());
-    };
-    let text = connect.text(template)?;
-    if text.contains(['/', '\\']) {
-        Ok(connect.path(template)?.into_string())
-    } else {
-        Ok(text)
+pub(crate) const ARGS: Field =
+    Field::new("args", Shape::List(&Shape::Text), "additional arguments");
+
+/// The options that all such programs take.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct EventAgentOptions {
+    pub(crate) executable: Option<Template>,
+    pub(crate) model: Option<Template>,
+    pub(crate) args: Vec<Template>,
+    pub(crate) cwd: Option<Template>,
+    pub(crate) env: Vec<(String, Secret)>,
+}
+
+impl EventAgentOptions {
+    pub(crate) fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Self> {
+        let executable = option::full_template(options, "executable");
+        let model = option::full_template(options, "model");
+        let args = option::templates(options, "args");
+        let cwd = option::path(options, "cwd");
+        let env = option::secret_map(options, "env");
+        Ok(Self {
+            executable: executable?,
+            model: model?,
+            args: args?,
+            cwd: cwd?,
+            env: env?,
+        })
     }
+
+    /// `flags` come before `args`, so that `args` override them.
+    pub(crate) fn connect(
+        &self,
+        program: &'static EventProgram,
+        flags: Vec<String>,
+        context: &ConnectContext<'_>,
+    ) -> Result<Box<dyn Agent>, Diagnostic> {
+        let owned = |args: &[&str]| args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>();
+        let model = context.optional(self.model.as_ref())?;
+        let mut args = owned(program.first_args);
+        if let Some(model) = &model {
+            args.extend(owned(&[program.model_flag, model]));
+        }
+        args.extend(flags);
+        args.extend(context.texts(&self.args)?);
+        args.extend(owned(program.last_args));
+        Ok(Box::new(EventAgent {
+            program,
+            executable: self.executable(program.executable, context)?,
+            args,
+            cwd: context.directory(self.cwd.as_ref())?,
+            env: Environment::of(program.defaults, &self.env, context)?,
+            files: context.files_mode()?,
+            model,
+        }))
+    }
+
+    /// A bare name is looked up in `PATH`; a path is resolved like every path of the targets file.
+    fn executable(
+        &self,
+        default: &str,
+        context: &ConnectContext<'_>,
+    ) -> Result<String, Diagnostic> {
+        let Some(template) = &self.executable else {
+            return Ok(default.to_owned());
+        };
+        let text = context.text(template)?;
+        if text.contains(['/', '\\']) {
+            Ok(context.path(template)?.into_string())
+        } else {
+            Ok(text)
+        }
+    }
+}
+
+/// Runs a program with the prompt on standard input and reads the events it prints.
+#[derive(Debug)]
+struct EventAgent {
+    program: &'static EventProgram,
+    executable: String,
+    args: Vec<String>,
+    cwd: Utf8PathBuf,
+    env: Environment,
+    files: FilesMode,
+    /// As configured; a model that the events name takes precedence.
+    model: Option<String>,
 }
 
 impl Agent for EventAgent {
@@ -88,7 +160,7 @@ impl EventAgent {
             args: &self.args,
             cwd: &self.cwd,
             env: self.env.as_slice(),
-            without: self.without,
+            without: self.program.without,
             stdin: Some(prompt.as_bytes()),
             timeout: request.timeout,
             grace: TARGET_GRACE,
@@ -99,9 +171,9 @@ impl EventAgent {
             let message = with_stderr(how, &ended.stderr);
             AttemptFault::new(FaultKind::Exit, message)
         });
-        let mut transcript = match (self.read)(&ended.stdout) {
+        let mut transcript = match (self.program.read)(&ended.stdout) {
             Ok(transcript) => match bad_exit {
-                Some(fault) if self.exit == ExitStatusRule::Counts => return Err(fault),
+                Some(fault) if self.program.exit == ExitStatusRule::Counts => return Err(fault),
                 _ => transcript,
             },
             // The error of the agent says more than its exit status.

@@ -13,7 +13,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 
-use super::http_fault::{refused, timed_out};
+use super::http_fault::refused;
 use super::request::{AttemptFault, Retry};
 
 /// Services close idle connections after one to five minutes; a shorter timeout avoids the race.
@@ -24,27 +24,6 @@ const CONNECT: Duration = Duration::from_secs(30);
 
 /// The largest reply; the same limit as for processes (spec 9.3).
 const BODY_LIMIT: usize = 64 << 20;
-
-/// A key or header value with its variables resolved. Debug output does not show it.
-pub(crate) struct ApiKey(String);
-
-impl ApiKey {
-    /// Trimmed: variables that were read from files often end in a newline.
-    pub(crate) fn new(text: &str) -> Self {
-        Self(text.trim().to_owned())
-    }
-
-    /// An empty key is not sent.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey(***)")
-    }
-}
 
 /// The URL and the headers of every request.
 pub(crate) struct Endpoint {
@@ -105,15 +84,16 @@ impl Endpoint {
         self.url.query_pairs_mut().append_pair(name, value);
     }
 
-    /// Sets a header. Its value is redacted in every message.
+    /// Sets a header. Its value is redacted in every message, and trimmed: variables that were read
+    /// from files often end in a newline.
     pub(crate) fn secret_header(
         &mut self,
         name: &str,
         prefix: &str,
-        key: &ApiKey,
+        secret: &str,
     ) -> Result<(), String> {
-        let text = format!("{prefix}{}", key.0);
-        let Ok(mut value) = HeaderValue::from_str(&text) else {
+        let secret = secret.trim();
+        let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{secret}")) else {
             return Err("contains a character that is not allowed in a header".to_owned());
         };
         let Ok(name) = HeaderName::from_bytes(name.as_bytes()) else {
@@ -121,7 +101,7 @@ impl Endpoint {
         };
         value.set_sensitive(true);
         self.headers.insert(name, value);
-        self.secrets.add(&key.0);
+        self.secrets.add(secret);
         Ok(())
     }
 
@@ -152,7 +132,7 @@ impl Endpoint {
         let exchange = tokio::time::timeout(timeout, self.exchange(body));
         let result = match exchange.await {
             Ok(result) => result,
-            Err(_) => Err(timed_out(timeout)),
+            Err(_) => Err(AttemptFault::timed_out(timeout)),
         };
         match result {
             Ok(body) => Ok(HttpReply {
@@ -342,13 +322,12 @@ mod tests {
 
     #[test]
     fn keys_are_not_shown() {
-        let key = ApiKey::new("sk-very-secret\n");
         let mut endpoint =
             Endpoint::new(address("http://u:hidden-word@h/v1?key=in-the-query", &[]).unwrap());
         endpoint
-            .secret_header("Authorization", "Bearer ", &key)
+            .secret_header("Authorization", "Bearer ", "sk-very-secret\n")
             .unwrap();
-        let shown = format!("{key:?} {endpoint:?} {:?}", endpoint.headers);
+        let shown = format!("{endpoint:?} {:?}", endpoint.headers);
         assert!(
             !shown.contains("very-secret") && !shown.contains("hidden-word"),
             "{shown}"
@@ -360,14 +339,8 @@ mod tests {
     #[test]
     fn a_header_that_cannot_be_sent_is_refused_without_its_value() {
         let mut endpoint = Endpoint::new(address("http://h", &[]).unwrap());
-        let said = endpoint
-            .secret_header("A", "", &ApiKey::new("a\nb"))
-            .unwrap_err();
+        let said = endpoint.secret_header("A", "", "a\nb").unwrap_err();
         assert_eq!(said, "contains a character that is not allowed in a header");
-        assert!(
-            endpoint
-                .secret_header("a b", "", &ApiKey::new("x"))
-                .is_err()
-        );
+        assert!(endpoint.secret_header("a b", "", "x").is_err());
     }
 }

@@ -52,11 +52,6 @@ const SPENT_SENTENCES: &[&str] = &[
 /// Ordinary rate limits say when to retry, even if they mention quotas as Gemini does.
 const COME_BACK: &[&str] = &["try again in", "retry in", "retry after", "retrydelay"];
 
-pub(crate) fn timed_out(timeout: Duration) -> AttemptFault {
-    let message = format!("no answer after {} s", timeout.as_secs_f64());
-    AttemptFault::new(FaultKind::Timeout, message).retry(Retry::Soon)
-}
-
 /// The fault for a response with an error status.
 pub(crate) fn refused(status: StatusCode, headers: &HeaderMap, body: &str) -> AttemptFault {
     let said = ErrorBody::of(body);

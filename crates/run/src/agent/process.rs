@@ -54,34 +54,6 @@ pub(crate) struct ProcessOutput {
     pub(crate) status: ExitStatus,
 }
 
-/// A program that did not start or was killed.
-#[derive(Debug)]
-pub(crate) struct ProcessFault {
-    pub(crate) kind: FaultKind,
-    pub(crate) message: String,
-}
-
-impl ProcessFault {
-    fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-        }
-    }
-}
-
-impl From<ProcessFault> for AttemptFault {
-    /// Of process faults, only failed starts and timeouts are retried (spec 9.1).
-    fn from(fault: ProcessFault) -> Self {
-        let kind = fault.kind;
-        let fault = Self::new(kind, fault.message);
-        match kind {
-            FaultKind::Start | FaultKind::Timeout => fault.retry(Retry::Soon),
-            _ => fault,
-        }
-    }
-}
-
 /// How a program ended, unless with status 0: `exit status 3`, `killed by signal 9`.
 pub(crate) fn describe(status: ExitStatus) -> Option<String> {
     if status.success() {
@@ -106,7 +78,7 @@ pub(crate) fn with_stderr(message: impl Into<String>, stderr: &str) -> String {
     }
 }
 
-pub(crate) async fn run(spec: &ProcessSpec<'_>) -> Result<ProcessOutput, ProcessFault> {
+pub(crate) async fn run(spec: &ProcessSpec<'_>) -> Result<ProcessOutput, AttemptFault> {
     let mut child = start(spec)?;
     let mut group = ProcessGroup::of(&child);
     let mut pipes = Pipes::of(&mut child, spec);
@@ -136,20 +108,21 @@ enum StopReason {
 }
 
 impl StopReason {
-    fn explain(self, spec: &ProcessSpec<'_>, stderr: &str) -> ProcessFault {
+    /// Of process faults, only timeouts and failed starts are retried (spec 9.1).
+    fn explain(self, spec: &ProcessSpec<'_>, stderr: &str) -> AttemptFault {
         match self {
             Self::Timeout => {
-                let seconds = spec.timeout.as_secs_f64();
-                let message = format!("no answer after {seconds} s");
-                ProcessFault::new(FaultKind::Timeout, with_stderr(message, stderr))
+                let mut fault = AttemptFault::timed_out(spec.timeout);
+                fault.fault.message = with_stderr(fault.fault.message, stderr);
+                fault
             }
             Self::TooMuchOutput => {
                 let message = format!("more than {} of output", size(spec.output_limit));
-                ProcessFault::new(FaultKind::Limit, message)
+                AttemptFault::new(FaultKind::Limit, message)
             }
             Self::Io(error) => {
                 let message = format!("cannot wait for `{}`: {error}", spec.program);
-                ProcessFault::new(FaultKind::Io, message)
+                AttemptFault::new(FaultKind::Io, message)
             }
         }
     }
@@ -163,7 +136,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-fn start(spec: &ProcessSpec<'_>) -> Result<Child, ProcessFault> {
+fn start(spec: &ProcessSpec<'_>) -> Result<Child, AttemptFault> {
     let mut command = Command::new(spec.program);
     command
         .args(spec.args)
@@ -186,7 +159,7 @@ fn start(spec: &ProcessSpec<'_>) -> Result<Child, ProcessFault> {
     command.spawn().map_err(|error| {
         let reason = start_error(spec, &error);
         let message = format!("cannot start `{}`: {reason}", spec.program);
-        ProcessFault::new(FaultKind::Start, message)
+        AttemptFault::new(FaultKind::Start, message).retry(Retry::Soon)
     })
 }
 
@@ -431,7 +404,7 @@ mod tests {
             &self,
             line: &str,
             change: impl Fn(&mut ProcessSpec<'_>),
-        ) -> Result<ProcessOutput, ProcessFault> {
+        ) -> Result<ProcessOutput, AttemptFault> {
             let args = words(&["-c", line]);
             let cwd = self.path();
             let mut spec = spec(&args, &cwd);
@@ -441,7 +414,7 @@ mod tests {
 
         /// Runs into a timeout; retries with a longer one if the program had not written `ready`
         /// before. So the test does not depend on the speed of the machine.
-        async fn run_out(&self, line: &str, grace: Duration) -> ProcessFault {
+        async fn run_out(&self, line: &str, grace: Duration) -> AttemptFault {
             for milliseconds in [100, 400, 1600, 6400, 25600] {
                 let ended = self.run(line, |spec| {
                     spec.timeout = Duration::from_millis(milliseconds);
@@ -544,8 +517,8 @@ mod tests {
         let line = "echo $$ > ready; exec yes";
         let fault = place.run(line, |spec| spec.output_limit = 100_000).await;
         let fault = fault.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Limit);
-        assert_eq!(fault.message, "more than 100000 bytes of output");
+        assert_eq!(fault.fault.kind, FaultKind::Limit);
+        assert_eq!(fault.fault.message, "more than 100000 bytes of output");
         place.wait_for_end_of("ready").await;
         let exact = place.run("printf 12345", |spec| spec.output_limit = 5);
         assert_eq!(exact.await.unwrap().stdout, b"12345");
@@ -556,11 +529,11 @@ mod tests {
         let place = Place::new();
         let line = "sleep 1000 & echo $! > below; echo $$ > ready; echo why >&2; wait";
         let fault = place.run_out(line, LONG).await;
-        assert_eq!(fault.kind, FaultKind::Timeout);
-        assert!(fault.message.starts_with("no answer after "));
+        assert_eq!(fault.fault.kind, FaultKind::Timeout);
+        assert!(fault.fault.message.starts_with("no answer after "));
         place.wait_for_end_of("ready").await;
         place.wait_for_end_of("below").await;
-        assert_eq!(AttemptFault::from(fault).retry, Retry::Soon);
+        assert_eq!(fault.retry, Retry::Soon);
     }
 
     #[tokio::test]
@@ -624,8 +597,8 @@ mod tests {
 
     async fn refused(change: impl Fn(&mut ProcessSpec<'_>)) -> String {
         let fault = Place::new().run("true", change).await.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Start);
-        fault.message
+        assert_eq!(fault.fault.kind, FaultKind::Start);
+        fault.fault.message
     }
 
     #[tokio::test]

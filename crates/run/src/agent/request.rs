@@ -91,6 +91,11 @@ impl AttemptFault {
         }
     }
 
+    pub(crate) fn timed_out(timeout: Duration) -> Self {
+        let message = format!("no answer after {} s", timeout.as_secs_f64());
+        Self::new(FaultKind::Timeout, message).retry(Retry::Soon)
+    }
+
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }

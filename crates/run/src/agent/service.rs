@@ -4,24 +4,21 @@
 use std::fmt;
 use std::time::Duration;
 
-use evalrig_core::diagnostic::{Diagnostic, Level};
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{
     Block, Call, FaultKind, JsonStyle, Map, Message, Number, Role, Tokens, ToolCall, Transcript,
     Value,
 };
-use evalrig_core::reader::{Reference, Template};
-use evalrig_core::source::Span;
-use evalrig_core::syntax::fields::INVALID_OPTION;
+use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::json_value;
 
-use crate::setting::Secret;
+use crate::setting::{ConnectContext, Secret, option, unusable};
 
-use super::http::{ApiKey, Endpoint, HttpReply, address};
+use super::http::{Endpoint, HttpReply, address};
 use super::http_fault::{excerpt, message_of};
 use super::price::{BilledTokens, PriceSource, Rates, cost, preload_table};
 use super::request::{AttemptFault, Purpose, Request};
 use super::{Agent, Pending, Quote};
-use crate::setting::ConnectContext;
 
 /// Characters shown of a reply that cannot be read.
 const EXCERPT: usize = 200;
@@ -45,7 +42,7 @@ pub(crate) struct WireReply {
 }
 
 /// An agent that is called over HTTP.
-pub(crate) struct HttpAgent<W> {
+struct HttpAgent<W> {
     wire: W,
     endpoint: Endpoint,
     model: String,
@@ -66,27 +63,6 @@ impl<W: Wire> fmt::Debug for HttpAgent<W> {
 }
 
 impl<W: Wire> HttpAgent<W> {
-    /// Adds the settings that every target has.
-    pub(crate) fn new(
-        wire: W,
-        endpoint: Endpoint,
-        model: String,
-        prices: PriceSource,
-        connect: &ConnectContext<'_>,
-    ) -> Result<Self, Diagnostic> {
-        let common = connect.common;
-        let rates = Rates::of(common.price.as_ref(), connect)?;
-        preload_table(rates.as_ref(), &prices);
-        Ok(Self {
-            wire,
-            endpoint,
-            model,
-            config: connect.map(&common.config)?,
-            rates,
-            prices,
-        })
-    }
-
     async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         let body = Value::Map(self.body(request)?).to_json(JsonStyle::Compact);
         let exchange = self.endpoint.post(body, request.timeout).await?;
@@ -220,81 +196,105 @@ pub(crate) fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
     }
 }
 
-/// `base_url` of the target, else the default of the provider.
-pub(crate) fn base_url(
-    written: Option<&Template>,
-    default: &str,
-    connect: &ConnectContext<'_>,
-) -> Result<String, Diagnostic> {
-    let written = connect.optional(written)?;
-    Ok(written.unwrap_or_else(|| default.to_owned()))
-}
-
-/// The endpoint at `segments` below `base`.
-pub(crate) fn endpoint(
-    base: &str,
-    segments: &[&str],
-    written: Option<&Template>,
-    connect: &ConnectContext<'_>,
-) -> Result<Endpoint, Diagnostic> {
-    address(base, segments)
-        .map(Endpoint::new)
-        .map_err(|reason| {
-            let place = written.map_or(connect.name.span, Template::span);
-            unusable(place, format!("invalid URL: {reason}"))
-        })
-}
-
-/// How a service expects its key.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ApiKeyHeader {
-    pub(crate) name: &'static str,
-    pub(crate) prefix: &'static str,
+/// The options of every service.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ServiceOptions {
+    /// `None` is the default of the provider.
+    pub(crate) base_url: Option<Template>,
+    /// `None` is the value of a key variable.
+    pub(crate) api_key: Option<Secret>,
     /// Public services require a key; a server of the user's own often needs none.
-    pub(crate) is_required: bool,
+    pub(crate) is_key_required: bool,
+    pub(crate) model: Template,
 }
 
-/// Adds the key to every request.
-pub(crate) fn apply_api_key(
-    endpoint: &mut Endpoint,
-    header: ApiKeyHeader,
-    written: Option<&Secret>,
-    connect: &ConnectContext<'_>,
-) -> Result<(), Diagnostic> {
-    let text = match written {
-        Some(secret) => Some(connect.text(&secret.0)?),
-        None => connect.default_key(),
-    };
-    let Some(text) = text else {
-        return if header.is_required {
-            Err(unset_key(connect))
-        } else {
-            Ok(())
-        };
-    };
-    let key = ApiKey::new(&text);
-    if key.is_empty() {
-        return Ok(());
+impl ServiceOptions {
+    pub(crate) fn read(options: &mut Options<'_, '_, '_>, variable: &str) -> ReadResult<Self> {
+        let base_url = option::full_template(options, "base_url");
+        let api_key = option::api_key(options, variable);
+        let model = option::required_template(options, "model");
+        let base_url = base_url?;
+        Ok(Self {
+            is_key_required: base_url.is_none(),
+            base_url,
+            api_key: api_key?,
+            model: model?,
+        })
     }
-    let sent = endpoint.secret_header(header.name, header.prefix, &key);
-    sent.map_err(|reason| {
-        let place = written.map_or(connect.name.span, |secret| secret.0.span());
-        unusable(place, format!("`api_key` {reason}"))
-    })
-}
 
-fn unset_key(connect: &ConnectContext<'_>) -> Diagnostic {
-    let variable = connect.key_variables.first().copied();
-    let reference = Reference {
-        name: variable.unwrap_or_default().to_owned(),
-        field: connect.name.value.clone(),
-        span: connect.name.span,
-    };
-    reference.missing(Level::BlocksRun)
-}
+    pub(crate) fn base_url(
+        &self,
+        default: &str,
+        connect: &ConnectContext<'_>,
+    ) -> Result<String, Diagnostic> {
+        let written = connect.optional(self.base_url.as_ref())?;
+        Ok(written.unwrap_or_else(|| default.to_owned()))
+    }
 
-pub(crate) fn unusable(place: Span, message: String) -> Diagnostic {
-    Diagnostic::new(&INVALID_OPTION, place, message).level(Level::BlocksRun)
+    /// The endpoint at `segments` below `base`.
+    pub(crate) fn endpoint(
+        &self,
+        base: &str,
+        segments: &[&str],
+        connect: &ConnectContext<'_>,
+    ) -> Result<Endpoint, Diagnostic> {
+        let url = address(base, segments);
+        url.map(Endpoint::new).map_err(|reason| {
+            let place = self.base_url.as_ref().map(Template::span);
+            let message = format!("invalid URL: {reason}");
+            unusable(place.unwrap_or(connect.name.span), message)
+        })
+    }
+
+    /// Adds the key to every request. An empty key is not sent.
+    pub(crate) fn add_key(
+        &self,
+        endpoint: &mut Endpoint,
+        header: &str,
+        prefix: &str,
+        connect: &ConnectContext<'_>,
+    ) -> Result<(), Diagnostic> {
+        let key = match &self.api_key {
+            Some(secret) => connect.text(&secret.0)?,
+            None => match connect.default_key() {
+                None if self.is_key_required => {
+                    let variable = connect.key_variables.first().copied();
+                    return Err(connect.unset(variable.unwrap_or_default(), connect.name.span));
+                }
+                key => key.unwrap_or_default(),
+            },
+        };
+        if key.trim().is_empty() {
+            return Ok(());
+        }
+        let sent = endpoint.secret_header(header, prefix, &key);
+        sent.map_err(|reason| {
+            let place = self.api_key.as_ref().map(|secret| secret.0.span());
+            let message = format!("`api_key` {reason}");
+            unusable(place.unwrap_or(connect.name.span), message)
+        })
+    }
+
+    /// The agent, with the settings that every target has.
+    pub(crate) fn agent(
+        &self,
+        wire: impl Wire + 'static,
+        endpoint: Endpoint,
+        prices: PriceSource,
+        connect: &ConnectContext<'_>,
+    ) -> Result<Box<dyn Agent>, Diagnostic> {
+        let model = connect.text(&self.model)?;
+        let rates = Rates::of(connect.common.price.as_ref(), connect)?;
+        preload_table(rates.as_ref(), &prices);
+        Ok(Box::new(HttpAgent {
+            wire,
+            endpoint,
+            model,
+            config: connect.map(&connect.common.config)?,
+            rates,
+            prices,
+        }))
+    }
 }
 
 #[cfg(test)]

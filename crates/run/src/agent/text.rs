@@ -3,28 +3,18 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use camino::Utf8PathBuf;
-use evalrig_core::evidence::{Attachments, EncodedImage, MessagePart, Rendering};
+use evalrig_core::evidence::{EncodedImage, MessagePart, Rendering};
 use evalrig_core::model::{Block, Fault, FaultKind, Image, Message, Role, Stage};
 
 use crate::setting::FilesMode;
 
 use super::request::{AttemptFault, Purpose, Request};
 
-impl From<FilesMode> for Attachments {
-    fn from(mode: FilesMode) -> Self {
-        match mode {
-            FilesMode::Inline => Self::Inline,
-            FilesMode::Paths => Self::Paths,
-            FilesMode::None => Self::None,
-        }
-    }
-}
-
 /// The whole input as one text.
 pub(crate) fn prompt(request: &Request<'_>, files: FilesMode) -> Result<String, AttemptFault> {
     let image_path = |data: &str| image_file(request, data);
     let rendering = Rendering {
-        attachments: files.into(),
+        attachments: files,
         files: request.files,
         image_path: &image_path,
     };
@@ -36,7 +26,7 @@ pub(crate) fn parts(
     request: &Request<'_>,
     message: &Message,
 ) -> Result<Vec<MessagePart>, AttemptFault> {
-    let rendering = Rendering::for_chat(request.attachments.into(), request.files);
+    let rendering = Rendering::for_chat(request.attachments, request.files);
     Ok(rendering.parts(message)?)
 }
 
@@ -65,7 +55,7 @@ pub(crate) fn asked_text(request: &Request<'_>) -> Result<String, AttemptFault> 
     let Some(asked) = asked else {
         return Ok(String::new());
     };
-    let rendering = Rendering::for_chat(request.attachments.into(), request.files);
+    let rendering = Rendering::for_chat(request.attachments, request.files);
     Ok(rendering.message(asked)?)
 }
 

@@ -36,6 +36,9 @@ pub async fn run_script(
             stdout: ended.stdout,
             stderr: ended.stderr,
         }),
-        Err(fault) => Answer::Failed(Fault::new(Stage::Script, fault.kind, fault.message)),
+        Err(attempt) => Answer::Failed(Fault {
+            stage: Stage::Script,
+            ..attempt.fault
+        }),
     }
 }

@@ -8,14 +8,12 @@ use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_core::syntax::json_value;
 
 use crate::agent::price::{BilledTokens, PriceSource};
-use crate::agent::service::{
-    ApiKeyHeader, HttpAgent, Wire, WireReply, apply_api_key, base_url, count, endpoint, tokens,
-};
+use crate::agent::service::{ServiceOptions, Wire, WireReply, count, tokens};
 use crate::agent::text::parts;
 use crate::agent::{Agent, AttemptFault, Request};
-use crate::setting::{ConnectContext, FilesMode, Secret, SettingOptions as _};
+use crate::setting::{ConnectContext, FilesMode};
 
-use super::{Provider, ProviderSettings};
+use super::{MODEL, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "anthropic",
@@ -39,10 +37,10 @@ targets:
 };
 
 /// Default of `base_url`.
-pub const BASE_URL: &str = "https://api.anthropic.com";
+const BASE_URL: &str = "https://api.anthropic.com";
 
 /// Holds the key of a target without `api_key`.
-pub const KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
+const KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
 
 /// The API requires a limit; this is the default.
 const MAX_TOKENS: u64 = 4096;
@@ -58,55 +56,32 @@ static FIELDS: &[Field] = &[
         Shape::Text,
         "API key; use `${{ VAR }}`. Default: `$ANTHROPIC_API_KEY`",
     ),
-    Field::new("model", Shape::NonEmptyText, "model to use").required(),
+    MODEL.required(),
 ];
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Anthropic {
-    /// `None` is [`BASE_URL`].
-    pub base_url: Option<Template>,
-    /// `None` is the value of [`KEY_VARIABLE`].
-    pub api_key: Option<Secret>,
-    pub model: Template,
-}
+struct Anthropic(ServiceOptions);
 
 impl ProviderSettings for Anthropic {
     fn model(&self) -> Option<&Template> {
-        Some(&self.model)
+        Some(&self.0.model)
     }
 
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        let written = self.base_url.as_ref();
-        let base = base_url(written, BASE_URL, context)?;
-        let mut endpoint = endpoint(&base, &["v1", "messages"], written, context)?;
+        let Self(service) = self;
+        let base = service.base_url(BASE_URL, context)?;
+        let mut endpoint = service.endpoint(&base, &["v1", "messages"], context)?;
         endpoint.plain_header("anthropic-version", "2023-06-01");
-        let header = ApiKeyHeader {
-            name: "x-api-key",
-            prefix: "",
-            is_required: written.is_none(),
-        };
-        apply_api_key(&mut endpoint, header, self.api_key.as_ref(), context)?;
-        let model = context.text(&self.model)?;
-        let prices = PriceSource::at(&base);
-        Ok(Box::new(HttpAgent::new(
-            AnthropicMessages,
-            endpoint,
-            model,
-            prices,
-            context,
-        )?))
+        service.add_key(&mut endpoint, "x-api-key", "", context)?;
+        service.agent(AnthropicMessages, endpoint, PriceSource::at(&base), context)
     }
 }
 
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    let base_url = options.full_template("base_url");
-    let api_key = options.api_key(KEY_VARIABLE);
-    let model = options.required_template("model");
-    Ok(Box::new(Anthropic {
-        base_url: base_url?,
-        api_key: api_key?,
-        model: model?,
-    }))
+    Ok(Box::new(Anthropic(ServiceOptions::read(
+        options,
+        KEY_VARIABLE,
+    )?)))
 }
 
 #[derive(Debug)]
@@ -301,7 +276,7 @@ mod tests {
 
     #[test]
     fn only_the_model_is_required() {
-        let read: Anthropic = settings("provider: anthropic, model: m");
+        let Anthropic(read) = settings("provider: anthropic, model: m");
         assert_eq!((read.base_url, read.api_key), (None, None));
         assert_eq!(faults("provider: anthropic"), ["`anthropic` needs `model`"]);
     }

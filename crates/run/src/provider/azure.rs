@@ -7,8 +7,8 @@ use evalrig_core::syntax::fields::{Field, Shape};
 use crate::agent::Agent;
 use crate::agent::chat::ChatCompletions;
 use crate::agent::price::PriceSource;
-use crate::agent::service::{ApiKeyHeader, HttpAgent, apply_api_key, endpoint};
-use crate::setting::{ConnectContext, FilesMode, Secret, SettingOptions as _};
+use crate::agent::service::ServiceOptions;
+use crate::setting::{ConnectContext, FilesMode, option};
 
 use super::{Provider, ProviderSettings};
 
@@ -34,10 +34,10 @@ targets:
 };
 
 /// Default of `api_version`.
-pub const API_VERSION: &str = "2024-10-21";
+const API_VERSION: &str = "2024-10-21";
 
 /// Holds the key of a target without `api_key`.
-pub const KEY_VARIABLE: &str = "AZURE_OPENAI_API_KEY";
+const KEY_VARIABLE: &str = "AZURE_OPENAI_API_KEY";
 
 static FIELDS: &[Field] = &[
     Field::new(
@@ -63,53 +63,44 @@ static FIELDS: &[Field] = &[
 ];
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Azure {
-    pub endpoint: Template,
-    /// `None` is the value of [`KEY_VARIABLE`].
-    pub api_key: Option<Secret>,
-    pub deployment: Template,
+struct Azure {
+    /// `endpoint` is its base URL, and `deployment` its model.
+    service: ServiceOptions,
     /// `None` is [`API_VERSION`].
-    pub api_version: Option<Template>,
+    api_version: Option<Template>,
 }
 
 impl ProviderSettings for Azure {
     fn model(&self) -> Option<&Template> {
-        Some(&self.deployment)
+        Some(&self.service.model)
     }
 
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        let base = context.text(&self.endpoint)?;
-        let deployment = context.text(&self.deployment)?;
+        let service = &self.service;
+        let base = service.base_url("", context)?;
+        let deployment = context.text(&service.model)?;
         let version = context.optional(self.api_version.as_ref())?;
         let segments = ["openai", "deployments", &deployment, "chat", "completions"];
-        let mut endpoint = endpoint(&base, &segments, Some(&self.endpoint), context)?;
+        let mut endpoint = service.endpoint(&base, &segments, context)?;
         endpoint.query("api-version", version.as_deref().unwrap_or(API_VERSION));
-        let header = ApiKeyHeader {
-            name: "api-key",
-            prefix: "",
-            is_required: true,
-        };
-        apply_api_key(&mut endpoint, header, self.api_key.as_ref(), context)?;
+        service.add_key(&mut endpoint, "api-key", "", context)?;
         let prices = PriceSource::Named("azure");
-        Ok(Box::new(HttpAgent::new(
-            ChatCompletions,
-            endpoint,
-            deployment,
-            prices,
-            context,
-        )?))
+        service.agent(ChatCompletions, endpoint, prices, context)
     }
 }
 
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    let endpoint = options.required_template("endpoint");
-    let api_key = options.api_key(KEY_VARIABLE);
-    let deployment = options.required_template("deployment");
-    let api_version = options.full_template("api_version");
+    let endpoint = option::required_template(options, "endpoint");
+    let api_key = option::api_key(options, KEY_VARIABLE);
+    let deployment = option::required_template(options, "deployment");
+    let api_version = option::full_template(options, "api_version");
     Ok(Box::new(Azure {
-        endpoint: endpoint?,
-        api_key: api_key?,
-        deployment: deployment?,
+        service: ServiceOptions {
+            base_url: Some(endpoint?),
+            api_key: api_key?,
+            is_key_required: true,
+            model: deployment?,
+        },
         api_version: api_version?,
     }))
 }
@@ -122,7 +113,7 @@ mod tests {
     #[test]
     fn a_model_is_a_deployment_and_a_version_an_api_version() {
         let read: Azure = settings("provider: azure, endpoint: e, model: d, version: v1");
-        assert_eq!(read.deployment.raw(), "d");
+        assert_eq!(read.service.model.raw(), "d");
         assert_eq!(read.api_version.unwrap().raw(), "v1");
     }
 

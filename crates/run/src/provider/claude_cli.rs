@@ -5,12 +5,12 @@ use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
-use crate::agent::environment::Environment;
-use crate::agent::event_agent::{EventAgent, ExitStatusRule, executable};
+use crate::agent::environment::{CWD, ENV};
+use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram, ExitStatusRule};
 use crate::format;
-use crate::setting::{ConnectContext, FilesMode, Secret, Setting, SettingOptions as _};
+use crate::setting::{ConnectContext, FilesMode, Setting, option};
 
-use super::{Provider, ProviderSettings};
+use super::{MODEL, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "claude-cli",
@@ -38,18 +38,22 @@ targets:
     read,
 };
 
-/// Default of `executable`.
-pub const EXECUTABLE: &str = "claude";
-
-/// With these set, Claude Code detects that another Claude Code started it and behaves differently.
-const WITHOUT: &[&str] = &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
-
-/// An evaluation should neither send telemetry nor update the program it measures. Variables that
-/// are already set are kept. `IS_SANDBOX` is never set here: only the user can declare a sandbox.
-const DEFAULTS: &[(&str, &str)] = &[
-    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-    ("DISABLE_AUTOUPDATER", "1"),
-];
+static PROGRAM: EventProgram = EventProgram {
+    executable: "claude",
+    first_args: &["-p", "--output-format", "stream-json", "--verbose"],
+    model_flag: "--model",
+    last_args: &[],
+    // An evaluation should neither send telemetry nor update the program it measures. `IS_SANDBOX`
+    // is never set here: only the user can declare a sandbox.
+    defaults: &[
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+    ],
+    // With these set, Claude Code detects that another Claude Code started it and behaves differently.
+    without: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
+    read: |output| format::claude::FORMAT.read_transcript(output),
+    exit: ExitStatusRule::Ignored,
+};
 
 static FIELDS: &[Field] = &[
     Field::new(
@@ -57,18 +61,10 @@ static FIELDS: &[Field] = &[
         Shape::NonEmptyText,
         "program to run; default `claude`",
     ),
-    Field::new("model", Shape::NonEmptyText, "model to use"),
-    Field::new("args", Shape::List(&Shape::Text), "additional arguments"),
-    Field::new(
-        "cwd",
-        Shape::NonEmptyText,
-        "working directory; default: the directory that paths of this file are relative to",
-    ),
-    Field::new(
-        "env",
-        Shape::MapOf(&Shape::Text),
-        "environment variables to add",
-    ),
+    MODEL,
+    ARGS,
+    CWD,
+    ENV,
     Field::new(
         "max_turns",
         Shape::Integer {
@@ -85,76 +81,36 @@ static FIELDS: &[Field] = &[
 ];
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClaudeCli {
-    /// `None` is [`EXECUTABLE`].
-    pub executable: Option<Template>,
-    pub model: Option<Template>,
-    pub args: Vec<Template>,
-    pub cwd: Option<Template>,
-    pub env: Vec<(String, Secret)>,
-    pub max_turns: Option<Setting<u64>>,
-    pub bypass_permissions: Setting<bool>,
+struct ClaudeCli {
+    program: EventAgentOptions,
+    max_turns: Option<Setting<u64>>,
+    bypass_permissions: Setting<bool>,
 }
 
 impl ProviderSettings for ClaudeCli {
     fn model(&self) -> Option<&Template> {
-        self.model.as_ref()
+        self.program.model.as_ref()
     }
 
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        let model = context.optional(self.model.as_ref())?;
-        Ok(Box::new(EventAgent {
-            executable: executable(self.executable.as_ref(), EXECUTABLE, context)?,
-            args: self.arguments(model.as_deref(), context)?,
-            cwd: context.directory(self.cwd.as_ref())?,
-            env: Environment::of(DEFAULTS, &self.env, context)?,
-            without: WITHOUT,
-            files: context.files_mode()?,
-            model,
-            read: |output| format::claude::FORMAT.read_transcript(output),
-            exit: ExitStatusRule::Ignored,
-        }))
-    }
-}
-
-impl ClaudeCli {
-    /// `args` come last, so that they override the others.
-    fn arguments(
-        &self,
-        model: Option<&str>,
-        context: &ConnectContext<'_>,
-    ) -> Result<Vec<String>, Diagnostic> {
-        let fixed = ["-p", "--output-format", "stream-json", "--verbose"];
-        let mut args: Vec<String> = fixed.map(str::to_owned).into();
-        if let Some(model) = model {
-            args.extend(["--model".to_owned(), model.to_owned()]);
-        }
+        let mut flags = Vec::new();
         if let Some(turns) = &self.max_turns {
             let turns = context.integer(turns, 1, u64::MAX)?;
-            args.extend(["--max-turns".to_owned(), turns.to_string()]);
+            flags.extend(["--max-turns".to_owned(), turns.to_string()]);
         }
         if context.boolean(&self.bypass_permissions)? {
-            args.push("--dangerously-skip-permissions".to_owned());
+            flags.push("--dangerously-skip-permissions".to_owned());
         }
-        args.extend(context.texts(&self.args)?);
-        Ok(args)
+        self.program.connect(&PROGRAM, flags, context)
     }
 }
 
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    let executable = options.full_template("executable");
-    let model = options.full_template("model");
-    let args = options.templates("args");
-    let cwd = options.path("cwd");
-    let env = options.secret_map("env");
-    let max_turns = options.integer_setting("max_turns", 1, u64::MAX);
-    let bypass_permissions = options.boolean_setting("bypass_permissions");
+    let program = EventAgentOptions::read(options);
+    let max_turns = option::integer(options, "max_turns", 1, u64::MAX);
+    let bypass_permissions = option::boolean(options, "bypass_permissions");
     Ok(Box::new(ClaudeCli {
-        executable: executable?,
-        model: model?,
-        args: args?,
-        cwd: cwd?,
-        env: env?,
+        program: program?,
         max_turns: max_turns?,
         bypass_permissions: bypass_permissions?.unwrap_or(Setting::Given(false)),
     }))
@@ -178,7 +134,7 @@ mod tests {
             "provider: claude-cli, executable: ./claude, args: [-v], max_turns: 3, \
              bypass_permissions: true",
         );
-        assert_eq!(read.args[0].raw(), "-v");
+        assert_eq!(read.program.args[0].raw(), "-v");
         assert_eq!(read.max_turns, Some(Setting::Given(3)));
         assert_eq!(read.bypass_permissions, Setting::Given(true));
     }

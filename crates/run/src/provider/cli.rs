@@ -8,11 +8,10 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{FaultKind, Transcript};
 use evalrig_core::reader::{Options, ReadResult, Reported, Template};
 use evalrig_core::source::Files as _;
-use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_core::words;
 
-use crate::agent::environment::Environment;
+use crate::agent::environment::{CWD, ENV, Environment};
 use crate::agent::messages_json::messages_json;
 use crate::agent::placeholder::{
     CommandPart, CommandSyntax, Placeholder, PlaceholderValues, split_placeholders,
@@ -24,7 +23,7 @@ use crate::agent::shell::script;
 use crate::agent::{Agent, AttemptFault, Pending, Request, Retry, text};
 use crate::disk::Disk;
 use crate::format::{self, OutputFormat};
-use crate::setting::{ConnectContext, FilesMode, Secret, Setting, SettingOptions as _};
+use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option};
 
 use super::{Provider, ProviderSettings};
 
@@ -74,16 +73,8 @@ static FIELDS: &[Field] = &[
         "program and arguments; a string is run by the shell",
     )
     .required(),
-    Field::new(
-        "cwd",
-        Shape::NonEmptyText,
-        "working directory; default: the directory that paths of this file are relative to",
-    ),
-    Field::new(
-        "env",
-        Shape::MapOf(&Shape::Text),
-        "environment variables to add",
-    ),
+    CWD,
+    ENV,
     Field::new(
         "stdin",
         Shape::Choice(StdinMode::WORDS),
@@ -102,27 +93,28 @@ static FIELDS: &[Field] = &[
 ];
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cli {
-    pub command: CliCommand,
-    pub cwd: Option<Template>,
-    pub env: Vec<(String, Secret)>,
-    pub stdin: Setting<StdinMode>,
+struct Cli {
+    command: CliCommand<Template>,
+    cwd: Option<Template>,
+    env: Vec<(String, Secret)>,
+    stdin: Setting<StdinMode>,
     /// `None` if absent: `{OUTPUT_FILE}` is then read as `messages` or as text.
-    pub format: Option<Setting<OutputFormat>>,
+    format: Option<Setting<OutputFormat>>,
     /// Never empty.
-    pub ok_exit_codes: Vec<Setting<u64>>,
+    ok_exit_codes: Vec<Setting<u64>>,
 }
 
+/// `T` is a template, or its parts once variables are known.
 #[derive(Debug, Clone, PartialEq)]
-pub enum CliCommand {
+enum CliCommand<T> {
     /// Program and arguments; never empty.
-    Argv(Vec<Template>),
-    Shell(Template),
+    Argv(Vec<T>),
+    Shell(T),
 }
 
 words! {
     /// What a program reads on standard input.
-    pub enum StdinMode {
+    enum StdinMode {
         Prompt = "prompt",
         Messages = "messages",
         None = "none",
@@ -133,16 +125,14 @@ impl ProviderSettings for Cli {
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         let command = match &self.command {
             CliCommand::Argv(argv) => {
-                let argv = context.texts(argv)?;
-                let argv = argv
-                    .iter()
-                    .map(|one| split_placeholders(one, CommandSyntax::Program));
-                CommandTemplate::Argv(argv.collect())
+                let argv = context.texts(argv)?.into_iter();
+                let split = |one: String| split_placeholders(&one, CommandSyntax::Program);
+                CliCommand::Argv(argv.map(split).collect())
             }
-            CliCommand::Shell(line) => CommandTemplate::Shell(split_placeholders(
-                &context.text(line)?,
-                CommandSyntax::Shell,
-            )),
+            CliCommand::Shell(line) => {
+                let line = context.text(line)?;
+                CliCommand::Shell(split_placeholders(&line, CommandSyntax::Shell))
+            }
         };
         // Files that are passed as arguments are not repeated in the prompt (spec 9.4).
         let files = if command.mentions(Placeholder::Files) {
@@ -150,6 +140,8 @@ impl ProviderSettings for Cli {
         } else {
             context.files_mode()?
         };
+        let format = self.format.as_ref();
+        let format = format.map(|format| context.choice(format, "a value of `format`"));
         let codes = self.ok_exit_codes.iter();
         let codes = codes.map(|code| context.integer(code, 0, 255));
         Ok(Box::new(CliAgent {
@@ -157,10 +149,7 @@ impl ProviderSettings for Cli {
             cwd: context.directory(self.cwd.as_ref())?,
             env: Environment::of(&[], &self.env, context)?,
             stdin: context.choice(&self.stdin, "a value of `stdin`")?,
-            format: match &self.format {
-                Some(format) => Some(context.choice(format, "a value of `format`")?),
-                None => None,
-            },
+            format: format.transpose()?,
             ok_exit_codes: codes.collect::<Result<_, _>>()?,
             files,
         }))
@@ -169,10 +158,10 @@ impl ProviderSettings for Cli {
 
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
     let command = read_command(options);
-    let cwd = options.path("cwd");
-    let env = options.secret_map("env");
-    let stdin = options.choice_setting("stdin");
-    let format = options.choice_setting("format");
+    let cwd = option::path(options, "cwd");
+    let env = option::secret_map(options, "env");
+    let stdin = option::choice(options, "stdin");
+    let format = option::choice(options, "format");
     let ok_exit_codes = read_exit_codes(options);
     Ok(Box::new(Cli {
         command: command?,
@@ -184,7 +173,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSetting
     }))
 }
 
-fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand> {
+fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand<Template>> {
     let Some(entry) = options.get("command") else {
         return Err(missing_command(options));
     };
@@ -201,7 +190,7 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand> {
         let help = "name the program, then its arguments";
         return Err(options.missing(entry.value.span(), "`command` is empty", help));
     };
-    let argv = options.templates("command")?;
+    let argv = option::templates(options, "command")?;
     options.full_text_of("an item of command", program)?;
     Ok(CliCommand::Argv(argv))
 }
@@ -221,45 +210,33 @@ fn missing_command(options: &mut Options<'_, '_, '_>) -> Reported {
 }
 
 fn read_exit_codes(options: &mut Options<'_, '_, '_>) -> ReadResult<Vec<Setting<u64>>> {
-    let Some(entry) = options.get("ok_exit_codes") else {
-        return Ok(vec![Setting::Given(0)]);
-    };
-    if !entry.value.is_sequence() {
-        return Err(options.wrong_type("ok_exit_codes", entry.value, "a list of integers"));
-    }
-    let items: Vec<Node<'_>> = entry.value.items().collect();
-    if items.is_empty() {
-        let help = "add the exit code of a successful run, such as `0`";
-        return Err(options.missing(entry.value.span(), "`ok_exit_codes` is empty", help));
-    }
-    let codes: Vec<_> = items
-        .into_iter()
-        .map(|item| options.integer_setting_of("ok_exit_codes", item, 0, 255))
-        .collect();
-    codes.into_iter().collect()
-}
-
-/// A command with its variables resolved and its placeholders found.
-#[derive(Debug)]
-enum CommandTemplate {
-    /// Never empty.
-    Argv(Vec<Vec<CommandPart>>),
-    Shell(Vec<CommandPart>),
-}
-
-impl CommandTemplate {
-    fn mentions(&self, slot: Placeholder) -> bool {
-        let wanted = CommandPart::Placeholder(slot);
-        match self {
-            Self::Argv(argv) => argv.iter().any(|element| element.contains(&wanted)),
-            Self::Shell(pieces) => pieces.contains(&wanted),
+    let name = "ok_exit_codes";
+    let codes = options.list(name, "a list of integers", |options, item| {
+        option::integer_of(options, name, item, 0, 255)
+    })?;
+    match (codes, options.get(name)) {
+        (Some(codes), Some(entry)) if codes.is_empty() => {
+            let help = "add the exit code of a successful run, such as `0`";
+            Err(options.missing(entry.value.span(), "`ok_exit_codes` is empty", help))
         }
+        (codes, _) => Ok(codes.unwrap_or_else(|| vec![Setting::Given(0)])),
+    }
+}
+
+impl CliCommand<Vec<CommandPart>> {
+    fn mentions(&self, slot: Placeholder) -> bool {
+        let elements = match self {
+            Self::Argv(argv) => argv.as_slice(),
+            Self::Shell(line) => std::slice::from_ref(line),
+        };
+        let wanted = CommandPart::Placeholder(slot);
+        elements.iter().any(|element| element.contains(&wanted))
     }
 }
 
 #[derive(Debug)]
 struct CliAgent {
-    command: CommandTemplate,
+    command: CliCommand<Vec<CommandPart>>,
     cwd: Utf8PathBuf,
     env: Environment,
     stdin: StdinMode,
@@ -351,8 +328,8 @@ impl CliAgent {
     ) -> Result<ProcessOutput, AttemptFault> {
         let mut env = self.env.for_case(request);
         let argv = match &self.command {
-            CommandTemplate::Argv(argv) => values.arguments(argv),
-            CommandTemplate::Shell(pieces) => {
+            CliCommand::Argv(argv) => values.arguments(argv),
+            CliCommand::Shell(pieces) => {
                 let script = script(pieces, values);
                 env.extend(script.variables);
                 shell(script.text)
@@ -373,14 +350,12 @@ impl CliAgent {
             grace: TARGET_GRACE,
             output_limit: OUTPUT_LIMIT,
         };
-        Ok(run(&spec).await?)
+        run(&spec).await
     }
 
     fn check_exit(&self, ended: &ProcessOutput) -> Result<(), AttemptFault> {
-        let code = ended
-            .status
-            .code()
-            .and_then(|code| u64::try_from(code).ok());
+        let code = ended.status.code();
+        let code = code.and_then(|code| u64::try_from(code).ok());
         if code.is_some_and(|code| self.ok_exit_codes.contains(&code)) {
             return Ok(());
         }

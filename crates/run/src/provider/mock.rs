@@ -5,14 +5,15 @@ use std::time::Duration;
 use evalrig_core::assertion::{INVALID_REGEX, Searcher, pattern_fault};
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{
-    Block, Call, FaultKind, JsonStyle, Message, Number, Role, Tokens, ToolCall, Transcript, Value,
+    Block, Call, FaultKind, JsonStyle, Map, Message, Number, Role, Tokens, ToolCall, Transcript,
+    Value,
 };
-use evalrig_core::reader::{Options, ReadResult, Reported, Template};
+use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::{Agent, AttemptFault, Pending, Quote, Request, text};
-use crate::setting::{ConnectContext, FilesMode, Setting, SettingOptions as _};
+use crate::setting::{ConnectContext, FilesMode, Setting, option};
 
 use super::{Provider, ProviderSettings};
 
@@ -122,45 +123,47 @@ static TOKENS: &[Field] = &[
 
 /// Has at least one response; the first whose pattern matches answers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mock {
-    pub responses: Vec<MockResponse>,
+struct Mock {
+    responses: Vec<MockResponse>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct MockResponse {
+#[derive(Debug, Clone, PartialEq, Default)]
+struct MockResponse {
     /// `None` matches everything.
-    pub pattern: Option<Template>,
-    pub answer: MockAnswer,
-    pub tool_calls: Vec<MockCall>,
-    pub tokens: Option<MockTokens>,
-    pub cost_usd: Option<Setting<Number>>,
-    pub duration_ms: Option<Setting<u64>>,
-    pub delay_ms: Option<Setting<u64>>,
+    pattern: Option<Template>,
+    answer: MockAnswer<Template>,
+    tool_calls: Vec<MockCall>,
+    tokens: Option<MockTokens>,
+    cost_usd: Option<Setting<Number>>,
+    duration_ms: Option<Setting<u64>>,
+    delay_ms: Option<Setting<u64>>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub enum MockAnswer {
+/// `T` is a template, or its text once variables are known.
+#[derive(Debug, Clone, PartialEq, Default)]
+enum MockAnswer<T> {
     /// Never empty. Each call gets the next one, and the last repeats.
-    Texts(Vec<Template>),
+    Texts(Vec<T>),
     /// Only tools were called.
+    #[default]
     Nothing,
-    Error(Template),
+    Error(T),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct MockCall {
-    pub tool: Template,
+struct MockCall {
+    tool: Template,
     /// Strings in it keep their references, as in `output`.
-    pub args: Option<Value>,
-    pub output: Option<Value>,
-    pub duration_ms: Option<Setting<u64>>,
+    args: Option<Value>,
+    output: Option<Value>,
+    duration_ms: Option<Setting<u64>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct MockTokens {
-    pub input: Setting<u64>,
-    pub output: Setting<u64>,
-    pub cached: Option<Setting<u64>>,
+struct MockTokens {
+    input: Setting<u64>,
+    output: Setting<u64>,
+    cached: Option<Setting<u64>>,
 }
 
 impl ProviderSettings for Mock {
@@ -184,13 +187,8 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSetting
             return Err(options.conflict(&first, &second, help));
         }
         (Some(only), None) => vec![MockResponse {
-            pattern: None,
             answer: MockAnswer::Texts(read_texts(options, only.value)?),
-            tool_calls: Vec::new(),
-            tokens: None,
-            cost_usd: None,
-            duration_ms: None,
-            delay_ms: None,
+            ..MockResponse::default()
         }],
         (None, Some(list)) => {
             let responses = options.nested_list("responses", RESPONSE, read_response)?;
@@ -210,9 +208,9 @@ fn read_response(options: &mut Options<'_, '_, '_>) -> ReadResult<MockResponse> 
     let answer = read_answer(options);
     let tool_calls = options.nested_list("tool_calls", TOOL_CALL, read_call);
     let tokens = options.nested("tokens", TOKENS, read_tokens);
-    let cost_usd = options.amount_setting("cost_usd");
-    let duration_ms = options.integer_setting("duration_ms", 0, u64::MAX);
-    let delay_ms = options.integer_setting("delay_ms", 0, u64::MAX);
+    let cost_usd = option::amount(options, "cost_usd");
+    let duration_ms = option::count(options, "duration_ms");
+    let delay_ms = option::count(options, "delay_ms");
     Ok(MockResponse {
         pattern: pattern?,
         answer: answer?,
@@ -224,16 +222,16 @@ fn read_response(options: &mut Options<'_, '_, '_>) -> ReadResult<MockResponse> 
     })
 }
 
-fn read_answer(options: &mut Options<'_, '_, '_>) -> ReadResult<MockAnswer> {
+fn read_answer(options: &mut Options<'_, '_, '_>) -> ReadResult<MockAnswer<Template>> {
     match (options.get("response"), options.get("error")) {
         (Some(first), Some(second)) => {
             let help = "a failed attempt has no answer: keep one of them";
             Err(options.conflict(&first, &second, help))
         }
         (Some(response), None) => read_texts(options, response.value).map(MockAnswer::Texts),
-        (None, Some(error)) => options
-            .template_of("error", error.value)
-            .map(MockAnswer::Error),
+        (None, Some(error)) => {
+            option::template_of(options, "error", error.value).map(MockAnswer::Error)
+        }
         (None, None) if options.has("tool_calls") => Ok(MockAnswer::Nothing),
         (None, None) => {
             let message = "an item of `responses` needs `response`, `tool_calls` or `error`";
@@ -246,34 +244,31 @@ fn read_answer(options: &mut Options<'_, '_, '_>) -> ReadResult<MockAnswer> {
 /// One text, or a list of them.
 fn read_texts<'t>(options: &mut Options<'_, '_, 't>, node: Node<'t>) -> ReadResult<Vec<Template>> {
     if !node.is_sequence() {
-        return Ok(vec![options.template_of("response", node)?]);
+        return Ok(vec![option::template_of(options, "response", node)?]);
     }
     if node.items().len() == 0 {
         let help = "give at least one answer";
         return Err(options.missing(node.span(), "`response` is empty", help));
     }
-    options.templates("response")
+    option::templates(options, "response")
 }
 
 fn read_call(options: &mut Options<'_, '_, '_>) -> ReadResult<MockCall> {
-    let tool = options.required_template("tool");
-    let duration_ms = options.integer_setting("duration_ms", 0, u64::MAX);
-    let args = options.get("args");
-    let args = args.map(|entry| options.reader.value("args", entry.value));
-    let output = options.get("output");
-    let output = output.map(|entry| options.reader.value("output", entry.value));
+    let tool = option::required_template(options, "tool");
+    let duration_ms = option::count(options, "duration_ms");
+    let mut value = |name| Some(options.reader.value(name, options.fields.get(name)?.value));
     Ok(MockCall {
         tool: tool?,
-        args,
-        output,
+        args: value("args"),
+        output: value("output"),
         duration_ms: duration_ms?,
     })
 }
 
 fn read_tokens(options: &mut Options<'_, '_, '_>) -> ReadResult<MockTokens> {
-    let input = required_count(options, "input");
-    let output = required_count(options, "output");
-    let cached = options.integer_setting("cached", 0, u64::MAX);
+    let input = option::required(options, "input", option::count);
+    let output = option::required(options, "output", option::count);
+    let cached = option::count(options, "cached");
     Ok(MockTokens {
         input: input?,
         output: output?,
@@ -281,25 +276,21 @@ fn read_tokens(options: &mut Options<'_, '_, '_>) -> ReadResult<MockTokens> {
     })
 }
 
-fn required_count(options: &mut Options<'_, '_, '_>, name: &str) -> ReadResult<Setting<u64>> {
-    options.require(name)?;
-    options.integer_setting(name, 0, u64::MAX)?.ok_or(Reported)
-}
-
 /// A pattern from a variable is checked when the target is used.
 fn read_pattern(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<Template>> {
-    let pattern = options.template("pattern")?;
-    let fault = pattern
-        .as_ref()
-        .and_then(Template::fixed)
-        .and_then(|text| pattern_fault(&text));
-    match (fault, &pattern) {
-        (Some(reason), Some(pattern)) => {
-            let message = format!("the pattern does not compile: {reason}");
-            Err(options.report(Diagnostic::new(&INVALID_REGEX, pattern.span(), message)))
-        }
-        _ => Ok(pattern),
+    let pattern = option::template(options, "pattern")?;
+    if let Some(template) = &pattern
+        && let Some(text) = template.fixed()
+        && let Some(reason) = pattern_fault(&text)
+    {
+        return Err(options.report(invalid_pattern(template, &reason)));
     }
+    Ok(pattern)
+}
+
+fn invalid_pattern(pattern: &Template, reason: &str) -> Diagnostic {
+    let message = format!("the pattern does not compile: {reason}");
+    Diagnostic::new(&INVALID_REGEX, pattern.span(), message)
 }
 
 /// A response with its variables resolved.
@@ -307,20 +298,12 @@ fn read_pattern(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<Template
 struct PreparedResponse {
     /// `None` matches everything.
     pattern: Option<Searcher>,
-    answer: PreparedAnswer,
+    answer: MockAnswer<String>,
     calls: Vec<Call>,
     tokens: Option<Tokens>,
     cost_usd: Option<f64>,
     duration_ms: u64,
     delay: Duration,
-}
-
-#[derive(Debug)]
-enum PreparedAnswer {
-    /// Never empty.
-    Texts(Vec<String>),
-    Nothing,
-    Error(String),
 }
 
 #[derive(Debug)]
@@ -332,27 +315,20 @@ fn prepare(
     response: &MockResponse,
     context: &ConnectContext<'_>,
 ) -> Result<PreparedResponse, Diagnostic> {
-    let delay = match &response.delay_ms {
-        Some(setting) => context.integer(setting, 0, u64::MAX)?,
-        None => 0,
-    };
+    let delay = context.count(response.delay_ms.as_ref())?.unwrap_or(0);
+    let duration = context.count(response.duration_ms.as_ref())?;
+    let cost = response.cost_usd.as_ref();
     Ok(PreparedResponse {
         pattern: pattern(response, context)?,
         answer: match &response.answer {
-            MockAnswer::Texts(texts) => PreparedAnswer::Texts(context.texts(texts)?),
-            MockAnswer::Nothing => PreparedAnswer::Nothing,
-            MockAnswer::Error(text) => PreparedAnswer::Error(context.text(text)?),
+            MockAnswer::Texts(texts) => MockAnswer::Texts(context.texts(texts)?),
+            MockAnswer::Nothing => MockAnswer::Nothing,
+            MockAnswer::Error(text) => MockAnswer::Error(context.text(text)?),
         },
         calls: calls(&response.tool_calls, context)?,
         tokens: tokens(response, context)?,
-        cost_usd: match &response.cost_usd {
-            Some(setting) => Some(context.amount(setting)?),
-            None => None,
-        },
-        duration_ms: match &response.duration_ms {
-            Some(setting) => context.integer(setting, 0, u64::MAX)?,
-            None => delay,
-        },
+        cost_usd: cost.map(|cost| context.amount(cost)).transpose()?,
+        duration_ms: duration.unwrap_or(delay),
         delay: Duration::from_millis(delay),
     })
 }
@@ -364,15 +340,10 @@ fn pattern(
     let Some(template) = &response.pattern else {
         return Ok(None);
     };
-    let text = context.text(template)?;
-    match Searcher::new(&text) {
-        Ok(searcher) => Ok(Some(searcher)),
-        Err(reason) => {
-            let message = format!("the pattern does not compile: {reason}");
-            let fault = Diagnostic::new(&INVALID_REGEX, template.span(), message);
-            Err(fault.level(Level::BlocksRun))
-        }
-    }
+    let searcher = Searcher::new(&context.text(template)?);
+    searcher
+        .map(Some)
+        .map_err(|reason| invalid_pattern(template, &reason).level(Level::BlocksRun))
 }
 
 fn tokens(
@@ -385,31 +356,19 @@ fn tokens(
     Ok(Some(Tokens {
         input: context.integer(&tokens.input, 0, u64::MAX)?,
         output: context.integer(&tokens.output, 0, u64::MAX)?,
-        cached: match &tokens.cached {
-            Some(setting) => context.integer(setting, 0, u64::MAX)?,
-            None => 0,
-        },
+        cached: context.count(tokens.cached.as_ref())?.unwrap_or(0),
     }))
 }
 
 fn calls(written: &[MockCall], context: &ConnectContext<'_>) -> Result<Vec<Call>, Diagnostic> {
-    let numbered = written.iter().enumerate();
-    let calls = numbered.map(|(at, call)| {
+    let value = |value: &Option<Value>| value.as_ref().map(|one| context.value(one)).transpose();
+    let calls = (1..).zip(written).map(|(number, call)| {
         Ok(Call {
-            id: format!("call_{}", at + 1),
+            id: format!("call_{number}"),
             tool: context.text(&call.tool)?,
-            args: match &call.args {
-                Some(args) => context.value(args)?,
-                None => Value::Map(Default::default()),
-            },
-            output: match &call.output {
-                Some(output) => Some(context.value(output)?),
-                None => None,
-            },
-            duration_ms: match &call.duration_ms {
-                Some(setting) => Some(context.integer(setting, 0, u64::MAX)?),
-                None => None,
-            },
+            args: value(&call.args)?.unwrap_or_else(|| Map::new().into()),
+            output: value(&call.output)?,
+            duration_ms: context.count(call.duration_ms.as_ref())?,
         })
     });
     calls.collect()
@@ -442,9 +401,9 @@ impl MockAgent {
             }
         }
         let text = match &response.answer {
-            PreparedAnswer::Error(text) => return Err(AttemptFault::new(FaultKind::Reply, text)),
-            PreparedAnswer::Nothing => None,
-            PreparedAnswer::Texts(texts) => {
+            MockAnswer::Error(text) => return Err(AttemptFault::new(FaultKind::Reply, text)),
+            MockAnswer::Nothing => None,
+            MockAnswer::Texts(texts) => {
                 let at = request.call.min(texts.len() - 1);
                 Some(texts[at].as_str())
             }
@@ -520,7 +479,7 @@ mod tests {
         settings::<Mock>(&format!("provider: mock, responses: {list}")).responses
     }
 
-    fn texts(answer: &MockAnswer) -> Vec<&str> {
+    fn texts(answer: &MockAnswer<Template>) -> Vec<&str> {
         match answer {
             MockAnswer::Texts(texts) => texts.iter().map(Template::raw).collect(),
             _ => Vec::new(),

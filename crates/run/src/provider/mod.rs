@@ -1,21 +1,21 @@
 //! Providers: what a target can be. One file per provider with its name, options, settings, key
 //! variables, doc and connection. Only the list in this file knows all of them.
 
-pub mod anthropic;
-pub mod azure;
-pub mod claude_cli;
-pub mod cli;
-pub mod codex_cli;
-pub mod mock;
-pub mod openai;
-pub mod replay;
+mod anthropic;
+mod azure;
+mod claude_cli;
+mod cli;
+mod codex_cli;
+mod mock;
+mod openai;
+pub(crate) mod replay;
 
 use std::any::Any;
-use std::fmt;
+use std::fmt::Debug;
 
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::reader::{Options, ReadResult, Template};
-use evalrig_core::syntax::fields::Field;
+use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
 use crate::setting::{ConnectContext, FilesMode};
@@ -46,6 +46,7 @@ pub(crate) fn key_variables() -> impl Iterator<Item = &'static str> {
 }
 
 /// A kind of target.
+#[derive(Debug)]
 pub struct Provider {
     pub name: &'static str,
     /// Options in addition to those of every target.
@@ -63,16 +64,10 @@ pub struct Provider {
     pub read: fn(&mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>>,
 }
 
-impl fmt::Debug for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Provider")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
+const MODEL: Field = Field::new("model", Shape::NonEmptyText, "model to use");
 
 /// The options of one target, read by its provider.
-pub trait ProviderSettings: Any + fmt::Debug + Send + Sync {
+pub trait ProviderSettings: Any + Debug + Send + Sync {
     /// The model that records name (spec 9.5).
     fn model(&self) -> Option<&Template> {
         None

@@ -6,12 +6,11 @@ use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
 use crate::agent::chat::ChatCompletions;
-use crate::agent::http::ApiKey;
 use crate::agent::price::PriceSource;
-use crate::agent::service::{ApiKeyHeader, HttpAgent, apply_api_key, base_url, endpoint, unusable};
-use crate::setting::{ConnectContext, FilesMode, Secret, SettingOptions as _};
+use crate::agent::service::ServiceOptions;
+use crate::setting::{ConnectContext, FilesMode, Secret, option, unusable};
 
-use super::{Provider, ProviderSettings};
+use super::{MODEL, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "openai",
@@ -47,10 +46,10 @@ targets:
 };
 
 /// Default of `base_url`.
-pub const BASE_URL: &str = "https://api.openai.com/v1";
+const BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Holds the key of a target without `api_key`.
-pub const KEY_VARIABLE: &str = "OPENAI_API_KEY";
+const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 
 static FIELDS: &[Field] = &[
     Field::new(
@@ -64,7 +63,7 @@ static FIELDS: &[Field] = &[
         Shape::Text,
         "API key; use `${{ VAR }}`. Default: `$OPENAI_API_KEY`",
     ),
-    Field::new("model", Shape::NonEmptyText, "model to use").required(),
+    MODEL.required(),
     Field::new(
         "headers",
         Shape::MapOf(&Shape::Text),
@@ -73,55 +72,34 @@ static FIELDS: &[Field] = &[
 ];
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct OpenAi {
-    /// `None` is [`BASE_URL`].
-    pub base_url: Option<Template>,
-    /// `None` is the value of [`KEY_VARIABLE`].
-    pub api_key: Option<Secret>,
-    pub model: Template,
-    pub headers: Vec<(String, Secret)>,
+struct OpenAi {
+    service: ServiceOptions,
+    headers: Vec<(String, Secret)>,
 }
 
 impl ProviderSettings for OpenAi {
     fn model(&self) -> Option<&Template> {
-        Some(&self.model)
+        Some(&self.service.model)
     }
 
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        let written = self.base_url.as_ref();
-        let base = base_url(written, BASE_URL, context)?;
-        let mut endpoint = endpoint(&base, &["chat", "completions"], written, context)?;
-        let header = ApiKeyHeader {
-            name: "authorization",
-            prefix: "Bearer ",
-            is_required: written.is_none(),
-        };
-        apply_api_key(&mut endpoint, header, self.api_key.as_ref(), context)?;
+        let service = &self.service;
+        let base = service.base_url(BASE_URL, context)?;
+        let mut endpoint = service.endpoint(&base, &["chat", "completions"], context)?;
+        service.add_key(&mut endpoint, "authorization", "Bearer ", context)?;
         for (name, value) in &self.headers {
-            let sent = endpoint.secret_header(name, "", &ApiKey::new(&context.text(&value.0)?));
+            let sent = endpoint.secret_header(name, "", &context.text(&value.0)?);
             sent.map_err(|reason| unusable(value.0.span(), format!("header `{name}` {reason}")))?;
         }
-        let model = context.text(&self.model)?;
-        let prices = PriceSource::at(&base);
-        Ok(Box::new(HttpAgent::new(
-            ChatCompletions,
-            endpoint,
-            model,
-            prices,
-            context,
-        )?))
+        service.agent(ChatCompletions, endpoint, PriceSource::at(&base), context)
     }
 }
 
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    let base_url = options.full_template("base_url");
-    let api_key = options.api_key(KEY_VARIABLE);
-    let model = options.required_template("model");
-    let headers = options.secret_map("headers");
+    let service = ServiceOptions::read(options, KEY_VARIABLE);
+    let headers = option::secret_map(options, "headers");
     Ok(Box::new(OpenAi {
-        base_url: base_url?,
-        api_key: api_key?,
-        model: model?,
+        service: service?,
         headers: headers?,
     }))
 }
@@ -134,9 +112,9 @@ mod tests {
     #[test]
     fn an_endpoint_is_a_base_url() {
         let read: OpenAi = settings("provider: openai, endpoint: \"http://x\", model: m");
-        assert_eq!(read.base_url.as_ref().unwrap().raw(), "http://x");
+        assert_eq!(read.service.base_url.as_ref().unwrap().raw(), "http://x");
         assert_eq!(ProviderSettings::model(&read).unwrap().raw(), "m");
-        assert_eq!(read.api_key, None);
+        assert_eq!(read.service.api_key, None);
     }
 
     #[test]

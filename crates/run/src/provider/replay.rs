@@ -4,17 +4,16 @@ mod results_file;
 mod store;
 
 use camino::Utf8Path;
-use evalrig_core::diagnostic::{Diagnostic, Level};
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::reader::{Options, ReadResult, Template, wrong_type};
 use evalrig_core::source::EntryKind;
-use evalrig_core::syntax::fields::INVALID_OPTION;
-use evalrig_core::syntax::fields::{Field, Shape, shorten};
+use evalrig_core::syntax::fields::{Field, INVALID_OPTION, Shape, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
 use crate::agent::Agent;
 use crate::record::ReadError;
 use crate::runlog::{Finder, Store};
-use crate::setting::{ConnectContext, FilesMode, Setting, SettingOptions as _};
+use crate::setting::{ConnectContext, FilesMode, Setting, option, unusable};
 
 use results_file::RowAgent;
 use store::StoreAgent;
@@ -51,6 +50,9 @@ targets:
 
 const LATEST: &str = "latest";
 
+/// What `run` takes, for messages.
+const EXPECTED: &str = "`latest` or a run number";
+
 static FIELDS: &[Field] = &[
     Field::new(
         "from",
@@ -77,14 +79,14 @@ static FIELDS: &[Field] = &[
 ];
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Replay {
-    pub from: Template,
-    pub run: Setting<RunChoice>,
-    pub source_target: Option<Template>,
+struct Replay {
+    from: Template,
+    run: Setting<RunChoice>,
+    source_target: Option<Template>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunChoice {
+enum RunChoice {
     Latest,
     /// From 1.
     Number(u64),
@@ -93,33 +95,24 @@ pub enum RunChoice {
 impl ProviderSettings for Replay {
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         let path = context.path(&self.from)?;
+        let fail = |message: String| unusable(self.from.span(), message);
         match context.files.kind(&path) {
             Some(EntryKind::File) => {
-                let name = &context.name.value;
                 let source_target = context.optional(self.source_target.as_ref())?;
-                let agent = RowAgent::open(path, name, source_target);
-                Ok(Box::new(
-                    agent.map_err(|error| self.unusable(error.to_string()))?,
-                ))
+                let agent = RowAgent::open(path, &context.name.value, source_target);
+                Ok(Box::new(agent.map_err(|error| fail(error.to_string()))?))
             }
             Some(EntryKind::Directory) if self.source_target.is_some() => {
                 let message = "`source_target` has no effect on a `.co/evals` directory";
-                Err(self.unusable(message.to_owned()).help("remove it"))
+                Err(fail(message.to_owned()).help("remove it"))
             }
             Some(EntryKind::Directory) => Ok(Box::new(StoreAgent {
                 finder: Finder::new(Store::open(path)),
-                run: context.setting(&self.run, "`latest` or a run number", run_named)?,
+                run: context.setting(&self.run, EXPECTED, run_named)?,
             })),
-            Some(EntryKind::Other) => Err(self.unusable(format!("`{path}` is not a file"))),
-            None => Err(self.unusable(format!("there is no results file `{path}`"))),
+            Some(EntryKind::Other) => Err(fail(format!("`{path}` is not a file"))),
+            None => Err(fail(format!("there is no results file `{path}`"))),
         }
-    }
-}
-
-impl Replay {
-    fn unusable(&self, message: String) -> Diagnostic {
-        let diagnostic = Diagnostic::new(&INVALID_OPTION, self.from.span(), message);
-        diagnostic.level(Level::BlocksRun)
     }
 }
 
@@ -140,12 +133,12 @@ fn run_named(text: &str) -> Option<RunChoice> {
 }
 
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    let from = options.required_path("from");
+    let from = option::required(options, "from", option::path);
     let run = match options.get("run") {
         Some(entry) => read_run(options, entry.value),
         None => Ok(Setting::Given(RunChoice::Latest)),
     };
-    let source_target = options.full_template("source_target");
+    let source_target = option::full_template(options, "source_target");
     Ok(Box::new(Replay {
         from: from?,
         run: run?,
@@ -157,14 +150,13 @@ fn read_run<'t>(
     options: &mut Options<'_, '_, 't>,
     node: Node<'t>,
 ) -> ReadResult<Setting<RunChoice>> {
-    const EXPECTED: &str = "`latest` or a run number";
     match node.scalar() {
         Some(Scalar::Str(LATEST)) => Ok(Setting::Given(RunChoice::Latest)),
         Some(Scalar::Int(_) | Scalar::Float(_)) => {
-            let number = options.integer_setting_of("run", node, 1, u64::MAX)?;
+            let number = option::integer_of(options, "run", node, 1, u64::MAX)?;
             Ok(number.map(RunChoice::Number))
         }
-        Some(Scalar::Str(text)) => match options.template_of("run", node)? {
+        Some(Scalar::Str(text)) => match option::template_of(options, "run", node)? {
             template if template.has_references() => Ok(Setting::Reference(template)),
             _ => {
                 let message = format!("`run` cannot be `{}`", shorten(text));

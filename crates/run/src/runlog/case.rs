@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use camino::Utf8Path;
-use evalrig_core::evidence::{Attachments, Rendering, message_to_value, question};
+use evalrig_core::evidence::{FilesMode, Rendering, message_to_value, question};
 use evalrig_core::model::{
     Block, Image, JsonStyle, Message, Outcome, Role, Test, Transcript, Value, answer_of,
 };
@@ -124,8 +124,8 @@ fn evaluation_of(row: &Row, secrets: &Secrets) -> String {
 /// All messages as one text; files that cannot be shown are named.
 fn rendered(input: &[Message]) -> String {
     let shown = |attachments| Rendering::for_chat(attachments, &Disk).prompt(input);
-    shown(Attachments::Inline)
-        .or_else(|_| shown(Attachments::None))
+    shown(FilesMode::Inline)
+        .or_else(|_| shown(FilesMode::None))
         .unwrap_or_default()
 }
 
@@ -136,10 +136,8 @@ fn sent_message(message: &Message) -> Value {
         ..message.clone()
     };
     let shown = |attachments| Rendering::for_chat(attachments, &Disk).message(&words);
-    let text = shown(Attachments::Inline).or_else(|_| shown(Attachments::Paths));
-    let text = text
-        .or_else(|_| shown(Attachments::None))
-        .unwrap_or_default();
+    let text = shown(FilesMode::Inline).or_else(|_| shown(FilesMode::Paths));
+    let text = text.or_else(|_| shown(FilesMode::None)).unwrap_or_default();
     with_text(message, text)
 }
 

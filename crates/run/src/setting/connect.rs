@@ -6,10 +6,15 @@ use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{Map, Number, Value, Words};
 use evalrig_core::reader::{Reference, Template};
-use evalrig_core::source::{Files, Spanned};
+use evalrig_core::source::{Files, Span, Spanned};
 use evalrig_core::syntax::fields::INVALID_OPTION;
 
 use super::{Common, FilesMode, PathBase, Setting};
+
+/// A setting that turns out to be invalid once variables are known.
+pub(crate) fn unusable(span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(&INVALID_OPTION, span, message).level(Level::BlocksRun)
+}
 
 /// What a provider needs to make an agent.
 pub struct ConnectContext<'a> {
@@ -36,14 +41,18 @@ impl fmt::Debug for ConnectContext<'_> {
 
 impl ConnectContext<'_> {
     pub fn text(&self, template: &Template) -> Result<String, Diagnostic> {
-        template.fill(self.variable).map_err(|unset| {
-            let reference = Reference {
-                name: unset.name,
-                field: self.name.value.clone(),
-                span: template.span(),
-            };
-            reference.missing(Level::BlocksRun)
-        })
+        let text = template.fill(self.variable);
+        text.map_err(|unset| self.unset(unset.name, template.span()))
+    }
+
+    /// A diagnostic for a variable that is not set.
+    pub fn unset(&self, variable: impl Into<String>, span: Span) -> Diagnostic {
+        let reference = Reference {
+            name: variable.into(),
+            field: self.name.value.clone(),
+            span,
+        };
+        reference.missing(Level::BlocksRun)
     }
 
     pub fn optional(&self, template: Option<&Template>) -> Result<Option<String>, Diagnostic> {
@@ -82,7 +91,7 @@ impl ConnectContext<'_> {
         let text = self.text(template)?;
         parse(text.trim()).ok_or_else(|| {
             let message = format!("the variable does not hold {expected}");
-            Diagnostic::new(&INVALID_OPTION, template.span(), message).level(Level::BlocksRun)
+            unusable(template.span(), message)
         })
     }
 
@@ -92,6 +101,11 @@ impl ConnectContext<'_> {
             let value = text.parse().ok()?;
             (min..=max).contains(&value).then_some(value)
         })
+    }
+
+    pub fn count(&self, setting: Option<&Setting<u64>>) -> Result<Option<u64>, Diagnostic> {
+        let count = setting.map(|setting| self.integer(setting, 0, u64::MAX));
+        count.transpose()
     }
 
     /// A number of at least 0.

@@ -1,11 +1,11 @@
 //! The options that every target takes (spec 9.1).
 
+use evalrig_core::evidence::FilesMode;
 use evalrig_core::model::{Map, Number};
-use evalrig_core::reader::{Options, ReadResult, Reported, Template};
+use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
-use evalrig_core::words;
 
-use super::options::SettingOptions as _;
+use super::option;
 use super::value::Setting;
 
 const AMOUNT: Shape = Shape::Number {
@@ -85,15 +85,6 @@ pub static COMMON: &[Field] = &[
     ),
 ];
 
-words! {
-    /// How a prompt shows an attached file (spec 9.4).
-    pub enum FilesMode {
-        Inline = "inline",
-        Paths = "paths",
-        None = "none",
-    }
-}
-
 /// USD per million tokens.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Price {
@@ -116,13 +107,13 @@ pub struct Common {
 }
 
 pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Common> {
-    let judge_target = options.template("judge_target");
-    let timeout_seconds = options.integer_setting("timeout_seconds", 1, 3600);
-    let retries = options.integer_setting("retries", 0, 10);
-    let max_concurrency = options.integer_setting("max_concurrency", 1, u64::MAX);
+    let judge_target = option::template(options, "judge_target");
+    let timeout_seconds = option::integer(options, "timeout_seconds", 1, 3600);
+    let retries = option::integer(options, "retries", 0, 10);
+    let max_concurrency = option::integer(options, "max_concurrency", 1, u64::MAX);
     let config = options.map("config");
     let price = options.nested("price", PRICE, read_price);
-    let files = options.choice_setting("files");
+    let files = option::choice(options, "files");
     Ok(Common {
         judge_target: judge_target?,
         timeout_seconds: timeout_seconds?,
@@ -135,20 +126,15 @@ pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Commo
 }
 
 fn read_price(options: &mut Options<'_, '_, '_>) -> ReadResult<Price> {
-    let input = required_amount(options, "input");
-    let output = required_amount(options, "output");
-    let cached = options.amount_setting("cached");
+    // With only one of the two prices, the reported cost would be too low.
+    let input = option::required(options, "input", option::amount);
+    let output = option::required(options, "output", option::amount);
+    let cached = option::amount(options, "cached");
     Ok(Price {
         input: input?,
         output: output?,
         cached: cached?,
     })
-}
-
-/// With only one of the two prices, the reported cost would be too low.
-fn required_amount(options: &mut Options<'_, '_, '_>, name: &str) -> ReadResult<Setting<Number>> {
-    options.require(name)?;
-    options.amount_setting(name)?.ok_or(Reported)
 }
 
 #[cfg(test)]

@@ -4,17 +4,18 @@
 mod base;
 mod connect;
 mod every_target;
-mod options;
+pub(crate) mod option;
 mod secret;
 mod value;
 
 pub(crate) use base::FOLDERS;
 pub use base::PathBase;
 pub use connect::ConnectContext;
+pub(crate) use connect::unusable;
+pub use evalrig_core::evidence::FilesMode;
 pub(crate) use every_target::read_common;
-pub use every_target::{COMMON as TARGET_FIELDS, Common, FilesMode, PRICE, Price};
-pub use options::SettingOptions;
-pub(crate) use options::entries_of;
+pub use every_target::{COMMON as TARGET_FIELDS, Common, PRICE, Price};
+pub(crate) use option::entries_of;
 pub use secret::Secret;
 pub use value::Setting;
 

@@ -12,8 +12,8 @@ use evalrig_core::syntax::{Node, Scalar};
 use crate::agent::Agent;
 use crate::provider::{Provider, ProviderSettings, provider_named};
 use crate::setting::{
-    Common, ConnectContext, FilesMode, PathBase, Setting, SettingOptions as _, TARGET_FIELDS,
-    entries_of, read_common,
+    Common, ConnectContext, FilesMode, PathBase, Setting, TARGET_FIELDS, entries_of, option,
+    read_common,
 };
 
 use super::unsupported::{provider_from_variable, unsupported_provider};
@@ -200,7 +200,7 @@ fn read_name(options: &mut Options<'_, '_, '_>) -> ReadResult<Spanned<String>> {
     let (span, message) = match options.get("name") {
         None => (options.head(), "the target has no `name`"),
         Some(entry) => {
-            let name = options.template_of("name", entry.value)?;
+            let name = option::template_of(options, "name", entry.value)?;
             match name.fixed() {
                 None => (name.span(), "`name` cannot come from a variable"),
                 Some(text) if text.trim().is_empty() => (name.span(), "`name` is empty"),
@@ -249,7 +249,7 @@ fn read_target(
 }
 
 fn read_alias(options: &mut Options<'_, '_, '_>) -> ReadResult<Alias> {
-    let target = options.required_template("use_target");
+    let target = option::required_template(options, "use_target");
     if let (Some(first), Some(second)) = (options.get("use_target"), options.get("provider")) {
         let help = "keep `use_target` if this is an alias for another target";
         return Err(options.conflict(&first, &second, help));
@@ -286,7 +286,7 @@ fn report_provider(options: &mut Options<'_, '_, '_>) {
         options.report(Diagnostic::new(&MISSING_PROVIDER, span, message).help(help));
         return;
     };
-    if let Ok(written) = options.template_of("provider", entry.value) {
+    if let Ok(written) = option::template_of(options, "provider", entry.value) {
         options.report(if written.has_references() {
             provider_from_variable(written.span())
         } else {
