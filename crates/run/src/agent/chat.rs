@@ -46,14 +46,12 @@ fn written(request: &Request<'_>, message: &Message) -> Result<Map, AttemptFault
     }
     let mut map = Map::new();
     map.insert("role", message.role.word());
-    map.insert(
-        "content",
-        if has_calls && parts.is_empty() {
-            Value::Null
-        } else {
-            written_parts(parts)
-        },
-    );
+    let content = if has_calls && parts.is_empty() {
+        Value::Null
+    } else {
+        written_parts(parts)
+    };
+    map.insert("content", content);
     if has_calls {
         let calls = message.tool_calls.iter().map(written_call);
         map.insert("tool_calls", calls.collect::<Vec<_>>());
@@ -156,12 +154,9 @@ fn call(call: &Value) -> Result<Call, String> {
     let function = function.ok_or("a tool call has no `function`")?;
     let name = function.get("name").and_then(Value::as_str);
     let written = function.get("arguments").or_else(|| function.get("input"));
+    let id = call.get("id").and_then(Value::as_str);
     Ok(Call {
-        id: call
-            .get("id")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        id: id.unwrap_or_default().to_owned(),
         tool: name.ok_or("a tool call has no name")?.to_owned(),
         args: arguments(written),
         output: None,

@@ -200,7 +200,8 @@ fn one_line(text: &str) -> String {
     start.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn cut(text: &str, limit: usize) -> String {
+/// The first characters of a text.
+pub(crate) fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),

@@ -25,6 +25,7 @@ use camino::Utf8Path;
 use evalrig_core::model::Transcript;
 
 pub(crate) use event_agent::StreamFault;
+pub(crate) use http_fault::cut;
 pub use request::{AttemptFault, Purpose, Request, Retry};
 
 /// The future of one attempt.

@@ -136,17 +136,14 @@ impl ClaudeReader {
 
     /// The message with this id, opened when it is first seen.
     fn message(&mut self, id: Option<&str>) -> usize {
-        match id {
-            None => self.conversation.open(),
-            Some(id) => match self.open_messages.get(id) {
-                Some(at) => *at,
-                None => {
-                    let at = self.conversation.open();
-                    self.open_messages.insert(id.to_owned(), at);
-                    at
-                }
-            },
+        if let Some(at) = id.and_then(|id| self.open_messages.get(id)) {
+            return *at;
         }
+        let at = self.conversation.open();
+        if let Some(id) = id {
+            self.open_messages.insert(id.to_owned(), at);
+        }
+        at
     }
 
     fn read_call(&mut self, message: Option<&str>, block: &Map, event: &Map) {
@@ -162,10 +159,7 @@ impl ClaudeReader {
         let call = Call {
             id: id.to_owned(),
             tool: tool.to_owned(),
-            args: match given(block, "input") {
-                Some(input) => input.clone(),
-                None => Value::Map(Map::new()),
-            },
+            args: given(block, "input").map_or_else(|| Map::new().into(), Value::clone),
             output: None,
             duration_ms: None,
         };
@@ -270,14 +264,9 @@ fn error_reason(result: &Map) -> String {
     };
     let said = ["result", "errors", "error"];
     let said = said.iter().find_map(|key| result.get(key).and_then(texts));
-    match said {
-        Some(text) => format!("the agent ended with an error: {text}"),
-        None => {
-            let subtype = result.get("subtype").and_then(Value::as_str);
-            let subtype = subtype.unwrap_or("no reason given");
-            format!("the agent ended with an error: {subtype}")
-        }
-    }
+    let said = said.as_deref().or_else(|| text(result, "subtype"));
+    let said = said.unwrap_or("no reason given");
+    format!("the agent ended with an error: {said}")
 }
 
 /// What the `result` event counts.

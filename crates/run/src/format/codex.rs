@@ -197,14 +197,8 @@ impl CodexReader {
 
 /// Cached tokens are counted as input already, and reasoning as output.
 fn tokens(usage: &Map) -> Result<Option<Tokens>, String> {
-    let input = measure::count(usage, "input_tokens")?;
-    let output = measure::count(usage, "output_tokens")?;
-    let cached = measure::count(usage, "cached_input_tokens")?.unwrap_or(0);
-    Ok(input.zip(output).map(|(input, output)| Tokens {
-        input,
-        output,
-        cached,
-    }))
+    let keys = ["input_tokens", "output_tokens", "cached_input_tokens"];
+    measure::tokens(usage, keys)
 }
 
 #[cfg(test)]

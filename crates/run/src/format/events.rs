@@ -3,10 +3,13 @@
 
 use evalrig_core::model::{Map, Message, Role, Tokens, Transcript, Value};
 
-use crate::agent::StreamFault;
+use crate::agent::{StreamFault, cut};
 
 use super::conversation::Conversation;
-use super::{claude, codex, event_lines, fault, json, shorten};
+use super::{claude, codex, event_lines, fault, json};
+
+/// Characters shown of a line that is not an event.
+const SHOWN: usize = 200;
 
 /// Every event format. A new one is a file and a line here.
 pub static EVENT_FORMATS: &[&EventFormat] = &[&claude::FORMAT, &codex::FORMAT];
@@ -92,7 +95,7 @@ impl EventFormat {
             match json::parse(&line) {
                 Ok(Value::Map(event)) => reader.read_event(&event),
                 _ => {
-                    stray_line.get_or_insert_with(|| shorten(&line));
+                    stray_line.get_or_insert_with(|| cut(line.trim(), SHOWN));
                 }
             }
         }

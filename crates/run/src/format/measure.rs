@@ -55,10 +55,12 @@ pub(super) fn text<'a>(map: &'a Map, key: &str) -> Result<Option<&'a str>, Strin
     }
 }
 
-/// `{input, output, cached}`. Unknown unless both `input` and `output` are present.
-pub(super) fn tokens(map: &Map) -> Result<Option<Tokens>, String> {
-    let (input, output) = (count(map, "input")?, count(map, "output")?);
-    let cached = count(map, "cached")?.unwrap_or(0);
+/// Counts under the keys of input, output and cached tokens. Unknown unless both input and output are
+/// present.
+pub(super) fn tokens(map: &Map, keys: [&str; 3]) -> Result<Option<Tokens>, String> {
+    let [input, output, cached] = keys;
+    let (input, output) = (count(map, input)?, count(map, output)?);
+    let cached = count(map, cached)?.unwrap_or(0);
     Ok(input.zip(output).map(|(input, output)| Tokens {
         input,
         output,
@@ -124,13 +126,14 @@ mod tests {
 
     #[test]
     fn half_of_the_tokens_are_none() {
-        assert_eq!(tokens(&map(r#"{"input": 5}"#)), Ok(None));
+        const KEYS: [&str; 3] = ["input", "output", "cached"];
+        assert_eq!(tokens(&map(r#"{"input": 5}"#), KEYS), Ok(None));
         let known = Tokens {
             input: 5,
             output: 2,
             cached: 0,
         };
         let given = map(r#"{"input": 5, "output": 2, "cached": null}"#);
-        assert_eq!(tokens(&given), Ok(Some(known)));
+        assert_eq!(tokens(&given, KEYS), Ok(Some(known)));
     }
 }

@@ -18,20 +18,21 @@ pub(crate) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
         return Err(fault("the output is empty"));
     }
     let value = json::parse(text).map_err(|why| fault(format!("the output is not JSON: {why}")))?;
+    read_value(value)
+}
+
+pub(crate) fn read_value(value: Value) -> Result<Transcript, AttemptFault> {
     let mut fields = AnswerFields::default();
-    let read = match &value {
-        Value::Map(map) => fields.add(map),
-        list @ Value::List(_) => {
-            fields.answer = Some(list.clone());
-            Ok(())
+    match value {
+        Value::Map(map) => fields.add(&map).map_err(fault)?,
+        list @ Value::List(_) => fields.answer = Some(list),
+        other => {
+            let found = kind(&other);
+            let message = format!("the output is {found}, not messages or an object");
+            return Err(fault(message));
         }
-        other => Err(format!(
-            "the output is {}, not messages or an object",
-            kind(other)
-        )),
-    };
-    let transcript = read.and_then(|()| fields.transcript(Conversation::default()));
-    transcript.map_err(fault)
+    }
+    fields.transcript(Conversation::default()).map_err(fault)
 }
 
 /// Whether the output is an object with an answer.
@@ -70,7 +71,9 @@ impl AnswerFields {
         let usage = given(map, "token_usage").or_else(|| given(map, "tokens"));
         self.tokens = match usage {
             None => self.tokens,
-            Some(Value::Map(usage)) => measure::tokens(usage)?.or(self.tokens),
+            Some(Value::Map(usage)) => {
+                measure::tokens(usage, ["input", "output", "cached"])?.or(self.tokens)
+            }
             Some(other) => {
                 let message = "token counts are an object `{input, output, cached}`";
                 return Err(format!("{message}, found {}", kind(other)));

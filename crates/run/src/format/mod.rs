@@ -75,16 +75,6 @@ fn event_lines(output: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
         .map(String::from_utf8_lossy)
 }
 
-/// An excerpt of a line that is not an event, for messages.
-fn shorten(line: &str) -> String {
-    const SHOWN: usize = 200;
-    let line = line.trim();
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
 

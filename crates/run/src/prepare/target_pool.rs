@@ -109,9 +109,7 @@ impl TargetPool {
 fn not_found(scope: TargetScope<'_>, name: &str, reason: NotFound) -> ConnectError {
     let file = shown(scope.targets);
     match reason {
-        NotFound::Unset(_) => {
-            ConnectError::Diagnostics(scope.targets.unset_on_the_way(name, scope.variable))
-        }
+        NotFound::Unset(diagnostics) => ConnectError::Diagnostics(diagnostics),
         NotFound::Unknown(name) => {
             ConnectError::Message(format!("`{file}` has no target `{name}`"))
         }

@@ -210,16 +210,13 @@ fn read_blocks(blocks: &[Value], read: &mut WireReply) -> Result<(), String> {
     // A cited passage is a block of its own within a sentence.
     let mut is_cited_before = false;
     for block in blocks {
-        let block = block
-            .as_map()
-            .ok_or("a block of `content` is not an object")?;
+        let block = block.as_map();
+        let block = block.ok_or("a block of `content` is not an object")?;
         let mut is_cited = false;
         match block.get("type").and_then(Value::as_str) {
             Some("text") => {
-                let text = block
-                    .get("text")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default();
+                let text = block.get("text").and_then(Value::as_str);
+                let text = text.unwrap_or_default();
                 is_cited = matches!(block.get("citations"), Some(Value::List(_)));
                 push_text(&mut read.content, text, is_cited || is_cited_before);
             }

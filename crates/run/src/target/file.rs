@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
-use evalrig_core::reader::{
-    EnvFiles, Limits, Reader, TargetNames, Template, Unset, World, wrong_type,
-};
+use evalrig_core::reader::{EnvFiles, Limits, Reader, TargetNames, Template, World, wrong_type};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{Sources, Span};
 use evalrig_core::syntax::fields::{Bound, Field, Shape};
@@ -86,7 +84,8 @@ pub struct Targets {
 pub enum NotFound {
     /// The file has no target with this name.
     Unknown(String),
-    Unset(Unset),
+    /// Finding it needs variables that are not set, with a diagnostic for each.
+    Unset(Vec<Diagnostic>),
     /// The aliases form a cycle, or the chain is too long.
     Endless,
     /// The target exists but is invalid, which has been reported.
@@ -141,7 +140,8 @@ impl Targets {
                 Definition::Target(target) => return Ok(target),
                 Definition::Invalid => return Err(NotFound::Invalid),
                 Definition::Alias(alias) => {
-                    name = alias.target.fill(variable).map_err(NotFound::Unset)?;
+                    let unset = |_| NotFound::Unset(unset(&alias.references, variable));
+                    name = alias.target.fill(variable).map_err(unset)?;
                 }
             }
         }
@@ -158,28 +158,6 @@ impl Targets {
     /// The judge of targets without a judge of their own.
     pub fn judge_target(&self) -> Option<&Template> {
         self.judge_target.as_ref()
-    }
-
-    /// A diagnostic for each unset variable that finding a target needs; for those of the target
-    /// itself see [`Target::unset_variables`].
-    pub fn unset_on_the_way(
-        &self,
-        name: &str,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Vec<Diagnostic> {
-        let mut name = name.to_owned();
-        for _ in 0..=alias::STEPS {
-            let Some(Definition::Alias(alias)) =
-                self.index.get(&name).map(|at| &self.list[*at].definition)
-            else {
-                break;
-            };
-            match alias.target.fill(variable) {
-                Ok(next) => name = next,
-                Err(_) => return unset(&alias.references, variable),
-            }
-        }
-        Vec::new()
     }
 
     /// Secrets that are written out in the file.

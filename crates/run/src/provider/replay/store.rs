@@ -4,7 +4,7 @@
 //! Only the total of tokens is logged: it is given as input tokens and marked as a sum, so that limits
 //! on input or output are reported as not measured.
 
-use evalrig_core::model::{FaultKind, JsonStyle, Tokens, Transcript, Value};
+use evalrig_core::model::{FaultKind, Tokens, Transcript, Value};
 
 use super::RunChoice;
 use crate::runlog::{Finder, Record, RunFile, StoreError, input_sequence};
@@ -74,9 +74,7 @@ fn failure(error: StoreError) -> AttemptFault {
 
 fn transcript(record: &Record, run: u64, file: RunFile) -> Result<Transcript, AttemptFault> {
     let received = file.received(record.summary.turns.len());
-    let received = Value::List(received.to_vec());
-    let json = received.to_json(JsonStyle::Compact);
-    let mut transcript = format::messages::read(json.as_bytes())?;
+    let mut transcript = format::messages::read_value(Value::List(received.to_vec()))?;
     if !file.messages.last().is_some_and(is_answer) {
         let last = record.summary.turns.last();
         let entry = last.and_then(|turn| turn.entry_of(run));
