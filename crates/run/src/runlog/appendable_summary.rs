@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use evalrig_core::syntax::{decode, is_one_line_text};
 
-use super::history::HistoryEntry;
+use super::history_entry::HistoryEntry;
 use super::summary::Summary;
 
 /// The key of a turn's history, in the column of a turn's keys.

@@ -12,7 +12,7 @@ use evalrig_core::secrets::Secrets;
 use crate::disk::Disk;
 use crate::record::Row;
 
-use super::record::{Asked, NewRun};
+use super::new_run::{Asked, NewRun};
 use super::revise::evaluation;
 use super::tools_called::tools_called;
 use crate::clock::local_time;

@@ -1,9 +1,9 @@
 //! Two runs of one record, turn by turn (spec 13.7).
 
 use super::dialogue::Dialogue;
-use super::fault::StoreError;
-use super::history::{HistoryEntry, Judgement, Meta};
+use super::history_entry::{HistoryEntry, Judgement, Meta};
 use super::store::{Record, Store};
+use super::store_error::StoreError;
 use super::summary::Turn;
 
 #[derive(Debug, Clone, PartialEq)]

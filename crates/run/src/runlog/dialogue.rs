@@ -4,7 +4,7 @@
 use evalrig_core::model::{Map, Value};
 use evalrig_core::syntax::lenient_json_value;
 
-use super::record::Asked;
+use super::new_run::Asked;
 use super::run_file::role_of;
 use super::tools_called::shown_call;
 

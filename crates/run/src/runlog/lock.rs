@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 
-use super::fault::StoreError;
+use super::store_error::StoreError;
 use crate::disk::sync_directory;
 
 /// How long to wait for other writers (spec 13.6).

@@ -5,10 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::fault::StoreError;
 use super::lock::Lock;
-use super::place::place;
+use super::replace_files::place;
 use super::store::{Record, Store, entries, run_number};
+use super::store_error::StoreError;
 use super::summary::SummaryKind;
 use crate::disk::is_draft_name;
 

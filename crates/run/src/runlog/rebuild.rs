@@ -3,8 +3,8 @@
 use evalrig_core::model::{Map, Value};
 
 use super::dialogue::Dialogue;
-use super::history::{HistoryEntry, Meta};
-use super::record::Asked;
+use super::history_entry::{HistoryEntry, Meta};
+use super::new_run::Asked;
 use super::run_file::RunFile;
 use super::summary::{Summary, Turn};
 

@@ -17,10 +17,10 @@ use tokio::sync::oneshot;
 use crate::record::{RecordPlace, Row, RowError};
 
 use super::case::CaseRun;
-use super::fault::StoreError;
-use super::record::{NewRun, Recorded};
+use super::new_run::{NewRun, Recorded};
+use super::record_writer::Writer;
 use super::store::Store;
-use super::writer::Writer;
+use super::store_error::StoreError;
 
 /// Runs that are written together. Others who want to write wait that long.
 const MOST_TOGETHER: usize = 256;

@@ -2,10 +2,10 @@
 
 use evalrig_core::model::Value;
 
-use super::fault::StoreError;
 use super::lock::Lock;
-use super::place::place;
+use super::replace_files::place;
 use super::store::{Record, Store};
+use super::store_error::StoreError;
 use super::summary::{SummaryKind, Turn};
 
 /// Notes are one line of at most so many characters (spec 13.3).

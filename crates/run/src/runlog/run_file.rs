@@ -4,7 +4,7 @@ use evalrig_core::model::{JsonStyle, Map, Number, Value};
 use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::{Node, decode, lenient_json_value, lone_tree};
 
-use super::history::{cost_value, optional};
+use super::history_entry::{cost_value, optional};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunFile {

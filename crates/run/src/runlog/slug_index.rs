@@ -9,9 +9,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
 
 use super::appendable_summary::AppendableSummary;
-use super::fault::StoreError;
 use super::slug::name_of;
 use super::store::{Found, Store};
+use super::store_error::StoreError;
 use super::summary::{Summary, SummaryKind, Turn};
 
 #[derive(Debug, Default)]

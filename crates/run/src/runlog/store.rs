@@ -8,8 +8,8 @@ use std::thread;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::appendable_summary::AppendableSummary;
-use super::fault::StoreError;
 use super::run_file::RunFile;
+use super::store_error::StoreError;
 use super::summary::Summary;
 
 /// Fewer records are not worth a thread.

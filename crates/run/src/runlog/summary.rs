@@ -9,7 +9,7 @@ use evalrig_core::model::{Map, Value};
 use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::{EmitStyle, LineBreaks, Node, decode, lone_tree, to_yaml};
 
-use super::history::{HistoryEntry, KEYS, OTHER_KEYS, read_history, whole};
+use super::history_entry::{HistoryEntry, KEYS, OTHER_KEYS, read_history, whole};
 
 const STYLE: EmitStyle = EmitStyle {
     compact_lists: true,

@@ -7,13 +7,13 @@ use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::fault::StoreError;
 use super::lock::Lock;
-use super::place::place;
 use super::prune::abandoned;
 use super::rebuild::{adopt, rebuilt};
+use super::replace_files::place;
 use super::run_file::RunFile;
 use super::store::{Found, Store, entries};
+use super::store_error::StoreError;
 use super::summary::{Summary, SummaryKind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::thread;
 
 use camino::Utf8Path;
 
-use super::fault::StoreError;
+use super::store_error::StoreError;
 use crate::disk::{FileDraft, directory_of, sync_directory};
 
 /// Threads that wait for the disk; file systems commit concurrent requests together.

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
-use super::history::{HistoryEntry, Judgement};
+use super::history_entry::{HistoryEntry, Judgement};
 use super::store::Store;
 use super::summary::Summary;
 

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use evalrig_core::model::{Map, Value};
 
-use super::history::{HistoryEntry, Meta};
+use super::history_entry::{HistoryEntry, Meta};
 use super::run_file::{RunFile, system_prompt, with_spaced_arguments};
 use super::summary::Summary;
 

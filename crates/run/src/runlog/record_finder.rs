@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::fault::StoreError;
-use super::record::Asked;
+use super::new_run::Asked;
 use super::slug::{name_of, slug};
 use super::slug_index::{RecordKey, SlugIndex, SlugSlot};
 use super::store::{Record, Store};
+use super::store_error::StoreError;
 
 /// Looks records up in one store, and remembers where it has looked.
 #[derive(Debug)]

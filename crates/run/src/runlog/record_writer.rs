@@ -11,13 +11,13 @@ use std::fs;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::appendable_summary::AppendableSummary;
-use super::fault::StoreError;
 use super::lock::Lock;
-use super::place::{draft, place_all};
-use super::record::{NewRun, Recorded, enter};
+use super::new_run::{NewRun, Recorded, enter};
+use super::replace_files::{draft, place_all};
 use super::slug::{name_of, slug};
 use super::slug_index::{RecordKey, SlugIndex, SlugSlot};
 use super::store::Store;
+use super::store_error::StoreError;
 use super::summary::Summary;
 use crate::disk::FileDraft;
 

@@ -8,7 +8,7 @@ use crate::format::{self, EVENT_FORMATS, EventFormat};
 
 use super::case::received_message;
 use super::dialogue::Dialogue;
-use super::record::NewRun;
+use super::new_run::NewRun;
 use super::run_file::role_of;
 
 /// How a session is written.
