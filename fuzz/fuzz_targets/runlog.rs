@@ -2,13 +2,13 @@
 //! the same whenever it is read again.
 #![no_main]
 
-use evalrig_run::runlog::{RunFile, Summary};
+use evalrig_run::runlog::{RecordSummary, RunFile};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(summary) = Summary::read(bytes.to_vec()) {
+    if let Ok(summary) = RecordSummary::read(bytes.to_vec()) {
         let written = summary.to_yaml();
-        let again = Summary::read(written.clone().into_bytes()).expect("it was written");
+        let again = RecordSummary::read(written.clone().into_bytes()).expect("it was written");
         assert_eq!(again.to_yaml(), written);
         assert!(again.inputs().eq(summary.inputs()));
     }

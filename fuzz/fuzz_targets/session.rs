@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     for format in SessionFormat::ALL {
         if let Ok(session) = read_session(bytes, *format) {
-            let run = session.asked("Hi").into_run();
+            let run = session.with_question("Hi").into_run();
             assert!(!run.asked.is_empty());
         }
     }

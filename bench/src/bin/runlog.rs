@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use evalrig_run::runlog::{Asked, NewRun, Store};
+use evalrig_run::runlog::{NewRun, Store, UserMessage};
 
 const HISTORY: usize = 1_000;
 const RECORDS: usize = 2_500;
@@ -49,7 +49,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
 fn run(input: &str) -> NewRun {
     NewRun {
-        asked: vec![Asked::new(input)],
+        asked: vec![UserMessage::new(input)],
         output: "November ($22,500) was the best month.".to_owned(),
         tools_called: vec!["read(path='sales.csv')".to_owned()],
         evaluation: "pass".to_owned(),

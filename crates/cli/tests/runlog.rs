@@ -160,12 +160,12 @@ fn a_link_in_a_repository_has_nothing_written_elsewhere() {
     assert_eq!(row["outcome"], "passed");
     assert_eq!(row["error"]["stage"], "record");
     let message = row["error"]["message"].as_str().expect("a message");
-    assert!(message.contains("leads out of the repository"), "{message}");
+    assert!(message.contains("is outside the repository"), "{message}");
     let left = fs::read_dir(outside.path()).expect("a folder").count();
     assert_eq!(left, 0);
     let messages = r#"[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "x"}]"#;
     let said = complaint(here, &["log", "record"], messages);
-    assert!(said.contains("leads out of the repository"), "{said}");
+    assert!(said.contains("is outside the repository"), "{said}");
     assert_eq!(fs::read_dir(outside.path()).expect("a folder").count(), 0);
     // Whoever names it wants it.
     let named = ["run", "-q", "--filter", "alice", "--store", ".co/evals"];
@@ -298,7 +298,7 @@ fn a_summary_that_cannot_be_read_is_set_aside_with_a_word() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     assert!(
-        told.contains("set aside as `say_hello_to_alice.yaml.corrupt.1`"),
+        told.contains("renamed it to `say_hello_to_alice.yaml.corrupt.1`"),
         "{told}"
     );
     assert_eq!(rows(here, "r.jsonl")[0]["record"]["run"], 1);
@@ -559,7 +559,7 @@ fn what_is_not_there_is_said() {
     assert!(!store(here).exists());
     record(here, MESSAGES);
     for (arguments, reason) in [
-        (&["log", "show", "no"][..], "there is no record `no`"),
+        (&["log", "show", "no"][..], "no record `no`"),
         (
             &["log", "show", "../../EVAL"],
             "cannot be the name of a record",
@@ -568,11 +568,14 @@ fn what_is_not_there_is_said() {
             &["log", "messages", "say_hello_to_alice", "--run", "7"],
             "has no run 7",
         ),
-        (&["log", "diff", "say_hello_to_alice"], "no two runs"),
+        (
+            &["log", "diff", "say_hello_to_alice"],
+            "fewer than two runs",
+        ),
         (&["log", "diff", "x", "--runs", "1"], "two numbers of runs"),
         (
             &["log", "expect", "say_hello_to_alice", "--turn", "2", "x"],
-            "has no turn 2: it has 1",
+            "has no turn 2; its last turn is 1",
         ),
     ] {
         let told = complaint(here, arguments, "");
@@ -599,7 +602,7 @@ fn a_store_is_pruned_and_verified() {
     fs::remove_file(store(here).join("say_hello_to_alice.yaml")).expect("a file");
     let text = run(here, &["log", "verify"], 1);
     assert!(
-        text.contains("there is no summary of the runs in `say_hello_to_alice/` (repairable)"),
+        text.contains("the runs in `say_hello_to_alice/` have no summary (repairable)"),
         "{text}"
     );
     run(here, &["log", "verify", "--repair"], 0);

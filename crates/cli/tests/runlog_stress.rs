@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use evalrig_run::runlog::{Mending, Store};
+use evalrig_run::runlog::{Store, VerifyMode};
 
 /// Two inputs with one slug.
 const INPUTS: [&str; 2] = ["Say hello to Alice", "Say hello, to: ALICE!"];
@@ -80,7 +80,10 @@ fn eight_processes_lose_nothing() {
         assert_eq!(mentioned, numbers);
         assert_eq!(record.summary.runs(), Some(200));
     }
-    assert_eq!(store.verify(Mending::No).expect("a store").problems, []);
+    assert_eq!(
+        store.verify(VerifyMode::Check).expect("a store").findings,
+        []
+    );
 }
 
 /// Pseudo-random, the same every time.
@@ -114,8 +117,16 @@ fn two_hundred_kills_leave_a_sound_store() {
         finished.difference(&kept)
     );
     // A run file that no summary mentions is all that a kill may leave, and it can be entered.
-    assert!(store.verify(Mending::Yes).expect("a store").is_sound());
-    assert_eq!(store.verify(Mending::No).expect("a store").problems, []);
+    assert!(
+        store
+            .verify(VerifyMode::Repair)
+            .expect("a store")
+            .is_sound()
+    );
+    assert_eq!(
+        store.verify(VerifyMode::Check).expect("a store").findings,
+        []
+    );
     for name in store.names().expect("a store") {
         let numbers = store.run_numbers(&name).expect("runs");
         let contiguous: Vec<u64> = (1..=numbers.len() as u64).collect();

@@ -12,7 +12,7 @@ use evalrig_core::syntax::{Node, Scalar};
 
 use crate::agent::Agent;
 use crate::record::ReadError;
-use crate::runlog::{Finder, Store};
+use crate::runlog::{RecordFinder, Store};
 use crate::setting::{ConnectContext, FilesMode, Setting, option, unusable};
 
 use results_file::RowAgent;
@@ -107,7 +107,7 @@ impl ProviderSettings for Replay {
                 Err(fail(message.to_owned()).help("remove it"))
             }
             Some(EntryKind::Directory) => Ok(Box::new(StoreAgent {
-                finder: Finder::new(Store::open(path)),
+                finder: RecordFinder::new(Store::open(path)),
                 run: context.setting(&self.run, EXPECTED, run_named)?,
             })),
             Some(EntryKind::Other) => Err(fail(format!("`{path}` is not a file"))),

@@ -12,7 +12,7 @@ use evalrig_core::secrets::Secrets;
 use crate::disk::Disk;
 use crate::record::Row;
 
-use super::new_run::{Asked, NewRun};
+use super::new_run::{NewRun, UserMessage};
 use super::revise::evaluation;
 use super::tools_called::tools_called;
 use crate::clock::local_time;
@@ -71,19 +71,19 @@ impl From<CaseRun<'_>> for NewRun {
     }
 }
 
-/// What a record stands for (spec 13.1): the user messages in order. A test without one
+/// What identifies a record (spec 13.1): the user messages in order. A test without one
 /// counts as one message, its rendered input.
-pub fn input_sequence(input: &[Message]) -> Vec<Asked> {
+pub fn input_sequence(input: &[Message]) -> Vec<UserMessage> {
     let users: Vec<usize> = (0..input.len())
         .filter(|&at| input[at].role == Role::User)
         .collect();
     if users.is_empty() {
-        return vec![Asked::new(rendered(input))];
+        return vec![UserMessage::new(rendered(input))];
     }
     let ends = users.iter().skip(1).copied().chain([input.len()]);
     let asked = users.iter().zip(ends).map(|(&at, end)| {
         let reply = answer_of(&input[at + 1..end]);
-        Asked {
+        UserMessage {
             text: question(std::slice::from_ref(&input[at])).unwrap_or_default(),
             attachments: input[at].content.iter().filter_map(attachment).collect(),
             reply: (end < input.len()).then_some(reply),
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn without_a_user_message_the_rendered_input_counts() {
         let asked = input_sequence(&[said(Role::System, "S")]);
-        assert_eq!(asked, [Asked::new("[system]\nS")]);
+        assert_eq!(asked, [UserMessage::new("[system]\nS")]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Two runs of one record, turn by turn (spec 13.7).
+//! Compares two runs of a record turn by turn (spec 13.7).
 
 use super::dialogue::Dialogue;
-use super::history_entry::{HistoryEntry, Judgement, Meta};
+use super::history_entry::{HistoryEntry, Judgement, RunMeta};
 use super::store::{Record, Store};
 use super::store_error::StoreError;
 use super::summary::Turn;
@@ -9,21 +9,21 @@ use super::summary::Turn;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     pub name: String,
-    /// Before and now.
+    /// The earlier run, then the later one.
     pub runs: [u64; 2],
     pub turns: Vec<TurnChange>,
 }
 
-/// Each pair is the run before and the run now.
+/// Each pair is the earlier and the later run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnChange {
     pub input: String,
-    /// `None` where nobody kept it.
+    /// `None` if neither the summary nor the run file has it.
     pub outputs: [Option<String>; 2],
     pub tools_added: Vec<String>,
     pub tools_removed: Vec<String>,
     pub evaluations: [String; 2],
-    pub metas: [Meta; 2],
+    pub metas: [RunMeta; 2],
 }
 
 impl Comparison {
@@ -37,19 +37,19 @@ impl Comparison {
 }
 
 impl TurnChange {
-    /// `None` when one of the two is not known.
+    /// `None` if one of the outputs is unknown.
     pub fn is_output_same(&self) -> Option<bool> {
         let [before, now] = &self.outputs;
         Some(before.as_ref()? == now.as_ref()?)
     }
 
-    /// Passed before, and does not now. Not graded is no answer.
+    /// Passed before and does not pass now. An ungraded run is not a regression.
     pub fn has_regressed(&self) -> bool {
         let [before, now] = self.judgements();
         before == Judgement::Pass && matches!(now, Judgement::Borderline | Judgement::Fail)
     }
 
-    /// Passed before, and could not be measured now.
+    /// Passed before and could not be measured now.
     pub fn has_errored(&self) -> bool {
         self.judgements() == [Judgement::Pass, Judgement::Error]
     }
@@ -60,16 +60,16 @@ impl TurnChange {
 }
 
 impl Store {
-    /// What was answered to a turn (from 0) in a run: by the summary, else by the run file.
+    /// The output of a turn (from 0) in a run, from the summary or else the run file.
     pub fn output(&self, record: &Record, turn: usize, run: u64) -> Option<String> {
         let entry = record.summary.turns.get(turn)?.entry_of(run)?;
         entry.output().map(str::to_owned).or_else(|| {
             let file = self.run_file(&record.name, run).ok()?;
-            said(Some(&Dialogue::of(&file.messages)), turn)
+            answer_to(Some(&Dialogue::of(&file.messages)), turn)
         })
     }
 
-    /// Without numbers, the last two runs.
+    /// Compares the last two runs unless `runs` names others.
     pub fn compare(&self, name: &str, runs: Option<[u64; 2]>) -> Result<Comparison, StoreError> {
         let record = self.read(name)?;
         let mentioned = record.summary.mentioned_runs();
@@ -84,37 +84,41 @@ impl Store {
                 return Err(StoreError::NoRun { name, run });
             }
         }
-        // A run file that is gone, or broken, only leaves outputs unknown.
+        // Without a readable run file, some outputs stay unknown.
         let files = runs.map(|run| self.run_file(&record.name, run).ok());
-        let spoken = files.map(|file| file.map(|file| Dialogue::of(&file.messages)));
+        let dialogue = files.map(|file| file.map(|file| Dialogue::of(&file.messages)));
         Ok(Comparison {
-            turns: turns(&record, runs, &spoken),
+            turns: compare_turns(&record, runs, &dialogue),
             name: record.name,
             runs,
         })
     }
 }
 
-fn turns(record: &Record, runs: [u64; 2], spoken: &[Option<Dialogue>; 2]) -> Vec<TurnChange> {
+fn compare_turns(
+    record: &Record,
+    runs: [u64; 2],
+    dialogue: &[Option<Dialogue>; 2],
+) -> Vec<TurnChange> {
     let turns = record.summary.turns.iter().enumerate();
     let sides = turns.map(|(at, turn)| {
-        let side = |which: usize| Side::of(turn, at, runs[which], spoken[which].as_ref());
-        change(turn, [side(0), side(1)])
+        let side = |which: usize| TurnSide::of(turn, at, runs[which], dialogue[which].as_ref());
+        turn_change(turn, [side(0), side(1)])
     });
     sides.collect()
 }
 
-/// One run of one turn, as far as it is known.
+/// What is known of one run of one turn.
 #[derive(Default)]
-struct Side {
+struct TurnSide {
     output: Option<String>,
     tools: Vec<String>,
     evaluation: String,
-    meta: Meta,
+    meta: RunMeta,
 }
 
-impl Side {
-    fn of(turn: &Turn, at: usize, run: u64, spoken: Option<&Dialogue>) -> Self {
+impl TurnSide {
+    fn of(turn: &Turn, at: usize, run: u64, dialogue: Option<&Dialogue>) -> Self {
         let Some(entry) = turn.entry_of(run) else {
             return Self::default();
         };
@@ -122,28 +126,28 @@ impl Side {
             output: entry
                 .output()
                 .map(str::to_owned)
-                .or_else(|| said(spoken, at)),
-            tools: tools(entry, at, spoken),
+                .or_else(|| answer_to(dialogue, at)),
+            tools: tools_of(entry, at, dialogue),
             evaluation: entry.evaluation(),
             meta: entry.meta(),
         }
     }
 }
 
-/// The answer to the n-th user message.
-fn said(spoken: Option<&Dialogue>, at: usize) -> Option<String> {
-    let spoken = spoken?;
-    if at + 1 == spoken.asked.len() {
-        spoken.output.clone()
+/// The answer to user message `at`.
+fn answer_to(dialogue: Option<&Dialogue>, at: usize) -> Option<String> {
+    let dialogue = dialogue?;
+    if at + 1 == dialogue.asked.len() {
+        dialogue.output.clone()
     } else {
-        spoken.asked.get(at)?.reply.clone()
+        dialogue.asked.get(at)?.reply.clone()
     }
 }
 
-fn tools(entry: &HistoryEntry, at: usize, spoken: Option<&Dialogue>) -> Vec<String> {
-    match spoken {
-        Some(spoken) if !entry.has_tools_called() && at + 1 == spoken.asked.len() => {
-            spoken.tools_called.clone()
+fn tools_of(entry: &HistoryEntry, at: usize, dialogue: Option<&Dialogue>) -> Vec<String> {
+    match dialogue {
+        Some(dialogue) if !entry.has_tools_called() && at + 1 == dialogue.asked.len() => {
+            dialogue.tools_called.clone()
         }
         _ => entry
             .tools_called()
@@ -153,20 +157,20 @@ fn tools(entry: &HistoryEntry, at: usize, spoken: Option<&Dialogue>) -> Vec<Stri
     }
 }
 
-fn change(turn: &Turn, sides: [Side; 2]) -> TurnChange {
+fn turn_change(turn: &Turn, sides: [TurnSide; 2]) -> TurnChange {
     let [before, now] = sides;
     TurnChange {
         input: turn.input.clone(),
-        tools_added: without(&now.tools, &before.tools),
-        tools_removed: without(&before.tools, &now.tools),
+        tools_added: multiset_difference(&now.tools, &before.tools),
+        tools_removed: multiset_difference(&before.tools, &now.tools),
         outputs: [before.output, now.output],
         evaluations: [before.evaluation, now.evaluation],
         metas: [before.meta, now.meta],
     }
 }
 
-/// What is in the first list more often than in the second.
-fn without(first: &[String], second: &[String]) -> Vec<String> {
+/// The items of `first` that are more frequent than in `second`.
+fn multiset_difference(first: &[String], second: &[String]) -> Vec<String> {
     let mut left: Vec<&String> = second.iter().collect();
     let mut found = Vec::new();
     for call in first {
@@ -193,15 +197,15 @@ mod tests {
             tools_added: Vec::new(),
             tools_removed: Vec::new(),
             evaluations: [before.to_owned(), now.to_owned()],
-            metas: [Meta::default(), Meta::default()],
+            metas: [RunMeta::default(), RunMeta::default()],
         }
     }
 
     #[test]
     fn calls_are_counted() {
         let (one, two) = (texts(&["a", "b", "a"]), texts(&["a", "c"]));
-        assert_eq!(without(&one, &two), ["b", "a"]);
-        assert_eq!(without(&two, &one), ["c"]);
+        assert_eq!(multiset_difference(&one, &two), ["b", "a"]);
+        assert_eq!(multiset_difference(&two, &one), ["c"]);
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! Messages of a conversation → what was asked, what was answered, which tools were called. Lenient:
-//! the messages may come from any client.
+//! Splits a conversation into questions, answers and tool calls. Lenient, because the messages may
+//! come from any client.
 
 use evalrig_core::model::{Map, Value};
 use evalrig_core::syntax::lenient_json_value;
 
-use super::new_run::Asked;
+use super::new_run::UserMessage;
 use super::run_file::role_of;
 use super::tools_called::shown_call;
 
-/// A conversation, cut at its user messages.
+/// A conversation, split at its user messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Dialogue {
-    /// What the user said, each with the answer to it but the last.
-    pub asked: Vec<Asked>,
+    /// The user messages. All but the last have their answers.
+    pub asked: Vec<UserMessage>,
     /// The last text of the assistant after the last user message, if any.
     pub output: Option<String>,
     /// Calls after the last user message.
@@ -27,44 +27,44 @@ impl Dialogue {
                 continue;
             };
             match role_of(message) {
-                Some("user") => dialogue.ask(map),
-                Some("assistant") => dialogue.answer(map),
+                Some("user") => dialogue.add_question(map),
+                Some("assistant") => dialogue.add_answer(map),
                 _ => {}
             }
         }
         dialogue
     }
 
-    fn ask(&mut self, message: &Map) {
-        // The answer so far was to the message before.
+    fn add_question(&mut self, message: &Map) {
+        // The output so far answers the previous user message.
         let reply = self.output.take();
         self.tools_called.clear();
         if let Some(before) = self.asked.last_mut() {
             before.reply = reply;
         }
-        let (text, attachments) = content(message.get("content"));
-        self.asked.push(Asked {
+        let (text, attachments) = split_content(message.get("content"));
+        self.asked.push(UserMessage {
             text: text.unwrap_or_default(),
             attachments,
             reply: None,
         });
     }
 
-    fn answer(&mut self, message: &Map) {
-        if let (Some(text), _) = content(message.get("content")) {
+    fn add_answer(&mut self, message: &Map) {
+        if let (Some(text), _) = split_content(message.get("content")) {
             self.output = Some(text);
         }
         let calls = message
             .get("tool_calls")
             .or_else(|| message.get("toolCalls"));
         let calls = calls.and_then(Value::as_list).unwrap_or_default();
-        let shown = calls.iter().filter_map(call);
+        let shown = calls.iter().filter_map(tool_call_line);
         self.tools_called.extend(shown);
     }
 }
 
-/// Texts joined with line breaks, and a line for everything attached.
-fn content(content: Option<&Value>) -> (Option<String>, Vec<String>) {
+/// Texts joined with line breaks, and a line for each attachment.
+fn split_content(content: Option<&Value>) -> (Option<String>, Vec<String>) {
     let items = match content {
         Some(Value::String(text)) => return (Some(text.clone()), Vec::new()),
         Some(Value::List(items)) => items,
@@ -74,9 +74,9 @@ fn content(content: Option<&Value>) -> (Option<String>, Vec<String>) {
     for item in items {
         match item {
             Value::String(text) => texts.push(text.as_str()),
-            Value::Map(block) => match text_of(block) {
+            Value::Map(block) => match block_text(block) {
                 Some(text) => texts.push(text),
-                None => attachments.extend(attachment(block)),
+                None => attachments.extend(attachment_line(block)),
             },
             _ => {}
         }
@@ -85,14 +85,14 @@ fn content(content: Option<&Value>) -> (Option<String>, Vec<String>) {
     (text, attachments)
 }
 
-fn text_of(block: &Map) -> Option<&str> {
+fn block_text(block: &Map) -> Option<&str> {
     let kind = block.get("type").and_then(Value::as_str)?;
     let is_text = matches!(kind, "text" | "input_text" | "output_text");
     let text = block.get("text").or_else(|| block.get("value"));
     text.filter(|_| is_text)?.as_str()
 }
 
-fn attachment(block: &Map) -> Option<String> {
+fn attachment_line(block: &Map) -> Option<String> {
     let kind = block.get("type").and_then(Value::as_str)?;
     let value = block.get("value").and_then(Value::as_str);
     match kind {
@@ -109,7 +109,7 @@ fn attachment(block: &Map) -> Option<String> {
 }
 
 /// `{function: {name, arguments}}`, `{name, arguments}` or `{tool, args}`.
-fn call(call: &Value) -> Option<String> {
+fn tool_call_line(call: &Value) -> Option<String> {
     let map = call.as_map()?;
     let function = map.get("function").and_then(Value::as_map).unwrap_or(map);
     let name = function.get("name").or_else(|| map.get("tool"))?.as_str()?;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_is_cut_at_its_user_messages() {
+    fn a_conversation_is_split_at_its_user_messages() {
         let read = dialogue(
             r#"[{"role":"system","content":"S"},{"role":"user","content":"one"},
                 {"role":"assistant","content":"first","tool_calls":[{"tool":"x","args":{}}]},
@@ -144,7 +144,7 @@ mod tests {
                   {"name":"b","arguments":"oops"}]},
                 {"role":"tool","content":"r"},{"role":"assistant","content":"second"}]"#,
         );
-        let inputs: Vec<String> = read.asked.iter().map(Asked::input).collect();
+        let inputs: Vec<String> = read.asked.iter().map(UserMessage::input).collect();
         assert_eq!(inputs, ["one", "two\n[file: a.csv]\n[image]"]);
         assert_eq!(read.asked[0].reply.as_deref(), Some("first"));
         assert_eq!(read.output.as_deref(), Some("second"));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_passed_over() {
+    fn other_values_are_skipped() {
         assert_eq!(dialogue(r#"[1, {"role":"bot"}, {}]"#), Dialogue::default());
     }
 }

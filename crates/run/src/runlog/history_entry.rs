@@ -1,6 +1,6 @@
-//! What is kept of one run of one turn, in every shape that writers have used (spec 13.5).
+//! The entry of one run of one turn, in every shape that writers have used (spec 13.5).
 //!
-//! An entry stays the data that it was read as, so that rewriting a file changes no old entry.
+//! An entry keeps the data it was read from, so rewriting a file does not change old entries.
 
 use evalrig_core::model::{JsonStyle, Map, Number, Value};
 use evalrig_core::syntax::lenient_json_value;
@@ -15,10 +15,11 @@ pub(super) const KEYS: &[&str] = &[
     "meta",
 ];
 
-/// Keys that say in other dialects what one run came to.
-pub(super) const OTHER_KEYS: &[&str] = &["status", "pass", "analysis", "tokens", "cost", "ts"];
+/// Keys that other clients use for the result of a run.
+pub(super) const OTHER_DIALECT_KEYS: &[&str] =
+    &["status", "pass", "analysis", "tokens", "cost", "ts"];
 
-/// Keys whose value is a text, whatever it looks like.
+/// Keys whose value is always read as text.
 const TEXTS: &[&str] = &[
     "output",
     "expected",
@@ -33,9 +34,9 @@ const TEXTS: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HistoryEntry(Map);
 
-/// What a run took; what is not known is `None`.
+/// Usage and time of a run; unknown values are `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Meta {
+pub struct RunMeta {
     pub tokens: Option<u64>,
     pub cost: Option<f64>,
     pub duration_ms: Option<u64>,
@@ -43,19 +44,19 @@ pub struct Meta {
     pub ts: Option<String>,
 }
 
-/// What `evaluation` says, in its first word.
+/// The verdict in the first word of `evaluation`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judgement {
     Pass,
     Borderline,
     Fail,
     Error,
-    /// Nothing, or a word of somebody else.
+    /// Empty, or a word that is not a verdict.
     Ungraded,
 }
 
 impl Judgement {
-    /// The word before the first `:` or blank, without case.
+    /// Takes the word before the first `:` or blank, case-insensitively.
     pub fn of(evaluation: &str) -> Self {
         let word = evaluation.trim_start();
         let end = word.find(|c: char| c == ':' || c.is_whitespace());
@@ -75,7 +76,7 @@ impl HistoryEntry {
         Self(map)
     }
 
-    /// Whether the value of this key is a text in every dialect.
+    /// Whether the value of this key is always read as text.
     pub(super) fn is_text(key: &str) -> bool {
         TEXTS.contains(&key)
     }
@@ -93,10 +94,10 @@ impl HistoryEntry {
     }
 
     pub fn run(&self) -> Option<u64> {
-        whole(self.0.get("run")?)
+        read_count(self.0.get("run")?)
     }
 
-    /// `None` when this entry does not keep it; then the run file may.
+    /// `None` when the entry has no output; the run file may have it.
     pub fn output(&self) -> Option<&str> {
         self.text("output")
     }
@@ -107,7 +108,7 @@ impl HistoryEntry {
         items.filter_map(Value::as_str).collect()
     }
 
-    /// Whether the entry says which tools were called, be it none.
+    /// Whether the entry lists the tools that were called, even if the list is empty.
     pub fn has_tools_called(&self) -> bool {
         matches!(self.0.get("tools_called"), Some(Value::List(_)))
     }
@@ -137,14 +138,14 @@ impl HistoryEntry {
         Judgement::of(&self.evaluation())
     }
 
-    pub fn meta(&self) -> Meta {
+    pub fn meta(&self) -> RunMeta {
         match self.0.get("meta") {
             Some(Value::String(text)) => match lenient_json_value(text) {
-                Ok(Value::Map(map)) => Meta::read(&map),
-                _ => Meta::default(),
+                Ok(Value::Map(map)) => RunMeta::read(&map),
+                _ => RunMeta::default(),
             },
-            Some(Value::Map(map)) => Meta::read(map),
-            _ => Meta::read(&self.0),
+            Some(Value::Map(map)) => RunMeta::read(map),
+            _ => RunMeta::read(&self.0),
         }
     }
 
@@ -153,7 +154,7 @@ impl HistoryEntry {
     }
 }
 
-impl Meta {
+impl RunMeta {
     fn read(map: &Map) -> Self {
         let number = |key: &str| match map.get(key) {
             Some(Value::Number(number)) => Some(number),
@@ -167,22 +168,22 @@ impl Meta {
         }
     }
 
-    /// The text of `meta`, as in the summary.
+    /// The value of `meta` in the summary.
     pub(super) fn to_text(&self) -> String {
         let mut map = Map::new();
-        map.insert("tokens", optional(self.tokens));
+        map.insert("tokens", number_or_null(self.tokens));
         map.insert("cost", cost_value(self.cost));
-        map.insert("duration_ms", optional(self.duration_ms));
+        map.insert("duration_ms", number_or_null(self.duration_ms));
         map.insert("ts", self.ts.as_deref().map_or(Value::Null, Value::from));
         Value::Map(map).to_json(JsonStyle::Spaced)
     }
 }
 
-pub(super) fn optional(number: Option<u64>) -> Value {
+pub(super) fn number_or_null(number: Option<u64>) -> Value {
     number.map_or(Value::Null, Value::from)
 }
 
-/// Four decimals, as Python shows what it has rounded: `0.0`, `0.0015`.
+/// Rounded to four decimals and written as in Python: `0.0`, `0.0015`.
 pub(super) fn cost_value(cost: Option<f64>) -> Value {
     let Some(cost) = cost.filter(|cost| cost.is_finite()) else {
         return Value::Null;
@@ -197,8 +198,8 @@ pub(super) fn cost_value(cost: Option<f64>) -> Value {
     Number::parse(&text).map_or(Value::Null, Value::Number)
 }
 
-/// A number that counts, also when somebody quoted it.
-pub(super) fn whole(value: &Value) -> Option<u64> {
+/// A non-negative integer, quoted or not.
+pub(super) fn read_count(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_u64(),
         Value::String(text) => text.trim().parse().ok(),
@@ -206,7 +207,8 @@ pub(super) fn whole(value: &Value) -> Option<u64> {
     }
 }
 
-/// The older runs of a turn: a list, or a JSON text that holds one.
+/// Reads the older runs of a turn: a list, or a string with a JSON array. Other values are
+/// returned as the error.
 pub(super) fn read_history(value: Value) -> Result<Vec<HistoryEntry>, Value> {
     let items = match value {
         Value::Null => return Ok(Vec::new()),
@@ -222,14 +224,16 @@ pub(super) fn read_history(value: Value) -> Result<Vec<HistoryEntry>, Value> {
         return Err(Value::List(items));
     }
     let maps = items.into_iter().filter_map(|item| match item {
-        Value::Map(map) => Some(HistoryEntry(map.into_iter().map(with_text).collect())),
+        Value::Map(map) => Some(HistoryEntry(
+            map.into_iter().map(stringify_text_field).collect(),
+        )),
         _ => None,
     });
     Ok(maps.collect())
 }
 
-/// What is a text in a summary is one in JSON too, or it would change when it is read again.
-fn with_text((key, value): (String, Value)) -> (String, Value) {
+/// A text key is text in embedded JSON too; otherwise its value would change on the next read.
+fn stringify_text_field((key, value): (String, Value)) -> (String, Value) {
     let value = match value {
         Value::Bool(_) | Value::Number(_) if HistoryEntry::is_text(&key) => {
             Value::String(value.to_json(JsonStyle::Compact))
@@ -253,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_evalrig_are_read() {
+    fn reads_entries_written_by_evalrig() {
         let one = entry(
             r#"{"run":2,"output":"Hi","tools_called":["a()"],"expected":"Hi","evaluation":"fail: no",
                 "meta":"{\"tokens\": 155, \"cost\": 0.5, \"duration_ms\": 3595, \"ts\": \"2025-12-25 11:56:56\"}"}"#,
@@ -268,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_the_real_client_have_a_status() {
+    fn reads_entries_with_a_status() {
         let one = entry(r#"{"run":1,"status":"pass","meta":"{\"tokens\": 5}"}"#);
         assert_eq!(one.evaluation(), "pass");
         assert_eq!((one.output(), one.has_tools_called()), (None, false));
@@ -276,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_co_eval_have_a_boolean_and_an_analysis() {
+    fn reads_entries_of_co_eval() {
         let one = entry(
             r#"{"ts":"2025-01-01 00:00:00","pass":false,"analysis":"too short","tokens":7,"cost":0.1}"#,
         );
@@ -288,14 +292,14 @@ mod tests {
     }
 
     #[test]
-    fn meta_that_is_no_json_says_nothing() {
+    fn meta_that_is_not_json_is_ignored() {
         for json in [r#"{"meta":"oops"}"#, r#"{"meta":"[1]"}"#, "{}"] {
-            assert_eq!(entry(json).meta(), Meta::default(), "{json}");
+            assert_eq!(entry(json).meta(), RunMeta::default(), "{json}");
         }
     }
 
     #[test]
-    fn the_first_word_of_an_evaluation_counts() {
+    fn the_first_word_of_an_evaluation_is_the_verdict() {
         for (text, judgement) in [
             ("pass", Judgement::Pass),
             ("PASS: fine", Judgement::Pass),
@@ -310,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn history_is_a_list_or_the_text_of_one() {
+    fn history_is_a_list_or_a_json_string() {
         let list = read_history(Value::from("[\n{\"ts\": \"x\", \"pass\": true}]")).unwrap();
         assert_eq!(list[0].evaluation(), "pass");
         let odd = read_history(Value::from("[{\"ts\": false, \"tokens\": 3}]")).unwrap();

@@ -1,12 +1,12 @@
-//! Records as tests: the log is a suite as soon as somebody says what is expected.
+//! Converts records to tests. The expected answer of a record becomes the criteria.
 
 use evalrig_core::declare_codes;
 
 use super::store::Record;
-use super::summary::Summary;
+use super::summary::RecordSummary;
 
 declare_codes! {
-    IMPORT_NEEDS_CRITERIA = "import-needs-criteria", Warning, Conformance, r#"A test was made from a record of which nobody has said what is expected.
+    IMPORT_NEEDS_CRITERIA = "import-needs-criteria", Warning, Conformance, r#"A test was made from a record without an expected result.
 
 ## Example
 ```text
@@ -19,19 +19,19 @@ evalrig log expect say_hello_to_alice "Greets Alice by name", then convert again
 ```
 
 ## Why
-A run that is logged says what an agent did, not what it should do. The test gets a placeholder for
-its `criteria`, which nobody should take for a check.
+A logged run shows what an agent did, not what it should do. The test gets a placeholder as its
+`criteria`; replace it before you rely on the test.
 "#;
 }
 
-/// What a record says of a test.
+/// A record as a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordTest {
     /// The slug.
     pub id: String,
-    /// What the user says, in order, each with the answer to it; the last without.
+    /// The user messages in order. All but the last have their answers.
     pub turns: Vec<(String, Option<String>)>,
-    /// What somebody expects of the last turn.
+    /// The expected answer to the last turn.
     pub expected: Option<String>,
 }
 
@@ -54,8 +54,8 @@ impl RecordTest {
     }
 }
 
-/// Of the last turn; a `co eval` file may say it of the whole conversation.
-fn expected(summary: &Summary) -> Option<String> {
+/// From the last turn, or from the root of a `co eval` file.
+fn expected(summary: &RecordSummary) -> Option<String> {
     let of_turn = summary.turns.last().map(|turn| turn.now.expected());
     let filled = |text: &&str| !text.trim().is_empty();
     let found = of_turn.filter(filled);
@@ -71,12 +71,12 @@ mod tests {
         RecordTest::of(&Record {
             name: "a".to_owned(),
             file: "a.yaml".into(),
-            summary: Summary::read(text.as_bytes().to_vec()).unwrap(),
+            summary: RecordSummary::read(text.as_bytes().to_vec()).unwrap(),
         })
     }
 
     #[test]
-    fn the_last_turn_says_what_is_expected() {
+    fn the_last_turn_has_the_expected_answer() {
         let read = test(
             "turns:\n- {input: one, output: first, expected: no}\n- {input: two, output: x, expected: yes}\n",
         )
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_co_eval_may_expect_something_of_the_whole() {
+    fn a_co_eval_file_may_expect_something_of_the_conversation() {
         let read = test("agent: a.py\nexpected: all well\nturns:\n- input: one\n").unwrap();
         assert_eq!(read.expected.as_deref(), Some("all well"));
         assert_eq!(test("name: a\nturns: []\n"), None);

@@ -1,4 +1,5 @@
-//! One writer at a time: an exclusive lock on `.lock` in the store, which goes with its process.
+//! Allows one writer at a time with an exclusive lock on `.lock` in the store. The operating system
+//! releases it when the process ends.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -13,22 +14,22 @@ use crate::disk::sync_directory;
 /// How long to wait for other writers (spec 13.6).
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// Between two tries; short, because writers are quick.
+/// Between two attempts; short, because writers are quick.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Held until it is dropped.
 #[derive(Debug)]
-pub(super) struct Lock(#[allow(dead_code, reason = "open is locked")] File);
+pub(super) struct StoreLock(#[allow(dead_code, reason = "open is locked")] File);
 
-impl Lock {
-    /// The directory is made when it is missing.
-    pub(super) fn take(directory: &Utf8Path) -> Result<Self, StoreError> {
-        Self::take_within(directory, LONGEST_WAIT)
+impl StoreLock {
+    /// Creates the directory if it is missing.
+    pub(super) fn acquire(directory: &Utf8Path) -> Result<Self, StoreError> {
+        Self::acquire_within(directory, LONGEST_WAIT)
     }
 
-    /// For those who only look: nothing is made, so a store that is read-only can be looked at.
-    /// Where nobody has ever locked, nobody writes.
-    pub(super) fn take_to_look(directory: &Utf8Path) -> Result<Option<Self>, StoreError> {
+    /// Creates nothing, so it works in read-only stores. Returns `None` without a lock file: then
+    /// there has never been a writer.
+    pub(super) fn acquire_for_reading(directory: &Utf8Path) -> Result<Option<Self>, StoreError> {
         let path = directory.join(".lock");
         match File::open(&path) {
             Ok(file) => Self::wait_for(file, &path, LONGEST_WAIT).map(Some),
@@ -36,8 +37,9 @@ impl Lock {
         }
     }
 
-    fn take_within(directory: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
-        make_directory(directory).map_err(|error| StoreError::io("made", directory, error))?;
+    fn acquire_within(directory: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
+        create_durable_directory(directory)
+            .map_err(|error| StoreError::io("made", directory, error))?;
         let path = directory.join(".lock");
         if path
             .symlink_metadata()
@@ -54,12 +56,12 @@ impl Lock {
 
     fn wait_for(file: File, path: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
         let fail = |error| StoreError::io("locked", path, error);
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(file)),
                 Err(TryLockError::Error(error)) => return Err(fail(error)),
-                Err(TryLockError::WouldBlock) if begun.elapsed() >= wait => {
+                Err(TryLockError::WouldBlock) if start.elapsed() >= wait => {
                     return Err(StoreError::Busy {
                         path: path.to_owned(),
                         seconds: wait.as_secs(),
@@ -71,8 +73,8 @@ impl Lock {
     }
 }
 
-/// A store that was just begun must be there after a crash, like what is written into it.
-fn make_directory(directory: &Utf8Path) -> io::Result<()> {
+/// Syncs the parents, because a new store must survive a crash like the files in it.
+fn create_durable_directory(directory: &Utf8Path) -> io::Result<()> {
     if directory.is_dir() {
         return Ok(());
     }
@@ -91,12 +93,20 @@ mod tests {
     fn a_second_writer_waits_and_then_gives_up() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Utf8Path::from_path(folder.path()).unwrap().join("a/b");
-        let first = Lock::take(&directory).unwrap();
-        let second = Lock::take_within(&directory, Duration::from_millis(20));
+        let first = StoreLock::acquire(&directory).unwrap();
+        let second = StoreLock::acquire_within(&directory, Duration::from_millis(20));
         assert!(matches!(second, Err(StoreError::Busy { .. })));
         drop(first);
-        assert!(Lock::take(&directory).is_ok());
-        assert!(Lock::take_to_look(&directory).unwrap().is_some());
-        assert!(Lock::take_to_look(&directory.join("c")).unwrap().is_none());
+        assert!(StoreLock::acquire(&directory).is_ok());
+        assert!(
+            StoreLock::acquire_for_reading(&directory)
+                .unwrap()
+                .is_some()
+        );
+        assert!(
+            StoreLock::acquire_for_reading(&directory.join("c"))
+                .unwrap()
+                .is_none()
+        );
     }
 }

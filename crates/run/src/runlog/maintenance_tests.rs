@@ -1,4 +1,4 @@
-//! Tests of looking after a store: comparing, pruning, verifying.
+//! Tests of comparing, pruning and verifying.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ fn runs_are_compared() {
 }
 
 #[test]
-fn an_output_that_the_history_lacks_comes_from_the_run_file() {
+fn an_output_missing_in_the_history_comes_from_the_run_file() {
     let here = folder();
     let store = &here.store;
     store.record(&alice("2025-12-25 11:56:26", 1)).unwrap();
@@ -68,26 +68,31 @@ fn an_output_that_the_history_lacks_comes_from_the_run_file() {
 }
 
 #[test]
-fn pruning_keeps_what_it_is_told_to() {
+fn pruning_keeps_the_newest_runs_and_entries() {
     let here = folder();
     let store = &here.store;
     for _ in 0..4 {
         store.record(&run("hi", "x")).unwrap();
     }
-    let keep = Keep {
+    let retention = Retention {
         runs: Some(1),
         history: Some(2),
         records: None,
     };
-    let listed = store.prune(keep, Doing::List).unwrap();
+    let listed = store.prune(retention, PruneMode::List).unwrap();
     assert_eq!(listed.files.len(), 3);
     assert_eq!(listed.history, [("hi".to_owned(), 1)]);
     assert_eq!(store.run_numbers("hi").unwrap(), [1, 2, 3, 4]);
-    assert_eq!(store.prune(keep, Doing::Delete).unwrap(), listed);
+    assert_eq!(store.prune(retention, PruneMode::Delete).unwrap(), listed);
     assert_eq!(store.run_numbers("hi").unwrap(), [4]);
     assert_eq!(store.read("hi").unwrap().summary.turns[0].history.len(), 2);
-    assert!(store.prune(keep, Doing::Delete).unwrap().is_empty());
-    assert!(store.verify(Mending::No).unwrap().is_sound());
+    assert!(
+        store
+            .prune(retention, PruneMode::Delete)
+            .unwrap()
+            .is_empty()
+    );
+    assert!(store.verify(VerifyMode::Check).unwrap().is_sound());
     assert_eq!(store.record(&run("hi", "x")).unwrap().run, 5);
     assert_eq!(store.prune_record("hi", 1).unwrap().files.len(), 1);
 }
@@ -103,35 +108,42 @@ fn pruning_deletes_nothing_behind_a_link() {
     fs::remove_dir_all(&directory).unwrap();
     std::os::unix::fs::symlink(other.store.run_directory("hi"), &directory).unwrap();
     assert!(store.prune_record("hi", 0).unwrap().is_empty());
-    let keep = Keep {
+    let retention = Retention {
         records: Some(0),
-        ..Keep::default()
+        ..Retention::default()
     };
-    assert_eq!(store.prune(keep, Doing::Delete).unwrap().files.len(), 1);
+    assert_eq!(
+        store
+            .prune(retention, PruneMode::Delete)
+            .unwrap()
+            .files
+            .len(),
+        1
+    );
     assert_eq!(other.store.run_numbers("hi").unwrap(), [1]);
 }
 
 #[test]
-fn what_cannot_be_read_does_not_hide_other_problems() {
+fn an_unreadable_file_does_not_hide_other_findings() {
     let here = folder();
     let store = &here.store;
     fs::create_dir_all(store.summary_path("a")).unwrap();
     fs::create_dir_all(store.run_path("b", 1)).unwrap();
     fs::write(store.summary_path("c"), "x: [").unwrap();
-    let problems = store.verify(Mending::Yes).unwrap().problems;
-    let names = problems.iter().filter_map(|one| one.path.file_name());
+    let findings = store.verify(VerifyMode::Repair).unwrap().findings;
+    let names = findings.iter().filter_map(|one| one.path.file_name());
     assert!(names.eq(["a.yaml", "run_1.yaml", "b.yaml", "c.yaml"]));
 }
 
 #[test]
-fn a_summary_that_cannot_be_made_again_stays_where_it_is() {
+fn a_summary_that_cannot_be_rebuilt_is_not_renamed() {
     let here = folder();
     let store = &here.store;
     fs::create_dir_all(store.run_directory("a")).unwrap();
     fs::write(store.summary_path("a"), "x: [").unwrap();
     fs::write(store.run_path("a", 1), "messages: '[]'\n").unwrap();
-    let problems = store.verify(Mending::Yes).unwrap().problems;
-    assert_eq!(problems[0].remedy, Remedy::None);
+    let findings = store.verify(VerifyMode::Repair).unwrap().findings;
+    assert_eq!(findings[0].repair, RepairStatus::Impossible);
     assert_eq!(read(&store.summary_path("a")), "x: [");
 }
 
@@ -144,37 +156,37 @@ fn the_newest_records_are_kept() {
         new.timestamp = format!("2025-12-0{day} 00:00:00");
         store.record(&new).unwrap();
     }
-    let keep = Keep {
+    let retention = Retention {
         records: Some(2),
-        ..Keep::default()
+        ..Retention::default()
     };
-    let pruned = store.prune(keep, Doing::Delete).unwrap();
+    let pruned = store.prune(retention, PruneMode::Delete).unwrap();
     assert_eq!(pruned.records, ["b"]);
     assert_eq!(store.names().unwrap(), ["a", "c"]);
     assert!(!store.run_directory("b").exists());
 }
 
 #[test]
-fn a_run_that_no_summary_mentions_is_found_and_entered() {
+fn a_run_missing_in_the_summary_is_added() {
     let here = folder();
     let store = &here.store;
     store.record(&alice("2025-12-25 11:56:26", 4438)).unwrap();
     let summary = read(&store.summary_path("say_hello_to_alice"));
     store.record(&alice("2025-12-25 11:56:56", 3595)).unwrap();
-    // As a crash between the two files leaves it.
+    // As after a crash between writing the two files.
     fs::write(store.summary_path("say_hello_to_alice"), summary).unwrap();
-    let looked = store.verify(Mending::No).unwrap();
+    let looked = store.verify(VerifyMode::Check).unwrap();
     assert_eq!(
-        (looked.records, looked.runs, looked.problems.len()),
+        (looked.records, looked.runs, looked.findings.len()),
         (1, 2, 1)
     );
     assert!(!looked.is_sound());
     assert_eq!(
-        looked.problems[0].message,
+        looked.findings[0].message,
         "the summary does not mention run 2"
     );
-    assert!(store.verify(Mending::Yes).unwrap().is_sound());
-    assert_eq!(store.verify(Mending::No).unwrap().problems, []);
+    assert!(store.verify(VerifyMode::Repair).unwrap().is_sound());
+    assert_eq!(store.verify(VerifyMode::Check).unwrap().findings, []);
     let mended = read(&store.summary_path("say_hello_to_alice"));
     let worked =
         include_str!("worked_summary.yaml").replacen("evaluation: pass", "evaluation: ''", 1);
@@ -188,7 +200,7 @@ fn a_run_that_no_summary_mentions_is_found_and_entered() {
 }
 
 #[test]
-fn runs_from_before_the_first_summary_are_told_from_a_shortened_history() {
+fn runs_pruned_from_the_history_are_not_added_again() {
     let here = folder();
     let store = &here.store;
     store.record(&alice("2025-12-25 11:56:26", 1)).unwrap();
@@ -197,24 +209,24 @@ fn runs_from_before_the_first_summary_are_told_from_a_shortened_history() {
         let time = format!("2025-12-25 11:56:{second}");
         store.record(&alice(&time, 1)).unwrap();
     }
-    assert_eq!(store.verify(Mending::No).unwrap().problems.len(), 1);
-    assert!(store.verify(Mending::Yes).unwrap().is_sound());
+    assert_eq!(store.verify(VerifyMode::Check).unwrap().findings.len(), 1);
+    assert!(store.verify(VerifyMode::Repair).unwrap().is_sound());
     let mentioned = |store: &Store| {
         let record = store.read("say_hello_to_alice").unwrap();
         record.summary.mentioned_runs()
     };
     assert_eq!(mentioned(store), [4, 3, 2, 1]);
-    let keep = Keep {
+    let retention = Retention {
         history: Some(1),
-        ..Keep::default()
+        ..Retention::default()
     };
-    store.prune(keep, Doing::Delete).unwrap();
-    assert_eq!(store.verify(Mending::No).unwrap().problems, []);
+    store.prune(retention, PruneMode::Delete).unwrap();
+    assert_eq!(store.verify(VerifyMode::Check).unwrap().findings, []);
     assert_eq!(mentioned(store), [4, 3]);
 }
 
 #[test]
-fn a_lost_summary_is_put_together_again() {
+fn a_lost_summary_is_rebuilt() {
     let here = folder();
     let store = &here.store;
     store.record(&alice("2025-12-25 11:56:26", 4438)).unwrap();
@@ -228,14 +240,14 @@ fn a_lost_summary_is_put_together_again() {
             None => fs::remove_file(&path).unwrap(),
             Some(text) => fs::write(&path, text).unwrap(),
         }
-        assert!(!store.verify(Mending::No).unwrap().is_sound());
-        assert!(store.verify(Mending::Yes).unwrap().is_sound());
+        assert!(!store.verify(VerifyMode::Check).unwrap().is_sound());
+        assert!(store.verify(VerifyMode::Repair).unwrap().is_sound());
         assert_eq!(read(&path), ungraded);
     }
 }
 
 #[test]
-fn what_cannot_be_mended_is_said() {
+fn findings_beyond_repair_are_reported() {
     let here = folder();
     let store = &here.store;
     store.record(&run("hi", "x")).unwrap();
@@ -248,9 +260,16 @@ fn what_cannot_be_mended_is_said() {
             .replace("runs: 1\n", ""),
     )
     .unwrap();
-    let found = store.verify(Mending::Yes).unwrap();
-    let remedies: Vec<Remedy> = found.problems.iter().map(|one| one.remedy).collect();
-    assert_eq!(remedies, [Remedy::None, Remedy::Done, Remedy::Done]);
+    let found = store.verify(VerifyMode::Repair).unwrap();
+    let remedies: Vec<RepairStatus> = found.findings.iter().map(|one| one.repair).collect();
+    assert_eq!(
+        remedies,
+        [
+            RepairStatus::Impossible,
+            RepairStatus::Done,
+            RepairStatus::Done
+        ]
+    );
     assert_eq!(read(&store.run_path("hi", 2)), "broken: [");
-    assert_eq!(store.verify(Mending::No).unwrap().problems.len(), 1);
+    assert_eq!(store.verify(VerifyMode::Check).unwrap().findings.len(), 1);
 }

@@ -1,16 +1,15 @@
-//! The `.co/evals` store: every run of every input kept as files that a person can read
-//! (spec 13).
+//! The `.co/evals` store: every run of every input as readable files (spec 13).
 //!
-//! A record is `<slug>.yaml` with the newest run on top and older ones beneath, and a directory
+//! A record is `<slug>.yaml` with the newest run first and older ones below, and a directory
 //! `<slug>/` with one `run_N.yaml` for each run. Any program may log its runs here:
 //!
 //! ```no_run
 //! use std::time::SystemTime;
-//! use evalrig_run::runlog::{Asked, NewRun, Store, local_time};
+//! use evalrig_run::runlog::{NewRun, Store, UserMessage, local_time};
 //!
 //! let store = Store::open(".co/evals");
 //! let recorded = store.record(&NewRun {
-//!     asked: vec![Asked::new("Say hello to Alice")],
+//!     asked: vec![UserMessage::new("Say hello to Alice")],
 //!     output: "Hello, Alice!".to_owned(),
 //!     model: "gemini-2.5-flash".to_owned(),
 //!     timestamp: local_time(SystemTime::now()),
@@ -59,20 +58,20 @@ pub use crate::clock::local_time;
 pub use case::{CaseRun, input_sequence};
 pub use compare::{Comparison, TurnChange};
 pub use dialogue::Dialogue;
-pub use history_entry::{HistoryEntry, Judgement, Meta};
+pub use history_entry::{HistoryEntry, Judgement, RunMeta};
 pub use import::{IMPORT_NEEDS_CRITERIA, RecordTest};
-pub use new_run::{Asked, NewRun, Recorded};
+pub use new_run::{NewRun, Recorded, UserMessage};
 pub use past_points::{PastPoint, past_points};
-pub use prune::{Doing, Keep, Pruned};
-pub use record_finder::Finder;
-pub use record_writer::Writer;
+pub use prune::{PruneMode, Pruned, Retention};
+pub use record_finder::RecordFinder;
+pub use record_writer::RecordWriter;
 pub use recording::{FinishedCase, PendingRecord, Recording};
-pub use revise::{Which, Word};
+pub use revise::{ManualVerdict, TurnSelector};
 pub use run_file::RunFile;
 pub use session::{Session, SessionFormat, read_session};
 pub use slug::slug;
 pub use store::{Listing, Record, Store};
 pub use store_error::StoreError;
-pub use summary::{Summary, SummaryKind, Turn};
+pub use summary::{RecordSummary, SummaryKind, Turn};
 pub use tools_called::{shown_call, tools_called};
-pub use verify::{Mending, Problem, Remedy, Verified};
+pub use verify::{RepairStatus, StoreFinding, Verified, VerifyMode};

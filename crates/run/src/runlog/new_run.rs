@@ -1,24 +1,24 @@
-//! A run that is over, and what a summary and a run file say of it (spec 13.3, 13.4).
+//! A finished run, and how it is written to the summary and the run file (spec 13.3, 13.4).
 
 use camino::Utf8PathBuf;
 use evalrig_core::model::{Map, Value};
 
-use super::history_entry::{HistoryEntry, Meta};
+use super::history_entry::{HistoryEntry, RunMeta};
 use super::run_file::{RunFile, system_prompt, with_spaced_arguments};
-use super::summary::Summary;
+use super::summary::RecordSummary;
 
 /// One user message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Asked {
-    /// The prompt, which names the record when it is the first.
+pub struct UserMessage {
+    /// The prompt; the first one gives the record its name.
     pub text: String,
-    /// `[file: a.csv]`, `[image]`: told apart in the input, and not part of the name.
+    /// `[file: a.csv]`, `[image]`: part of the input, but not of the name.
     pub attachments: Vec<String>,
-    /// What the assistant is scripted to have said; of the last message nothing.
+    /// The scripted answer of the assistant; `None` for the last message.
     pub reply: Option<String>,
 }
 
-impl Asked {
+impl UserMessage {
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -26,7 +26,7 @@ impl Asked {
         }
     }
 
-    /// As it stands in the summary.
+    /// As written in the summary.
     pub fn input(&self) -> String {
         if self.attachments.is_empty() {
             return self.text.clone();
@@ -37,16 +37,16 @@ impl Asked {
     }
 }
 
-/// A run that is over.
+/// A finished run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NewRun {
-    /// The user messages in order; the record stands for them. At least one.
-    pub asked: Vec<Asked>,
-    /// The answer to the last of them.
+    /// The user messages in order, at least one. They identify the record.
+    pub asked: Vec<UserMessage>,
+    /// The answer to the last user message.
     pub output: String,
     /// One line each, as [`super::tools_called`] writes them.
     pub tools_called: Vec<String>,
-    /// `None` keeps what somebody wrote before.
+    /// `None` keeps the value already in the record.
     pub expected: Option<String>,
     /// `pass`, `fail: NOTES`, …; empty when not graded.
     pub evaluation: String,
@@ -63,12 +63,12 @@ pub struct NewRun {
 }
 
 impl NewRun {
-    /// What the record stands for.
+    /// The messages that identify the record.
     pub(super) fn inputs(&self) -> Vec<String> {
-        self.asked.iter().map(Asked::input).collect()
+        self.asked.iter().map(UserMessage::input).collect()
     }
 
-    pub(super) fn file(&self) -> RunFile {
+    pub(super) fn to_run_file(&self) -> RunFile {
         let messages = self.messages.iter().cloned().map(with_spaced_arguments);
         let messages: Vec<Value> = messages.collect();
         RunFile {
@@ -90,19 +90,19 @@ pub struct Recorded {
     pub name: String,
     pub file: Utf8PathBuf,
     pub run: u64,
-    /// What somebody should know, such as a file that was set aside.
+    /// For the user, such as a corrupt file that was renamed.
     pub warnings: Vec<String>,
 }
 
-/// The run becomes the newest of every turn.
-pub(super) fn enter(summary: &mut Summary, run: u64, new: &NewRun) {
+/// Makes the run the newest of every turn.
+pub(super) fn append_run(summary: &mut RecordSummary, run: u64, new: &NewRun) {
     let last = new.asked.len() - 1;
     for (at, (turn, asked)) in summary.turns.iter_mut().zip(&new.asked).enumerate() {
         let written = turn.now.expected().to_owned();
         let entry = if at == last {
-            answered(run, new, written)
+            answered_entry(run, new, written)
         } else {
-            scripted(run, new, asked, written)
+            scripted_entry(run, new, asked, written)
         };
         turn.advance(entry);
     }
@@ -114,9 +114,9 @@ pub(super) fn enter(summary: &mut Summary, run: u64, new: &NewRun) {
     summary.set("model", new.model.as_str());
 }
 
-/// `written`: what a person expects of this turn.
-fn answered(run: u64, new: &NewRun, written: String) -> HistoryEntry {
-    let meta = Meta {
+/// `written` is the `expected` already in the record.
+fn answered_entry(run: u64, new: &NewRun, written: String) -> HistoryEntry {
+    let meta = RunMeta {
         tokens: new.tokens,
         cost: new.cost_usd,
         duration_ms: new.duration_ms,
@@ -136,9 +136,9 @@ fn answered(run: u64, new: &NewRun, written: String) -> HistoryEntry {
     HistoryEntry::new(map)
 }
 
-/// Nobody was asked: the test says what came next.
-fn scripted(run: u64, new: &NewRun, asked: &Asked, written: String) -> HistoryEntry {
-    let meta = Meta {
+/// The test scripts the answer to this turn; no agent was called.
+fn scripted_entry(run: u64, new: &NewRun, asked: &UserMessage, written: String) -> HistoryEntry {
+    let meta = RunMeta {
         tokens: Some(0),
         cost: Some(0.0),
         duration_ms: Some(0),

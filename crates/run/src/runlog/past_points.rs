@@ -1,4 +1,4 @@
-//! How records have fared over time: the runs that they remember, in points of time.
+//! The history of records as points of a plot: runs that were logged close together.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,27 @@ use jiff::civil::DateTime;
 
 use super::history_entry::{HistoryEntry, Judgement};
 use super::store::Store;
-use super::summary::Summary;
+use super::summary::RecordSummary;
 
-/// Cases with less between the end of one and the beginning of the next were run together, in
-/// seconds: between them stand judges and waits for another attempt.
-const TOGETHER: i64 = 60;
-/// No more points than a plot can show.
-const POINTS: usize = 60;
+/// A longer gap between the end of a case and the start of the next begins a new point. Judges and
+/// retries happen in the gap.
+const LONGEST_GAP_SECONDS: i64 = 60;
+/// As many as a plot can show.
+const MOST_POINTS: usize = 60;
 
 /// Runs that were logged close together in time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastPoint {
-    /// As written; equal when there was only one.
+    /// Times as written; equal if there was one run.
     pub first: String,
     pub last: String,
     pub passes: u64,
-    /// Those with a verdict.
+    /// Runs with a verdict.
     pub trials: u64,
 }
 
-/// What the records at these places remember, oldest first. Those that cannot be read are left
-/// out: whoever wrote them has said so.
+/// The points of the records in these files, oldest first. Unreadable files are skipped: the
+/// recorder has already reported them.
 pub fn past_points<'a>(records: impl IntoIterator<Item = &'a Utf8PathBuf>) -> Vec<PastPoint> {
     let mut names: BTreeMap<&Utf8Path, Vec<String>> = BTreeMap::new();
     for path in records {
@@ -39,37 +39,36 @@ pub fn past_points<'a>(records: impl IntoIterator<Item = &'a Utf8PathBuf>) -> Ve
     let read = names
         .into_iter()
         .flat_map(|(store, names)| Store::open(store).read_all(&names));
-    let summaries: Vec<Summary> = read.flatten().map(|record| record.summary).collect();
+    let summaries: Vec<RecordSummary> = read.flatten().map(|record| record.summary).collect();
     points_of(&summaries)
 }
 
-/// Of each record the last turn counts: that is the one which was answered and graded.
-fn points_of(summaries: &[Summary]) -> Vec<PastPoint> {
+/// Uses the last turn of each record: the agent answered that one, and it was graded.
+fn points_of(summaries: &[RecordSummary]) -> Vec<PastPoint> {
     let turns = summaries.iter().filter_map(|summary| summary.turns.last());
     let entries = turns.flat_map(|turn| turn.entries());
-    let mut runs: Vec<Run> = entries.filter_map(Run::of).collect();
-    // Equal times are told apart by nothing that anybody would see.
+    let mut runs: Vec<GradedRun> = entries.filter_map(GradedRun::of).collect();
     runs.sort_by_key(|run| run.time);
-    let points = neighbours(&runs);
-    let mut points = if points.len() > POINTS {
-        days(&runs)
+    let points = group_by_time(&runs);
+    let mut points = if points.len() > MOST_POINTS {
+        group_by_day(&runs)
     } else {
         points
     };
-    let oldest = points.len().saturating_sub(POINTS);
+    let oldest = points.len().saturating_sub(MOST_POINTS);
     points.drain(..oldest);
     points
 }
 
 /// A run with a verdict and a time.
-struct Run {
-    begun: DateTime,
+struct GradedRun {
+    started: DateTime,
     time: DateTime,
     written: String,
     is_pass: bool,
 }
 
-impl Run {
+impl GradedRun {
     fn of(entry: &HistoryEntry) -> Option<Self> {
         let is_pass = match entry.judgement() {
             Judgement::Pass => true,
@@ -81,7 +80,7 @@ impl Run {
         let time: DateTime = written.trim().parse().ok()?;
         let took = i64::try_from(meta.duration_ms.unwrap_or(0)).ok()?;
         Some(Self {
-            begun: time.saturating_sub(SignedDuration::from_millis(took)),
+            started: time.saturating_sub(SignedDuration::from_millis(took)),
             time,
             written,
             is_pass,
@@ -89,24 +88,24 @@ impl Run {
     }
 }
 
-fn neighbours(runs: &[Run]) -> Vec<PastPoint> {
-    let is_near = |one: &Run, next: &Run| one.time.duration_until(next.begun).as_secs() < TOGETHER;
-    runs.chunk_by(is_near).filter_map(point).collect()
+fn group_by_time(runs: &[GradedRun]) -> Vec<PastPoint> {
+    let is_near = |one: &GradedRun, next: &GradedRun| {
+        one.time.duration_until(next.started).as_secs() < LONGEST_GAP_SECONDS
+    };
+    runs.chunk_by(is_near)
+        .filter_map(|runs| point_of(&runs.iter().collect::<Vec<_>>()))
+        .collect()
 }
 
-fn days(runs: &[Run]) -> Vec<PastPoint> {
-    let mut days: BTreeMap<_, Vec<&Run>> = BTreeMap::new();
+fn group_by_day(runs: &[GradedRun]) -> Vec<PastPoint> {
+    let mut days: BTreeMap<_, Vec<&GradedRun>> = BTreeMap::new();
     for run in runs {
         days.entry(run.time.date()).or_default().push(run);
     }
-    days.values().filter_map(|runs| joined(runs)).collect()
+    days.values().filter_map(|runs| point_of(runs)).collect()
 }
 
-fn point(runs: &[Run]) -> Option<PastPoint> {
-    joined(&runs.iter().collect::<Vec<_>>())
-}
-
-fn joined(runs: &[&Run]) -> Option<PastPoint> {
+fn point_of(runs: &[&GradedRun]) -> Option<PastPoint> {
     Some(PastPoint {
         first: runs.first()?.written.clone(),
         last: runs.last()?.written.clone(),
@@ -121,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// What a store remembers of a record with these runs, the newest first.
+    /// The points of a record with these runs, newest first.
     fn points(runs: &[(&str, &str)]) -> Vec<PastPoint> {
         let entry = |(evaluation, time): &(&str, &str)| {
             serde_json::json!({"evaluation": evaluation, "ts": time}).to_string()
@@ -174,11 +173,11 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_took_long_began_with_the_others() {
+    fn a_slow_case_started_with_the_others() {
         let run = |time: &str, minutes: i64| {
             let time: DateTime = time.parse().unwrap();
-            Run {
-                begun: time - SignedDuration::from_mins(minutes),
+            GradedRun {
+                started: time - SignedDuration::from_mins(minutes),
                 time,
                 written: time.to_string(),
                 is_pass: true,
@@ -189,13 +188,13 @@ mod tests {
             run("2026-01-02 10:30:00", 30),
             run("2026-01-02 10:59:00", 29),
         ];
-        assert_eq!(neighbours(&slow).len(), 1);
+        assert_eq!(group_by_time(&slow).len(), 1);
         let next = [slow[0].time, slow[1].time].map(|time| run(&time.to_string(), 1));
-        assert_eq!(neighbours(&next).len(), 2);
+        assert_eq!(group_by_time(&next).len(), 2);
     }
 
     #[test]
-    fn what_was_not_measured_or_has_no_time_is_left_out() {
+    fn runs_without_a_verdict_or_time_are_omitted() {
         let found = points(&[
             ("error: down", "2026-01-02 10:00:00"),
             ("", "2026-01-02 11:00:00"),
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_points_become_days_and_the_newest_stay() {
+    fn too_many_points_become_one_per_day_and_the_newest_stay() {
         let times: Vec<String> = (0..62)
             .flat_map(|day| {
                 let date = format!("2026-{:02}-{:02}", day / 28 + 1, day % 28 + 1);

@@ -1,23 +1,23 @@
-//! Making a store smaller: old run files, long histories, old records, what crashes left behind.
+//! Deletes old run files, history entries, records and abandoned drafts.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::lock::Lock;
-use super::replace_files::place;
-use super::store::{Record, Store, entries, run_number};
+use super::lock::StoreLock;
+use super::replace_files::replace_file;
+use super::store::{Record, Store, directory_entries, run_number};
 use super::store_error::StoreError;
 use super::summary::SummaryKind;
 use crate::disk::is_draft_name;
 
-/// Younger temporary files may belong to somebody who is writing.
+/// Younger drafts may belong to a running writer.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
 /// What to keep; `None` keeps everything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Keep {
+pub struct Retention {
     /// Run files of each record, the highest numbers.
     pub runs: Option<usize>,
     /// Entries of each turn's history, the newest.
@@ -27,13 +27,13 @@ pub struct Keep {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doing {
+pub enum PruneMode {
     Delete,
-    /// Only say what would go.
+    /// Only list what would be deleted.
     List,
 }
 
-/// What went, or would go.
+/// What was deleted, or would be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pruned {
     pub records: Vec<String>,
@@ -49,60 +49,60 @@ impl Pruned {
 }
 
 impl Store {
-    pub fn prune(&self, keep: Keep, doing: Doing) -> Result<Pruned, StoreError> {
+    pub fn prune(&self, retention: Retention, mode: PruneMode) -> Result<Pruned, StoreError> {
         let mut pruned = Pruned::default();
         if !self.directory().exists() {
             return Ok(pruned);
         }
-        let _lock = match doing {
-            Doing::Delete => Some(Lock::take(self.directory())?),
-            Doing::List => Lock::take_to_look(self.directory())?,
+        let _lock = match mode {
+            PruneMode::Delete => Some(StoreLock::acquire(self.directory())?),
+            PruneMode::List => StoreLock::acquire_for_reading(self.directory())?,
         };
-        // What cannot be read is left alone; `verify` speaks of it.
+        // Unreadable summaries are skipped; `verify` reports them.
         let mut records = self.list()?.records;
         records.retain(|record| record.summary.kind() == SummaryKind::Record);
-        if let Some(count) = keep.records {
-            for record in oldest(&mut records, count) {
-                self.remove_record(&record, doing, &mut pruned)?;
+        if let Some(count) = retention.records {
+            for record in split_off_oldest(&mut records, count) {
+                self.remove_record(&record, mode, &mut pruned)?;
             }
         }
         for mut record in records {
-            if let Some(count) = keep.history {
-                shorten(&mut record, count, doing, &mut pruned)?;
+            if let Some(count) = retention.history {
+                shorten_history(&mut record, count, mode, &mut pruned)?;
             }
-            if let Some(count) = keep.runs {
-                self.remove_runs(&record.name, count, doing, &mut pruned)?;
+            if let Some(count) = retention.runs {
+                self.remove_runs(&record.name, count, mode, &mut pruned)?;
             }
-            self.remove_temporary(&self.run_directory(&record.name), doing, &mut pruned)?;
+            self.remove_abandoned_drafts(&self.run_directory(&record.name), mode, &mut pruned)?;
         }
-        self.remove_temporary(self.directory(), doing, &mut pruned)?;
+        self.remove_abandoned_drafts(self.directory(), mode, &mut pruned)?;
         Ok(pruned)
     }
 
-    /// The same for the run files of one record.
+    /// Deletes all but the newest `runs` run files of one record.
     pub fn prune_record(&self, name: &str, runs: usize) -> Result<Pruned, StoreError> {
         let mut pruned = Pruned::default();
-        let _lock = Lock::take(self.directory())?;
-        self.remove_runs(name, runs, Doing::Delete, &mut pruned)?;
+        let _lock = StoreLock::acquire(self.directory())?;
+        self.remove_runs(name, runs, PruneMode::Delete, &mut pruned)?;
         Ok(pruned)
     }
 
     fn remove_record(
         &self,
         record: &Record,
-        doing: Doing,
+        mode: PruneMode,
         pruned: &mut Pruned,
     ) -> Result<(), StoreError> {
         let directory = self.run_directory(&record.name);
-        // The summary first: runs without one can be put together again, the other way not.
-        remove(&record.file, doing, pruned)?;
-        for name in own_entries(&directory)? {
+        // Summary first: `verify` can rebuild a summary from run files, but not the reverse.
+        remove_file(&record.file, mode, pruned)?;
+        for name in real_entries(&directory)? {
             if run_number(&name).is_some() || is_draft_name(&name) {
-                remove(&directory.join(name), doing, pruned)?;
+                remove_file(&directory.join(name), mode, pruned)?;
             }
         }
-        if doing == Doing::Delete {
-            // Stays when somebody keeps other things in it.
+        if mode == PruneMode::Delete {
+            // Fails if the directory contains other files; then it stays.
             let _ = fs::remove_dir(&directory);
         }
         pruned.records.push(record.name.clone());
@@ -113,62 +113,62 @@ impl Store {
         &self,
         name: &str,
         keep: usize,
-        doing: Doing,
+        mode: PruneMode,
         pruned: &mut Pruned,
     ) -> Result<(), StoreError> {
         let directory = self.run_directory(name);
-        let mut files: Vec<(u64, String)> = own_entries(&directory)?
+        let mut files: Vec<(u64, String)> = real_entries(&directory)?
             .into_iter()
             .filter(|file| file.ends_with(".yaml"))
             .filter_map(|file| Some((run_number(&file)?, file)))
             .collect();
         files.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
         for (_, file) in files.into_iter().skip(keep) {
-            remove(&directory.join(file), doing, pruned)?;
+            remove_file(&directory.join(file), mode, pruned)?;
         }
         Ok(())
     }
 
-    fn remove_temporary(
+    fn remove_abandoned_drafts(
         &self,
         directory: &Utf8Path,
-        doing: Doing,
+        mode: PruneMode,
         pruned: &mut Pruned,
     ) -> Result<(), StoreError> {
-        for path in abandoned(directory)? {
-            remove(&path, doing, pruned)?;
+        for path in abandoned_drafts(directory)? {
+            remove_file(&path, mode, pruned)?;
         }
         Ok(())
     }
 }
 
-/// Nothing where a link leads: no writer puts a run there, so what lies there is somebody else's.
-fn own_entries(directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
+/// Does not follow links: writers refuse them, so files behind one are not part of the store.
+fn real_entries(directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
     let found = directory.symlink_metadata();
     if found.is_ok_and(|found| found.is_symlink()) {
         Ok(Vec::new())
     } else {
-        entries(directory)
+        directory_entries(directory)
     }
 }
 
-/// Temporary files that nobody writes any more.
-pub(super) fn abandoned(directory: &Utf8Path) -> Result<Vec<Utf8PathBuf>, StoreError> {
+/// Drafts that are too old to belong to a running writer.
+pub(super) fn abandoned_drafts(directory: &Utf8Path) -> Result<Vec<Utf8PathBuf>, StoreError> {
     let now = SystemTime::now();
     let is_old = |path: &Utf8Path| {
         let changed = fs::metadata(path).and_then(|found| found.modified());
         let age = changed.ok().and_then(|at| now.duration_since(at).ok());
         age.is_some_and(|age| age > ABANDONED_AFTER)
     };
-    let names = entries(directory)?.into_iter();
+    let names = directory_entries(directory)?.into_iter();
     let paths = names
         .filter(|name| is_draft_name(name))
         .map(|name| directory.join(name));
     Ok(paths.filter(|path| is_old(path)).collect())
 }
 
-/// Takes all but the newest out of the list.
-fn oldest(records: &mut Vec<Record>, keep: usize) -> Vec<Record> {
+/// Removes all but the newest from the list and returns them.
+fn split_off_oldest(records: &mut Vec<Record>, keep: usize) -> Vec<Record> {
     records.sort_by(|a, b| {
         let updated = |record: &Record| record.summary.updated().map(str::to_owned);
         updated(b)
@@ -178,10 +178,10 @@ fn oldest(records: &mut Vec<Record>, keep: usize) -> Vec<Record> {
     records.split_off(keep.min(records.len()))
 }
 
-fn shorten(
+fn shorten_history(
     record: &mut Record,
     keep: usize,
-    doing: Doing,
+    mode: PruneMode,
     pruned: &mut Pruned,
 ) -> Result<(), StoreError> {
     let mut gone = 0;
@@ -193,14 +193,14 @@ fn shorten(
         return Ok(());
     }
     pruned.history.push((record.name.clone(), gone));
-    match doing {
-        Doing::Delete => place(&record.file, &record.summary.to_yaml()),
-        Doing::List => Ok(()),
+    match mode {
+        PruneMode::Delete => replace_file(&record.file, &record.summary.to_yaml()),
+        PruneMode::List => Ok(()),
     }
 }
 
-fn remove(path: &Utf8Path, doing: Doing, pruned: &mut Pruned) -> Result<(), StoreError> {
-    if doing == Doing::Delete {
+fn remove_file(path: &Utf8Path, mode: PruneMode, pruned: &mut Pruned) -> Result<(), StoreError> {
+    if mode == PruneMode::Delete {
         fs::remove_file(path).map_err(|error| StoreError::io("removed", path, error))?;
     }
     pruned.files.push(path.to_owned());

@@ -1,15 +1,15 @@
-//! Summaries made from run files: what a crash or a lost summary leaves.
+//! Rebuilds summaries from run files after a crash or the loss of a summary.
 
 use evalrig_core::model::{Map, Value};
 
 use super::dialogue::Dialogue;
-use super::history_entry::{HistoryEntry, Meta};
-use super::new_run::Asked;
+use super::history_entry::{HistoryEntry, RunMeta};
+use super::new_run::UserMessage;
 use super::run_file::RunFile;
-use super::summary::{Summary, Turn};
+use super::summary::{RecordSummary, Turn};
 
-/// Enters a run in its place. It becomes the newest when it is.
-pub(super) fn adopt(summary: &mut Summary, run: u64, file: &RunFile) {
+/// Inserts a run by its number.
+pub(super) fn adopt_run(summary: &mut RecordSummary, run: u64, file: &RunFile) {
     let spoken = Dialogue::of(&file.messages);
     let count = summary.turns.len();
     for (at, turn) in summary.turns.iter_mut().enumerate() {
@@ -18,13 +18,13 @@ pub(super) fn adopt(summary: &mut Summary, run: u64, file: &RunFile) {
         } else {
             earlier_entry(run, file, spoken.asked.get(at))
         };
-        enter(turn, run, entry);
+        insert_entry(turn, run, entry);
     }
 }
 
-fn enter(turn: &mut Turn, run: u64, mut entry: HistoryEntry) {
+fn insert_entry(turn: &mut Turn, run: u64, mut entry: HistoryEntry) {
     if turn.now.run().is_none_or(|now| now < run) {
-        // As the writer would have done.
+        // As `append_run` does.
         let expected = turn.now.expected().to_owned();
         entry.set("expected", expected);
         turn.advance(entry);
@@ -36,8 +36,8 @@ fn enter(turn: &mut Turn, run: u64, mut entry: HistoryEntry) {
     turn.history.insert(at, entry);
 }
 
-/// A whole summary; `None` when no run says what was asked.
-pub(super) fn rebuilt(name: &str, runs: &[(u64, RunFile)]) -> Option<Summary> {
+/// `None` if no run file has a user message.
+pub(super) fn rebuild_summary(name: &str, runs: &[(u64, RunFile)]) -> Option<RecordSummary> {
     let spoken = runs
         .iter()
         .rev()
@@ -45,10 +45,10 @@ pub(super) fn rebuilt(name: &str, runs: &[(u64, RunFile)]) -> Option<Summary> {
     let asked = spoken
         .map(|one| one.asked)
         .find(|asked| !asked.is_empty())?;
-    let inputs: Vec<String> = asked.iter().map(Asked::input).collect();
-    let mut summary = Summary::new(name, &inputs);
+    let inputs: Vec<String> = asked.iter().map(UserMessage::input).collect();
+    let mut summary = RecordSummary::new(name, &inputs);
     for (run, file) in runs {
-        adopt(&mut summary, *run, file);
+        adopt_run(&mut summary, *run, file);
         if !summary.has("created") {
             summary.set("created", file.timestamp.as_str());
         }
@@ -60,7 +60,7 @@ pub(super) fn rebuilt(name: &str, runs: &[(u64, RunFile)]) -> Option<Summary> {
 }
 
 fn last_entry(run: u64, file: &RunFile, spoken: &Dialogue) -> HistoryEntry {
-    let meta = Meta {
+    let meta = RunMeta {
         tokens: file.tokens,
         cost: file.cost,
         duration_ms: file.duration_ms,
@@ -68,21 +68,21 @@ fn last_entry(run: u64, file: &RunFile, spoken: &Dialogue) -> HistoryEntry {
     };
     let tools = spoken.tools_called.iter();
     let tools = tools.map(|call| Value::from(call.as_str())).collect();
-    entry(run, spoken.output.as_deref(), tools, &meta)
+    new_entry(run, spoken.output.as_deref(), tools, &meta)
 }
 
-fn earlier_entry(run: u64, file: &RunFile, asked: Option<&Asked>) -> HistoryEntry {
-    let meta = Meta {
+fn earlier_entry(run: u64, file: &RunFile, asked: Option<&UserMessage>) -> HistoryEntry {
+    let meta = RunMeta {
         tokens: Some(0),
         cost: Some(0.0),
         duration_ms: Some(0),
         ts: (!file.timestamp.is_empty()).then(|| file.timestamp.clone()),
     };
     let reply = asked.and_then(|asked| asked.reply.as_deref());
-    entry(run, reply, Vec::new(), &meta)
+    new_entry(run, reply, Vec::new(), &meta)
 }
 
-fn entry(run: u64, output: Option<&str>, tools: Vec<Value>, meta: &Meta) -> HistoryEntry {
+fn new_entry(run: u64, output: Option<&str>, tools: Vec<Value>, meta: &RunMeta) -> HistoryEntry {
     let mut map = Map::new();
     map.insert("run", run);
     map.insert("output", output.unwrap_or_default());

@@ -1,26 +1,26 @@
-//! Finding records by what the user said.
+//! Finds records by their user messages.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::new_run::Asked;
-use super::slug::{name_of, slug};
+use super::new_run::UserMessage;
+use super::slug::{numbered_name, slug};
 use super::slug_index::{RecordKey, SlugIndex, SlugSlot};
 use super::store::{Record, Store};
 use super::store_error::StoreError;
 
-/// Looks records up in one store, and remembers where it has looked.
+/// Looks up records in one store and caches which slugs are taken.
 #[derive(Debug)]
-pub struct Finder {
+pub struct RecordFinder {
     store: Store,
-    homes: Mutex<SlugIndex>,
+    slugs: Mutex<SlugIndex>,
 }
 
-impl Finder {
+impl RecordFinder {
     pub fn new(store: Store) -> Self {
         Self {
             store,
-            homes: Mutex::default(),
+            slugs: Mutex::default(),
         }
     }
 
@@ -28,26 +28,26 @@ impl Finder {
         &self.store
     }
 
-    /// The record of an input sequence, if there is one: under its slug, or with a number behind.
-    pub fn find(&self, asked: &[Asked]) -> Result<Option<Record>, StoreError> {
-        let inputs: Vec<String> = asked.iter().map(Asked::input).collect();
-        let wanted = RecordKey {
+    /// The record of an input sequence, if any: its slug, possibly with a number.
+    pub fn find(&self, asked: &[UserMessage]) -> Result<Option<Record>, StoreError> {
+        let inputs: Vec<String> = asked.iter().map(UserMessage::input).collect();
+        let key = RecordKey {
             slug: &slug(asked.first().map_or("", |first| &first.text)),
             inputs: &inputs,
         };
-        let mut homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
-        homes.look_around(&self.store);
+        let mut slugs = self.slugs.lock().unwrap_or_else(PoisonError::into_inner);
+        slugs.forget_if_store_changed(&self.store);
         let mut unreadable = HashMap::new();
         loop {
-            match homes.find(&self.store, wanted, &unreadable)? {
+            match slugs.find_slot(&self.store, key, &unreadable)? {
                 (number, SlugSlot::Record(_)) => {
-                    let record = self.store.read(&name_of(wanted.slug, number));
+                    let record = self.store.read(&numbered_name(key.slug, number));
                     return record.map(Some);
                 }
                 (_, SlugSlot::Free) => return Ok(None),
-                // It may be anybody's.
+                // Its inputs are unknown, so the search goes on with the next number.
                 (number, SlugSlot::Corrupt(_)) => {
-                    unreadable.insert(name_of(wanted.slug, number), 0);
+                    unreadable.insert(numbered_name(key.slug, number), 0);
                 }
             }
         }

@@ -1,9 +1,8 @@
-//! Adding runs to their records, so that no writer and no crash loses one (spec 13.6).
+//! Adds runs to their records so that concurrent writers and crashes lose none (spec 13.6).
 //!
-//! Runs that end at the same time are written together, because each would wait for the disk several
-//! times. The order holds for each of them: the run file first, then the summary. A crash in
-//! between leaves one run file that the summary does not mention; the next writer takes a higher
-//! number.
+//! Runs that end at the same time are written together, because each alone would wait for the disk
+//! several times. For each run the run file is written before the summary. A crash in between
+//! leaves a run file that the summary does not mention; the next writer takes a higher number.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,38 +10,38 @@ use std::fs;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::appendable_summary::AppendableSummary;
-use super::lock::Lock;
-use super::new_run::{NewRun, Recorded, enter};
-use super::replace_files::{draft, place_all};
-use super::slug::{name_of, slug};
+use super::lock::StoreLock;
+use super::new_run::{NewRun, Recorded, append_run};
+use super::replace_files::{replace_files, write_draft};
+use super::slug::{numbered_name, slug};
 use super::slug_index::{RecordKey, SlugIndex, SlugSlot};
 use super::store::Store;
 use super::store_error::StoreError;
-use super::summary::Summary;
+use super::summary::RecordSummary;
 use crate::disk::FileDraft;
 
-/// Writes to one store, and remembers where it has looked.
+/// Writes to one store and caches which slugs are taken.
 #[derive(Debug)]
-pub struct Writer {
+pub struct RecordWriter {
     store: Store,
-    homes: SlugIndex,
+    slugs: SlugIndex,
 }
 
 impl Store {
-    /// Adds the run to the record of its input sequence, which is made when there is none.
+    /// Adds the run to the record of its input sequence, and creates the record if needed.
     pub fn record(&self, new: &NewRun) -> Result<Recorded, StoreError> {
         self.writer().record_all(&[new]).remove(0)
     }
 
-    /// For more than one run.
-    pub fn writer(&self) -> Writer {
-        Writer {
+    /// For adding more than one run.
+    pub fn writer(&self) -> RecordWriter {
+        RecordWriter {
             store: self.clone(),
-            homes: SlugIndex::default(),
+            slugs: SlugIndex::default(),
         }
     }
 
-    /// Renames a summary that cannot be read; what to tell people.
+    /// Renames a summary that cannot be read and returns a warning.
     pub(super) fn set_aside(&self, name: &str, reason: &str) -> Result<String, StoreError> {
         let path = self.summary_path(name);
         let aside = (1_u64..)
@@ -52,14 +51,14 @@ impl Store {
         fs::rename(&path, &aside).map_err(|error| StoreError::io("set aside", &path, error))?;
         let shown = aside.file_name().unwrap_or_default();
         Ok(format!(
-            "`{path}` cannot be understood: {reason}; it was set aside as `{shown}` and a new record begun"
+            "cannot parse `{path}`: {reason}; renamed it to `{shown}` and started a new record"
         ))
     }
 }
 
-/// A run on its way into its record.
-struct Entering<'n> {
-    /// Its place among those that were given.
+/// A run whose files are being written.
+struct PendingRun<'n> {
+    /// Its index in the given list.
     at: usize,
     new: &'n NewRun,
     name: String,
@@ -68,97 +67,97 @@ struct Entering<'n> {
     warnings: Vec<String>,
 }
 
-impl Writer {
+impl RecordWriter {
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Adds every run to its record; one result for each.
+    /// Adds every run to its record. Returns one result per run.
     pub fn record_all(&mut self, all: &[&NewRun]) -> Vec<Result<Recorded, StoreError>> {
-        let _lock = match Lock::take(self.store.directory()) {
+        let _lock = match StoreLock::acquire(self.store.directory()) {
             Ok(lock) => lock,
             Err(error) => return all.iter().map(|_| Err(error.clone())).collect(),
         };
-        self.homes.look_around(&self.store);
+        self.slugs.forget_if_store_changed(&self.store);
         let mut results: Vec<Option<Result<Recorded, StoreError>>> =
             all.iter().map(|_| None).collect();
         let mut waiting: Vec<usize> = (0..all.len()).collect();
         while !waiting.is_empty() {
-            waiting = self.round(all, &waiting, &mut results);
+            waiting = self.record_round(all, &waiting, &mut results);
         }
         if results.iter().flatten().any(Result::is_err) {
-            self.homes.forget();
+            self.slugs.forget_all();
         }
-        self.homes.leave(&self.store);
+        self.slugs.note_store_time(&self.store);
         results.into_iter().flatten().collect()
     }
 
-    /// One run of each record; the others have to wait for the next round.
-    fn round(
+    /// Records at most one run per record; returns the rest for the next round.
+    fn record_round(
         &mut self,
         all: &[&NewRun],
         waiting: &[usize],
         results: &mut [Option<Result<Recorded, StoreError>>],
     ) -> Vec<usize> {
         let mut promised: HashMap<String, u64> = HashMap::new();
-        let mut keys: Vec<u64> = Vec::new();
+        let mut hashes: Vec<u64> = Vec::new();
         let (mut entering, mut drafts, mut later) = (Vec::new(), Vec::new(), Vec::new());
         for &at in waiting {
             let inputs = all[at].inputs();
             let first = all[at].asked.first();
-            let wanted = RecordKey {
+            let key = RecordKey {
                 slug: &slug(first.map_or("", |first| &first.text)),
                 inputs: &inputs,
             };
-            let key = wanted.key();
-            if keys.contains(&key) {
+            let hash = key.hash();
+            if hashes.contains(&hash) {
                 later.push(at);
                 continue;
             }
-            match self.begin(at, all[at], wanted, &promised) {
+            match self.begin_run(at, all[at], key, &promised) {
                 Ok((one, draft)) => {
-                    promised.insert(one.name.clone(), key);
-                    keys.push(key);
+                    promised.insert(one.name.clone(), hash);
+                    hashes.push(hash);
                     entering.push(one);
                     drafts.push(draft);
                 }
                 Err(error) => results[at] = Some(Err(error)),
             }
         }
-        for (at, result) in self.commit(entering, drafts) {
+        for (at, result) in self.commit_runs(entering, drafts) {
             results[at] = Some(result);
         }
         later
     }
 
-    /// Finds the record, takes the next number, and writes the run file beside its place.
-    fn begin<'n>(
+    /// Finds the record, takes the next number and drafts the run file.
+    fn begin_run<'n>(
         &mut self,
         at: usize,
         new: &'n NewRun,
-        wanted: RecordKey<'_>,
+        key: RecordKey<'_>,
         promised: &HashMap<String, u64>,
-    ) -> Result<(Entering<'n>, FileDraft), StoreError> {
-        if wanted.inputs.is_empty() {
+    ) -> Result<(PendingRun<'n>, FileDraft), StoreError> {
+        if key.inputs.is_empty() {
             return Err(StoreError::NoInput);
         }
         let store = &self.store;
-        let (number, home) = self.homes.find(store, wanted, promised)?;
-        let name = name_of(wanted.slug, number);
+        let (number, slot) = self.slugs.find_slot(store, key, promised)?;
+        let name = numbered_name(key.slug, number);
         let mut warnings = Vec::new();
-        let record = match home {
+        let record = match slot {
             SlugSlot::Record(record) => record,
-            SlugSlot::Free => Summary::new(&name, wanted.inputs).into(),
+            SlugSlot::Free => RecordSummary::new(&name, key.inputs).into(),
             SlugSlot::Corrupt(reason) => {
                 warnings.push(store.set_aside(&name, &reason)?);
-                Summary::new(&name, wanted.inputs).into()
+                RecordSummary::new(&name, key.inputs).into()
             }
         };
         let run = next_run(store, &name, &record)?;
-        make_directory(&store.run_directory(&name))?;
-        let draft = draft(&store.run_path(&name, run), &[new.file().to_text()])?;
-        self.homes.take(wanted, number);
-        let one = Entering {
+        create_run_directory(&store.run_directory(&name))?;
+        let draft = write_draft(&store.run_path(&name, run), &[new.to_run_file().to_text()])?;
+        self.slugs.assign_number(key, number);
+        let one = PendingRun {
             at,
             new,
             name,
@@ -169,20 +168,20 @@ impl Writer {
         Ok((one, draft))
     }
 
-    /// Run files first, then the summaries of those that are there.
-    fn commit(
+    /// Replaces the run files, then the summaries of those that succeeded.
+    fn commit_runs(
         &self,
-        entering: Vec<Entering<'_>>,
+        entering: Vec<PendingRun<'_>>,
         drafts: Vec<FileDraft>,
     ) -> Vec<(usize, Result<Recorded, StoreError>)> {
         let mut results = Vec::with_capacity(entering.len());
         let (mut entered, mut summaries) = (Vec::new(), Vec::new());
-        for (mut one, placed) in entering.into_iter().zip(place_all(drafts)) {
-            // A copied or renamed file still has its old name in it.
+        for (mut one, placed) in entering.into_iter().zip(replace_files(drafts)) {
+            // A copied or renamed file still contains its old name.
             one.record.summary.set("name", one.name.as_str());
-            enter(&mut one.record.summary, one.run, one.new);
+            append_run(&mut one.record.summary, one.run, one.new);
             let path = self.store.summary_path(&one.name);
-            let draft = placed.and_then(|()| draft(&path, &one.record.pieces()));
+            let draft = placed.and_then(|()| write_draft(&path, &one.record.text_parts()));
             match draft {
                 Ok(draft) => {
                     summaries.push(draft);
@@ -191,7 +190,7 @@ impl Writer {
                 Err(error) => results.push((one.at, Err(error))),
             }
         }
-        for (one, placed) in entered.into_iter().zip(place_all(summaries)) {
+        for (one, placed) in entered.into_iter().zip(replace_files(summaries)) {
             let recorded = Recorded {
                 file: self.store.summary_path(&one.name),
                 name: one.name,
@@ -204,15 +203,15 @@ impl Writer {
     }
 }
 
-/// One more than anybody has used, on disk or in the summary.
+/// One more than the highest number on disk and in the summary.
 fn next_run(store: &Store, name: &str, record: &AppendableSummary) -> Result<u64, StoreError> {
     let on_disk = store.run_numbers(name)?;
     let highest = on_disk.last().copied().unwrap_or(0);
     Ok(highest.max(record.highest_run()).saturating_add(1))
 }
 
-/// A link in the place of the directory could lead anywhere.
-fn make_directory(path: &Utf8Path) -> Result<(), StoreError> {
+/// Refuses a link, which could lead out of the store.
+fn create_run_directory(path: &Utf8Path) -> Result<(), StoreError> {
     match fs::create_dir(path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             match path.symlink_metadata() {
@@ -230,12 +229,12 @@ fn make_directory(path: &Utf8Path) -> Result<(), StoreError> {
 mod tests {
     use std::time::SystemTime;
 
-    use super::super::Asked;
+    use super::super::UserMessage;
     use super::*;
 
     fn run(input: &str, output: &str) -> NewRun {
         NewRun {
-            asked: vec![Asked::new(input)],
+            asked: vec![UserMessage::new(input)],
             output: output.to_owned(),
             ..NewRun::default()
         }
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn together_is_as_one_after_the_other() {
+    fn a_batch_writes_the_same_files_as_single_runs() {
         let runs = ["a", "A!", "b", "a", "a?", "A!", "a", "c"];
         let runs: Vec<NewRun> = runs
             .iter()
@@ -290,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_did_meanwhile_is_seen() {
+    fn changes_of_other_writers_are_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let store = store(&folder);
         let mut writer = store.writer();
@@ -298,16 +297,16 @@ mod tests {
         assert_eq!(places(writer.record_all(&[&first, &second]))[1].0, "a_2");
         store.record(&third).unwrap();
         fs::remove_file(store.summary_path("a_2")).unwrap();
-        // Clocks of file systems are slow: to them all of this may have been one moment.
+        // File system clocks are coarse: all of this may have the same modification time.
         let directory = fs::File::open(store.directory()).unwrap();
         directory.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         let again = places(writer.record_all(&[&third, &second]));
-        // `a_2` is free, so it is the first name that fits; its run file counts.
+        // `a_2` is free, so it is the first match; its old run file still counts.
         assert_eq!(again, [("a_2".to_owned(), 2), ("a_4".to_owned(), 1)]);
     }
 
     #[test]
-    fn one_that_cannot_be_written_holds_up_no_other() {
+    fn a_failed_run_does_not_stop_the_others() {
         let folder = tempfile::tempdir().unwrap();
         let store = store(&folder);
         fs::create_dir_all(store.directory()).unwrap();
@@ -319,13 +318,13 @@ mod tests {
         let results = store.writer().record_all(&all);
         let is_ok: Vec<bool> = results.iter().map(Result::is_ok).collect();
         assert_eq!(is_ok, [false, false, true, true]);
-        let nobody = store.writer().record_all(&[&NewRun::default()]);
-        assert!(matches!(nobody[..], [Err(StoreError::NoInput)]));
+        let empty = store.writer().record_all(&[&NewRun::default()]);
+        assert!(matches!(empty[..], [Err(StoreError::NoInput)]));
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_link_does_not_lead_a_run_out_of_the_store() {
+    fn links_out_of_the_store_are_refused() {
         let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let store = store(&folder);
         fs::create_dir_all(store.directory()).unwrap();

@@ -9,7 +9,7 @@ use super::testing::{alice, folder, read, run};
 use super::*;
 
 #[test]
-fn the_worked_files_come_out_byte_for_byte() {
+fn the_worked_files_are_written_byte_for_byte() {
     let here = folder();
     let store = &here.store;
     store.record(&alice("2025-12-25 11:56:26", 4438)).unwrap();
@@ -24,7 +24,7 @@ fn the_worked_files_come_out_byte_for_byte() {
 }
 
 #[test]
-fn with_nothing_expected_the_file_is_that_of_the_seed() {
+fn without_an_expected_answer_the_file_has_empty_texts() {
     let here = folder();
     for (time, took) in [("2025-12-25 11:56:26", 4438), ("2025-12-25 11:56:56", 3595)] {
         let mut new = alice(time, took);
@@ -40,7 +40,7 @@ fn with_nothing_expected_the_file_is_that_of_the_seed() {
 }
 
 #[test]
-fn another_input_with_the_same_slug_gets_a_record_of_its_own() {
+fn another_input_with_the_same_slug_gets_its_own_record() {
     let here = folder();
     let store = &here.store;
     for (input, name, number) in [
@@ -54,15 +54,15 @@ fn another_input_with_the_same_slug_gets_a_record_of_its_own() {
         assert_eq!((recorded.name.as_str(), recorded.run), (name, number));
         assert_eq!(store.read(name).unwrap().summary.name(), name);
     }
-    let finder = Finder::new(store.clone());
-    let found = |input: &str| finder.find(&[Asked::new(input)]).unwrap();
+    let finder = RecordFinder::new(store.clone());
+    let found = |input: &str| finder.find(&[UserMessage::new(input)]).unwrap();
     let name = |input: &str| found(input).map(|record| record.name);
     for _ in 0..2 {
         let third = name("say hello to alice?");
         assert_eq!(third.as_deref(), Some("say_hello_to_alice_3"));
         assert_eq!(name("Say hello to Alice!!!"), None);
     }
-    // What stands in the way is nobody's.
+    // A corrupt file belongs to no input.
     fs::write(store.summary_path("say_hello_to_alice"), "[").unwrap();
     assert_eq!(name("Say hello to Alice"), None);
     let second = name("Say hello, to: ALICE!");
@@ -70,7 +70,7 @@ fn another_input_with_the_same_slug_gets_a_record_of_its_own() {
 }
 
 #[test]
-fn attachments_tell_inputs_apart_but_are_not_in_the_name() {
+fn attachments_are_part_of_the_input_but_not_of_the_name() {
     let here = folder();
     let mut with = run("Sum it up", "x");
     with.asked[0].attachments = vec!["[file: a.csv]".to_owned(), "[image]".to_owned()];
@@ -88,10 +88,12 @@ fn a_conversation_has_a_turn_for_every_user_message() {
     let here = folder();
     let mut new = run("one", "answer");
     new.asked[0].reply = Some("scripted".to_owned());
-    new.asked.push(Asked::new("two"));
+    new.asked.push(UserMessage::new("two"));
     new.tokens = Some(7);
     here.store.record(&new).unwrap();
-    here.store.expect("one", Which::Number(1), "mine").unwrap();
+    here.store
+        .expect("one", TurnSelector::Number(1), "mine")
+        .unwrap();
     here.store.record(&new).unwrap();
     let expected = "\
 name: one
@@ -130,18 +132,25 @@ turns:
     meta: '{\"tokens\": 7, \"cost\": null, \"duration_ms\": null, \"ts\": \"2025-12-25 11:56:26\"}'
 ";
     assert_eq!(read(&here.store.summary_path("one")), expected);
-    // The first message alone is another conversation.
+    // A prefix of a conversation is a different conversation.
     assert_eq!(here.store.record(&run("one", "x")).unwrap().name, "one_2");
 }
 
 #[test]
-fn what_a_person_wrote_stays_unless_the_test_expects_something() {
+fn an_expected_answer_of_a_user_stays_unless_the_test_has_one() {
     let here = folder();
     let store = &here.store;
     store.record(&run("hi", "x")).unwrap();
-    store.expect("hi", Which::Last, "a greeting").unwrap();
     store
-        .evaluate("hi", Which::Number(1), Word::Fail, Some("too\nshort"))
+        .expect("hi", TurnSelector::Last, "a greeting")
+        .unwrap();
+    store
+        .evaluate(
+            "hi",
+            TurnSelector::Number(1),
+            ManualVerdict::Fail,
+            Some("too\nshort"),
+        )
         .unwrap();
     store.record(&run("hi", "y")).unwrap();
     let mut new = run("hi", "z");
@@ -152,16 +161,21 @@ fn what_a_person_wrote_stays_unless_the_test_expects_something() {
     assert_eq!(turn.history[0].expected(), "a greeting");
     assert_eq!(turn.history[0].evaluation(), "");
     assert_eq!(turn.history[1].evaluation(), "fail: too short");
-    let error = store.expect("hi", Which::Number(2), "x").unwrap_err();
-    assert_eq!(error.to_string(), "record `hi` has no turn 2: it has 1");
+    let error = store
+        .expect("hi", TurnSelector::Number(2), "x")
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "record `hi` has no turn 2; its last turn is 1"
+    );
     assert!(matches!(
-        store.expect("no", Which::Last, "x"),
+        store.expect("no", TurnSelector::Last, "x"),
         Err(StoreError::NoRecord { .. })
     ));
 }
 
 #[test]
-fn a_corrupt_summary_is_set_aside_and_numbers_go_on() {
+fn a_corrupt_summary_is_renamed_and_numbers_continue() {
     let here = folder();
     let store = &here.store;
     let path = store.summary_path("hi");
@@ -178,7 +192,7 @@ fn a_corrupt_summary_is_set_aside_and_numbers_go_on() {
 }
 
 #[test]
-fn numbers_respect_everything_that_was_ever_used() {
+fn run_numbers_are_never_reused() {
     let here = folder();
     let store = &here.store;
     store.record(&run("hi", "x")).unwrap();
@@ -192,7 +206,7 @@ fn numbers_respect_everything_that_was_ever_used() {
 }
 
 #[test]
-fn files_of_people_are_never_written() {
+fn files_of_co_eval_are_never_changed() {
     let here = folder();
     let store = &here.store;
     fs::create_dir_all(store.directory()).unwrap();
@@ -200,16 +214,16 @@ fn files_of_people_are_never_written() {
     fs::write(store.summary_path("hi"), text).unwrap();
     assert_eq!(store.record(&run("hi", "x")).unwrap().name, "hi_2");
     assert!(matches!(
-        store.expect("hi", Which::Last, "x"),
+        store.expect("hi", TurnSelector::Last, "x"),
         Err(StoreError::Authored { .. })
     ));
     store
         .prune(
-            Keep {
+            Retention {
                 records: Some(0),
-                ..Keep::default()
+                ..Retention::default()
             },
-            Doing::Delete,
+            PruneMode::Delete,
         )
         .unwrap();
     assert_eq!(store.names().unwrap(), ["hi"]);
@@ -217,7 +231,7 @@ fn files_of_people_are_never_written() {
 }
 
 #[test]
-fn a_record_of_the_real_client_is_continued_and_keeps_its_keys() {
+fn a_record_of_another_client_is_continued_and_keeps_its_keys() {
     let here = folder();
     let store = &here.store;
     fs::create_dir_all(store.directory()).unwrap();
@@ -236,7 +250,7 @@ fn a_record_of_the_real_client_is_continued_and_keeps_its_keys() {
 }
 
 #[test]
-fn nothing_is_added_to_a_history_that_nobody_understands() {
+fn a_history_of_unknown_shape_is_not_extended() {
     let here = folder();
     let store = &here.store;
     let text = "turns:\n- input: hi\n  run: 1\n  output: kept\n  history: see log.txt\n";
@@ -247,7 +261,7 @@ fn nothing_is_added_to_a_history_that_nobody_understands() {
 }
 
 #[test]
-fn a_file_that_was_copied_gets_its_own_name() {
+fn the_name_in_a_copied_file_is_corrected() {
     let here = folder();
     let store = &here.store;
     let text = "name: other\nturns:\n- input: hi\n";
@@ -258,7 +272,7 @@ fn a_file_that_was_copied_gets_its_own_name() {
 }
 
 #[test]
-fn every_text_survives_the_files() {
+fn every_text_round_trips() {
     let here = folder();
     for text in [
         "yes",
@@ -288,7 +302,7 @@ fn every_text_survives_the_files() {
 }
 
 #[test]
-fn writers_side_by_side_lose_nothing() {
+fn concurrent_writers_lose_nothing() {
     let here = folder();
     thread::scope(|scope| {
         for writer in 0..8 {
@@ -315,5 +329,11 @@ fn writers_side_by_side_lose_nothing() {
         }
     }
     assert_eq!((listing.records.len(), outputs.len()), (2, 80));
-    assert!(here.store.verify(Mending::No).unwrap().problems.is_empty());
+    assert!(
+        here.store
+            .verify(VerifyMode::Check)
+            .unwrap()
+            .findings
+            .is_empty()
+    );
 }

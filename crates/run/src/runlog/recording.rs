@@ -1,7 +1,7 @@
-//! Recording while a run goes on: every case that has a transcript becomes a run of its record.
+//! Records cases during a run: every case with a transcript becomes a run of its record.
 //!
-//! A thread of its own writes, so that no case waits for the disk. Whatever has ended while it wrote
-//! is written next, together.
+//! A separate thread writes, so that cases do not wait for the disk. Cases that end while it writes
+//! form the next batch.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -18,40 +18,40 @@ use crate::record::{RecordPlace, Row, RowError};
 
 use super::case::CaseRun;
 use super::new_run::{NewRun, Recorded};
-use super::record_writer::Writer;
+use super::record_writer::RecordWriter;
 use super::store::Store;
 use super::store_error::StoreError;
 
-/// Runs that are written together. Others who want to write wait that long.
-const MOST_TOGETHER: usize = 256;
+/// Most runs in a batch. Other processes wait for the lock that long.
+const MOST_IN_BATCH: usize = 256;
 
-/// How the cases of a run are recorded.
+/// Records the cases of a run.
 #[derive(Debug)]
 pub struct Recording {
-    /// `--store`; otherwise each suite's repository has its own.
+    /// `--store`; by default the store in the repository of each suite.
     store: Option<Utf8PathBuf>,
     secrets: Arc<Secrets>,
-    /// To the thread that writes, which ends with it.
-    orders: Mutex<Sender<LogRequest>>,
-    heard: Arc<Mutex<LogWarnings>>,
+    /// To the writer thread, which ends when this is dropped.
+    requests: Mutex<Sender<LogRequest>>,
+    log_warnings: Arc<Mutex<LogWarnings>>,
 }
 
-/// What people should hear of when the run is over.
+/// Warnings to show after the run.
 #[derive(Debug, Default)]
 struct LogWarnings {
     warnings: Vec<String>,
-    /// Cases that could not be recorded.
+    /// How many cases could not be recorded.
     lost: usize,
-    /// Why the first of them could not.
+    /// Why the first of them could not be recorded.
     reason: Option<String>,
 }
 
-/// A case that has a transcript and is graded.
+/// A graded case with a transcript.
 #[derive(Clone, Copy)]
 pub struct FinishedCase<'a> {
     /// The repository of its suite.
     pub root: &'a Utf8Path,
-    /// Where the target ran, if not there.
+    /// Where the target ran, if not in `root`.
     pub cwd: Option<&'a Utf8Path>,
     pub test: &'a Test,
     pub transcript: &'a Transcript,
@@ -66,17 +66,17 @@ impl std::fmt::Debug for FinishedCase<'_> {
     }
 }
 
-/// A run that is to be recorded.
+/// A request to record a run.
 #[derive(Debug)]
 struct LogRequest {
     store: Utf8PathBuf,
-    /// Where the store has to lie, unless somebody named it.
+    /// The store must be inside; `None` with `--store`.
     root: Option<Utf8PathBuf>,
     new: NewRun,
     reply: oneshot::Sender<Result<Recorded, StoreError>>,
 }
 
-/// A case that is being recorded.
+/// The future result of recording a case.
 #[derive(Debug)]
 pub struct PendingRecord {
     root: Utf8PathBuf,
@@ -89,25 +89,25 @@ impl Recording {
         keep_runs: Option<usize>,
         secrets: Arc<Secrets>,
     ) -> Self {
-        let (orders, taken) = channel();
-        let heard = Arc::new(Mutex::default());
-        let clerk = LogWriter {
+        let (requests, receiver) = channel();
+        let log_warnings = Arc::new(Mutex::default());
+        let writer = LogWriter {
             writers: HashMap::new(),
             keep_runs,
-            heard: Arc::clone(&heard),
+            log_warnings: Arc::clone(&log_warnings),
         };
-        let clerk = move || clerk.work(&taken);
-        // Without the thread every case says that it could not be recorded.
-        let _ = thread::Builder::new().name("run log".into()).spawn(clerk);
+        let writer = move || writer.serve_requests(&receiver);
+        // If the thread cannot start, every case reports that it could not be recorded.
+        let _ = thread::Builder::new().name("run log".into()).spawn(writer);
         Self {
             store,
             secrets,
-            orders: Mutex::new(orders),
-            heard,
+            requests: Mutex::new(requests),
+            log_warnings,
         }
     }
 
-    /// Begins to record the case.
+    /// Sends the case to the writer thread.
     pub fn add(&self, case: FinishedCase<'_>) -> PendingRecord {
         let root = case.root;
         let new = NewRun::from(CaseRun {
@@ -119,7 +119,7 @@ impl Recording {
             time: SystemTime::now(),
         });
         let (reply, replied) = oneshot::channel();
-        let order = match &self.store {
+        let request = match &self.store {
             Some(directory) => LogRequest {
                 store: directory.clone(),
                 root: None,
@@ -133,26 +133,26 @@ impl Recording {
                 reply,
             },
         };
-        // Where nobody takes it any more, nobody replies either, and that is an error.
-        let _ = locked(&self.orders).send(order);
+        // If the thread has ended, the reply channel is closed, which `note` reports.
+        let _ = lock_ignoring_poison(&self.requests).send(request);
         PendingRecord {
             root: root.to_owned(),
             reply: replied,
         }
     }
 
-    /// Such as files that were set aside; each is told once. What one disk refuses it refuses
-    /// many times, so that only the first reason is told.
+    /// Returns each warning once, such as files that were renamed. Cases often fail for the same
+    /// reason, so only the first is shown.
     pub fn take_warnings(&self) -> Vec<String> {
-        let heard = std::mem::take(&mut *locked(&self.heard));
-        let mut warnings = heard.warnings;
-        if let Some(reason) = heard.reason {
-            let cases = match heard.lost {
+        let log_warnings = std::mem::take(&mut *lock_ignoring_poison(&self.log_warnings));
+        let mut warnings = log_warnings.warnings;
+        if let Some(reason) = log_warnings.reason {
+            let cases = match log_warnings.lost {
                 1 => "1 case was".to_owned(),
                 lost => format!("{lost} cases were"),
             };
             warnings.push(format!(
-                "{cases} not recorded: {reason}; `--no-record` runs without a log"
+                "{cases} not recorded: {reason}; use `--no-record` to run without a log"
             ));
         }
         warnings
@@ -160,16 +160,16 @@ impl Recording {
 }
 
 impl PendingRecord {
-    /// Says in the row where the case was recorded. A record that cannot be written is said in the
-    /// row too, which keeps its verdict; an earlier error stays.
+    /// Sets where the case was recorded in its row. If recording failed, sets the error of the row
+    /// unless it has one; the verdict stays.
     pub async fn note(self, row: &mut Row) {
         let message = match self.reply.await {
             Ok(Ok(recorded)) => {
-                row.record = Some(place(&self.root, &recorded));
+                row.record = Some(record_place(&self.root, &recorded));
                 return;
             }
             Ok(Err(error)) => error.to_string(),
-            Err(_) => "the run log is no longer written".to_owned(),
+            Err(_) => "the writer of the run log has stopped".to_owned(),
         };
         row.error.get_or_insert_with(|| RowError {
             stage: Stage::Record.word().to_owned(),
@@ -179,56 +179,62 @@ impl PendingRecord {
     }
 }
 
-/// Who writes.
+/// The state of the writer thread.
 #[derive(Debug)]
 struct LogWriter {
-    writers: HashMap<Utf8PathBuf, Writer>,
+    writers: HashMap<Utf8PathBuf, RecordWriter>,
     keep_runs: Option<usize>,
-    heard: Arc<Mutex<LogWarnings>>,
+    log_warnings: Arc<Mutex<LogWarnings>>,
 }
 
 impl LogWriter {
-    fn work(mut self, orders: &Receiver<LogRequest>) {
-        while let Ok(first) = orders.recv() {
-            let more = orders.try_iter().take(MOST_TOGETHER - 1);
+    fn serve_requests(mut self, requests: &Receiver<LogRequest>) {
+        while let Ok(first) = requests.recv() {
+            let more = requests.try_iter().take(MOST_IN_BATCH - 1);
             let mut by_store: HashMap<Utf8PathBuf, Vec<LogRequest>> = HashMap::new();
-            for order in std::iter::once(first).chain(more) {
-                by_store.entry(order.store.clone()).or_default().push(order);
+            for request in std::iter::once(first).chain(more) {
+                by_store
+                    .entry(request.store.clone())
+                    .or_default()
+                    .push(request);
             }
-            for (store, orders) in by_store {
-                self.write(store, orders);
+            for (store, requests) in by_store {
+                self.write_requests(store, requests);
             }
         }
     }
 
-    fn write(&mut self, store: Utf8PathBuf, orders: Vec<LogRequest>) {
-        if let Some(error) = orders.iter().find_map(|order| escape(&store, order)) {
-            for order in orders {
-                self.reply(order, Err(error.clone()));
+    fn write_requests(&mut self, store: Utf8PathBuf, requests: Vec<LogRequest>) {
+        if let Some(error) = requests
+            .iter()
+            .find_map(|request| outside_root_error(&store, request))
+        {
+            for request in requests {
+                self.send_reply(request, Err(error.clone()));
             }
             return;
         }
         let writer = self.writers.entry(store);
         let writer = writer.or_insert_with_key(|store| Store::open(store.clone()).writer());
-        let news: Vec<&NewRun> = orders.iter().map(|order| &order.new).collect();
-        let mut results = writer.record_all(&news);
+        let runs_to_write: Vec<&NewRun> = requests.iter().map(|request| &request.new).collect();
+        let mut results = writer.record_all(&runs_to_write);
         if let Some(runs) = self.keep_runs {
-            prune(writer.store(), runs, &mut results);
+            prune_recorded(writer.store(), runs, &mut results);
         }
-        for (order, result) in orders.into_iter().zip(results) {
-            self.reply(order, result);
+        for (request, result) in requests.into_iter().zip(results) {
+            self.send_reply(request, result);
         }
     }
 
-    fn reply(&self, order: LogRequest, result: Result<Recorded, StoreError>) {
-        locked(&self.heard).hear(&result);
-        // The case may have been given up.
-        let _ = order.reply.send(result);
+    fn send_reply(&self, request: LogRequest, result: Result<Recorded, StoreError>) {
+        lock_ignoring_poison(&self.log_warnings).note_result(&result);
+        // The receiver is gone if the case was cancelled.
+        let _ = request.reply.send(result);
     }
 }
 
 impl LogWarnings {
-    fn hear(&mut self, result: &Result<Recorded, StoreError>) {
+    fn note_result(&mut self, result: &Result<Recorded, StoreError>) {
         match result {
             Ok(recorded) => self.warnings.extend(recorded.warnings.clone()),
             Err(error) => {
@@ -239,13 +245,13 @@ impl LogWarnings {
     }
 }
 
-/// Why nothing may be written there.
-fn escape(store: &Utf8Path, order: &LogRequest) -> Option<StoreError> {
-    let root = order.root.as_ref()?;
-    Store::open(store).stays_in(root).err()
+/// An error if the store is outside the repository of the suite.
+fn outside_root_error(store: &Utf8Path, request: &LogRequest) -> Option<StoreError> {
+    let root = request.root.as_ref()?;
+    Store::open(store).check_is_inside(root).err()
 }
 
-fn prune(store: &Store, runs: usize, results: &mut [Result<Recorded, StoreError>]) {
+fn prune_recorded(store: &Store, runs: usize, results: &mut [Result<Recorded, StoreError>]) {
     for result in results {
         if let Ok(recorded) = result
             && let Err(error) = store.prune_record(&recorded.name, runs)
@@ -255,8 +261,8 @@ fn prune(store: &Store, runs: usize, results: &mut [Result<Recorded, StoreError>
     }
 }
 
-/// Seen from the repository root.
-fn place(root: &Utf8Path, recorded: &Recorded) -> RecordPlace {
+/// The path is relative to the repository root.
+fn record_place(root: &Utf8Path, recorded: &Recorded) -> RecordPlace {
     let file = recorded.file.strip_prefix(root).unwrap_or(&recorded.file);
     RecordPlace {
         file: file.as_str().replace('\\', "/"),
@@ -264,6 +270,6 @@ fn place(root: &Utf8Path, recorded: &Recorded) -> RecordPlace {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Replaces the files of a store, many at once: what waits for the disk waits together.
+//! Replaces many files of a store at once, so that they wait for the disk together.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
@@ -11,10 +11,13 @@ use super::store_error::StoreError;
 use crate::disk::{FileDraft, directory_of, sync_directory};
 
 /// Threads that wait for the disk; file systems commit concurrent requests together.
-const MOST_AT_ONCE: usize = 16;
+const MOST_THREADS: usize = 16;
 
-/// The text comes in pieces.
-pub(super) fn draft<T: AsRef<str>>(path: &Utf8Path, text: &[T]) -> Result<FileDraft, StoreError> {
+/// Writes the parts of the text one after the other.
+pub(super) fn write_draft<T: AsRef<str>>(
+    path: &Utf8Path,
+    text: &[T],
+) -> Result<FileDraft, StoreError> {
     let written = FileDraft::create(path).and_then(|mut draft| {
         let mut pieces = text.iter().map(|piece| piece.as_ref().as_bytes());
         pieces.try_for_each(|piece| draft.write_all(piece))?;
@@ -23,13 +26,13 @@ pub(super) fn draft<T: AsRef<str>>(path: &Utf8Path, text: &[T]) -> Result<FileDr
     written.map_err(|error| StoreError::io("written", path, error))
 }
 
-pub(super) fn place(path: &Utf8Path, text: &str) -> Result<(), StoreError> {
-    place_all(vec![draft(path, &[text])?]).remove(0)
+pub(super) fn replace_file(path: &Utf8Path, text: &str) -> Result<(), StoreError> {
+    replace_files(vec![write_draft(path, &[text])?]).remove(0)
 }
 
-/// Durable, like [`crate::disk::Durability::Durable`]. One result for each draft.
-pub(super) fn place_all(mut drafts: Vec<FileDraft>) -> Vec<Result<(), StoreError>> {
-    let mut placed = side_by_side(&drafts, FileDraft::sync);
+/// Replaces files as [`crate::disk::Durability::Durable`] demands. Returns one result per draft.
+pub(super) fn replace_files(mut drafts: Vec<FileDraft>) -> Vec<Result<(), StoreError>> {
+    let mut placed = map_on_threads(&drafts, FileDraft::sync);
     for (draft, placed) in drafts.iter_mut().zip(&mut placed) {
         if placed.is_ok() {
             *placed = draft.rename();
@@ -39,8 +42,8 @@ pub(super) fn place_all(mut drafts: Vec<FileDraft>) -> Vec<Result<(), StoreError
     let directories: BTreeSet<&Utf8Path> =
         renamed.map(|draft| directory_of(draft.path())).collect();
     let directories: Vec<&Utf8Path> = directories.into_iter().collect();
-    let synced = side_by_side(&directories, |directory| sync_directory(directory));
-    let faults: HashMap<&Utf8Path, StoreError> = directories
+    let synced = map_on_threads(&directories, |directory| sync_directory(directory));
+    let sync_errors: HashMap<&Utf8Path, StoreError> = directories
         .into_iter()
         .zip(synced)
         .filter_map(|(directory, synced)| Some((directory, synced.err()?)))
@@ -48,7 +51,7 @@ pub(super) fn place_all(mut drafts: Vec<FileDraft>) -> Vec<Result<(), StoreError
         .collect();
     let results = drafts.iter().zip(placed).map(|(draft, placed)| {
         placed.map_err(|error| StoreError::io("written", draft.path(), error))?;
-        match faults.get(directory_of(draft.path())) {
+        match sync_errors.get(directory_of(draft.path())) {
             None => Ok(()),
             Some(error) => Err(error.clone()),
         }
@@ -56,12 +59,12 @@ pub(super) fn place_all(mut drafts: Vec<FileDraft>) -> Vec<Result<(), StoreError
     results.collect()
 }
 
-/// Calls `act` for each, on several threads.
-fn side_by_side<T: Sync, R: Send>(all: &[T], act: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// Calls `act` for each item on several threads.
+fn map_on_threads<T: Sync, R: Send>(all: &[T], act: impl Fn(&T) -> R + Sync) -> Vec<R> {
     if let [one] = all {
         return vec![act(one)];
     }
-    let part = all.len().div_ceil(MOST_AT_ONCE).max(1);
+    let part = all.len().div_ceil(MOST_THREADS).max(1);
     let act = &act;
     let done = thread::scope(|scope| {
         let parts: Vec<_> = all
@@ -84,19 +87,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_and_nothing_else_is_left() {
+    fn replacing_a_file_leaves_no_draft() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Utf8Path::from_path(folder.path()).unwrap();
         let path = directory.join("a.yaml");
-        place(&path, "one").unwrap();
-        place(&path, "two").unwrap();
+        replace_file(&path, "one").unwrap();
+        replace_file(&path, "two").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(fs::read_dir(directory).unwrap().count(), 1);
-        assert!(place(&directory.join("none/a.yaml"), "x").is_err());
+        assert!(replace_file(&directory.join("none/a.yaml"), "x").is_err());
     }
 
     #[test]
-    fn many_files_are_placed_and_each_says_how_it_went() {
+    fn each_file_has_its_own_result() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Utf8Path::from_path(folder.path()).unwrap();
         let paths: Vec<Utf8PathBuf> = (0..40)
@@ -105,10 +108,10 @@ mod tests {
         for at in 0..3 {
             fs::create_dir(directory.join(at.to_string())).unwrap();
         }
-        // A file cannot take the place of a directory that is not empty.
+        // A file cannot replace a directory that is not empty.
         fs::create_dir_all(paths[7].join("in the way")).unwrap();
-        let draft = |path: &Utf8PathBuf| draft(path, &[path.as_str()]).unwrap();
-        let placed = place_all(paths.iter().map(draft).collect());
+        let draft = |path: &Utf8PathBuf| write_draft(path, &[path.as_str()]).unwrap();
+        let placed = replace_files(paths.iter().map(draft).collect());
         for (at, (path, placed)) in paths.iter().zip(placed).enumerate() {
             assert_eq!(placed.is_ok(), at != 7, "{placed:?}");
             if placed.is_ok() {
@@ -117,6 +120,6 @@ mod tests {
         }
         let left = (0..3).flat_map(|at| fs::read_dir(directory.join(at.to_string())).unwrap());
         assert_eq!(left.count(), 40);
-        assert!(place_all(Vec::new()).is_empty());
+        assert!(replace_files(Vec::new()).is_empty());
     }
 }

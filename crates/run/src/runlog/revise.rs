@@ -1,28 +1,28 @@
-//! What people add to a record: what they expect, and what they make of an answer.
+//! Changes that users make to a record: the expected answer and a verdict.
 
 use evalrig_core::model::Value;
 
-use super::lock::Lock;
-use super::replace_files::place;
+use super::lock::StoreLock;
+use super::replace_files::replace_file;
 use super::store::{Record, Store};
 use super::store_error::StoreError;
 use super::summary::{SummaryKind, Turn};
 
-/// Notes are one line of at most so many characters (spec 13.3).
+/// Notes are one line of at most this many characters (spec 13.3).
 const LONGEST_NOTE: usize = 200;
 
-/// Which turn of a record is meant.
+/// Selects a turn of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
-    /// The one that the agent answered.
+pub enum TurnSelector {
+    /// The turn that the agent answered.
     Last,
-    /// From 1.
+    /// Counted from 1.
     Number(usize),
 }
 
-/// What a person says of an answer.
+/// The verdict of a user on an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
+pub enum ManualVerdict {
     Pass,
     Fail,
 }
@@ -43,46 +43,51 @@ fn one_line(note: &str) -> String {
 }
 
 impl Store {
-    /// Writes what is expected of a turn. The next run that expects nothing of its own keeps it.
-    pub fn expect(&self, name: &str, which: Which, text: &str) -> Result<Record, StoreError> {
-        self.revise(name, which, |turn| turn.now.set("expected", text))
+    /// Sets the expected answer of a turn. Later runs keep it unless their test expects something.
+    pub fn expect(
+        &self,
+        name: &str,
+        selector: TurnSelector,
+        text: &str,
+    ) -> Result<Record, StoreError> {
+        self.revise_turn(name, selector, |turn| turn.now.set("expected", text))
     }
 
-    /// Writes what somebody makes of the newest answer of a turn.
+    /// Sets the verdict on the newest answer of a turn.
     pub fn evaluate(
         &self,
         name: &str,
-        which: Which,
-        word: Word,
+        selector: TurnSelector,
+        verdict: ManualVerdict,
         note: Option<&str>,
     ) -> Result<Record, StoreError> {
-        let word = match word {
-            Word::Pass => "pass",
-            Word::Fail => "fail",
+        let word = match verdict {
+            ManualVerdict::Pass => "pass",
+            ManualVerdict::Fail => "fail",
         };
         let text = evaluation(word, note.unwrap_or_default());
-        self.revise(name, which, |turn| {
+        self.revise_turn(name, selector, |turn| {
             turn.now.set("evaluation", text.as_str());
         })
     }
 
-    fn revise(
+    fn revise_turn(
         &self,
         name: &str,
-        which: Which,
+        selector: TurnSelector,
         change: impl FnOnce(&mut Turn),
     ) -> Result<Record, StoreError> {
-        // Nobody should make a store by a slip of the pen.
+        // Locking creates the store, so a mistyped name must fail before that.
         self.read(name)?;
-        let _lock = Lock::take(self.directory())?;
+        let _lock = StoreLock::acquire(self.directory())?;
         let mut record = self.read(name)?;
         if record.summary.kind() == SummaryKind::Authored {
             return Err(StoreError::Authored { path: record.file });
         }
         let turns = record.summary.turns.len();
-        let at = match which {
-            Which::Last => turns,
-            Which::Number(number) => number,
+        let at = match selector {
+            TurnSelector::Last => turns,
+            TurnSelector::Number(number) => number,
         };
         let turn = at
             .checked_sub(1)
@@ -95,13 +100,13 @@ impl Store {
             });
         };
         change(turn);
-        place(&record.file, &record.summary.to_yaml())?;
+        replace_file(&record.file, &record.summary.to_yaml())?;
         Ok(record)
     }
 }
 
 impl Record {
-    /// The summary as data, with `meta` and a `history` of JSON text read out.
+    /// The summary as data, with `meta` parsed from its JSON string.
     pub fn parsed(&self) -> Value {
         let Value::Map(mut root) = self.summary.to_value() else {
             return Value::Null;

@@ -4,7 +4,7 @@ use evalrig_core::model::{JsonStyle, Map, Number, Value};
 use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::{Node, decode, lenient_json_value, lone_tree};
 
-use super::history_entry::{cost_value, optional};
+use super::history_entry::{cost_value, number_or_null};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunFile {
@@ -22,7 +22,7 @@ pub struct RunFile {
 }
 
 impl RunFile {
-    /// As it stands in the file.
+    /// The content of the file.
     pub fn to_text(&self) -> String {
         let quoted = |text: &str| JsonStyle::Spaced.quote(text);
         let scalar = |value: Value| value.to_json(JsonStyle::Spaced);
@@ -31,9 +31,9 @@ impl RunFile {
             ("system_prompt", quoted(&self.system_prompt)),
             ("model", quoted(&self.model)),
             ("cwd", quoted(&self.cwd)),
-            ("tokens", scalar(optional(self.tokens))),
+            ("tokens", scalar(number_or_null(self.tokens))),
             ("cost", scalar(cost_value(self.cost))),
-            ("duration_ms", scalar(optional(self.duration_ms))),
+            ("duration_ms", scalar(number_or_null(self.duration_ms))),
             ("timestamp", quoted(&self.timestamp)),
         ] {
             out += &format!("{key}: {value}\n");
@@ -50,7 +50,7 @@ impl RunFile {
         out + "  [\n" + &lines.join(",\n") + "\n  ]\n"
     }
 
-    /// The reason is for people.
+    /// Fails with a reason for the user.
     pub fn read(bytes: Vec<u8>) -> Result<Self, String> {
         let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
         let tree = lone_tree(text).map_err(|reason| format!("it is not YAML: {reason}"))?;
@@ -73,12 +73,12 @@ impl RunFile {
             timestamp: text_at(root, "timestamp"),
             messages: match root.get("messages") {
                 None => Vec::new(),
-                Some(node) => messages(raw_value(node))?,
+                Some(node) => parse_messages(raw_value(node))?,
             },
         })
     }
 
-    /// `run_N.jsonl` of older clients: one message per line, and nothing else is known.
+    /// Reads `run_N.jsonl` of older clients: one message per line and nothing else.
     pub fn read_lines(bytes: Vec<u8>) -> Result<Self, String> {
         let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
         let mut messages = Vec::new();
@@ -98,8 +98,8 @@ impl RunFile {
         })
     }
 
-    /// What came back to so many user messages: everything after the last of them. Agents that talk
-    /// to a user of their own send back user messages too.
+    /// The messages received after the first `asked` user messages. Agents that simulate a user
+    /// return user messages too.
     pub fn received(&self, asked: usize) -> &[Value] {
         let is = |message: &Value, role: &str| role_of(message) == Some(role);
         let all = self.messages.iter().enumerate();
@@ -119,7 +119,7 @@ pub(super) fn role_of(message: &Value) -> Option<&str> {
     message.as_map()?.get("role")?.as_str()
 }
 
-/// The first system message, else nothing.
+/// The first system message, or an empty string.
 pub(super) fn system_prompt(messages: &[Value]) -> String {
     let first = messages.iter().find(|one| role_of(one) == Some("system"));
     let content = first
@@ -132,7 +132,7 @@ pub(super) fn system_prompt(messages: &[Value]) -> String {
     }
 }
 
-fn messages(value: Value) -> Result<Vec<Value>, String> {
+fn parse_messages(value: Value) -> Result<Vec<Value>, String> {
     let value = match value {
         Value::String(text) => lenient_json_value(&text)
             .map_err(|fault| format!("`messages` are not JSON: {}", fault.reason))?,
@@ -151,7 +151,7 @@ fn text_at(root: Node<'_>, key: &str) -> String {
     text.unwrap_or_default().to_owned()
 }
 
-/// The arguments of every call as JSON with blanks, as chat APIs and Python write them.
+/// Rewrites the arguments of every call as JSON with spaces, as chat APIs and Python do.
 pub(super) fn with_spaced_arguments(message: Value) -> Value {
     let Value::Map(mut map) = message else {
         return message;
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_real_client_are_read() {
+    fn reads_files_with_unknown_keys() {
         let text = "agent: \"a.py\"\nsystem_prompt: |\n  You are\n  kind\nmodel: \"m\"\ntokens: 5\ncost: 0.01\nmessages: |\n  [\n    {\"role\": \"user\", \"content\": \"Hi\"}\n  ]\n";
         let run = RunFile::read(text.as_bytes().to_vec()).unwrap();
         assert_eq!(run.system_prompt, "You are\nkind\n");
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_messages_are_read() {
+    fn reads_one_message_per_line() {
         let text =
             "{\"role\":\"system\",\"content\":\"S\"}\n\n{\"role\":\"user\",\"content\":\"Hi\"}\n";
         let run = RunFile::read_lines(text.as_bytes().to_vec()).unwrap();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_run_file_is_refused() {
+    fn other_files_are_refused() {
         for (text, reason) in [
             ("messages: |\n  [oops\n", "`messages` are not JSON"),
             ("messages: 3\n", "`messages` are not a list"),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_back_follows_the_last_message_that_was_sent() {
+    fn received_messages_follow_the_last_sent_one() {
         let run = RunFile::read(WORKED.as_bytes().to_vec()).unwrap();
         assert_eq!(run.received(1).len(), 3);
         let twice = RunFile {

@@ -78,10 +78,11 @@ pub struct Session {
 impl Session {
     /// Puts a question first, for agents that do not repeat it.
     #[must_use]
-    pub fn asked(mut self, prompt: &str) -> Self {
+    pub fn with_question(mut self, prompt: &str) -> Self {
         let is_system = |message: &&Value| role_of(message) == Some("system");
         let at = self.messages.iter().take_while(is_system).count();
-        self.messages.insert(at, message("user", prompt.into()));
+        self.messages
+            .insert(at, chat_message("user", prompt.into()));
         self
     }
 
@@ -142,7 +143,7 @@ fn read_messages(bytes: &[u8]) -> Result<Session, String> {
         Value::List(messages) => messages,
         Value::Map(map) => match map.get("messages").or_else(|| map.get("output")) {
             Some(Value::List(messages)) => messages.clone(),
-            _ => vec![message("assistant", read.answer.as_str().into())],
+            _ => vec![chat_message("assistant", read.answer.as_str().into())],
         },
         _ => Vec::new(),
     };
@@ -156,7 +157,7 @@ fn read_messages(bytes: &[u8]) -> Result<Session, String> {
     })
 }
 
-fn message(role: &str, content: Value) -> Value {
+fn chat_message(role: &str, content: Value) -> Value {
     let mut map = Map::new();
     map.insert("role", role);
     map.insert("content", content);
@@ -216,7 +217,7 @@ mod tests {
         let text = r#"[{"role":"system","content":"S"},{"role":"assistant","content":"Hello"}]"#;
         let session = read_session(text.as_bytes(), SessionFormat::Messages).unwrap();
         assert!(!session.has_question());
-        let run = session.asked("Hi").into_run();
+        let run = session.with_question("Hi").into_run();
         assert_eq!(run.asked[0].text, "Hi");
         assert_eq!(role_of(&run.messages[1]), Some("user"));
     }
@@ -242,7 +243,7 @@ mod tests {
     fn claude_events_become_a_session() {
         let session = read_session(STREAM.as_bytes(), CLAUDE).unwrap();
         assert!(!session.has_question());
-        let run = session.asked("How many numbers?").into_run();
+        let run = session.with_question("How many numbers?").into_run();
         assert_eq!(run.output, "Two numbers.");
         assert_eq!(run.tools_called, ["Read(path='a.csv')"]);
         assert_eq!((run.model.as_str(), run.cwd.as_str()), ("claude-x", "/p"));
@@ -281,7 +282,7 @@ mod tests {
 {"type":"turn.completed","usage":{"input_tokens":30,"cached_input_tokens":10,"output_tokens":5}}
 "#;
         let session = read_session(events.as_bytes(), CODEX).unwrap();
-        let run = session.asked("What is here?").into_run();
+        let run = session.with_question("What is here?").into_run();
         assert_eq!((run.output.as_str(), run.tokens), ("One file.", Some(35)));
         assert_eq!(run.tools_called, ["command_execution(command='ls')"]);
         assert_eq!(run.messages.len(), 4);

@@ -1,13 +1,13 @@
-//! The name of a record, made from what the user asked first (spec 13.2).
+//! The name of a record, made from the first user message (spec 13.2).
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Longer names are cut, at a word where there is one.
-const LONGEST: usize = 50;
+/// Longer slugs are cut, at a word boundary if there is one.
+const LONGEST_SLUG: usize = 50;
 
-const EMPTY: &str = "default";
+const EMPTY_SLUG: &str = "default";
 
 static GAPS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[^\p{L}\p{N}_]+").expect("the pattern is correct"));
@@ -17,7 +17,7 @@ pub fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
     let joined = GAPS.replace_all(&lower, "_");
     let whole = joined.trim_matches('_');
-    let kept = match whole.char_indices().nth(LONGEST) {
+    let kept = match whole.char_indices().nth(LONGEST_SLUG) {
         None => whole,
         Some((end, _)) => {
             let cut = &whole[..end];
@@ -25,13 +25,13 @@ pub fn slug(text: &str) -> String {
         }
     };
     match kept {
-        "" => EMPTY.to_owned(),
+        "" => EMPTY_SLUG.to_owned(),
         kept => kept.to_owned(),
     }
 }
 
-/// The names that a record may have, best first from 1: the slug, then with `_2`, `_3`, ….
-pub(super) fn name_of(slug: &str, number: u64) -> String {
+/// The slug for number 1, then with `_2`, `_3`, ….
+pub(super) fn numbered_name(slug: &str, number: u64) -> String {
     match number {
         1 => slug.to_owned(),
         number => format!("{slug}_{number}"),
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_of_the_format_holds() {
+    fn slugs_match_the_table_of_the_specification() {
         for (input, name) in [
             ("Say hello to Alice", "say_hello_to_alice"),
             ("Say hello, to: ALICE!", "say_hello_to_alice"),
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_no_letters_and_the_text_is_not_normalised() {
+    fn combining_marks_are_separators_and_text_is_not_normalized() {
         assert_eq!(slug("e\u{301}te\u{301}"), "e_te");
         assert_eq!(slug("Été"), "été");
         assert_eq!(slug("ΑΣ ²Ⅷ"), "ας_²ⅷ");
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn taken_names_are_followed_by_numbers() {
-        let tried = [1, 2, 3].map(|number| name_of("a", number));
+        let tried = [1, 2, 3].map(|number| numbered_name("a", number));
         assert_eq!(tried, ["a", "a_2", "a_3"]);
     }
 }

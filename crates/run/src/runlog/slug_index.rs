@@ -1,157 +1,157 @@
-//! Which name a record has (spec 13.2): the first that is free or belongs to its input.
+//! Finds the name of a record (spec 13.2): the first one that is free or belongs to its input.
 //!
-//! Inputs that begin alike share a slug, thousands of them in a data set with one instruction.
-//! What was found out about such names is remembered, or the thousandth would look at a thousand
-//! files.
+//! Inputs with the same beginning share a slug, thousands of them in a data set with one
+//! instruction. The index caches which numbers are taken; without it the thousandth input would
+//! open a thousand files.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
 
 use super::appendable_summary::AppendableSummary;
-use super::slug::name_of;
-use super::store::{Found, Store};
+use super::slug::numbered_name;
+use super::store::{Store, SummaryLookup};
 use super::store_error::StoreError;
-use super::summary::{Summary, SummaryKind, Turn};
+use super::summary::{RecordSummary, SummaryKind, Turn};
 
 #[derive(Debug, Default)]
 pub(super) struct SlugIndex {
     /// Slugs that several inputs share.
-    shared: HashMap<String, Taken>,
-    /// When the directory was last changed, as far as we know.
+    shared: HashMap<String, TakenNumbers>,
+    /// The modification time of the directory when the cache was last valid.
     changed: Option<SystemTime>,
 }
 
-/// Names with the numbers from 1 to `last` are taken.
+/// The numbers from 1 to `last` are taken.
 #[derive(Debug, Default)]
-struct Taken {
+struct TakenNumbers {
     last: u64,
-    /// The number of an input's record.
+    /// Hash of the inputs → number of their record.
     by: HashMap<u64, u64>,
 }
 
-/// The user messages that a record stands for.
+/// The user messages that identify a record, and the slug of the first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecordKey<'a> {
     pub(super) slug: &'a str,
     pub(super) inputs: &'a [String],
 }
 
-/// What stands under the name that was found.
+/// The state of the name that was found.
 #[derive(Debug)]
 pub(super) enum SlugSlot {
     Record(AppendableSummary),
     Free,
-    /// Something that is no summary, and why.
+    /// The file is not a summary; the reason.
     Corrupt(String),
 }
 
 impl SlugIndex {
-    /// Forgets everything if somebody else may have been here since.
-    pub(super) fn look_around(&mut self, store: &Store) {
-        let now = changed(store);
+    /// Clears the cache if another process may have changed the directory.
+    pub(super) fn forget_if_store_changed(&mut self, store: &Store) {
+        let now = modified_time(store);
         if now.is_none() || now != self.changed {
             self.shared.clear();
             self.changed = now;
         }
     }
 
-    /// What changed the directory until now was our own doing.
-    pub(super) fn leave(&mut self, store: &Store) {
-        self.changed = changed(store);
+    /// Call after own writes: changes up to now keep the cache valid.
+    pub(super) fn note_store_time(&mut self, store: &Store) {
+        self.changed = modified_time(store);
     }
 
-    /// After something went wrong, what was promised may not be there.
-    pub(super) fn forget(&mut self) {
+    /// Call after a failed write: promised files may be missing.
+    pub(super) fn forget_all(&mut self) {
         self.shared.clear();
     }
 
-    /// Whatever is remembered, a name is given only after a look at its file. Those in `promised`
-    /// belong to other inputs, by their keys, and their files are not there yet.
-    pub(super) fn find(
+    /// Always reads the file of the name it returns, even if the name is cached. `promised` contains
+    /// names whose files do not exist yet, with the hashes of their inputs.
+    pub(super) fn find_slot(
         &mut self,
         store: &Store,
-        wanted: RecordKey<'_>,
+        key: RecordKey<'_>,
         promised: &HashMap<String, u64>,
     ) -> Result<(u64, SlugSlot), StoreError> {
-        if let Some(number) = self.remembered(wanted) {
-            match store.found_growing(&name_of(wanted.slug, number))? {
-                Found::Summary(record) if is_of(&record.summary, wanted.inputs) => {
+        if let Some(number) = self.known_number(key) {
+            match store.look_up_appendable(&numbered_name(key.slug, number))? {
+                SummaryLookup::Present(record) if is_record_of(&record.summary, key.inputs) => {
                     return Ok((number, SlugSlot::Record(record)));
                 }
-                _ => drop(self.shared.remove(wanted.slug)),
+                _ => drop(self.shared.remove(key.slug)),
             }
         }
-        let taken = self.shared.get(wanted.slug);
+        let taken = self.shared.get(key.slug);
         let mut number = taken.map_or(0, |taken| taken.last);
         loop {
             number += 1;
-            let name = name_of(wanted.slug, number);
+            let name = numbered_name(key.slug, number);
             if let Some(owner) = promised.get(&name) {
-                self.note(wanted.slug, number, *owner);
+                self.mark_taken(key.slug, number, *owner);
                 continue;
             }
-            let home = match store.found_growing(&name)? {
-                Found::Nothing => SlugSlot::Free,
-                Found::Corrupt(reason) => SlugSlot::Corrupt(reason),
-                Found::Summary(record) if is_of(&record.summary, wanted.inputs) => {
+            let slot = match store.look_up_appendable(&name)? {
+                SummaryLookup::Missing => SlugSlot::Free,
+                SummaryLookup::Corrupt(reason) => SlugSlot::Corrupt(reason),
+                SummaryLookup::Present(record) if is_record_of(&record.summary, key.inputs) => {
                     SlugSlot::Record(record)
                 }
-                Found::Summary(other) => {
-                    self.note(wanted.slug, number, key_of(other.summary.inputs()));
+                SummaryLookup::Present(other) => {
+                    self.mark_taken(key.slug, number, hash_inputs(other.summary.inputs()));
                     continue;
                 }
             };
-            if matches!(home, SlugSlot::Record(_)) {
-                self.take(wanted, number);
+            if matches!(slot, SlugSlot::Record(_)) {
+                self.assign_number(key, number);
             }
-            return Ok((number, home));
+            return Ok((number, slot));
         }
     }
 
-    /// From now on the name is that of this input.
-    pub(super) fn take(&mut self, wanted: RecordKey<'_>, number: u64) {
-        // A slug that nobody shares needs no memory.
+    /// Gives the number to this input.
+    pub(super) fn assign_number(&mut self, key: RecordKey<'_>, number: u64) {
+        // A slug with a single record needs no cache.
         if number > 1 {
-            self.note(wanted.slug, number, wanted.key());
+            self.mark_taken(key.slug, number, key.hash());
         }
     }
 
-    fn remembered(&self, wanted: RecordKey<'_>) -> Option<u64> {
-        let taken = self.shared.get(wanted.slug)?;
-        taken.by.get(&wanted.key()).copied()
+    fn known_number(&self, key: RecordKey<'_>) -> Option<u64> {
+        let taken = self.shared.get(key.slug)?;
+        taken.by.get(&key.hash()).copied()
     }
 
-    fn note(&mut self, slug: &str, number: u64, key: u64) {
+    fn mark_taken(&mut self, slug: &str, number: u64, key: u64) {
         let taken = self.shared.entry(slug.to_owned()).or_default();
         taken.last = number;
-        // Of two records of one input the first counts.
+        // If an input has two records, the first wins.
         taken.by.entry(key).or_insert(number);
     }
 }
 
 impl RecordKey<'_> {
-    /// Two inputs may have the same; then the file tells.
-    pub(super) fn key(&self) -> u64 {
-        key_of(self.inputs.iter().map(String::as_str))
+    /// Collisions are possible; the caller compares the inputs in the file.
+    pub(super) fn hash(&self) -> u64 {
+        hash_inputs(self.inputs.iter().map(String::as_str))
     }
 }
 
-fn key_of<'a>(inputs: impl Iterator<Item = &'a str>) -> u64 {
+fn hash_inputs<'a>(inputs: impl Iterator<Item = &'a str>) -> u64 {
     let mut hasher = DefaultHasher::new();
     inputs.for_each(|input| input.hash(&mut hasher));
     hasher.finish()
 }
 
-/// A history of a shape that nobody knows cannot be made longer, so that nothing is added to it.
-fn is_of(summary: &Summary, inputs: &[String]) -> bool {
+/// A summary with a history of unknown shape cannot be extended, so it never matches.
+fn is_record_of(summary: &RecordSummary, inputs: &[String]) -> bool {
     let mut turns = summary.turns.iter();
     summary.kind() == SummaryKind::Record
         && summary.inputs().eq(inputs)
         && turns.all(Turn::has_known_history)
 }
 
-fn changed(store: &Store) -> Option<SystemTime> {
+fn modified_time(store: &Store) -> Option<SystemTime> {
     let directory = store.directory().metadata().ok()?;
     directory.modified().ok()
 }

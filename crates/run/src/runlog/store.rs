@@ -1,4 +1,4 @@
-//! A directory of records. Reading needs no lock: every file is there whole or not at all.
+//! A directory of records. Reading needs no lock because files are replaced atomically.
 
 use std::fs;
 use std::io;
@@ -10,10 +10,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::appendable_summary::AppendableSummary;
 use super::run_file::RunFile;
 use super::store_error::StoreError;
-use super::summary::Summary;
+use super::summary::RecordSummary;
 
 /// Fewer records are not worth a thread.
-const FEW: usize = 64;
+const LEAST_PER_THREAD: usize = 64;
 
 /// The `.co/evals` directory of a project.
 #[derive(Debug, Clone)]
@@ -21,35 +21,35 @@ pub struct Store {
     directory: Utf8PathBuf,
 }
 
-/// One record: its summary, and where it lies.
+/// A record: its summary and the path of the file.
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// The stem of the file, which may differ from the name written in it.
+    /// The file stem, which may differ from `name` in the file.
     pub name: String,
     pub file: Utf8PathBuf,
-    pub summary: Summary,
+    pub summary: RecordSummary,
 }
 
-/// Everything that lies in a store.
+/// All records of a store.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// By name.
     pub records: Vec<Record>,
-    /// Summaries that cannot be read, and why.
+    /// Why the other summaries cannot be read.
     pub unreadable: Vec<StoreError>,
 }
 
-/// What stands under a name.
+/// The result of looking up the summary of a name.
 #[derive(Debug)]
-pub(super) enum Found<T> {
-    Nothing,
-    Summary(T),
-    /// Something that is no summary.
+pub(super) enum SummaryLookup<T> {
+    Missing,
+    Present(T),
+    /// The file is not a summary; the reason.
     Corrupt(String),
 }
 
 impl Store {
-    /// Nothing is touched before something is asked for.
+    /// Does not access the disk.
     pub fn open(directory: impl Into<Utf8PathBuf>) -> Self {
         Self {
             directory: directory.into(),
@@ -61,8 +61,9 @@ impl Store {
         Self::open(root.join(".co/evals"))
     }
 
-    /// A link in a repository that somebody got from somewhere must not have us write elsewhere.
-    pub fn stays_in(&self, root: &Utf8Path) -> Result<(), StoreError> {
+    /// Fails if the store is outside the repository: a link in an untrusted repository must not
+    /// redirect writes.
+    pub fn check_is_inside(&self, root: &Utf8Path) -> Result<(), StoreError> {
         let mut there = self.directory.ancestors();
         let there = there.find_map(|path| path.canonicalize_utf8().ok());
         match (root.canonicalize_utf8(), there) {
@@ -89,7 +90,7 @@ impl Store {
         self.run_directory(name).join(format!("run_{run}.yaml"))
     }
 
-    /// All records. A store that is not there is empty.
+    /// All records. A missing store is empty.
     pub fn list(&self) -> Result<Listing, StoreError> {
         let names = self.names()?;
         let mut listing = Listing::default();
@@ -102,10 +103,10 @@ impl Store {
         Ok(listing)
     }
 
-    /// Records by their names, read on all cores.
+    /// Reads records by name on all cores.
     pub(super) fn read_all(&self, names: &[String]) -> Vec<Result<Record, StoreError>> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let part = names.len().div_ceil(cores).max(FEW);
+        let part = names.len().div_ceil(cores).max(LEAST_PER_THREAD);
         let read =
             |names: &[String]| -> Vec<_> { names.iter().map(|name| self.read(name)).collect() };
         let read = thread::scope(|scope| {
@@ -120,10 +121,10 @@ impl Store {
         read.into_iter().flatten().collect()
     }
 
-    /// The names of all summaries, sorted. Hidden files are nobody's record.
+    /// The names of all summaries, sorted. Hidden files are skipped.
     pub fn names(&self) -> Result<Vec<String>, StoreError> {
         let mut names = Vec::new();
-        for name in entries(&self.directory)? {
+        for name in directory_entries(&self.directory)? {
             if let Some(stem) = name.strip_suffix(".yaml")
                 && !stem.is_empty()
                 && !name.starts_with('.')
@@ -135,49 +136,52 @@ impl Store {
         Ok(names)
     }
 
-    /// One record by its name; `NAME.yaml` is understood too.
+    /// Reads a record by its name or as `NAME.yaml`.
     pub fn read(&self, name: &str) -> Result<Record, StoreError> {
-        let name = checked(name)?;
+        let name = checked_name(name)?;
         let file = self.summary_path(name);
-        match self.found(name)? {
-            Found::Summary(summary) => Ok(Record {
+        match self.look_up(name)? {
+            SummaryLookup::Present(summary) => Ok(Record {
                 name: name.to_owned(),
                 file,
                 summary,
             }),
-            Found::Corrupt(reason) => Err(StoreError::Corrupt { path: file, reason }),
-            Found::Nothing => Err(StoreError::NoRecord {
+            SummaryLookup::Corrupt(reason) => Err(StoreError::Corrupt { path: file, reason }),
+            SummaryLookup::Missing => Err(StoreError::NoRecord {
                 name: name.to_owned(),
                 directory: self.directory.clone(),
             }),
         }
     }
 
-    pub(super) fn found(&self, name: &str) -> Result<Found<Summary>, StoreError> {
-        self.found_by(name, Summary::read)
+    pub(super) fn look_up(&self, name: &str) -> Result<SummaryLookup<RecordSummary>, StoreError> {
+        self.look_up_with(name, RecordSummary::read)
     }
 
-    /// As much of the summary as must be read to add a run.
-    pub(super) fn found_growing(&self, name: &str) -> Result<Found<AppendableSummary>, StoreError> {
-        self.found_by(name, AppendableSummary::read)
+    /// Reads only as much of the summary as adding a run needs.
+    pub(super) fn look_up_appendable(
+        &self,
+        name: &str,
+    ) -> Result<SummaryLookup<AppendableSummary>, StoreError> {
+        self.look_up_with(name, AppendableSummary::read)
     }
 
-    fn found_by<T>(
+    fn look_up_with<T>(
         &self,
         name: &str,
         read: fn(Vec<u8>) -> Result<T, String>,
-    ) -> Result<Found<T>, StoreError> {
-        let bytes = read_if_there(&self.summary_path(name))?;
+    ) -> Result<SummaryLookup<T>, StoreError> {
+        let bytes = read_if_exists(&self.summary_path(name))?;
         Ok(match bytes.map(read) {
-            None => Found::Nothing,
-            Some(Ok(summary)) => Found::Summary(summary),
-            Some(Err(reason)) => Found::Corrupt(reason),
+            None => SummaryLookup::Missing,
+            Some(Ok(summary)) => SummaryLookup::Present(summary),
+            Some(Err(reason)) => SummaryLookup::Corrupt(reason),
         })
     }
 
-    /// The numbers of the runs whose files are there, lowest first.
+    /// The numbers of the run files, lowest first.
     pub fn run_numbers(&self, name: &str) -> Result<Vec<u64>, StoreError> {
-        let mut numbers: Vec<u64> = entries(&self.run_directory(name))?
+        let mut numbers: Vec<u64> = directory_entries(&self.run_directory(name))?
             .iter()
             .filter_map(|file| run_number(file))
             .collect();
@@ -188,14 +192,14 @@ impl Store {
 
     /// One run with its messages.
     pub fn run_file(&self, name: &str, run: u64) -> Result<RunFile, StoreError> {
-        let name = checked(name)?;
+        let name = checked_name(name)?;
         let path = self.run_path(name, run);
-        if let Some(bytes) = read_if_there(&path)? {
+        if let Some(bytes) = read_if_exists(&path)? {
             let read = RunFile::read(bytes);
             return read.map_err(|reason| StoreError::Corrupt { path, reason });
         }
         let path = path.with_extension("jsonl");
-        match read_if_there(&path)? {
+        match read_if_exists(&path)? {
             Some(bytes) => {
                 let read = RunFile::read_lines(bytes);
                 read.map_err(|reason| StoreError::Corrupt { path, reason })
@@ -216,7 +220,7 @@ impl Store {
         Ok(self.run_file(name, run)?.messages)
     }
 
-    /// How many runs there have been (spec 13.5): the highest number anybody mentions.
+    /// How many runs there have been (spec 13.5): the highest number in the summary and on disk.
     pub fn run_count(&self, record: &Record) -> Result<u64, StoreError> {
         let on_disk = self.run_numbers(&record.name)?;
         let highest = record.summary.highest_run();
@@ -234,8 +238,8 @@ pub(super) fn run_number(file: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| is_number)
 }
 
-/// Names of the entries of a directory; none when it is not there.
-pub(super) fn entries(directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
+/// Names of the entries of a directory; none if it does not exist.
+pub(super) fn directory_entries(directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
     let fail = |error| StoreError::io("read", directory, error);
     let listed = match fs::read_dir(directory) {
         Ok(listed) => listed,
@@ -245,7 +249,7 @@ pub(super) fn entries(directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
     for entry in listed {
         let entry = entry.map_err(fail)?;
-        // Names that are not UTF-8 are nobody's record.
+        // Records have UTF-8 names.
         if let Ok(name) = entry.file_name().into_string() {
             found.push(name);
         }
@@ -253,7 +257,7 @@ pub(super) fn entries(directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
     Ok(found)
 }
 
-fn read_if_there(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
+fn read_if_exists(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -261,11 +265,11 @@ fn read_if_there(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
     }
 }
 
-/// A name that stays inside the store.
-pub(super) fn checked(name: &str) -> Result<&str, StoreError> {
+/// The name without `.yaml`, if it cannot lead out of the store.
+pub(super) fn checked_name(name: &str) -> Result<&str, StoreError> {
     let stem = name.strip_suffix(".yaml").unwrap_or(name);
     if stem.is_empty() || stem.starts_with('.') || stem.contains(['/', '\\', '\0', ':']) {
-        Err(StoreError::Name {
+        Err(StoreError::InvalidName {
             name: name.to_owned(),
         })
     } else {
@@ -280,10 +284,10 @@ mod tests {
     #[test]
     fn names_stay_inside_the_store() {
         for name in ["", ".", "..", "../a", "a/b", "a\\b", ".lock", "c:a"] {
-            assert!(checked(name).is_err(), "{name}");
+            assert!(checked_name(name).is_err(), "{name}");
         }
-        assert_eq!(checked("hi.yaml").unwrap(), "hi");
-        assert_eq!(checked("写一个").unwrap(), "写一个");
+        assert_eq!(checked_name("hi.yaml").unwrap(), "hi");
+        assert_eq!(checked_name("写一个").unwrap(), "写一个");
     }
 
     #[test]
@@ -296,10 +300,10 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_is_not_there_is_empty() {
+    fn a_missing_store_is_empty() {
         let store = Store::open("/nonexistent/evals");
         assert!(store.list().unwrap().records.is_empty());
         let error = store.read("a").unwrap_err().to_string();
-        assert_eq!(error, "there is no record `a` in `/nonexistent/evals`");
+        assert_eq!(error, "no record `a` in `/nonexistent/evals`");
     }
 }

@@ -1,4 +1,4 @@
-//! Why the store could not do what it was asked.
+//! Errors of the store.
 
 use std::fmt;
 use std::io;
@@ -14,26 +14,26 @@ pub enum StoreError {
         path: Utf8PathBuf,
         source: Arc<io::Error>,
     },
-    /// Somebody has held the lock for as long as we waited.
+    /// Another process held the lock during the whole wait.
     Busy {
         path: Utf8PathBuf,
         seconds: u64,
     },
-    /// A summary or a run file that cannot be understood.
+    /// A summary or run file that cannot be parsed.
     Corrupt {
         path: Utf8PathBuf,
         reason: String,
     },
-    /// A link where a directory of the store should be.
+    /// A link in place of a file or directory of the store.
     Link {
         path: Utf8PathBuf,
     },
-    /// The store of a repository that lies somewhere else.
+    /// The store of a repository is outside of it, through a link.
     Outside {
         path: Utf8PathBuf,
     },
-    /// A name that cannot be one of a record.
-    Name {
+    /// Not a possible name of a record.
+    InvalidName {
         name: String,
     },
     NoRecord {
@@ -49,11 +49,11 @@ pub enum StoreError {
         turn: usize,
         turns: usize,
     },
-    /// Files that people write are theirs.
+    /// A `co eval` file, which evalrig never changes.
     Authored {
         path: Utf8PathBuf,
     },
-    /// There is nothing that could be recorded.
+    /// The run has no user message.
     NoInput,
     /// Fewer than two runs to compare.
     NotEnoughRuns {
@@ -83,30 +83,33 @@ impl fmt::Display for StoreError {
                 f,
                 "`{path}` has been locked by another process for {seconds} seconds"
             ),
-            Self::Corrupt { path, reason } => write!(f, "`{path}` cannot be understood: {reason}"),
+            Self::Corrupt { path, reason } => write!(f, "cannot parse `{path}`: {reason}"),
             Self::Link { path } => write!(
                 f,
-                "`{path}` is a link, which could lead out of the store; nothing is written there"
+                "`{path}` is a link, which could lead out of the store; evalrig does not write to it"
             ),
             Self::Outside { path } => write!(
                 f,
-                "`{path}` leads out of the repository; name it with `--store` to write there"
+                "`{path}` is outside the repository; use `--store {path}` to write there"
             ),
-            Self::Name { name } => write!(f, "`{name}` cannot be the name of a record"),
+            Self::InvalidName { name } => write!(f, "`{name}` cannot be the name of a record"),
             Self::NoRecord { name, directory } => {
-                write!(f, "there is no record `{name}` in `{directory}`")
+                write!(f, "no record `{name}` in `{directory}`")
             }
             Self::NoRun { name, run } => write!(f, "record `{name}` has no run {run}"),
             Self::NoTurn { name, turn, turns } => {
-                write!(f, "record `{name}` has no turn {turn}: it has {turns}")
+                write!(
+                    f,
+                    "record `{name}` has no turn {turn}; its last turn is {turns}"
+                )
             }
             Self::Authored { path } => write!(
                 f,
-                "`{path}` was written by a person for `co eval` and is left alone"
+                "`{path}` is a `co eval` file; evalrig does not change it"
             ),
-            Self::NoInput => f.write_str("there is no input to record"),
+            Self::NoInput => f.write_str("the run has no input to record"),
             Self::NotEnoughRuns { name } => {
-                write!(f, "record `{name}` has no two runs that could be compared")
+                write!(f, "record `{name}` has fewer than two runs")
             }
         }
     }

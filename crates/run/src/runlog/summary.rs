@@ -1,7 +1,7 @@
-//! `<slug>.yaml`: the newest run of every turn, older ones beneath (spec 13.3, 13.5).
+//! `<slug>.yaml`: the newest run of every turn with older runs below (spec 13.3, 13.5).
 //!
-//! Keys that nobody here knows survive a rewrite, at every level. Texts are taken as they stand in
-//! the file, whichever version of YAML their writer had in mind.
+//! Unknown keys survive a rewrite at every level. Text keys keep their spelling in the file, so
+//! YAML 1.1 and 1.2 give the same result.
 
 use std::collections::HashMap;
 
@@ -9,36 +9,36 @@ use evalrig_core::model::{Map, Value};
 use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::{EmitStyle, LineBreaks, Node, decode, lone_tree, to_yaml};
 
-use super::history_entry::{HistoryEntry, KEYS, OTHER_KEYS, read_history, whole};
+use super::history_entry::{HistoryEntry, KEYS, OTHER_DIALECT_KEYS, read_count, read_history};
 
 const STYLE: EmitStyle = EmitStyle {
     compact_lists: true,
     line_breaks: LineBreaks::Escaped,
 };
 
-/// Keys whose value is a text, whatever it looks like; those of entries besides.
-const TEXTS: &[&str] = &["name", "created", "updated", "model", "input"];
+/// Keys whose value is always read as text, in addition to those of entries.
+const TEXT_KEYS: &[&str] = &["name", "created", "updated", "model", "input"];
 
-/// Keys of the root in the order of writing, but for `turns`.
-const ROOT: &[&str] = &["name", "created", "updated", "runs", "model"];
+/// Keys of the root in output order, without `turns`.
+const ROOT_KEYS: &[&str] = &["name", "created", "updated", "runs", "model"];
 
-/// Who writes the file.
+/// Whether a log or a person owns the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryKind {
-    /// A log: every writer adds to it.
+    /// A log that writers add to.
     Record,
     /// A `co eval` file, written by a person. Never rewritten.
     Authored,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
-    /// Everything but `turns`; known keys may be missing.
+pub struct RecordSummary {
+    /// All keys except `turns`; known keys may be missing.
     root: Map,
     pub turns: Vec<Turn>,
 }
 
-/// One user message and the runs of it.
+/// One user message and its runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     pub input: String,
@@ -46,7 +46,7 @@ pub struct Turn {
     pub now: HistoryEntry,
     /// Older runs, newest first.
     pub history: Vec<HistoryEntry>,
-    others: Map,
+    unknown: Map,
 }
 
 impl Turn {
@@ -55,7 +55,7 @@ impl Turn {
             input,
             now: HistoryEntry::default(),
             history: Vec::new(),
-            others: Map::new(),
+            unknown: Map::new(),
         }
     }
 
@@ -68,17 +68,17 @@ impl Turn {
         self.entries().find(|entry| entry.run() == Some(run))
     }
 
-    /// Whether a history was understood, or there is none.
+    /// Whether the history has a known shape or is missing.
     pub(super) fn has_known_history(&self) -> bool {
-        self.others.get("history").is_none()
+        self.unknown.get("history").is_none()
     }
 
-    /// Whether a history was understood and has so many entries.
+    /// Whether the history has a known shape and this many entries.
     pub(super) fn has_history_of(&self, entries: usize) -> bool {
         self.history.len() == entries && self.has_known_history()
     }
 
-    /// The run becomes the newest; what was the newest goes to the front of the history.
+    /// Makes the run the newest and moves the previous one to the front of the history.
     pub(super) fn advance(&mut self, new: HistoryEntry) {
         let old = std::mem::replace(&mut self.now, new);
         if !old.is_empty() {
@@ -87,7 +87,7 @@ impl Turn {
     }
 }
 
-impl Summary {
+impl RecordSummary {
     pub(super) fn new(name: &str, inputs: &[String]) -> Self {
         let mut root = Map::new();
         root.insert("name", name);
@@ -97,7 +97,7 @@ impl Summary {
         }
     }
 
-    /// The reason is for people when it is no summary: not UTF-8, not YAML or not a mapping.
+    /// Fails with a reason for the user: not UTF-8, not YAML or not a mapping.
     pub fn read(bytes: Vec<u8>) -> Result<Self, String> {
         let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
         Self::read_text(text)
@@ -137,24 +137,24 @@ impl Summary {
         self.text("model")
     }
 
-    /// What a `co eval` file says of the whole conversation.
+    /// What a `co eval` file expects of the whole conversation.
     pub fn expected(&self) -> Option<&str> {
         self.text("expected")
     }
 
-    /// As written.
+    /// The value of `runs`, which may be too small.
     pub fn runs(&self) -> Option<u64> {
-        self.root.get("runs").and_then(whole)
+        self.root.get("runs").and_then(read_count)
     }
 
-    /// The highest number that the file knows of; 0 when none.
+    /// The highest run number in the file, or 0.
     pub fn highest_run(&self) -> u64 {
         let entries = self.turns.iter().flat_map(Turn::entries);
         let highest = entries.filter_map(HistoryEntry::run).max();
         highest.max(self.runs()).unwrap_or(0)
     }
 
-    /// Every number of a run that some turn mentions, highest first.
+    /// The run numbers of all turns, highest first.
     pub fn mentioned_runs(&self) -> Vec<u64> {
         let entries = self.turns.iter().flat_map(Turn::entries);
         let mut runs: Vec<u64> = entries.filter_map(HistoryEntry::run).collect();
@@ -163,7 +163,7 @@ impl Summary {
         runs
     }
 
-    /// The user messages in order: what the record stands for.
+    /// The user messages in order, which identify the record.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
         self.turns.iter().map(|turn| turn.input.as_str())
     }
@@ -176,23 +176,23 @@ impl Summary {
         self.root.get(key).is_some()
     }
 
-    /// Whether no other key than those that are written here stands in the root.
+    /// Whether the root has no keys besides those that evalrig writes.
     pub(super) fn has_only_known_keys(&self) -> bool {
-        self.root.iter().all(|(key, _)| ROOT.contains(&key))
+        self.root.iter().all(|(key, _)| ROOT_KEYS.contains(&key))
     }
 
     fn text(&self, key: &str) -> Option<&str> {
         self.root.get(key).and_then(Value::as_str)
     }
 
-    /// Known keys in their order, then all others.
+    /// Known keys in output order, then all others.
     pub fn to_value(&self) -> Value {
-        let mut map = in_order(&self.root, ROOT);
+        let mut map = ordered_by(&self.root, ROOT_KEYS);
         if self.root.get("turns").is_none() {
             let turns: Vec<Value> = self.turns.iter().map(Turn::to_value).collect();
             map.insert("turns", turns);
         }
-        add_rest(&mut map, &self.root);
+        add_missing(&mut map, &self.root);
         Value::Map(map)
     }
 
@@ -204,24 +204,24 @@ impl Summary {
 impl Turn {
     fn to_value(&self) -> Value {
         let mut map = Map::new();
-        if self.others.get("input").is_none() {
+        if self.unknown.get("input").is_none() {
             map.insert("input", self.input.as_str());
         }
-        for (key, value) in in_order(self.now.map(), KEYS) {
+        for (key, value) in ordered_by(self.now.map(), KEYS) {
             map.insert(key, value);
         }
-        if self.others.get("history").is_none() {
+        if self.unknown.get("history").is_none() {
             let history = self.history.iter();
             let history = history.map(|entry| Value::Map(entry.map().clone()));
             map.insert("history", history.collect::<Vec<Value>>());
         }
-        add_rest(&mut map, self.now.map());
-        add_rest(&mut map, &self.others);
+        add_missing(&mut map, self.now.map());
+        add_missing(&mut map, &self.unknown);
         Value::Map(map)
     }
 }
 
-fn in_order(map: &Map, keys: &[&str]) -> Map {
+fn ordered_by(map: &Map, keys: &[&str]) -> Map {
     let mut ordered = Map::new();
     for key in keys {
         ordered.insert_some(*key, map.get(key).cloned());
@@ -229,7 +229,7 @@ fn in_order(map: &Map, keys: &[&str]) -> Map {
     ordered
 }
 
-fn add_rest(map: &mut Map, from: &Map) {
+fn add_missing(map: &mut Map, from: &Map) {
     for (key, value) in from.iter() {
         if map.get(key).is_none() {
             map.insert(key, value.clone());
@@ -237,8 +237,8 @@ fn add_rest(map: &mut Map, from: &Map) {
     }
 }
 
-fn read_root(node: Node<'_>) -> Summary {
-    let mut summary = Summary {
+fn read_root(node: Node<'_>) -> RecordSummary {
+    let mut summary = RecordSummary {
         root: Map::new(),
         turns: Vec::new(),
     };
@@ -247,7 +247,7 @@ fn read_root(node: Node<'_>) -> Summary {
         if is_turns && (value.is_sequence() || value.is_null()) {
             summary.turns = value.items().map(read_turn).collect()
         } else {
-            summary.root.insert(key, value_of(key, value))
+            summary.root.insert(key, field_value(key, value))
         }
     }
     summary
@@ -257,24 +257,24 @@ fn read_turn(node: Node<'_>) -> Turn {
     let mut turn = Turn::new(String::new());
     let mut now = Map::new();
     for (key, value) in named_entries(node) {
-        let read = value_of(key, value);
+        let read = field_value(key, value);
         match (key, read) {
             ("input", Value::String(text)) => turn.input = text,
-            ("history", history) => match history_of(value, history) {
+            ("history", history) => match read_turn_history(value, history) {
                 Ok(entries) => turn.history = entries,
-                Err(unknown) => turn.others.insert(key, unknown),
+                Err(unknown) => turn.unknown.insert(key, unknown),
             },
-            (key, read) if KEYS.contains(&key) || OTHER_KEYS.contains(&key) => {
+            (key, read) if KEYS.contains(&key) || OTHER_DIALECT_KEYS.contains(&key) => {
                 now.insert(key, read);
             }
-            (key, read) => turn.others.insert(key, read),
+            (key, read) => turn.unknown.insert(key, read),
         }
     }
     turn.now = HistoryEntry::new(now);
     turn
 }
 
-fn history_of(node: Node<'_>, read: Value) -> Result<Vec<HistoryEntry>, Value> {
+fn read_turn_history(node: Node<'_>, read: Value) -> Result<Vec<HistoryEntry>, Value> {
     if node.is_sequence() && node.items().all(Node::is_mapping) {
         return Ok(node.items().map(read_entry).collect());
     }
@@ -284,12 +284,12 @@ fn history_of(node: Node<'_>, read: Value) -> Result<Vec<HistoryEntry>, Value> {
 fn read_entry(node: Node<'_>) -> HistoryEntry {
     let entries = named_entries(node);
     let map: Map = entries
-        .map(|(key, value)| (key.to_owned(), value_of(key, value)))
+        .map(|(key, value)| (key.to_owned(), field_value(key, value)))
         .collect();
     HistoryEntry::new(map)
 }
 
-/// Of a key that comes twice the last counts.
+/// If a key is repeated, the last one wins.
 fn named_entries<'t>(node: Node<'t>) -> impl Iterator<Item = (&'t str, Node<'t>)> {
     let entries = node.entries().into_iter();
     let entries = entries.filter_map(|(key, value)| Some((key.scalar_text()?, value)));
@@ -301,19 +301,19 @@ fn named_entries<'t>(node: Node<'t>) -> impl Iterator<Item = (&'t str, Node<'t>)
     counting.map(|(_, entry)| entry)
 }
 
-fn value_of(key: &str, node: Node<'_>) -> Value {
+fn field_value(key: &str, node: Node<'_>) -> Value {
     if key == "tools_called" && node.is_sequence() {
-        return Value::List(node.items().map(text_of).collect());
+        return Value::List(node.items().map(text_value).collect());
     }
-    if TEXTS.contains(&key) || HistoryEntry::is_text(key) {
-        text_of(node)
+    if TEXT_KEYS.contains(&key) || HistoryEntry::is_text(key) {
+        text_value(node)
     } else {
         raw_value(node)
     }
 }
 
-/// Readers of YAML 1.1 and 1.2 disagree on what `0o7`, `1e3` and `yes` are; here they are texts.
-fn text_of(node: Node<'_>) -> Value {
+/// YAML 1.1 and 1.2 disagree on `0o7`, `1e3` and `yes`; here they are text.
+fn text_value(node: Node<'_>) -> Value {
     match node.scalar_text() {
         Some(text) if !node.is_null() => text.into(),
         Some(_) => "".into(),
@@ -325,8 +325,8 @@ fn text_of(node: Node<'_>) -> Value {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Summary {
-        Summary::read(text.as_bytes().to_vec()).unwrap()
+    fn read(text: &str) -> RecordSummary {
+        RecordSummary::read(text.as_bytes().to_vec()).unwrap()
     }
 
     /// The worked file of spec 13.3.
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_file_is_understood() {
+    fn the_worked_file_is_parsed() {
         let summary = read(WORKED);
         assert_eq!(summary.name(), "say_hello_to_alice");
         assert_eq!((summary.runs(), summary.highest_run()), (Some(2), 2));
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_are_kept_behind_the_known_ones() {
+    fn unknown_keys_follow_the_known_ones() {
         let text = "zoo: {a: 1.50}\nturns:\n- note: mine\n  history:\n  - {run: 1, x: [1]}\n  input: Hi\n  run: 2\nname: hi\n";
         let written = "\
 name: hi
@@ -385,7 +385,7 @@ turns:
     }
 
     #[test]
-    fn texts_are_taken_as_they_are_written() {
+    fn text_keys_keep_their_spelling() {
         let text = "name: 0o17\nturns:\n- input: yes\n  output: 1e3\n  expected:\n  tools_called: [1e3]\n  history: '[]'\n";
         let summary = read(text);
         let turn = &summary.turns[0];
@@ -404,7 +404,7 @@ turns:
     }
 
     #[test]
-    fn a_history_that_is_a_text_becomes_a_list() {
+    fn a_history_in_a_json_string_becomes_a_list() {
         let text =
             "turns:\n- input: a\n  pass: true\n  history: '[{\"ts\": \"t\", \"pass\": false}]'\n";
         let summary = read(text);
@@ -415,7 +415,7 @@ turns:
     }
 
     #[test]
-    fn shapes_that_nobody_knows_are_kept() {
+    fn unknown_shapes_are_kept() {
         for text in [
             "name: a\nturns: nothing\n",
             "name: a\nturns:\n- 1\n",
@@ -432,7 +432,7 @@ turns:
     }
 
     #[test]
-    fn files_of_co_eval_are_told_apart() {
+    fn files_of_co_eval_are_recognized() {
         assert_eq!(
             read("agent: a.py\nturns: []\n").kind(),
             SummaryKind::Authored
@@ -442,14 +442,14 @@ turns:
     }
 
     #[test]
-    fn what_is_no_summary_is_refused() {
+    fn other_files_are_refused() {
         for (bytes, reason) in [
             (&b"\xff\xfe"[..], "it is not UTF-8"),
             (b"a: [", "it is not YAML"),
             (b"- a\n", "it is not a mapping"),
             (b"", "it is not YAML"),
         ] {
-            let error = Summary::read(bytes.to_vec()).unwrap_err();
+            let error = RecordSummary::read(bytes.to_vec()).unwrap_err();
             assert!(error.starts_with(reason), "{error}");
         }
     }

@@ -1,4 +1,4 @@
-//! A store in a folder of its own, and runs to put into it.
+//! A store in a temporary directory, and runs to record in it.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ pub(super) fn run(input: &str, output: &str) -> NewRun {
     message.insert("role", "user");
     message.insert("content", input);
     NewRun {
-        asked: vec![Asked::new(input)],
+        asked: vec![UserMessage::new(input)],
         output: output.to_owned(),
         model: "m".to_owned(),
         timestamp: "2025-12-25 11:56:26".to_owned(),
@@ -48,7 +48,7 @@ pub(super) fn alice(timestamp: &str, duration_ms: u64) -> NewRun {
       {"role":"tool","tool_call_id":"call_1","name":"greet","content":"Hello, Alice!"},
       {"role":"assistant","content":"Hello, Alice!"}]"#;
     NewRun {
-        asked: vec![Asked::new("Say hello to Alice")],
+        asked: vec![UserMessage::new("Say hello to Alice")],
         output: "Hello, Alice!".to_owned(),
         tools_called: vec!["greet(name='Alice')".to_owned()],
         expected: Some("Hello, Alice!".to_owned()),

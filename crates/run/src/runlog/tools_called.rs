@@ -1,4 +1,4 @@
-//! Calls of tools in one line each, as the summary shows them: `greet(name='Alice', n=1)`.
+//! Tool calls as one line each, as in the summary: `greet(name='Alice', n=1)`.
 
 use std::sync::LazyLock;
 
@@ -8,35 +8,35 @@ use regex::Regex;
 /// Longer values are cut and end in `...`.
 const LONGEST: usize = 50;
 
-/// What Python does not print as it is: nothing to see, or nothing that Unicode knows.
-static UNSEEN: LazyLock<Regex> =
+/// Characters that Python escapes in `repr`: separators, controls and unassigned code points.
+static UNPRINTABLE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[\p{C}\p{Z}--\x20]").expect("the pattern is correct"));
 
-/// In the order in which they were made.
+/// One line per call, in order.
 pub fn tools_called(calls: &[Call]) -> Vec<String> {
     let shown = calls.iter().map(|call| shown_call(&call.tool, &call.args));
     shown.collect()
 }
 
-/// One call (spec 13.3). Arguments that are no object are left out.
+/// One call (spec 13.3). Arguments that are not an object are omitted.
 pub fn shown_call(tool: &str, args: &Value) -> String {
     let arguments = match args {
-        Value::Map(map) => arguments(map),
+        Value::Map(map) => shown_arguments(map),
         _ => String::new(),
     };
     format!("{tool}({arguments})")
 }
 
-fn arguments(map: &Map) -> String {
+fn shown_arguments(map: &Map) -> String {
     let shown = map.iter().map(|(name, value)| match value {
-        // Without escaping: this is to be read, not run.
-        Value::String(text) => format!("{name}='{}'", cut(text.clone())),
-        other => format!("{name}={}", cut(python(other))),
+        // Not escaped, for readability.
+        Value::String(text) => format!("{name}='{}'", cut_value(text.clone())),
+        other => format!("{name}={}", cut_value(python_repr(other))),
     });
     shown.collect::<Vec<_>>().join(", ")
 }
 
-fn cut(mut text: String) -> String {
+fn cut_value(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST) {
         text.truncate(end);
         text.push_str("...");
@@ -45,19 +45,19 @@ fn cut(mut text: String) -> String {
 }
 
 /// A value as `repr` shows it.
-fn python(value: &Value) -> String {
+fn python_repr(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
         Value::Number(number) => python_number(number),
-        Value::String(text) => python_text(text),
+        Value::String(text) => python_string(text),
         Value::List(items) => {
-            let items: Vec<String> = items.iter().map(python).collect();
+            let items: Vec<String> = items.iter().map(python_repr).collect();
             format!("[{}]", items.join(", "))
         }
         Value::Map(map) => {
-            let entry = |(key, value)| format!("{}: {}", python_text(key), python(value));
+            let entry = |(key, value)| format!("{}: {}", python_string(key), python_repr(value));
             let entries: Vec<String> = map.iter().map(entry).collect();
             format!("{{{}}}", entries.join(", "))
         }
@@ -90,7 +90,7 @@ fn exponent_form(shown: &str) -> String {
     }
 }
 
-fn python_text(text: &str) -> String {
+fn python_string(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
     } else {
@@ -108,16 +108,16 @@ fn python_text(text: &str) -> String {
                 out.push('\\');
                 out.push(same);
             }
-            seen if !is_unseen(seen) => out.push(seen),
-            unseen => out.push_str(&escaped(u32::from(unseen))),
+            printable if !is_unprintable(printable) => out.push(printable),
+            unprintable => out.push_str(&escaped(u32::from(unprintable))),
         }
     }
     out.push(quote);
     out
 }
 
-fn is_unseen(character: char) -> bool {
-    !matches!(character, ' '..='~') && UNSEEN.is_match(character.encode_utf8(&mut [0; 4]))
+fn is_unprintable(character: char) -> bool {
+    !matches!(character, ' '..='~') && UNPRINTABLE.is_match(character.encode_utf8(&mut [0; 4]))
 }
 
 fn escaped(code: u32) -> String {

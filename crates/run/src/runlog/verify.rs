@@ -1,101 +1,102 @@
-//! Looking a store over: what is broken, what does not fit together, and mending what can be.
+//! Checks a store for corrupt and inconsistent files, and repairs what it can.
 //!
-//! Mending adds and renames; it never throws a run away. A broken run file is left alone.
+//! A repair adds and renames; it never deletes a run. A corrupt run file is left unchanged.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::lock::Lock;
-use super::prune::abandoned;
-use super::rebuild::{adopt, rebuilt};
-use super::replace_files::place;
+use super::lock::StoreLock;
+use super::prune::abandoned_drafts;
+use super::rebuild::{adopt_run, rebuild_summary};
+use super::replace_files::replace_file;
 use super::run_file::RunFile;
-use super::store::{Found, Store, entries};
+use super::store::{Store, SummaryLookup, directory_entries};
 use super::store_error::StoreError;
-use super::summary::{Summary, SummaryKind};
+use super::summary::{RecordSummary, SummaryKind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mending {
-    /// Only look.
-    No,
-    Yes,
+pub enum VerifyMode {
+    Check,
+    Repair,
 }
 
-/// What became of something that was found.
+/// Whether a finding was or can be repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Remedy {
-    /// `--repair` would mend it.
+pub enum RepairStatus {
+    /// With `--repair`.
     Possible,
     Done,
-    /// Nobody but a person can.
-    None,
+    /// Needs a decision by the user.
+    Impossible,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct StoreFinding {
     pub path: Utf8PathBuf,
     pub message: String,
-    pub remedy: Remedy,
+    pub repair: RepairStatus,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
     pub records: usize,
     pub runs: usize,
-    pub problems: Vec<Problem>,
+    pub findings: Vec<StoreFinding>,
 }
 
 impl Verified {
-    /// Nothing is left to be done.
+    /// Whether nothing is left to repair.
     pub fn is_sound(&self) -> bool {
-        self.problems.iter().all(|one| one.remedy == Remedy::Done)
+        self.findings
+            .iter()
+            .all(|one| one.repair == RepairStatus::Done)
     }
 }
 
 impl Store {
-    pub fn verify(&self, mending: Mending) -> Result<Verified, StoreError> {
-        let mut look = StoreCheck {
+    pub fn verify(&self, mode: VerifyMode) -> Result<Verified, StoreError> {
+        let mut verifier = Verifier {
             store: self,
-            mending,
+            mode,
             verified: Verified::default(),
         };
         if !self.directory().exists() {
-            return Ok(look.verified);
+            return Ok(verifier.verified);
         }
-        // Between a run file and its summary everybody else has to wait.
-        let _lock = match mending {
-            Mending::Yes => Some(Lock::take(self.directory())?),
-            Mending::No => Lock::take_to_look(self.directory())?,
+        // A writer between a run file and its summary would look like a crash.
+        let _lock = match mode {
+            VerifyMode::Repair => Some(StoreLock::acquire(self.directory())?),
+            VerifyMode::Check => StoreLock::acquire_for_reading(self.directory())?,
         };
-        for name in look.names()? {
-            look.record(&name)?;
+        for name in verifier.record_names()? {
+            verifier.check_record(&name)?;
         }
-        look.temporary(self.directory())?;
-        Ok(look.verified)
+        verifier.check_drafts(self.directory())?;
+        Ok(verifier.verified)
     }
 }
 
-/// Whether the oldest entry is the one that began the record.
-fn is_whole(summary: &Summary) -> bool {
+/// Whether the history goes back to the first run of the record.
+fn reaches_first_run(summary: &RecordSummary) -> bool {
     let last = summary.turns.last();
     let oldest = last.and_then(|turn| turn.entries().last());
     let begun = oldest.and_then(|entry| entry.meta().ts);
     begun.is_some() && begun.as_deref() == summary.created()
 }
 
-struct StoreCheck<'s> {
+struct Verifier<'s> {
     store: &'s Store,
-    mending: Mending,
+    mode: VerifyMode,
     verified: Verified,
 }
 
-impl StoreCheck<'_> {
-    /// Of summaries, and of directories with runs.
-    fn names(&self) -> Result<BTreeSet<String>, StoreError> {
+impl Verifier<'_> {
+    /// The names of summaries and of directories with run files.
+    fn record_names(&self) -> Result<BTreeSet<String>, StoreError> {
         let mut names: BTreeSet<String> = self.store.names()?.into_iter().collect();
-        for name in entries(self.store.directory())? {
+        for name in directory_entries(self.store.directory())? {
             let is_directory = self.store.run_directory(&name).is_dir();
             if !name.starts_with('.') && is_directory && !self.store.run_numbers(&name)?.is_empty()
             {
@@ -105,53 +106,53 @@ impl StoreCheck<'_> {
         Ok(names)
     }
 
-    fn record(&mut self, name: &str) -> Result<(), StoreError> {
-        let runs = self.runs(name)?;
+    fn check_record(&mut self, name: &str) -> Result<(), StoreError> {
+        let runs = self.read_runs(name)?;
         let path = self.store.summary_path(name);
-        self.temporary(&self.store.run_directory(name))?;
-        let found = match self.store.found(name) {
+        self.check_drafts(&self.store.run_directory(name))?;
+        let found = match self.store.look_up(name) {
             Ok(found) => found,
-            // One file that cannot be read must not hide what is wrong with the others.
+            // One unreadable file must not hide findings in the others.
             Err(error) => {
-                self.report(path, error.to_string(), Remedy::None);
+                self.report(path, error.to_string(), RepairStatus::Impossible);
                 return Ok(());
             }
         };
         match found {
-            Found::Summary(summary) => {
+            SummaryLookup::Present(summary) => {
                 self.verified.records += 1;
                 match summary.kind() {
                     SummaryKind::Authored => Ok(()),
-                    SummaryKind::Record => self.summary(name, &path, summary, &runs),
+                    SummaryKind::Record => self.check_summary(name, &path, summary, &runs),
                 }
             }
-            Found::Nothing => {
-                let message = format!("there is no summary of the runs in `{name}/`");
-                self.rebuild(name, &path, message, &runs)
+            SummaryLookup::Missing => {
+                let message = format!("the runs in `{name}/` have no summary");
+                self.report_and_rebuild(name, &path, message, &runs)
             }
-            Found::Corrupt(reason) => {
-                let message = format!("the summary cannot be understood: {reason}");
-                if self.mending == Mending::Yes && rebuilt(name, &runs).is_some() {
+            SummaryLookup::Corrupt(reason) => {
+                let message = format!("the summary cannot be parsed: {reason}");
+                if self.mode == VerifyMode::Repair && rebuild_summary(name, &runs).is_some() {
                     self.store.set_aside(name, &reason)?;
                 }
-                self.rebuild(name, &path, message, &runs)
+                self.report_and_rebuild(name, &path, message, &runs)
             }
         }
     }
 
-    /// The runs that can be read, lowest number first.
-    fn runs(&mut self, name: &str) -> Result<Vec<(u64, RunFile)>, StoreError> {
+    /// Reads the run files, lowest number first, and reports those that it cannot read.
+    fn read_runs(&mut self, name: &str) -> Result<Vec<(u64, RunFile)>, StoreError> {
         let mut readable = Vec::new();
         for run in self.store.run_numbers(name)? {
             match self.store.run_file(name, run) {
                 Ok(file) => readable.push((run, file)),
                 Err(StoreError::Corrupt { path, reason }) => {
-                    let message = format!("the run cannot be read: {reason}");
-                    self.report(path, message, Remedy::None);
+                    let message = format!("the run file cannot be parsed: {reason}");
+                    self.report(path, message, RepairStatus::Impossible);
                 }
                 Err(error) => {
                     let path = self.store.run_path(name, run);
-                    self.report(path, error.to_string(), Remedy::None);
+                    self.report(path, error.to_string(), RepairStatus::Impossible);
                 }
             }
         }
@@ -159,20 +160,20 @@ impl StoreCheck<'_> {
         Ok(readable)
     }
 
-    fn summary(
+    fn check_summary(
         &mut self,
         name: &str,
         path: &Utf8Path,
-        mut summary: Summary,
+        mut summary: RecordSummary,
         runs: &[(u64, RunFile)],
     ) -> Result<(), StoreError> {
         let before = summary.clone();
         if summary.name() != name {
             let message = format!("`name` is `{}`, not `{name}`", summary.name());
-            self.report(path.to_owned(), message, self.remedy());
+            self.report(path.to_owned(), message, self.repair_status());
             summary.set("name", name);
         }
-        let adopted = self.adopted(name, &mut summary, runs);
+        let adopted = self.adopt_missing_runs(name, &mut summary, runs);
         let highest = summary
             .highest_run()
             .max(runs.last().map_or(0, |(run, _)| *run));
@@ -181,24 +182,28 @@ impl StoreCheck<'_> {
                 .runs()
                 .map_or("missing".to_owned(), |n| n.to_string());
             if !adopted {
-                let message = format!("`runs` is {written}, and there is a run {highest}");
-                self.report(path.to_owned(), message, self.remedy());
+                let message = format!("`runs` is {written}, but the highest run is {highest}");
+                self.report(path.to_owned(), message, self.repair_status());
             }
             summary.set("runs", highest);
         }
-        if self.mending == Mending::Yes && summary != before {
-            place(path, &summary.to_yaml())
+        if self.mode == VerifyMode::Repair && summary != before {
+            replace_file(path, &summary.to_yaml())
         } else {
             Ok(())
         }
     }
 
-    /// Enters runs that the summary does not mention, as a crash leaves them. Those before the
-    /// oldest that it mentions were taken out of the history on purpose, unless the history goes
-    /// back to the beginning.
-    fn adopted(&mut self, name: &str, summary: &mut Summary, runs: &[(u64, RunFile)]) -> bool {
+    /// Adds runs that the summary does not mention, as after a crash. Runs older than the oldest
+    /// entry were pruned from the history, unless the history goes back to the first run.
+    fn adopt_missing_runs(
+        &mut self,
+        name: &str,
+        summary: &mut RecordSummary,
+        runs: &[(u64, RunFile)],
+    ) -> bool {
         let mentioned = summary.mentioned_runs();
-        let oldest = if is_whole(summary) {
+        let oldest = if reaches_first_run(summary) {
             0
         } else {
             mentioned.last().copied().unwrap_or(0)
@@ -209,54 +214,58 @@ impl StoreCheck<'_> {
                 continue;
             }
             is_any = true;
-            adopt(summary, *run, file);
+            adopt_run(summary, *run, file);
             let message = format!("the summary does not mention run {run}");
-            self.report(self.store.run_path(name, *run), message, self.remedy());
+            self.report(
+                self.store.run_path(name, *run),
+                message,
+                self.repair_status(),
+            );
         }
         is_any
     }
 
-    fn rebuild(
+    fn report_and_rebuild(
         &mut self,
         name: &str,
         path: &Utf8Path,
         message: String,
         runs: &[(u64, RunFile)],
     ) -> Result<(), StoreError> {
-        let Some(summary) = rebuilt(name, runs) else {
-            self.report(path.to_owned(), message, Remedy::None);
+        let Some(summary) = rebuild_summary(name, runs) else {
+            self.report(path.to_owned(), message, RepairStatus::Impossible);
             return Ok(());
         };
-        self.report(path.to_owned(), message, self.remedy());
-        match self.mending {
-            Mending::Yes => place(path, &summary.to_yaml()),
-            Mending::No => Ok(()),
+        self.report(path.to_owned(), message, self.repair_status());
+        match self.mode {
+            VerifyMode::Repair => replace_file(path, &summary.to_yaml()),
+            VerifyMode::Check => Ok(()),
         }
     }
 
-    fn temporary(&mut self, directory: &Utf8Path) -> Result<(), StoreError> {
-        for path in abandoned(directory)? {
-            if self.mending == Mending::Yes {
+    fn check_drafts(&mut self, directory: &Utf8Path) -> Result<(), StoreError> {
+        for path in abandoned_drafts(directory)? {
+            if self.mode == VerifyMode::Repair {
                 fs::remove_file(&path).map_err(|error| StoreError::io("removed", &path, error))?;
             }
-            let message = "a writer left this file behind".to_owned();
-            self.report(path, message, self.remedy());
+            let message = "this draft was abandoned by a writer".to_owned();
+            self.report(path, message, self.repair_status());
         }
         Ok(())
     }
 
-    fn remedy(&self) -> Remedy {
-        match self.mending {
-            Mending::Yes => Remedy::Done,
-            Mending::No => Remedy::Possible,
+    fn repair_status(&self) -> RepairStatus {
+        match self.mode {
+            VerifyMode::Repair => RepairStatus::Done,
+            VerifyMode::Check => RepairStatus::Possible,
         }
     }
 
-    fn report(&mut self, path: Utf8PathBuf, message: String, remedy: Remedy) {
-        self.verified.problems.push(Problem {
+    fn report(&mut self, path: Utf8PathBuf, message: String, repair: RepairStatus) {
+        self.verified.findings.push(StoreFinding {
             path,
             message,
-            remedy,
+            repair,
         });
     }
 }

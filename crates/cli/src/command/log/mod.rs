@@ -24,7 +24,9 @@ use evalrig_run::text::numbers::counted_noun;
 pub fn run(context: &Context, args: &Log) -> Result<Exit, Exit> {
     if args.store.is_none() && args.command.writes() {
         let root = repository_root(&Disk, &context.working_directory);
-        Store::of_root(&root).stays_in(&root).map_err(refuse)?;
+        Store::of_root(&root)
+            .check_is_inside(&root)
+            .map_err(refuse)?;
     }
     let log = LogContext {
         context,

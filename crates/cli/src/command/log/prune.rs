@@ -1,7 +1,7 @@
 //! `log prune`: a smaller store.
 
 use evalrig_core::model::{Map, Value};
-use evalrig_run::runlog::{Doing, Keep, Pruned};
+use evalrig_run::runlog::{PruneMode, Pruned, Retention};
 
 use crate::context::print_text;
 use crate::exit::Exit;
@@ -11,29 +11,29 @@ use crate::args::Prune;
 
 pub(super) fn run(log: &LogContext<'_>, args: &Prune) -> Result<Exit, Exit> {
     log.check()?;
-    let keep = Keep {
+    let retention = Retention {
         runs: args.keep_runs,
         history: args.keep_history,
         records: args.keep_records,
     };
-    let doing = if args.dry_run {
-        Doing::List
+    let mode = if args.dry_run {
+        PruneMode::List
     } else {
-        Doing::Delete
+        PruneMode::Delete
     };
-    let pruned = log.store.prune(keep, doing).map_err(refuse)?;
+    let pruned = log.store.prune(retention, mode).map_err(refuse)?;
     if log.is_json() {
-        print_text(&as_json(log, &pruned, doing))?
+        print_text(&as_json(log, &pruned, mode))?
     } else {
-        print_paragraph(&as_text(log, &pruned, doing))?
+        print_paragraph(&as_text(log, &pruned, mode))?
     }
     Ok(Exit::Success)
 }
 
-fn as_json(log: &LogContext<'_>, pruned: &Pruned, doing: Doing) -> String {
+fn as_json(log: &LogContext<'_>, pruned: &Pruned, mode: PruneMode) -> String {
     let mut document = Map::new();
     document.insert("schemaVersion", 1_u64);
-    document.insert("dryRun", doing == Doing::List);
+    document.insert("dryRun", mode == PruneMode::List);
     let records: Vec<Value> = pruned
         .records
         .iter()
@@ -56,13 +56,13 @@ fn as_json(log: &LogContext<'_>, pruned: &Pruned, doing: Doing) -> String {
     json(document)
 }
 
-fn as_text(log: &LogContext<'_>, pruned: &Pruned, doing: Doing) -> String {
+fn as_text(log: &LogContext<'_>, pruned: &Pruned, mode: PruneMode) -> String {
     if pruned.is_empty() {
         return "nothing to delete\n".to_owned();
     }
-    let verb = match doing {
-        Doing::List => "would delete",
-        Doing::Delete => "deleted",
+    let verb = match mode {
+        PruneMode::List => "would delete",
+        PruneMode::Delete => "deleted",
     };
     let mut text = String::new();
     for path in &pruned.files {

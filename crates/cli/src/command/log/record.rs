@@ -64,7 +64,7 @@ fn read(args: &Record) -> Result<Session, String> {
     let session = session.map_err(|reason| format!("the session cannot be read: {reason}"))?;
     match (&args.input, session.has_question()) {
         (None, true) => Ok(session),
-        (Some(input), false) => Ok(session.asked(input)),
+        (Some(input), false) => Ok(session.with_question(input)),
         (Some(_), true) => {
             Err("the session says itself what was asked; leave out `--input`".to_owned())
         }

@@ -1,7 +1,7 @@
 //! `log expect` and `log evaluate`: what people add to a record.
 
 use evalrig_core::model::Map;
-use evalrig_run::runlog::{Record, Which, Word};
+use evalrig_run::runlog::{ManualVerdict, Record, TurnSelector};
 
 use crate::context::print_text;
 use crate::exit::Exit;
@@ -18,23 +18,27 @@ pub(super) fn expect(log: &LogContext<'_>, args: &Expect) -> Result<Exit, Exit> 
 pub(super) fn evaluate(log: &LogContext<'_>, args: &Evaluate) -> Result<Exit, Exit> {
     let which = which(args.turn);
     let word = match args.word {
-        WordName::Pass => Word::Pass,
-        WordName::Fail => Word::Fail,
+        WordName::Pass => ManualVerdict::Pass,
+        WordName::Fail => ManualVerdict::Fail,
     };
     let note = args.note.as_deref();
     let record = log.store.evaluate(&args.name, which, word, note);
     print_paragraph(log, &record.map_err(refuse)?, which)
 }
 
-fn which(turn: Option<usize>) -> Which {
-    turn.map_or(Which::Last, Which::Number)
+fn which(turn: Option<usize>) -> TurnSelector {
+    turn.map_or(TurnSelector::Last, TurnSelector::Number)
 }
 
-fn print_paragraph(log: &LogContext<'_>, record: &Record, which: Which) -> Result<Exit, Exit> {
+fn print_paragraph(
+    log: &LogContext<'_>,
+    record: &Record,
+    which: TurnSelector,
+) -> Result<Exit, Exit> {
     let turns = record.summary.turns.len();
     let number = match which {
-        Which::Last => turns,
-        Which::Number(number) => number,
+        TurnSelector::Last => turns,
+        TurnSelector::Number(number) => number,
     };
     let Some(turn) = number
         .checked_sub(1)

@@ -1,7 +1,7 @@
 //! `log show`: one record.
 
 use evalrig_core::model::{Map, Value};
-use evalrig_run::runlog::{HistoryEntry, Meta, Record, Turn};
+use evalrig_run::runlog::{HistoryEntry, Record, RunMeta, Turn};
 
 use crate::context::print_text;
 use crate::exit::Exit;
@@ -107,7 +107,7 @@ fn older(entry: &HistoryEntry, output: Option<String>) -> String {
     field(&format!("run {run}"), &parts.join(" · "))
 }
 
-pub(super) fn measured(meta: &Meta) -> String {
+pub(super) fn measured(meta: &RunMeta) -> String {
     let mut parts = Vec::new();
     if let Some(tokens) = meta.tokens {
         parts.push(format!("{tokens} tokens"));

@@ -1,7 +1,7 @@
 //! `log verify`: is the store sound? Exit 1 when it is not.
 
 use evalrig_core::model::{Map, Value};
-use evalrig_run::runlog::{Mending, Remedy, Verified};
+use evalrig_run::runlog::{RepairStatus, Verified, VerifyMode};
 
 use crate::context::print_text;
 use crate::exit::Exit;
@@ -11,12 +11,12 @@ use crate::args::Verify;
 
 pub(super) fn run(log: &LogContext<'_>, args: &Verify) -> Result<Exit, Exit> {
     log.check()?;
-    let mending = if args.repair {
-        Mending::Yes
+    let mode = if args.repair {
+        VerifyMode::Repair
     } else {
-        Mending::No
+        VerifyMode::Check
     };
-    let found = log.store.verify(mending).map_err(refuse)?;
+    let found = log.store.verify(mode).map_err(refuse)?;
     if log.is_json() {
         print_text(&as_json(log, &found))?
     } else {
@@ -29,20 +29,20 @@ pub(super) fn run(log: &LogContext<'_>, args: &Verify) -> Result<Exit, Exit> {
     }
 }
 
-fn word(remedy: Remedy) -> &'static str {
-    match remedy {
-        Remedy::Possible => "repairable",
-        Remedy::Done => "repaired",
-        Remedy::None => "left alone",
+fn word(repair: RepairStatus) -> &'static str {
+    match repair {
+        RepairStatus::Possible => "repairable",
+        RepairStatus::Done => "repaired",
+        RepairStatus::Impossible => "left alone",
     }
 }
 
 fn as_json(log: &LogContext<'_>, found: &Verified) -> String {
-    let problems = found.problems.iter().map(|problem| {
+    let problems = found.findings.iter().map(|problem| {
         let mut map = Map::new();
         map.insert("file", log.shown(&problem.path));
         map.insert("message", problem.message.as_str());
-        map.insert("remedy", word(problem.remedy));
+        map.insert("remedy", word(problem.repair));
         Value::Map(map)
     });
     let mut document = Map::new();
@@ -56,22 +56,22 @@ fn as_json(log: &LogContext<'_>, found: &Verified) -> String {
 
 fn as_text(log: &LogContext<'_>, found: &Verified) -> String {
     let mut text = String::new();
-    for problem in &found.problems {
+    for problem in &found.findings {
         let (path, message) = (log.shown(&problem.path), &problem.message);
-        text += &format!("{path}: {message} ({})\n", word(problem.remedy));
+        text += &format!("{path}: {message} ({})\n", word(problem.repair));
     }
     let counts = format!(
         "{}, {}",
         counted_noun(found.records, "record"),
         counted_noun(found.runs, "run file"),
     );
-    let is_repairable = |remedy| remedy == Remedy::Possible;
-    let verdict = match found.problems.len() {
+    let is_repairable = |repair| repair == RepairStatus::Possible;
+    let verdict = match found.findings.len() {
         0 => "all is well".to_owned(),
         count => counted_noun(count, "problem"),
     };
     text += &format!("{counts}: {verdict}\n");
-    if found.problems.iter().any(|one| is_repairable(one.remedy)) {
+    if found.findings.iter().any(|one| is_repairable(one.repair)) {
         text += "`evalrig log verify --repair` mends what is repairable\n";
     }
     text

@@ -7,14 +7,14 @@
 use evalrig_core::model::{FaultKind, Tokens, Transcript, Value};
 
 use super::RunChoice;
-use crate::runlog::{Finder, Record, RunFile, StoreError, input_sequence};
+use crate::runlog::{Record, RecordFinder, RunFile, StoreError, input_sequence};
 
 use crate::agent::{Agent, AttemptFault, Pending, Purpose, Request};
 use crate::format;
 
 #[derive(Debug)]
 pub(super) struct StoreAgent {
-    pub(super) finder: Finder,
+    pub(super) finder: RecordFinder,
     pub(super) run: RunChoice,
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use evalrig_core::syntax::json_value;
 
     use crate::disk::Disk;
-    use crate::runlog::{Asked, NewRun, Store};
+    use crate::runlog::{NewRun, Store, UserMessage};
 
     use super::*;
 
@@ -136,7 +136,7 @@ mod tests {
 
     fn new_run(answer: &str, messages: &str) -> NewRun {
         NewRun {
-            asked: vec![Asked::new("Hi")],
+            asked: vec![UserMessage::new("Hi")],
             output: answer.to_owned(),
             model: "m".to_owned(),
             tokens: Some(12),
@@ -158,7 +158,7 @@ mod tests {
         let silent = r#"[{"role":"user","content":"Hi"},{"role":"tool","content":"x"}]"#;
         store.record(&new_run("from the summary", silent)).unwrap();
         let agent = |run| StoreAgent {
-            finder: Finder::new(store.clone()),
+            finder: RecordFinder::new(store.clone()),
             run,
         };
         let latest = ask(&agent(RunChoice::Latest), "Hi", Purpose::Case).unwrap();
