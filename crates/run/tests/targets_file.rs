@@ -4,6 +4,7 @@ use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
 use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_run::setting::Setting;
 use evalrig_run::target::{Targets, read_targets};
 
 fn read(bytes: impl Into<Vec<u8>>) -> (Option<Targets>, Vec<Diagnostic>) {
@@ -106,7 +107,7 @@ fn anchors_and_merges_work() {
     );
     assert_eq!(out, []);
     let targets = targets.unwrap();
-    assert_eq!(targets.get("b").unwrap().retries().given(), Some(&5));
+    assert_eq!(targets.get("b").unwrap().retries(), Setting::Given(5));
 }
 
 #[test]

@@ -130,10 +130,8 @@ impl Endpoint {
     ) -> Result<HttpReply, AttemptFault> {
         let started = Instant::now();
         let exchange = tokio::time::timeout(timeout, self.exchange(body));
-        let result = match exchange.await {
-            Ok(result) => result,
-            Err(_) => Err(AttemptFault::timed_out(timeout)),
-        };
+        let timed_out = |_| Err(AttemptFault::timed_out(timeout));
+        let result = exchange.await.unwrap_or_else(timed_out);
         match result {
             Ok(body) => Ok(HttpReply {
                 body,

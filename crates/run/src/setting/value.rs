@@ -10,13 +10,6 @@ pub enum Setting<T> {
 }
 
 impl<T> Setting<T> {
-    pub fn given(&self) -> Option<&T> {
-        match self {
-            Self::Given(value) => Some(value),
-            Self::Reference(_) => None,
-        }
-    }
-
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
         match self {
             Self::Given(value) => Setting::Given(change(value)),
