@@ -94,7 +94,7 @@ impl TestChange {
     }
 }
 
-pub fn classify(found: &Match) -> TestChange {
+pub(crate) fn classify(found: &Match) -> TestChange {
     let side = |cases: &[&ComparedCase]| (!cases.is_empty()).then(|| Side::of(cases));
     TestChange {
         suite: found.suite.to_owned(),

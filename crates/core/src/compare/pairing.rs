@@ -10,7 +10,7 @@ use crate::stats::{Measure, Pair};
 
 /// The cases of one test against one target in both runs, each in the order of trials.
 #[derive(Debug)]
-pub struct Match<'a> {
+pub(crate) struct Match<'a> {
     pub suite: &'a str,
     pub test: &'a str,
     pub target: &'a str,
@@ -109,7 +109,7 @@ fn is_single<'a>(
 }
 
 /// What one more trial of every test costs, in both runs together. `None` if any cost is unknown.
-pub fn cost_per_round(matches: &[&Match]) -> Option<f64> {
+pub(crate) fn cost_per_round(matches: &[&Match]) -> Option<f64> {
     let mut total = 0.0;
     for side in matches
         .iter()

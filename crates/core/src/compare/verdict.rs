@@ -15,7 +15,7 @@ use crate::words;
 /// Ten percentage points.
 pub const DEFAULT_MARGIN: f64 = 0.1;
 /// How often an equal candidate may be called worse.
-pub const LEVEL: f64 = 0.05;
+pub(crate) const LEVEL: f64 = 0.05;
 /// How much stricter the test for gains is.
 const STRICTER: f64 = 5.0;
 const CONFIDENCE: f64 = 0.95;

@@ -39,11 +39,11 @@ impl Diagnostics {
     }
 
     /// Faults reported from now on touch the test at this position.
-    pub fn enter_test(&mut self, position: u32) {
+    pub(crate) fn enter_test(&mut self, position: u32) {
         self.current_test = Some(position);
     }
 
-    pub fn leave_test(&mut self) {
+    pub(crate) fn leave_test(&mut self) {
         self.current_test = None;
     }
 
@@ -80,12 +80,12 @@ impl Diagnostics {
     }
 
     /// No further diagnostic will be kept.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.kept.len() >= KEPT
     }
 
     /// Counts a fault whose details are not kept.
-    pub fn count_unkept(&mut self, level: Level) {
+    pub(crate) fn count_unkept(&mut self, level: Level) {
         let level = if self.strict { level.strict() } else { level };
         self.count(level);
         self.dropped += 1;
@@ -129,7 +129,12 @@ impl Diagnostics {
 
     /// Takes over what was reported about a part of a file: spans are moved, and the first test of
     /// the part comes after `tests_before` others.
-    pub fn take_over(&mut self, part: Self, tests_before: u32, place: impl Fn(Span) -> Span) {
+    pub(crate) fn take_over(
+        &mut self,
+        part: Self,
+        tests_before: u32,
+        place: impl Fn(Span) -> Span,
+    ) {
         let (kept_errors, kept_warnings) = part.kept_counts();
         self.blocking += part.blocking - part.kept_blocking();
         for mut diagnostic in part.kept {

@@ -58,7 +58,7 @@ impl Diagnostic {
 
     /// Touches the test at this position.
     #[must_use]
-    pub fn of_test(mut self, position: u32) -> Self {
+    pub(crate) fn of_test(mut self, position: u32) -> Self {
         self.test = Some(position);
         self
     }
@@ -82,7 +82,7 @@ impl Diagnostic {
     }
 
     #[must_use]
-    pub fn help_if(mut self, help: Option<String>) -> Self {
+    pub(crate) fn help_if(mut self, help: Option<String>) -> Self {
         if help.is_some() {
             self.help = help;
         }
@@ -105,7 +105,7 @@ impl Diagnostic {
     }
 
     #[must_use]
-    pub fn fix_if(mut self, fix: Option<Fix>) -> Self {
+    pub(crate) fn fix_if(mut self, fix: Option<Fix>) -> Self {
         if fix.is_some() {
             self.fix = fix;
         }

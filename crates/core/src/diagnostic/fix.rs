@@ -39,7 +39,7 @@ impl Fix {
     }
 
     #[must_use]
-    pub fn isolated(mut self, place: Span) -> Self {
+    pub(crate) fn isolated(mut self, place: Span) -> Self {
         self.isolation = Some(place);
         self
     }

@@ -41,7 +41,7 @@ pub fn test_document(test: &Test, context: &Context<'_>) -> Value {
 }
 
 /// One entry of `tests`.
-pub fn test_value(test: &Test, context: &Context<'_>) -> Value {
+pub(crate) fn test_value(test: &Test, context: &Context<'_>) -> Value {
     let mut map = canonical_fields(test, &FieldView::Json);
     map.insert("testHash", test_hash(test, context.files));
     map.insert("source", source_value(test.span, context));

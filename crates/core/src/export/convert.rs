@@ -18,7 +18,11 @@ pub fn converted_yaml(suite: &Suite, context: &Context<'_>, directory: &Utf8Path
 }
 
 /// What [`converted_yaml`] writes, as data. The root of the context is that of the new file.
-pub fn converted_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path) -> Value {
+pub(crate) fn converted_document(
+    suite: &Suite,
+    context: &Context<'_>,
+    directory: &Utf8Path,
+) -> Value {
     let mut document = suite_document(suite, context, directory);
     if let Value::Map(root) = &mut document
         && let Some(Value::List(written)) = root.remove("tests")

@@ -13,11 +13,11 @@ use camino::Utf8Path;
 
 use crate::source::{Files, Sources};
 
-pub use canonical_json::{suite_value, test_document, test_value};
+pub use canonical_json::{suite_value, test_document};
 pub use canonical_yaml::suite_document;
-pub use convert::{converted_document, converted_yaml};
+pub use convert::converted_yaml;
 pub use hash::test_hash;
-pub use records::{CRITERIA_PLACEHOLDER, LoggedTest, logged_suite, test_ids, with_logged_tests};
+pub use records::{LoggedTest, logged_suite, test_ids, with_logged_tests};
 pub use transpile::{
     Audience, CriteriaMode, Ending, Format, Layout, Loss, NoSkill, OutFile, PromptMode,
     TranspileOptions, Transpiled, Transpiler, transpile,

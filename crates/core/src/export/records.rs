@@ -9,7 +9,7 @@ use super::canonical_yaml::{STYLE, literal_references};
 const HEADER: &str = "# Made from `.co/evals` by `evalrig convert`.\n";
 
 /// The criteria of a record without an expectation.
-pub const CRITERIA_PLACEHOLDER: &str = "Not written yet: say what a good answer does";
+pub(crate) const CRITERIA_PLACEHOLDER: &str = "Not written yet: say what a good answer does";
 
 /// One record as a test.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -34,7 +34,7 @@ pub enum Discovery {
 const DEEPEST: usize = 64;
 
 /// `EVAL.yaml`, `EVAL.yml`, `*.eval.yaml`, `*.eval.yml`, in any case, and `evals.json`.
-pub fn is_suite_name(name: &str) -> bool {
+pub(crate) fn is_suite_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let stem = name
         .strip_suffix(".yaml")

@@ -241,10 +241,6 @@ impl SoundSuite {
         &self.findings
     }
 
-    pub fn findings_mut(&mut self) -> &mut Findings {
-        &mut self.findings
-    }
-
     pub fn into_parts(self) -> (Suite, Findings) {
         (self.suite, self.findings)
     }

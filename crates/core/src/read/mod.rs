@@ -30,7 +30,7 @@ mod verdicts;
 mod version;
 
 pub use block::BLOCK_FIELDS;
-pub use discover::{Discovery, FoundSuite, is_suite_name};
+pub use discover::{Discovery, FoundSuite};
 pub use execution::EXECUTION_FIELDS;
 pub use load::{duplicate_suite_name, repository_root, suite_root};
 pub use loaded::{

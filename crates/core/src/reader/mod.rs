@@ -14,9 +14,10 @@ mod typed;
 mod vars;
 
 pub use dotenv::EnvFiles;
-pub use options::{Options, ReadResult, Reported, all_read, read_mapping};
-pub(crate) use path::without_dots;
-pub use path::{FileUse, Resolved, is_prompt_path};
+pub(crate) use options::read_mapping;
+pub use options::{Options, ReadResult, Reported, all_read};
+pub use path::{FileUse, Resolved};
+pub(crate) use path::{is_prompt_path, without_dots};
 pub use state::{Limits, Reader, TargetNames, World};
 pub use target::UNKNOWN_TARGET;
 pub(crate) use template::is_lone_reference;

@@ -9,7 +9,6 @@ use crate::syntax::Node;
 use crate::syntax::fields::{Bound, CONFLICTING_FIELDS, Entry, Field, MISSING_OPTION};
 
 use super::state::Reader;
-use super::template::Template;
 use super::typed::{quoted_name, wrong_type};
 
 /// An option is invalid or missing. A diagnostic says why.
@@ -81,7 +80,7 @@ impl<'t> Options<'_, '_, 't> {
     }
 
     /// Two options that mean the same.
-    pub fn spelled_twice(&mut self, first: &Entry<'_>, second: &Entry<'_>) -> Reported {
+    pub(crate) fn spelled_twice(&mut self, first: &Entry<'_>, second: &Entry<'_>) -> Reported {
         let message = format!(
             "`{}` and `{}` are two spellings of one field",
             first.field.name, second.field.name
@@ -182,15 +181,6 @@ impl<'t> Options<'_, '_, 't> {
         })
     }
 
-    /// Where references are kept: the `${{ }}` that is the whole value of a number or boolean.
-    pub fn kept_reference(&mut self, name: &str) -> Option<Template> {
-        let entry = self.get(name)?;
-        let template = self.reader.unresolved(entry.value)?;
-        // ReadResult the text notes the reference.
-        self.reader.text_of(name, entry.value);
-        Some(template)
-    }
-
     /// A mapping with fields of its own.
     pub fn nested<T>(
         &mut self,
@@ -204,7 +194,7 @@ impl<'t> Options<'_, '_, 't> {
     }
 
     /// As [`Self::nested`], for a node that is called `name` in messages.
-    pub fn nested_of<T>(
+    pub(crate) fn nested_of<T>(
         &mut self,
         name: &str,
         node: Node<'t>,
@@ -248,7 +238,7 @@ impl<'t> Options<'_, '_, 't> {
 }
 
 /// Reads a mapping by a table of its own; unknown keys are reported.
-pub fn read_mapping<'t, T>(
+pub(crate) fn read_mapping<'t, T>(
     reader: &mut Reader<'_>,
     owner: &str,
     node: Node<'t>,

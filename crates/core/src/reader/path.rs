@@ -338,7 +338,7 @@ pub(crate) fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
 
 /// Whether a judge's `prompt` is a path by its looks alone; the third rule of section 4, a single
 /// word that names an existing file, is the caller's to check.
-pub fn is_prompt_path(text: &str) -> bool {
+pub(crate) fn is_prompt_path(text: &str) -> bool {
     if text.starts_with("file://") {
         return true;
     }

@@ -139,7 +139,7 @@ impl<'w> Reader<'w> {
     }
 
     /// Values that must not be shown, found so far.
-    pub fn take_secrets(&mut self) -> Secrets {
+    pub(crate) fn take_secrets(&mut self) -> Secrets {
         std::mem::take(&mut self.secrets)
     }
 }

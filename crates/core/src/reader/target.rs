@@ -42,7 +42,7 @@ Using another target instead would measure another agent, or use another model a
 impl Reader<'_> {
     /// The name of a target. An unknown name is reported and kept: the suite is still readable, it
     /// only cannot be run here.
-    pub fn target_name(&mut self, entry: &Entry<'_>) -> Option<Spanned<String>> {
+    pub(crate) fn target_name(&mut self, entry: &Entry<'_>) -> Option<Spanned<String>> {
         let name = self.spanned_text(entry)?;
         let fault = match &self.limits.targets {
             TargetNames::Unchecked => None,

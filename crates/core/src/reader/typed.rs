@@ -19,7 +19,7 @@ impl Reader<'_> {
     }
 
     /// A string, with `${{ }}` and the test's `{{ }}` replaced.
-    pub fn templated<'t>(&mut self, entry: &Entry<'t>) -> Option<Cow<'t, str>> {
+    pub(crate) fn templated<'t>(&mut self, entry: &Entry<'t>) -> Option<Cow<'t, str>> {
         self.templated_of(entry.field.name, entry.value)
     }
 
@@ -28,12 +28,12 @@ impl Reader<'_> {
         self.interpolate(name, node, text, Vars::Environment)
     }
 
-    pub fn templated_of<'t>(&mut self, name: &str, node: Node<'t>) -> Option<Cow<'t, str>> {
+    pub(crate) fn templated_of<'t>(&mut self, name: &str, node: Node<'t>) -> Option<Cow<'t, str>> {
         let text = self.plain_text(name, node)?;
         self.interpolate(name, node, text, Vars::Test)
     }
 
-    pub fn owned_text(&mut self, entry: &Entry<'_>) -> Option<String> {
+    pub(crate) fn owned_text(&mut self, entry: &Entry<'_>) -> Option<String> {
         self.text(entry).map(Cow::into_owned)
     }
 
@@ -69,7 +69,7 @@ impl Reader<'_> {
         self.boolean_of(entry.field.name, entry.value)
     }
 
-    pub fn boolean_of(&mut self, name: &str, node: Node<'_>) -> Option<bool> {
+    pub(crate) fn boolean_of(&mut self, name: &str, node: Node<'_>) -> Option<bool> {
         if self.unresolved(node).is_some() {
             self.text_of(name, node);
             return None;
@@ -118,7 +118,13 @@ impl Reader<'_> {
         self.number_of(entry.field.name, entry.value, min, max)
     }
 
-    pub fn number_of(&mut self, name: &str, node: Node<'_>, min: f64, max: f64) -> Option<Number> {
+    pub(crate) fn number_of(
+        &mut self,
+        name: &str,
+        node: Node<'_>,
+        min: f64,
+        max: f64,
+    ) -> Option<Number> {
         let wants = match (min.is_finite(), max.is_finite()) {
             (true, true) => format!("a number from {min} to {max}"),
             (true, false) => format!("a number of at least {min}"),
@@ -182,7 +188,7 @@ impl Reader<'_> {
     }
 
     /// A list of strings; a wrong item is reported and left out.
-    pub fn text_list(&mut self, entry: &Entry<'_>) -> Option<Vec<Spanned<String>>> {
+    pub(crate) fn text_list(&mut self, entry: &Entry<'_>) -> Option<Vec<Spanned<String>>> {
         if !entry.value.is_sequence() {
             self.report(wrong_type(
                 entry.field.name,

@@ -30,7 +30,7 @@ pub(super) enum TextRule {
 #[derive(Debug, Clone, Copy)]
 pub struct Writer {
     pub draft: Draft,
-    pub references: ReferenceMode,
+    pub(super) references: ReferenceMode,
 }
 
 impl Writer {

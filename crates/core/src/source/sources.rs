@@ -108,7 +108,7 @@ impl Sources {
     }
 
     /// Sources that will be appended to a collection that has `base` already.
-    pub fn numbered_from(base: u32) -> Self {
+    pub(crate) fn numbered_from(base: u32) -> Self {
         Self {
             list: Vec::new(),
             base,

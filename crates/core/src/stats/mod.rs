@@ -18,9 +18,9 @@ pub use clustered::{Passes, clustered_rate};
 pub(crate) use difference::typical_trials;
 pub use difference::{Measure, difference};
 pub use mean::{clustered_mean, mean_between};
-pub use multiple::holm;
-pub use paired::{Permuted, permute};
-pub use power::{Settling, trials_to_settle};
+pub(crate) use multiple::holm;
+pub(crate) use paired::permute;
+pub(crate) use power::{Settling, trials_to_settle};
 pub use random::{Fnv1a, SplitMix64};
 pub use rate::{SELF_EVIDENT, between, percent, rate_text, share_percent, wilson};
 

@@ -1,7 +1,7 @@
 //! Many comparisons at once: p-values corrected for their number.
 
 /// Holm (1979): the probability of any false alarm stays below the level.
-pub fn holm(chances: &[f64]) -> Vec<f64> {
+pub(crate) fn holm(chances: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
     let mut corrected = vec![0.0; chances.len()];

@@ -20,7 +20,7 @@ const TIE: f64 = 1e-9;
 
 /// One-sided p-values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Permuted {
+pub(crate) struct Permuted {
     /// Share of the arrangements with a gain as low as this or lower.
     pub down: f64,
     /// Share of the arrangements with a gain as high as this or higher.
@@ -30,13 +30,13 @@ pub struct Permuted {
 }
 
 impl Permuted {
-    pub fn two_sided(&self) -> f64 {
+    pub(crate) fn two_sided(&self) -> f64 {
         (2.0 * self.down.min(self.up)).min(1.0)
     }
 }
 
 /// Compares two runs by their mean gain. Sides are not empty.
-pub fn permute(pairs: &[Pair], seed: u64) -> Permuted {
+pub(crate) fn permute(pairs: &[Pair], seed: u64) -> Permuted {
     let moving: Vec<&Pair> = pairs.iter().filter(|pair| can_move(pair)).collect();
     let is_binary = moving
         .iter()

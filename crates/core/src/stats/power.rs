@@ -5,7 +5,7 @@ use super::special::normal_quantile;
 
 /// An inconclusive comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Settling {
+pub(crate) struct Settling {
     /// The gain, and its interval at 95 %.
     pub delta: f64,
     pub interval: Interval,
@@ -18,7 +18,7 @@ pub struct Settling {
 /// The number of trials per test and run that gives a verdict with 80 % power if the true gain is
 /// the observed one: either the gain differs from 0, or it is within the margin, whichever takes
 /// fewer trials.
-pub fn trials_to_settle(seen: &Settling) -> u64 {
+pub(crate) fn trials_to_settle(seen: &Settling) -> u64 {
     let z = normal_quantile(0.975);
     let power = normal_quantile(0.8);
     let error = 0.5 * (seen.interval.high - seen.interval.low) / z;

@@ -15,7 +15,7 @@ const LANCZOS: [f64; 9] = [
 ];
 
 /// Logarithm of the gamma function of a positive number.
-pub fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     if x < 0.5 {
         // Reflection.
         let pi = std::f64::consts::PI;
@@ -29,13 +29,13 @@ pub fn ln_gamma(x: f64) -> f64 {
 }
 
 /// Logarithm of the number of ways to choose `k` of `n`.
-pub fn ln_choose(n: u64, k: u64) -> f64 {
+pub(crate) fn ln_choose(n: u64, k: u64) -> f64 {
     let ln_factorial = |m: u64| ln_gamma(m as f64 + 1.0);
     ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
 }
 
 /// The regularised incomplete beta function: the share of a Beta(a, b) below `x`.
-pub fn beta_below(a: f64, b: f64, x: f64) -> f64 {
+pub(crate) fn beta_below(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }
@@ -77,7 +77,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// The quantile `p` of a Beta(a, b). Bisection never leaves the range and needs no starting guess.
-pub fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
+pub(crate) fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
@@ -101,7 +101,7 @@ fn t_below(freedom: f64, x: f64) -> f64 {
 }
 
 /// The quantile `p` of Student's t.
-pub fn t_quantile(freedom: f64, p: f64) -> f64 {
+pub(crate) fn t_quantile(freedom: f64, p: f64) -> f64 {
     let tail = p.min(1.0 - p);
     if tail <= 0.0 {
         return if p < 0.5 {
@@ -117,7 +117,7 @@ pub fn t_quantile(freedom: f64, p: f64) -> f64 {
 
 /// The cumulative standard normal distribution, by the series and the continued fraction of the
 /// incomplete gamma function.
-pub fn normal_below(x: f64) -> f64 {
+pub(crate) fn normal_below(x: f64) -> f64 {
     let tail = 0.5 * upper_gamma_half(0.5 * x * x);
     if x > 0.0 { 1.0 - tail } else { tail }
 }
@@ -159,7 +159,7 @@ fn upper_gamma_half(x: f64) -> f64 {
 
 /// The quantile `p` of the standard normal distribution. Newton's method on the logarithm of the
 /// lower tail, which is concave: it approaches from the left and never overshoots.
-pub fn normal_quantile(p: f64) -> f64 {
+pub(crate) fn normal_quantile(p: f64) -> f64 {
     if p > 0.5 {
         return -normal_quantile(1.0 - p);
     }

@@ -13,7 +13,7 @@ use super::json_value::plain_value;
 use super::tree::{Node, ScalarStyle};
 
 /// Writes `value` as the value of `keep` and removes the entry `gone`: two keys become one.
-pub fn merge_into(bound: &Bound<'_>, gone: &str, keep: &str, value: &str) -> Option<Fix> {
+pub(crate) fn merge_into(bound: &Bound<'_>, gone: &str, keep: &str, value: &str) -> Option<Fix> {
     let kept = bound.get(keep)?;
     let removed = bound.get(gone)?;
     let is_repeated = bound.is_repeated(kept.field) || bound.is_repeated(removed.field);
@@ -31,7 +31,7 @@ pub fn merge_into(bound: &Bound<'_>, gone: &str, keep: &str, value: &str) -> Opt
 }
 
 /// Moves the entry `key` of a mapping into the mapping under `home`, which is made if need be.
-pub fn move_into(bound: &Bound<'_>, key: &str, home: &str) -> Option<Fix> {
+pub(crate) fn move_into(bound: &Bound<'_>, key: &str, home: &str) -> Option<Fix> {
     let entry = bound.get(key)?;
     // A home without a value is a key all the same.
     if !is_written_in(bound, &entry) || bound.is_repeated(entry.field) || bound.was_null(home) {
@@ -65,7 +65,7 @@ pub fn move_into(bound: &Bound<'_>, key: &str, home: &str) -> Option<Fix> {
 }
 
 /// Moves the entry `key` of the mapping under `home` out beside it, with a new value.
-pub fn move_out(
+pub(crate) fn move_out(
     outer: &Bound<'_>,
     home: &str,
     inner: &Bound<'_>,
@@ -115,7 +115,12 @@ pub fn move_out(
 }
 
 /// Replaces a whole entry by another key and value.
-pub fn replace_entry(bound: &Bound<'_>, entry: &Entry<'_>, key: &str, value: &str) -> Option<Edit> {
+pub(crate) fn replace_entry(
+    bound: &Bound<'_>,
+    entry: &Entry<'_>,
+    key: &str,
+    value: &str,
+) -> Option<Edit> {
     is_written_in(bound, entry).then(|| Edit {
         span: entry_span(entry),
         text: format!("{}: {value}", same_quotes(entry.key, key)),
@@ -123,7 +128,7 @@ pub fn replace_entry(bound: &Bound<'_>, entry: &Entry<'_>, key: &str, value: &st
 }
 
 /// Removes an entry with the comma or the line that goes with it.
-pub fn remove_entry(bound: &Bound<'_>, entry: &Entry<'_>) -> Option<Edit> {
+pub(crate) fn remove_entry(bound: &Bound<'_>, entry: &Entry<'_>) -> Option<Edit> {
     if !is_written_in(bound, entry) {
         return None;
     }
@@ -140,7 +145,7 @@ pub fn remove_entry(bound: &Bound<'_>, entry: &Entry<'_>) -> Option<Edit> {
 
 /// Whether writing the value anew on one line may lose a comment. A `#` inside a text looks the
 /// same; then there is no fix, which does no harm.
-pub fn may_hold_comment(entry: &Entry<'_>) -> bool {
+pub(crate) fn may_hold_comment(entry: &Entry<'_>) -> bool {
     let is_list_or_mapping = entry.value.scalar_style().is_none();
     has_comment_before(entry) || is_list_or_mapping && has_comment(entry.value.source_text())
 }
@@ -170,7 +175,7 @@ pub fn raw_value(node: Node<'_>) -> Value {
 }
 
 /// A key in the quotes that its neighbour has.
-pub fn same_quotes(neighbour: Node<'_>, key: &str) -> String {
+pub(crate) fn same_quotes(neighbour: Node<'_>, key: &str) -> String {
     match neighbour.scalar_style() {
         Some(ScalarStyle::Quoted) => format!("\"{key}\""),
         _ => key.to_owned(),

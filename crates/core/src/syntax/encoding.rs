@@ -1,7 +1,7 @@
 //! Bytes → text: UTF-8 only, no control characters (spec 2.6).
 
 /// A YAML file larger than this is refused.
-pub const FILE_LIMIT: u64 = 32 * 1024 * 1024;
+pub(crate) const FILE_LIMIT: u64 = 32 * 1024 * 1024;
 
 /// The byte order mark.
 pub(super) const MARK: char = '\u{feff}';

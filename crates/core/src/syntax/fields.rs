@@ -443,7 +443,7 @@ impl<'t> Bound<'t> {
     }
 
     /// The field was written without a value.
-    pub fn was_null(&self, name: &str) -> bool {
+    pub(crate) fn was_null(&self, name: &str) -> bool {
         self.null.contains(&name)
     }
 
@@ -508,7 +508,7 @@ fn find(tables: &[&'static [Field]], name: &str) -> Option<&'static Field> {
 }
 
 /// An old spelling whose repair is to write another key.
-pub fn deprecated_key(key: Node<'_>, new: &str) -> Diagnostic {
+pub(crate) fn deprecated_key(key: Node<'_>, new: &str) -> Diagnostic {
     let old = key.scalar_text().unwrap_or("");
     let span = key.target_span();
     let text = match key.scalar_style() {
@@ -544,7 +544,7 @@ fn null_field(key: Span, name: &str) -> Diagnostic {
         .help("give it a value, or remove the key; check the indentation of the next line")
 }
 
-pub fn unknown_field(key: Node<'_>, tables: &[&'static [Field]]) -> Diagnostic {
+pub(crate) fn unknown_field(key: Node<'_>, tables: &[&'static [Field]]) -> Diagnostic {
     let name = key.scalar_text().unwrap_or("");
     let known = tables
         .iter()

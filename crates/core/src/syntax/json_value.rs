@@ -46,7 +46,7 @@ pub fn lenient_json_value(text: &str) -> Result<Value, JsonFault> {
 ///
 /// Every attempt may scan much of the text, so hostile input could take quadratic time. All
 /// attempts together scan at most 16 times the text plus 1 MiB; then the result is `None`.
-pub fn first_json_value(text: &str) -> Option<Value> {
+pub(crate) fn first_json_value(text: &str) -> Option<Value> {
     let mut tree = small_tree(text)?;
     let mut budget = text.len().saturating_mul(16).saturating_add(1 << 20);
     for (start, _) in text.match_indices(['{', '[']) {

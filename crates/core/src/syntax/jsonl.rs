@@ -12,7 +12,7 @@ use super::json::{JsonError, parse_into};
 use super::tree::Tree;
 
 /// A longer line is refused (spec 2.6).
-pub const LINE_LIMIT: usize = 16 * 1024 * 1024;
+pub(crate) const LINE_LIMIT: usize = 16 * 1024 * 1024;
 
 /// What a line turned out to be.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl<R: BufRead> JsonLines<R> {
         self.offset
     }
 
-    pub fn set_source(&mut self, source: SourceId) {
+    pub(crate) fn set_source(&mut self, source: SourceId) {
         self.tree.source = source;
     }
 

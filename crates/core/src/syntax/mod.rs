@@ -19,19 +19,23 @@ mod yaml_error;
 
 pub use emit::{EmitStyle, LineBreaks, to_yaml};
 pub use emit_scalar::is_one_line_text;
-pub use encoding::{DecodeError, FILE_LIMIT, decode};
+pub use encoding::{DecodeError, decode};
 pub(crate) use json::explain as explain_json;
-pub use json::{JsonError, parse_json};
-pub use json_value::{JsonFault, first_json_value, json_value, lenient_json_value};
-pub use jsonl::{JsonLines, LINE_LIMIT, Line};
+pub use json::{JsonError, JsonErrorKind, parse_json};
+pub(crate) use json_value::first_json_value;
+pub use json_value::{JsonFault, json_value, lenient_json_value};
+pub(crate) use jsonl::LINE_LIMIT;
+pub use jsonl::{JsonLines, Line};
 pub use load::{read_source, unreadable};
 pub use lone::lone_tree;
-pub use scalar::{Scalar, resolve_plain};
-pub use tree::{Kind, Node, ScalarStyle, Tree};
+pub use scalar::Scalar;
+pub(crate) use scalar::resolve_plain;
+pub(crate) use tree::ScalarStyle;
+pub use tree::{Kind, Node, Tree};
 pub use yaml::parse_yaml;
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&crate::diagnostic::Code]] = &[codes::CODES, fields::CODES, load::CODES];
 
 /// Deeper nesting than this is refused (spec 2.6).
-pub const DEPTH_LIMIT: usize = 128;
+pub(crate) const DEPTH_LIMIT: usize = 128;

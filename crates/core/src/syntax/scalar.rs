@@ -56,7 +56,7 @@ fn resolve_tagged(text: &str, style: ScalarStyle, tag: CoreTag) -> Scalar<'_> {
 }
 
 /// What an unquoted, untagged text means.
-pub fn resolve_plain(text: &str) -> Scalar<'_> {
+pub(crate) fn resolve_plain(text: &str) -> Scalar<'_> {
     let Some(first) = text.bytes().next() else {
         return Scalar::Null;
     };

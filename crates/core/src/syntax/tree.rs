@@ -15,7 +15,7 @@ use super::scalar::{Scalar, resolve};
 pub(super) type NodeId = u32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScalarStyle {
+pub(crate) enum ScalarStyle {
     Plain,
     Quoted,
     /// `|` or `>`.
@@ -169,7 +169,7 @@ impl<'t> Node<'t> {
     }
 
     /// The place of the value itself, behind any alias.
-    pub fn target_span(self) -> Span {
+    pub(crate) fn target_span(self) -> Span {
         self.tree.span_of(self.tree.follow(self.id))
     }
 
@@ -199,7 +199,7 @@ impl<'t> Node<'t> {
     }
 
     /// Written as `{…}` or `[…]`.
-    pub fn is_flow(self) -> bool {
+    pub(crate) fn is_flow(self) -> bool {
         matches!(
             self.data().shape,
             NodeShape::Mapping { flow: true } | NodeShape::Sequence { flow: true }
@@ -216,7 +216,7 @@ impl<'t> Node<'t> {
     }
 
     #[inline]
-    pub fn scalar_style(self) -> Option<ScalarStyle> {
+    pub(crate) fn scalar_style(self) -> Option<ScalarStyle> {
         match self.data().shape {
             NodeShape::Scalar(style) => Some(style),
             _ => None,
@@ -352,7 +352,7 @@ impl<'t> Node<'t> {
     }
 
     /// A plain, unquoted `<<`.
-    pub fn is_merge_key(self) -> bool {
+    pub(crate) fn is_merge_key(self) -> bool {
         self.scalar_text() == Some("<<") && self.scalar_style() == Some(ScalarStyle::Plain)
     }
 
@@ -375,7 +375,7 @@ impl<'t> Node<'t> {
 
     /// The place of a part of a scalar's text; of the whole scalar where escapes or folding make
     /// the two differ.
-    pub fn text_span(self, part: std::ops::Range<usize>) -> Span {
+    pub(crate) fn text_span(self, part: std::ops::Range<usize>) -> Span {
         let data = self.data();
         match (data.shape, data.text_in) {
             (NodeShape::Scalar(_), TextIn::Source) if !self.is_alias() => {
