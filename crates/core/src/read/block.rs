@@ -111,12 +111,11 @@ pub(super) fn read_block(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Bloc
         ));
     }
     if !node.is_mapping() {
-        reader.report(wrong_type(
+        return reader.refuse(wrong_type(
             "an item of content",
             node,
             "a block: a mapping with `type` and `value`",
         ));
-        return None;
     }
     let bound = Bound::new(node, &[BLOCK_FIELDS], reader.out);
     let kind = block_type(reader, &bound)?;
@@ -130,8 +129,7 @@ pub(super) fn read_block(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Bloc
             Some(_) => format!("write `value` instead of `{kind}`"),
             None => "add `value`".to_owned(),
         };
-        reader.report(Diagnostic::new(&MISSING_VALUE, bound.head(), message).help(help));
-        return None;
+        return reader.refuse(Diagnostic::new(&MISSING_VALUE, bound.head(), message).help(help));
     };
     if kind == "json" {
         return Some(Block::Json(reader.value_with(
@@ -154,8 +152,7 @@ fn block_type(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<&'static str
     let Some(entry) = bound.get("type") else {
         let message = "this block has no `type`";
         let diagnostic = Diagnostic::new(&INVALID_BLOCK_TYPE, bound.head(), message);
-        reader.report(diagnostic.help(format!("it is {}", list_words(types))));
-        return None;
+        return reader.refuse(diagnostic.help(format!("it is {}", list_words(types))));
     };
     let word = reader.text(&entry)?;
     let found = types.iter().copied().find(|known| *known == word.as_ref());

@@ -106,8 +106,7 @@ pub(super) fn load(
             "this JSON is neither evals.json nor an eval set nor a list of triggers, found {}",
             type_of(root)
         );
-        loader.reader.report(diagnostic);
-        return None;
+        return loader.reader.refuse(diagnostic);
     };
     // Texts are kept byte for byte (spec 15).
     loader.reader.plain_texts = true;
@@ -297,11 +296,9 @@ impl Loader<'_, '_> {
                 }
                 id
             }
-            _ => {
-                self.reader
-                    .report(wrong_type("id", node, "an integer or a string"));
-                None
-            }
+            _ => self
+                .reader
+                .refuse(wrong_type("id", node, "an integer or a string")),
         }
     }
 

@@ -18,17 +18,15 @@ pub(super) fn read_prompt(reader: &mut Reader<'_>, entry: Node<'_>) -> Option<Me
     });
     let Some((key, node)) = found else {
         let message = "this entry has no `prompt`";
-        reader.report(Diagnostic::new(&MISSING_INPUT, short_span(entry), message));
-        return None;
+        return reader.refuse(Diagnostic::new(&MISSING_INPUT, short_span(entry), message));
     };
     let text = reader.text_of(key, node)?.into_owned();
     if text.trim().is_empty() {
-        reader.report(Diagnostic::new(
+        return reader.refuse(Diagnostic::new(
             &EMPTY_INPUT,
             node.span(),
             format!("`{key}` is blank"),
         ));
-        return None;
     }
     let mut content = read_files(reader, entry)?;
     content.push(Block::Text(text));
@@ -40,8 +38,7 @@ fn read_files(reader: &mut Reader<'_>, entry: Node<'_>) -> Option<Vec<Block>> {
         return Some(Vec::new());
     };
     if !list.is_sequence() {
-        reader.report(wrong_type("files", list, "a list of paths"));
-        return None;
+        return reader.refuse(wrong_type("files", list, "a list of paths"));
     }
     let blocks: Vec<Option<Block>> = list.items().map(|item| read_file(reader, item)).collect();
     blocks.into_iter().collect()
@@ -64,8 +61,7 @@ fn read_file(reader: &mut Reader<'_>, item: Node<'_>) -> Option<Block> {
         }
         _ => {
             let wants = "a path, a mapping with `path`, or one with `name` and `content`";
-            reader.report(wrong_type("an item of files", item, wants));
-            None
+            reader.refuse(wrong_type("an item of files", item, wants))
         }
     }
 }
@@ -103,8 +99,7 @@ pub(super) fn read_assertions(
     let mut items: Vec<RubricItem> = Vec::new();
     for (key, list) in written {
         if !list.is_sequence() {
-            reader.report(wrong_type(key, list, "a list of strings"));
-            return None;
+            return reader.refuse(wrong_type(key, list, "a list of strings"));
         }
         for item in list.items() {
             let next = read_item(reader, key, item, items.len() + 1)?;
@@ -143,12 +138,11 @@ fn read_item(
             }
             return Some(found);
         }
-        reader.report(wrong_type(
+        return reader.refuse(wrong_type(
             &format!("an item of {key}"),
             item,
             "a string, or a mapping with `text`",
         ));
-        return None;
     }
     let text = reader.text_of(&format!("an item of {key}"), item)?;
     Some(RubricItem::from_text(text.into_owned(), position))

@@ -116,8 +116,7 @@ fn old_trials(
             Some(count) => count,
             None => {
                 let wants = "an integer, or a mapping with `count`";
-                reader.report(wrong_type("trials", entry.value, wants));
-                return None;
+                return reader.refuse(wrong_type("trials", entry.value, wants));
             }
         }
     } else {

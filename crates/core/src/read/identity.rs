@@ -111,9 +111,9 @@ pub(super) fn read_id(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<(Tes
             Some(key) => format!("`{}` looks like it", key.scalar_text().unwrap_or("")),
             None => "add `id`, a short unique name".to_owned(),
         };
-        reader
-            .report(Diagnostic::new(&MISSING_ID, bound.head(), "this test has no `id`").help(help));
-        return None;
+        return reader.refuse(
+            Diagnostic::new(&MISSING_ID, bound.head(), "this test has no `id`").help(help),
+        );
     };
     let node = entry.value;
     let id = match node.scalar() {
@@ -132,10 +132,7 @@ pub(super) fn read_id(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<(Tes
             }
             id
         }
-        _ => {
-            reader.report(wrong_type("id", node, "a string or an integer"));
-            None
-        }
+        _ => reader.refuse(wrong_type("id", node, "a string or an integer")),
     };
     id.map(|id| (id, node.span()))
 }

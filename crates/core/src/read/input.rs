@@ -262,20 +262,17 @@ fn read_message_input(
     let node = entry.value;
     if node.is_mapping() && node.get("role").is_none() {
         let message = "`input` takes a string, a list of messages or one message, found a mapping without `role`";
-        reader.report(Diagnostic::new(&WRONG_TYPE, short_span(node), message));
-        return None;
+        return reader.refuse(Diagnostic::new(&WRONG_TYPE, short_span(node), message));
     }
     if node.is_sequence() && node.items().len() == 0 {
-        reader.report(empty_input(node.span(), "the input is an empty list"));
-        return None;
+        return reader.refuse(empty_input(node.span(), "the input is an empty list"));
     }
     if !node.is_mapping() && !node.is_sequence() {
-        reader.report(wrong_type(
+        return reader.refuse(wrong_type(
             "input",
             node,
             "a string, a list of messages or one message",
         ));
-        return None;
     }
     read_input_node(reader, node, calls)
 }
@@ -289,8 +286,7 @@ fn string_input(
 ) -> Option<Message> {
     let text = reader.templated(entry)?;
     if text.trim().is_empty() {
-        reader.report(empty_input(short_span(entry.value), "the input is blank"));
-        return None;
+        return reader.refuse(empty_input(short_span(entry.value), "the input is blank"));
     }
     let mut content = Vec::new();
     match own {
@@ -327,11 +323,10 @@ fn own_files(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Block>> {
 pub(super) fn check_file_list<'t>(reader: &mut Reader<'_>, entry: &Entry<'t>) -> Option<Node<'t>> {
     if !entry.value.is_sequence() {
         let diagnostic = wrong_type("input_files", entry.value, "a list of paths");
-        reader.report(match entry.value.scalar() {
+        return reader.refuse(match entry.value.scalar() {
             Some(Scalar::Str(text)) => diagnostic.help(format!("write `input_files: [{text}]`")),
             _ => diagnostic,
         });
-        return None;
     }
     Some(entry.value)
 }
@@ -345,8 +340,7 @@ fn file_blocks(reader: &mut Reader<'_>, list: Node<'_>) -> Option<Vec<Block>> {
                     .interpolate("input_files", item, text, Vars::Test)?
                     .into_owned(),
                 _ => {
-                    reader.report(wrong_type("an item of input_files", item, "a path"));
-                    return None;
+                    return reader.refuse(wrong_type("an item of input_files", item, "a path"));
                 }
             };
             Some(Block::File(file_ref(reader, value, item.span())))

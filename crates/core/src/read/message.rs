@@ -211,12 +211,11 @@ pub(super) fn read_messages(
     calls: &mut Calls,
 ) -> Option<Vec<Message>> {
     if !list.is_sequence() {
-        reader.report(wrong_type(
+        return reader.refuse(wrong_type(
             name,
             list,
             "a string, a list of messages or one message",
         ));
-        return None;
     }
     let mut messages = Vec::with_capacity(list.items().len());
     let mut complete = true;
@@ -276,8 +275,7 @@ fn read_role(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Role> {
     let Some(entry) = bound.get("role") else {
         let message = "this message has no `role`";
         let diagnostic = Diagnostic::new(&INVALID_ROLE, bound.head(), message);
-        reader.report(diagnostic.help(format!("it is {}", list_words(Role::WORDS))));
-        return None;
+        return reader.refuse(diagnostic.help(format!("it is {}", list_words(Role::WORDS))));
     };
     let word = reader.text(&entry)?;
     let role = Role::parse(&word);
@@ -303,8 +301,7 @@ fn read_content(
             return Some(Vec::new());
         }
         let message = "this message has no `content`";
-        reader.report(Diagnostic::new(&MISSING_CONTENT, bound.head(), message));
-        return None;
+        return reader.refuse(Diagnostic::new(&MISSING_CONTENT, bound.head(), message));
     };
     content_blocks(reader, &entry)
 }
@@ -331,10 +328,7 @@ fn content_blocks(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Bloc
             let text = reader.templated(entry)?;
             Some(vec![Block::Text(text.into_owned())])
         }
-        _ => {
-            reader.report(wrong_type("content", node, "a string or a list of blocks"));
-            None
-        }
+        _ => reader.refuse(wrong_type("content", node, "a string or a list of blocks")),
     }
 }
 

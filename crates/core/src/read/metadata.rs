@@ -102,8 +102,7 @@ fn take_number(reader: &mut Reader<'_>, name: &str, node: Node<'_>, map: &mut Ma
 /// A mapping with free keys, or `metadata-wrong-type`.
 pub(super) fn read_metadata(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Map> {
     if !entry.value.is_mapping() {
-        reader.report(wrong("metadata", entry.value, "a mapping"));
-        return None;
+        return reader.refuse(wrong("metadata", entry.value, "a mapping"));
     }
     reader.map(entry)
 }

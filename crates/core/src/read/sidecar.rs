@@ -91,8 +91,7 @@ pub(super) fn load_jsonl(loader: &mut Loader<'_, '_>, path: &Utf8Path) -> Option
         _ => {
             let source = loader.reader.sources.reserve(path.to_owned().into());
             let message = "both a `.yaml` and a `.yml` file exist beside this one";
-            loader.reader.report(conflicting(source, message));
-            None
+            loader.reader.refuse(conflicting(source, message))
         }
     }
 }
@@ -151,23 +150,20 @@ fn load_with(loader: &mut Loader<'_, '_>, path: &Utf8Path, sidecar: &Utf8Path) -
     let root = tree.root();
     if !root.is_mapping() {
         let diagnostic = crate::reader::wrong_type("a sidecar", root, "a mapping");
-        loader.reader.report(diagnostic);
-        return None;
+        return loader.reader.refuse(diagnostic);
     }
     if let Some(diagnostic) = dialect::foreign(root, Origin::Named) {
-        loader.reader.report(diagnostic);
-        return None;
+        return loader.reader.refuse(diagnostic);
     }
     if let Some(tests) = tests_entry(root)
         && !points_to(tests, sidecar, path, &loader.reader.root)
     {
         let message = "this file is the sidecar of a JSONL file, and has tests of its own";
         let span = crate::reader::short_span(tests);
-        loader.reader.report(
+        return loader.reader.refuse(
             Diagnostic::new(&SIDECAR_HAS_TESTS, span, message)
                 .help("remove `tests`, or give this file another name"),
         );
-        return None;
     }
     let bound = Bound::new(root, &[ROOT_FIELDS], loader.reader.out);
     let (header, level) = read_header(loader, sidecar, source, &bound);

@@ -152,12 +152,10 @@ pub(super) fn load_root(
     root: Node<'_>,
 ) -> Option<Header> {
     if !root.is_mapping() {
-        loader.reader.report(not_a_mapping(root));
-        return None;
+        return loader.reader.refuse(not_a_mapping(root));
     }
     if let Some(diagnostic) = dialect::foreign(root, loader.origin) {
-        loader.reader.report(diagnostic);
-        return None;
+        return loader.reader.refuse(diagnostic);
     }
     let tests = tests_entry(root);
     if tests.is_none() && root.get("targets").is_some() {
@@ -166,14 +164,12 @@ pub(super) fn load_root(
     }
     let partner = sidecar::partner_of(loader, path, tests);
     if tests.is_none() && partner.is_none() {
-        loader.reader.report(missing_tests(root));
-        return None;
+        return loader.reader.refuse(missing_tests(root));
     }
     if let Some(jsonl) = &partner
         && let Some(diagnostic) = sidecar::second_sidecar(loader, source, jsonl)
     {
-        loader.reader.report(diagnostic);
-        return None;
+        return loader.reader.refuse(diagnostic);
     }
     let bound = Bound::new(root, &[ROOT_FIELDS], loader.reader.out);
     let (header, level) = read_header(loader, path, source, &bound);

@@ -520,8 +520,7 @@ fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
 
 fn refuse_skip(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Skip> {
     let taken = "a boolean, or a string that is the reason";
-    reader.report(wrong_type("skip", entry.value, taken));
-    None
+    reader.refuse(wrong_type("skip", entry.value, taken))
 }
 
 fn is_yes_or_no(text: &str) -> bool {

@@ -95,12 +95,11 @@ pub(super) fn read_tool_calls(
     calls: &mut Calls,
 ) -> Option<Vec<ToolCall>> {
     if !entry.value.is_sequence() {
-        reader.report(wrong_type(
+        return reader.refuse(wrong_type(
             "tool_calls",
             entry.value,
             "a list of tool calls",
         ));
-        return None;
     }
     let found: Vec<Option<ToolCall>> = entry
         .value
@@ -112,12 +111,11 @@ pub(super) fn read_tool_calls(
 
 fn read_tool_call(reader: &mut Reader<'_>, node: Node<'_>, calls: &mut Calls) -> Option<ToolCall> {
     if !node.is_mapping() {
-        reader.report(wrong_type(
+        return reader.refuse(wrong_type(
             "an item of tool_calls",
             node,
             "a tool call: a mapping",
         ));
-        return None;
     }
     let bound = Bound::new(node, &[TOOL_CALL_FIELDS], reader.out);
     bound.report_unknown(&[TOOL_CALL_FIELDS], reader.out);
@@ -149,18 +147,16 @@ fn read_tool_call(reader: &mut Reader<'_>, node: Node<'_>, calls: &mut Calls) ->
 
 fn read_function(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<(String, String)> {
     if !entry.value.is_mapping() {
-        reader.report(wrong_type(
+        return reader.refuse(wrong_type(
             "function",
             entry.value,
             "a mapping with `name` and `arguments`",
         ));
-        return None;
     }
     let bound = Bound::new(entry.value, &[FUNCTION_FIELDS], reader.out);
     bound.report_unknown(&[FUNCTION_FIELDS], reader.out);
     let Some(name) = bound.get("name") else {
-        reader.report(missing_name(&bound));
-        return None;
+        return reader.refuse(missing_name(&bound));
     };
     let name = reader.owned_text(&name)?;
     let arguments = match bound.get("arguments") {
@@ -178,8 +174,7 @@ fn missing_name(bound: &Bound<'_>) -> Diagnostic {
 /// `{tool, input or args, output}`.
 fn read_old_form(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<(String, String)> {
     let Some(tool) = bound.get("tool") else {
-        reader.report(missing_name(bound));
-        return None;
+        return reader.refuse(missing_name(bound));
     };
     let name = reader.owned_text(&tool)?;
     let input = bound.get("input");
@@ -241,13 +236,11 @@ fn read_arguments(reader: &mut Reader<'_>, node: Node<'_>) -> Option<String> {
             crate::reader::short_span(node),
             message,
         );
-        reader.report(diagnostic.help("write `'{\"key\": \"value\"}'`, or a mapping"));
-        return None;
+        return reader.refuse(diagnostic.help("write `'{\"key\": \"value\"}'`, or a mapping"));
     }
-    reader.report(wrong_type(
+    reader.refuse(wrong_type(
         "arguments",
         node,
         "the text of a JSON object, or a mapping",
-    ));
-    None
+    ))
 }

@@ -186,8 +186,7 @@ impl Reader<'_> {
                 at += 4;
             } else if let (true, Some(inside)) = (templated, rest.strip_prefix("{{")) {
                 let Some(end) = inside.find("}}") else {
-                    self.report(unclosed(node.text_span(at..text.len())));
-                    return None;
+                    return self.refuse(unclosed(node.text_span(at..text.len())));
                 };
                 let length = end + 4;
                 match self.test_variable(node, at..at + length, &inside[..end]) {
@@ -263,8 +262,7 @@ impl Reader<'_> {
         if !is_reference(path) {
             let message = "only a variable name is allowed between `{{` and `}}`";
             let help = "write `{{{{` and `}}}}` for literal braces";
-            self.report(Diagnostic::new(&INVALID_TEMPLATE, span, message).help(help));
-            return None;
+            return self.refuse(Diagnostic::new(&INVALID_TEMPLATE, span, message).help(help));
         }
         let vars = self.vars.as_ref()?;
         match vars.look_up(path) {
@@ -276,8 +274,7 @@ impl Reader<'_> {
                     None => format!("add `{first}` to the test's `vars`"),
                 };
                 let message = format!("the test's `vars` have no `{path}`");
-                self.report(Diagnostic::new(&UNKNOWN_VARIABLE, span, message).help(help));
-                None
+                self.refuse(Diagnostic::new(&UNKNOWN_VARIABLE, span, message).help(help))
             }
         }
     }

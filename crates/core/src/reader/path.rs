@@ -207,8 +207,7 @@ impl Reader<'_> {
                     .help("keep the file in the repository, or pass `--allow-outside-root`")
             }
         };
-        self.report(diagnostic);
-        None
+        self.refuse(diagnostic)
     }
 
     /// What exists at a path; reports nothing if the path is not legal.

@@ -113,6 +113,12 @@ impl<'w> Reader<'w> {
         self.out.report(diagnostic);
     }
 
+    /// Reports why a value cannot be read, which is then missing.
+    pub(crate) fn refuse<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
+        self.report(diagnostic);
+        None
+    }
+
     /// Where mappings are bound to their tables ([`crate::syntax::fields::Bound`]).
     pub fn out(&mut self) -> &mut Diagnostics {
         self.out

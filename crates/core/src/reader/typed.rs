@@ -50,17 +50,13 @@ impl Reader<'_> {
             Some(Scalar::Str(text)) => Some(text),
             Some(_) if node.scalar_style() == Some(ScalarStyle::Plain) => {
                 let fix = (!node.is_alias()).then(|| quote(node));
-                self.report(
+                self.refuse(
                     wrong_type(name, node, "a string")
                         .help("put it in quotes")
                         .fix_if(fix),
-                );
-                None
+                )
             }
-            _ => {
-                self.report(wrong_type(name, node, "a string"));
-                None
-            }
+            _ => self.refuse(wrong_type(name, node, "a string")),
         }
     }
 
@@ -101,15 +97,11 @@ impl Reader<'_> {
         };
         let number = self.some_number(name, node, &wants)?;
         if number.value().fract() != 0.0 {
-            self.report(wrong_type(name, node, &wants));
-            return None;
+            return self.refuse(wrong_type(name, node, &wants));
         }
         match number.as_u64() {
             Some(value) if (min..=max).contains(&value) => Some(value),
-            _ => {
-                self.report(out_of_range(name, node, &wants));
-                None
-            }
+            _ => self.refuse(out_of_range(name, node, &wants)),
         }
     }
 
@@ -132,8 +124,7 @@ impl Reader<'_> {
         };
         let number = self.some_number(name, node, &wants)?;
         if number.value() < min || number.value() > max {
-            self.report(out_of_range(name, node, &wants));
-            return None;
+            return self.refuse(out_of_range(name, node, &wants));
         }
         Some(number)
     }
@@ -190,12 +181,11 @@ impl Reader<'_> {
     /// A list of strings; a wrong item is reported and left out.
     pub(crate) fn text_list(&mut self, entry: &Entry<'_>) -> Option<Vec<Spanned<String>>> {
         if !entry.value.is_sequence() {
-            self.report(wrong_type(
+            return self.refuse(wrong_type(
                 entry.field.name,
                 entry.value,
                 "a list of strings",
             ));
-            return None;
         }
         let name = format!("an item of {}", entry.field.name);
         let mut items = Vec::with_capacity(entry.value.items().len());
@@ -212,8 +202,7 @@ impl Reader<'_> {
     /// A mapping with free keys.
     pub fn map(&mut self, entry: &Entry<'_>) -> Option<Map> {
         if !entry.value.is_mapping() {
-            self.report(wrong_type(entry.field.name, entry.value, "a mapping"));
-            return None;
+            return self.refuse(wrong_type(entry.field.name, entry.value, "a mapping"));
         }
         Some(self.map_of(entry.field.name, entry.value, Vars::Environment))
     }
