@@ -407,6 +407,7 @@ fn two_suites_of_one_name_are_noticed() {
 // Files that cannot be read.
 
 /// Files of which one cannot be opened.
+#[derive(Debug)]
 struct Locked {
     files: MemoryFiles,
     path: Utf8PathBuf,

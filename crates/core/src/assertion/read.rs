@@ -328,15 +328,7 @@ pub(super) fn merge_min_score(
 fn read_gate(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> ReadResult<Required> {
     let (name, node) = (entry.field.name, entry.value);
     let before = reader.out.len();
-    let boolean = match node.scalar() {
-        Some(Scalar::Bool(value)) => Some(value),
-        Some(Scalar::Str(text)) => match reader.only_a_reference(name, node, text) {
-            Some(Scalar::Bool(value)) => Some(value),
-            _ => None,
-        },
-        _ => None,
-    };
-    match boolean {
+    match reader.any_boolean(name, node) {
         Some(true) => return Ok(Required::Pass),
         Some(false) => return Ok(Required::No),
         None => {}

@@ -5,48 +5,28 @@ use std::collections::BTreeSet;
 use super::case::ComparedCase;
 use super::pairing::Match;
 use crate::model::Outcome;
+use crate::words;
 
-/// A test passes when all of its trials that got a verdict pass (spec 8.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// Passed before, not now.
-    Regressed,
-    /// Passes now, not before.
-    Fixed,
-    Unchanged,
-    /// The test itself changed; counted neither way.
-    ChangedTest,
-    /// Measured only now.
-    Added,
-    /// Measured only before.
-    Removed,
-    /// Could not be measured in one of the runs.
-    Errored,
+words! {
+    /// A test passes when all of its trials that got a verdict pass (spec 8.4).
+    pub enum Change {
+        /// Passed before, not now.
+        Regressed = "regressed",
+        /// Could not be measured in one of the runs.
+        Errored = "errored",
+        /// Passes now, not before.
+        Fixed = "fixed",
+        /// The test itself changed; counted neither way.
+        ChangedTest = "changed-test",
+        /// Measured only now.
+        Added = "added",
+        /// Measured only before.
+        Removed = "removed",
+        Unchanged = "unchanged",
+    }
 }
 
 impl Change {
-    pub const ALL: &'static [Self] = &[
-        Self::Regressed,
-        Self::Errored,
-        Self::Fixed,
-        Self::ChangedTest,
-        Self::Added,
-        Self::Removed,
-        Self::Unchanged,
-    ];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Regressed => "regressed",
-            Self::Fixed => "fixed",
-            Self::Unchanged => "unchanged",
-            Self::ChangedTest => "changed-test",
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Errored => "errored",
-        }
-    }
-
     /// Whether the test counts in the verdict on the suite.
     pub fn is_compared(self) -> bool {
         matches!(

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::case::ComparedCase;
 use super::change::Side;
 use crate::model::Outcome;
-use crate::stats::{Measure, Pair};
+use crate::stats::{Measure, Pair, mean};
 
 /// The cases of one test against one target in both runs, each in the order of trials.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Side {
         Self {
             trials: measured.len() as u64,
             passes: measured.iter().filter(|value| **value == 1.0).count() as u64,
-            score: (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64),
+            score: (!scores.is_empty()).then(|| mean(&scores)),
             errors: errors.count() as u64,
         }
     }
@@ -119,7 +119,7 @@ pub(crate) fn cost_per_round(matches: &[&Match]) -> Option<f64> {
         let costs: Option<Vec<f64>> = measured.iter().map(|case| case.cost).collect();
         let costs = costs?;
         if !costs.is_empty() {
-            total += costs.iter().sum::<f64>() / costs.len() as f64;
+            total += mean(&costs);
         }
     }
     Some(total)

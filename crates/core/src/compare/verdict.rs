@@ -7,8 +7,8 @@
 //! however significant it is.
 
 use crate::stats::{
-    Interval, Measure, Pair, Passes, Settling, clustered_mean, clustered_rate, difference, permute,
-    trials_to_settle, typical_trials,
+    Interval, Measure, Pair, Passes, Settling, clustered_mean, clustered_rate, difference, mean,
+    permute, trials_to_settle, typical_trials,
 };
 use crate::words;
 
@@ -129,19 +129,18 @@ pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteJudgement> {
 
 /// Each test counts the same.
 fn levels(pairs: &[Pair]) -> Levels {
-    let mean =
-        |side: &dyn Fn(&Pair) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
-    let of = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let level = |side: fn(&Pair) -> &Vec<f64>| {
+        pairs.iter().map(|pair| mean(side(pair))).sum::<f64>() / pairs.len() as f64
+    };
     Levels {
-        base: mean(&|pair| of(&pair.base)),
-        candidate: mean(&|pair| of(&pair.candidate)),
+        base: level(|pair| &pair.base),
+        candidate: level(|pair| &pair.candidate),
     }
 }
 
 /// With the tests as a sample of tests like these, as in the interval of the difference.
 fn level_interval(pairs: &[Pair], side: fn(&Pair) -> &Vec<f64>, measure: Measure) -> Interval {
     let sides: Vec<&Vec<f64>> = pairs.iter().map(side).collect();
-    let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
     let level = sides.iter().map(|values| mean(values)).sum::<f64>() / sides.len() as f64;
     let found = match (measure, &sides[..]) {
         (Measure::Rate, _) => {

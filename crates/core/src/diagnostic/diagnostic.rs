@@ -4,6 +4,7 @@ use crate::source::Span;
 
 use super::code::{Code, Level};
 use super::fix::Fix;
+use super::suggest::did_you_mean;
 
 /// A further place that helps to understand the first one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +88,20 @@ impl Diagnostic {
             self.help = help;
         }
         self
+    }
+
+    /// Suggests the known name nearest to the one that was written, or helps otherwise.
+    #[must_use]
+    pub fn suggest<'a>(
+        self,
+        written: &str,
+        known: impl IntoIterator<Item = &'a str>,
+        otherwise: impl Into<String>,
+    ) -> Self {
+        match did_you_mean(written, known) {
+            Some(near) => self.help(format!("did you mean `{near}`?")),
+            None => self.help(otherwise),
+        }
     }
 
     #[must_use]

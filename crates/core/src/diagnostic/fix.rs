@@ -9,6 +9,13 @@ pub struct Edit {
     pub text: String,
 }
 
+impl Edit {
+    pub fn new(span: Span, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { span, text }
+    }
+}
+
 /// All edits of a fix are made together or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fix {
@@ -29,13 +36,7 @@ impl Fix {
     }
 
     pub fn replace(title: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
-        Self::new(
-            title,
-            vec![Edit {
-                span,
-                text: text.into(),
-            }],
-        )
+        Self::new(title, vec![Edit::new(span, text)])
     }
 
     #[must_use]

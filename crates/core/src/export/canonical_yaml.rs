@@ -4,12 +4,12 @@
 use camino::Utf8Path;
 
 use crate::model::{
-    Block, Execution, Expected, Map, Message, NamedAssertion, Role, Suite, Test, Value, Verdicts,
+    Block, Execution, Expected, Map, Message, NamedAssertion, Role, Suite, Value, Verdicts,
 };
 use crate::syntax::{EmitStyle, LineBreaks};
 
 use super::Context;
-use super::fields::{FieldView, canonical_fields};
+use super::fields::{FieldView, canonical_fields, filled};
 use super::rebase::Rebase;
 
 pub(super) const STYLE: EmitStyle = EmitStyle {
@@ -24,35 +24,23 @@ pub fn suite_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path
     map.insert("name", suite.name.as_str());
     map.insert("version", suite.version.as_str());
     map.insert_some("description", suite.description.as_deref());
-    insert_filled(&mut map, "metadata", suite.metadata.clone());
+    map.insert_some("metadata", filled(suite.metadata.clone()));
     let execution = own_settings(&suite.execution, &Execution::default());
-    insert_filled(&mut map, "execution", execution);
+    map.insert_some("execution", filled(execution));
     if suite.verdicts != Verdicts::default() {
         map.insert("verdicts", suite.verdicts.to_value());
     }
-    let tests: Vec<Value> = suite
-        .tests
-        .iter()
-        .map(|test| test_map(test, &suite.metadata, &suite.execution, &rebase).into())
+    let view = FieldView::Suite {
+        metadata: &suite.metadata,
+        execution: &suite.execution,
+        rebase: &rebase,
+    };
+    let tests = suite.tests.iter();
+    let tests: Vec<Value> = tests
+        .map(|test| canonical_fields(test, &view).into())
         .collect();
     map.insert("tests", tests);
     literal_references(Value::Map(map))
-}
-
-/// A test below a root that has this metadata and these settings.
-fn test_map(test: &Test, metadata: &Map, execution: &Execution, rebase: &Rebase<'_>) -> Map {
-    let view = FieldView::Suite {
-        metadata,
-        execution,
-        rebase,
-    };
-    canonical_fields(test, &view)
-}
-
-fn insert_filled(map: &mut Map, key: &str, value: Map) {
-    if !value.is_empty() {
-        map.insert(key, value);
-    }
 }
 
 /// The settings that are not those of the level above.
@@ -191,7 +179,7 @@ fn assertion_map(named: &NamedAssertion, rebase: &Rebase<'_>) -> Map {
         map.insert("negate", true);
     }
     map.insert_some("description", common.description.as_deref());
-    insert_filled(&mut map, "config", common.config.clone());
+    map.insert_some("config", filled(common.config.clone()));
     map
 }
 
@@ -468,7 +456,12 @@ tests:
         let context = loaded.context();
         let rebase = Rebase::new(&context, "/p/evals".into());
         let test = &loaded.suite.tests[0];
-        let map = test_map(test, &Map::new(), &Execution::default(), &rebase);
+        let view = FieldView::Suite {
+            metadata: &Map::new(),
+            execution: &Execution::default(),
+            rebase: &rebase,
+        };
+        let map = canonical_fields(test, &view);
         let text = to_yaml(&map.into(), &STYLE);
         let (_, assertion) = text.split_once("assert:\n").unwrap();
         assertion.to_owned()

@@ -33,20 +33,12 @@ pub const CODES: &[&[&crate::diagnostic::Code]] = &[
 ];
 
 /// What the model points into.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     pub files: &'a dyn Files,
     pub sources: &'a Sources,
     /// The repository root, absolute.
     pub root: &'a Utf8Path,
-}
-
-impl std::fmt::Debug for Context<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context")
-            .field("root", &self.root)
-            .finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use crate::model::{Assertion, FileRef, Map, Value};
-use crate::reader::{is_prompt_path, without_dots};
-use crate::source::EntryKind;
+use crate::reader::is_prompt_path;
+use crate::source::{EntryKind, without_dots};
 
 use super::Context;
 

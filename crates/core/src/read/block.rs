@@ -1,7 +1,7 @@
 //! Content blocks of messages (spec 3.4).
 
-use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
-use crate::model::{Block, FileRef, Image, from_base64};
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Block, Image, from_base64};
 use crate::reader::interpolate::Vars;
 use crate::reader::{Reader, list_words, short_span, wrong_type};
 use crate::source::Span;
@@ -106,9 +106,8 @@ pub(super) fn read_block(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Bloc
         let message = "a plain string in a list of blocks; it is read as a `text` block";
         let diagnostic = Diagnostic::new(&BARE_STRING_BLOCK, short_span(node), message);
         reader.report(diagnostic.help("write `{type: text, value: …}`"));
-        return Some(Block::Text(
-            reader.templated_of("content", node)?.into_owned(),
-        ));
+        let text = reader.templated_of("content", node)?;
+        return Some(Block::Text(text.into_owned()));
     }
     if !node.is_mapping() {
         return reader.refuse(wrong_type(
@@ -132,11 +131,8 @@ pub(super) fn read_block(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Bloc
         return reader.refuse(Diagnostic::new(&MISSING_VALUE, bound.head(), message).help(help));
     };
     if kind == "json" {
-        return Some(Block::Json(reader.value_with(
-            "value",
-            value.value,
-            Vars::Test,
-        )));
+        let json = reader.value_with("value", value.value, Vars::Test);
+        return Some(Block::Json(json));
     }
     let text = reader.templated(&value)?.into_owned();
     let span = value.value.span();
@@ -149,20 +145,18 @@ pub(super) fn read_block(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Bloc
 
 fn block_type(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<&'static str> {
     let types = Block::TYPES;
+    let help = || format!("it is {}", list_words(types));
     let Some(entry) = bound.get("type") else {
         let message = "this block has no `type`";
         let diagnostic = Diagnostic::new(&INVALID_BLOCK_TYPE, bound.head(), message);
-        return reader.refuse(diagnostic.help(format!("it is {}", list_words(types))));
+        return reader.refuse(diagnostic.help(help()));
     };
     let word = reader.text(&entry)?;
     let found = types.iter().copied().find(|known| *known == word.as_ref());
     if found.is_none() {
-        let help = match did_you_mean(&word, types.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it is {}", list_words(types)),
-        };
         let message = format!("`{}` is not a block type", shorten(&word));
-        reader.report(Diagnostic::new(&INVALID_BLOCK_TYPE, entry.value.span(), message).help(help));
+        let diagnostic = Diagnostic::new(&INVALID_BLOCK_TYPE, entry.value.span(), message);
+        reader.report(diagnostic.suggest(&word, types.iter().copied(), help()));
     }
     found
 }
@@ -171,8 +165,7 @@ fn read_image(reader: &mut Reader<'_>, text: String, span: Span) -> Image {
     if text.starts_with("data:") || is_image_data(&text) {
         return Image::Data(text);
     }
-    let FileRef { value, path } = file_ref(reader, text, span);
-    Image::Path(FileRef { value, path })
+    Image::Path(file_ref(reader, text, span))
 }
 
 /// Base64 of a PNG, JPEG, GIF, WebP or BMP (spec 3.4).

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 
-use crate::reader::without_dots;
-use crate::source::{EntryKind, Files};
+use crate::source::{EntryKind, Files, without_dots};
 
+use super::import::{absolute_glob, fixed_part, glob, is_pattern};
 use super::loaded::Origin;
 
 /// A file to load, and how it was found.
@@ -109,7 +109,7 @@ fn real_path(files: &dyn Files, path: &Utf8Path) -> (Utf8PathBuf, bool) {
     (real, is_link)
 }
 
-/// A sidecar that was named beside its JSONL file is the same suite (section 2.2), read with it.
+/// A sidecar that was named beside its JSONL file is the same suite (spec 2.2), read with it.
 fn drop_sidecars(found: &mut Vec<FoundSuite>) {
     let is_jsonl = |one: &&FoundSuite| one.path.extension() == Some("jsonl");
     let datasets: HashSet<Utf8PathBuf> = found
@@ -140,9 +140,7 @@ fn expand(
             origin: Origin::Named,
         }]),
         Some(_) => Err(Discovery::Ending(argument.to_owned())),
-        None if argument.contains(['*', '?', '[', '{']) => {
-            expand_pattern(files, working_directory, argument)
-        }
+        None if is_pattern(argument) => expand_pattern(files, working_directory, argument),
         None => Err(Discovery::Missing(argument.to_owned())),
     }
 }
@@ -158,11 +156,7 @@ fn expand_pattern(
     pattern: &str,
 ) -> Result<Vec<FoundSuite>, Discovery> {
     let matcher = matcher(working_directory, pattern)?;
-    let fixed: String = pattern
-        .split_inclusive('/')
-        .take_while(|part| !part.contains(['*', '?', '[', '{']))
-        .collect();
-    let start = without_dots(&working_directory.join(fixed));
+    let start = without_dots(&working_directory.join(fixed_part(pattern)));
     let mut paths = Vec::new();
     match_below(files, &start, &matcher, &mut paths, 0);
     let mut found = Vec::new();
@@ -180,19 +174,12 @@ fn expand_pattern(
 }
 
 fn matcher(working_directory: &Utf8Path, pattern: &str) -> Result<GlobMatcher, Discovery> {
-    let absolute = if pattern.starts_with('/') {
-        pattern.to_owned()
+    let matcher = if pattern.starts_with('/') {
+        absolute_glob(pattern)
     } else {
-        let directory = globset::escape(working_directory.as_str());
-        format!(
-            "{}/{}",
-            directory.trim_end_matches('/'),
-            pattern.trim_start_matches("./")
-        )
+        glob(working_directory, pattern.trim_start_matches("./"))
     };
-    let glob = GlobBuilder::new(&absolute).literal_separator(true).build();
-    glob.map(|glob| glob.compile_matcher())
-        .map_err(|_| Discovery::Pattern(pattern.to_owned()))
+    matcher.ok_or_else(|| Discovery::Pattern(pattern.to_owned()))
 }
 
 fn match_below(
@@ -301,6 +288,7 @@ mod tests {
     }
 
     /// A tree in which `/p/b/EVAL.yaml` is also reached through `/p/a/EVAL.yaml`.
+    #[derive(Debug)]
     struct Linked(MemoryFiles);
 
     impl Files for Linked {

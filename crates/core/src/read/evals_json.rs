@@ -8,7 +8,7 @@ use crate::assertion::{
     assertion_from_criteria, assertion_from_items, name_in_test, trigger_assertion,
 };
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
-use crate::model::{Assertion, Execution, Expected, Map, Message, Test, TestId, Value, Verdicts};
+use crate::model::{Assertion, Expected, Map, Message, Test, TestId, Value};
 use crate::reader::{short_span, type_of, wrong_type};
 use crate::source::{SourceId, Span};
 use crate::syntax::fields::shorten;
@@ -193,13 +193,8 @@ fn header(
         _ => legal_or(&derived_name(path), skill_root(path).file_name()),
     };
     Header {
-        name,
-        name_span,
-        version: "1.0".to_owned(),
-        description: None,
         metadata,
-        execution: Execution::default(),
-        verdicts: Verdicts::default(),
+        ..Header::bare(name, name_span)
     }
 }
 

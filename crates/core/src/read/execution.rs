@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use crate::assertion::read_entries;
+use crate::diagnostic::Diagnostic;
 use crate::model::{Assertion, Execution};
 use crate::reader::{Reader, wrong_type};
-use crate::syntax::fields::{
-    Bound, DEPRECATED_FIELD, Entry, Field, Shape, UNKNOWN_FIELD, unknown_field,
-};
-use crate::syntax::{Node, edit};
+use crate::syntax::edit;
+use crate::syntax::fields::{Bound, DEPRECATED_FIELD, Entry, Field, Shape, unknown_field};
 
 /// The most trials of one test.
-pub(super) const MOST_TRIALS: u64 = 100;
+const MOST_TRIALS: u64 = 100;
+
+pub(super) const TRIALS: Shape = Shape::Integer {
+    min: 1,
+    max: MOST_TRIALS,
+};
 
 pub static EXECUTION_FIELDS: &[Field] = &[
     Field::new(
@@ -37,26 +41,12 @@ pub static EXECUTION_FIELDS: &[Field] = &[
     ),
     Field::new(
         "trials",
-        Shape::OneOf(&[
-            Shape::Integer {
-                min: 1,
-                max: MOST_TRIALS,
-            },
-            Shape::Fields(TRIALS_FIELDS),
-        ]),
+        Shape::OneOf(&[TRIALS, Shape::Fields(TRIALS_FIELDS)]),
         "old place of `trials`",
     ),
 ];
 
-static TRIALS_FIELDS: &[Field] = &[Field::new(
-    "count",
-    Shape::Integer {
-        min: 1,
-        max: MOST_TRIALS,
-    },
-    "number of trials",
-)
-.required()];
+static TRIALS_FIELDS: &[Field] = &[Field::new("count", TRIALS, "number of trials").required()];
 
 /// The contents of an `execution` mapping.
 #[derive(Debug, Default)]
@@ -111,51 +101,37 @@ fn old_trials(
     bound: &Bound<'_>,
     outer: &Bound<'_>,
 ) -> Option<u32> {
-    let count: Node<'_> = if entry.value.is_mapping() {
-        match entry.value.get("count") {
-            Some(count) => count,
-            None => {
-                let wants = "an integer, or a mapping with `count`";
-                return reader.refuse(wrong_type("trials", entry.value, wants));
-            }
-        }
+    let count = if entry.value.is_mapping() {
+        entry.value.get("count")
     } else {
-        entry.value
+        Some(entry.value)
+    };
+    let Some(count) = count else {
+        let wants = "an integer, or a mapping with `count`";
+        return reader.refuse(wrong_type("trials", entry.value, wants));
     };
     let trials = reader.integer_of("trials", count, 1, MOST_TRIALS)? as u32;
     let fix = edit::move_out(outer, "execution", bound, "trials", &trials.to_string());
-    reader.report(
-        crate::diagnostic::Diagnostic::new(
-            &DEPRECATED_FIELD,
-            entry.key.span(),
-            "`execution.trials` is an old spelling of `trials`",
-        )
-        .help(format!("write `trials: {trials}` beside `execution`"))
-        .fix_if(fix),
-    );
+    let message = "`execution.trials` is an old spelling of `trials`";
+    let help = format!("write `trials: {trials}` beside `execution`");
+    let diagnostic = Diagnostic::new(&DEPRECATED_FIELD, entry.key.span(), message);
+    reader.report(diagnostic.help(help).fix_if(fix));
     Some(trials)
 }
 
 /// Settings that are options of the command line here.
 fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
-    for (key, _) in bound.unknown() {
-        if reader.out.is_full() {
-            reader.out.count_unkept(UNKNOWN_FIELD.level);
-            continue;
-        }
+    bound.explain_unknown(reader.out, |key, _| {
         let diagnostic = unknown_field(key, &[EXECUTION_FIELDS]);
         let option = match key.scalar_text().unwrap_or("") {
-            "workers" => Some("`--workers N`"),
-            "targets" => Some("`--target NAME`, once for each,"),
-            "threshold" => Some("`verdicts` at the root, or `--pass SCORE`"),
-            "budget_usd" => Some("`--budget-usd AMOUNT`"),
-            _ => None,
+            "workers" => "`--workers N`",
+            "targets" => "`--target NAME`, once for each,",
+            "threshold" => "`verdicts` at the root, or `--pass SCORE`",
+            "budget_usd" => "`--budget-usd AMOUNT`",
+            _ => return diagnostic,
         };
-        reader.report(match option {
-            Some(option) => diagnostic.help(format!("use {option} of `evalrig run` instead")),
-            None => diagnostic,
-        });
-    }
+        diagnostic.help(format!("use {option} of `evalrig run` instead"))
+    });
 }
 
 /// An integer `trials` beside `execution`.

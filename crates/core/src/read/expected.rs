@@ -1,9 +1,9 @@
 //! `expected_output` (spec 3.5).
 
-use crate::diagnostic::{Diagnostic, Fix, declare_codes};
-use crate::model::{Expected, Value};
-use crate::reader::Reader;
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Expected, JsonStyle, Value};
 use crate::reader::interpolate::Vars;
+use crate::reader::{Reader, quote};
 use crate::syntax::fields::Entry;
 use crate::syntax::{Kind, Node, Scalar};
 
@@ -56,28 +56,15 @@ fn read_scalar(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Expected> {
         Scalar::Str(text) => match reader.whole_reference(node, text) {
             Some(Value::String(text)) => Some(Expected::Text(text)),
             Some(value @ (Value::List(_) | Value::Map(_))) => Some(Expected::Structured(value)),
-            Some(other) => Some(Expected::Text(
-                other.to_json(crate::model::JsonStyle::Compact),
-            )),
+            Some(other) => Some(Expected::Text(other.to_json(JsonStyle::Compact))),
             None => Some(Expected::Text(reader.templated(entry)?.into_owned())),
         },
         _ => {
             let text = node.scalar_text()?;
-            let diagnostic = Diagnostic::new(
-                &SCALAR_EXPECTED_OUTPUT,
-                node.span(),
-                format!("`expected_output` is read as the text \"{text}\""),
-            )
-            .help("put it in quotes");
-            reader.report(if node.is_alias() {
-                diagnostic
-            } else {
-                diagnostic.fix(Fix::replace(
-                    "put it in quotes",
-                    node.span(),
-                    format!("\"{text}\""),
-                ))
-            });
+            let message = format!("`expected_output` is read as the text \"{text}\"");
+            let diagnostic = Diagnostic::new(&SCALAR_EXPECTED_OUTPUT, node.span(), message);
+            let fix = quote(node, text);
+            reader.report(diagnostic.help("put it in quotes").fix_if(fix));
             Some(Expected::Text(text.to_owned()))
         }
     }

@@ -8,7 +8,7 @@ use camino::Utf8Path;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::TestId;
-use crate::reader::{Reader, wrong_type};
+use crate::reader::{Reader, quote, wrong_type};
 use crate::source::{Position, Sources, Span};
 use crate::syntax::fields::{Bound, shorten};
 use crate::syntax::{Node, Scalar};
@@ -107,10 +107,7 @@ const LARGEST: u64 = (1 << 53) - 1;
 /// The id of a test; faults are reported.
 pub(super) fn read_id(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<(TestId, Span)> {
     let Some(entry) = bound.get("id") else {
-        let help = match bound.misspelt("id") {
-            Some(key) => format!("`{}` looks like it", key.scalar_text().unwrap_or("")),
-            None => "add `id`, a short unique name".to_owned(),
-        };
+        let help = bound.help_for_missing("id", "add `id`, a short unique name");
         return reader.refuse(
             Diagnostic::new(&MISSING_ID, bound.head(), "this test has no `id`").help(help),
         );
@@ -142,22 +139,11 @@ fn integer_id(reader: &mut Reader<'_>, node: Node<'_>, text: &str) -> TestId {
     match text.parse::<u64>() {
         Ok(number) if is_plain && number <= LARGEST => TestId::numeric(number),
         _ => {
-            let message = format!(
-                "the id `{}` is not the same number in every tool",
-                shorten(text)
-            );
-            let fix = (!node.is_alias()).then(|| {
-                crate::diagnostic::Fix::replace(
-                    "put it in quotes",
-                    node.span(),
-                    format!("\"{text}\""),
-                )
-            });
-            reader.report(
-                Diagnostic::new(&AMBIGUOUS_ID, node.span(), message)
-                    .help("put it in quotes")
-                    .fix_if(fix),
-            );
+            let id = shorten(text);
+            let message = format!("the id `{id}` is not the same number in every tool");
+            let diagnostic = Diagnostic::new(&AMBIGUOUS_ID, node.span(), message);
+            let fix = quote(node, text);
+            reader.report(diagnostic.help("put it in quotes").fix_if(fix));
             TestId::new(text).unwrap_or_else(|| TestId::numeric(0))
         }
     }

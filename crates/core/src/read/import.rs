@@ -4,15 +4,15 @@ use camino::{Utf8Path, Utf8PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
-use crate::reader::{FileUse, Resolved, without_dots, wrong_type};
-use crate::source::{EntryKind, Span};
+use crate::reader::{FileUse, Resolved, short_span, type_of, wrong_type};
+use crate::source::{EntryKind, Span, without_dots};
 use crate::syntax::fields::{Bound, Entry, WRONG_TYPE};
 use crate::syntax::{Node, Scalar};
 
 use super::dialect;
 use super::level::SuiteLevel;
 use super::load::Loader;
-use super::suite::{ROOT_FIELDS, check_imported, read_level, tests_entry};
+use super::suite::{ROOT_FIELDS, check_imported, missing_tests, read_level, tests_entry};
 use super::test::{LineRetention, not_a_test};
 
 declare_codes! {
@@ -127,6 +127,12 @@ const DEEPEST: usize = 16;
 const MOST_MATCHES: usize = 100_000;
 
 impl Loader<'_, '_> {
+    /// Tests are missing for the reason that the diagnostic gives.
+    fn fail_import(&mut self, diagnostic: Diagnostic) {
+        self.import_failed = true;
+        self.reader.report(diagnostic);
+    }
+
     /// A list of tests and paths, or one path.
     pub(super) fn read_tests(&mut self, entry: &Entry<'_>, level: &SuiteLevel<'_>) {
         let node = entry.value;
@@ -134,10 +140,8 @@ impl Loader<'_, '_> {
             Some(Scalar::Str(_)) => self.import(node, level),
             _ if node.is_sequence() => self.read_items(node, level),
             _ => {
-                self.import_failed = true;
                 let wants = "a list of tests, or the path of a file that contains them";
-                self.reader
-                    .report(wrong_type(entry.field.name, node, wants));
+                self.fail_import(wrong_type(entry.field.name, node, wants));
             }
         }
     }
@@ -147,10 +151,7 @@ impl Loader<'_, '_> {
             match item.scalar() {
                 Some(Scalar::Str(_)) => self.import(item, level),
                 None if item.is_mapping() => self.read_test(item, level, &LineRetention::Kept),
-                _ => {
-                    self.import_failed = true;
-                    self.reader.report(not_a_test(item));
-                }
+                _ => self.fail_import(not_a_test(item)),
             }
         }
     }
@@ -163,7 +164,7 @@ impl Loader<'_, '_> {
         };
         let span = node.span();
         let path = text.strip_prefix("file://").unwrap_or(&text);
-        if path.contains(['*', '?', '[', '{']) {
+        if is_pattern(path) {
             self.import_pattern(path, span, level);
             return;
         }
@@ -205,19 +206,15 @@ impl Loader<'_, '_> {
     /// In byte order, without the importing file. Directories whose files do not match are among
     /// them: no test can be read from one, and that is to be said.
     fn matching_files(&mut self, pattern: &str, span: Span) -> Vec<Utf8PathBuf> {
-        let fixed: Utf8PathBuf = pattern
-            .split_inclusive('/')
-            .take_while(|part| !part.contains(['*', '?', '[', '{']))
-            .collect::<String>()
-            .into();
-        let start = match fixed.as_str() {
+        let fixed = fixed_part(pattern);
+        let start = match fixed {
             "" => Some(Resolved(self.reader.directory.clone())),
             fixed => self.reader.resolve(fixed, span, Level::Blocking),
         };
         let Some(Resolved(start)) = start else {
             return Vec::new();
         };
-        let rest = &pattern[fixed.as_str().len()..];
+        let rest = &pattern[fixed.len()..];
         let Some(matcher) = glob(&start, rest) else {
             let message = format!("`{pattern}` is not a pattern");
             self.reader
@@ -264,25 +261,18 @@ impl Loader<'_, '_> {
 
     fn import_file(&mut self, path: &Utf8Path, written: &str, span: Span, level: &SuiteLevel<'_>) {
         if self.chain.iter().any(|open| open == path) {
-            self.import_failed = true;
-            self.reader.report(self.cycle(path, span));
-            return;
+            return self.fail_import(self.cycle(path, span));
         }
         if self.chain.len() > DEEPEST {
-            self.import_failed = true;
             let message = format!("files import each other more than {DEEPEST} levels deep");
-            self.reader
-                .report(Diagnostic::new(&IMPORT_DEPTH, span, message));
-            return;
+            return self.fail_import(Diagnostic::new(&IMPORT_DEPTH, span, message));
         }
         let extension = path.extension().map(str::to_ascii_lowercase);
         let is_jsonl = extension.as_deref() == Some("jsonl");
         let is_known = is_jsonl || matches!(extension.as_deref(), Some("yaml" | "yml" | "json"));
         let kind = self.reader.kind_of(path);
         if !is_known || kind == Some(EntryKind::Directory) {
-            self.import_failed = true;
-            self.reader.report(unsupported(path, written, span, kind));
-            return;
+            return self.fail_import(unsupported(path, written, span, kind));
         }
         if !self.reader.check_file(path, written, span, FileUse::Import) {
             self.import_failed = true;
@@ -320,25 +310,20 @@ impl Loader<'_, '_> {
             let inner = self.plain_level(Some(level));
             self.read_items(root, &inner);
         } else if !root.is_mapping() {
-            self.import_failed = true;
+            let found = type_of(root);
             let message = format!(
-                "an imported file holds a list of tests, a suite or one test, found {}",
-                crate::reader::type_of(root)
+                "an imported file holds a list of tests, a suite or one test, found {found}"
             );
-            let span = crate::reader::short_span(root);
-            self.reader
-                .report(Diagnostic::new(&WRONG_TYPE, span, message));
+            self.fail_import(Diagnostic::new(&WRONG_TYPE, short_span(root), message));
         } else if let Some(diagnostic) = dialect::foreign_import(root) {
-            self.import_failed = true;
-            self.reader.report(diagnostic);
+            self.fail_import(diagnostic);
         } else if tests_entry(root).is_some() {
             self.import_suite(root, level);
         } else if root.get("id").is_some() {
             let inner = self.plain_level(Some(level));
             self.read_test(root, &inner, &LineRetention::Kept);
         } else {
-            self.import_failed = true;
-            self.reader.report(super::suite::missing_tests(root));
+            self.fail_import(missing_tests(root));
         }
     }
 
@@ -364,29 +349,35 @@ impl Loader<'_, '_> {
 }
 
 fn unsupported(path: &Utf8Path, written: &str, span: Span, kind: Option<EntryKind>) -> Diagnostic {
-    let message = match kind {
-        Some(EntryKind::Directory) => format!("`{written}` is a directory"),
-        _ => format!(
-            "tests cannot be read from `{}`",
-            path.file_name().unwrap_or(written)
-        ),
-    };
-    let help = match kind {
-        Some(EntryKind::Directory) => {
-            format!("name its files: `{}/*.yaml`", written.trim_end_matches('/'))
-        }
-        _ => "tests are read from `.yaml`, `.yml`, `.json` and `.jsonl` files".to_owned(),
-    };
-    Diagnostic::new(&UNSUPPORTED_IMPORT, span, message).help(help)
+    if kind == Some(EntryKind::Directory) {
+        let help = format!("name its files: `{}/*.yaml`", written.trim_end_matches('/'));
+        let message = format!("`{written}` is a directory");
+        return Diagnostic::new(&UNSUPPORTED_IMPORT, span, message).help(help);
+    }
+    let name = path.file_name().unwrap_or(written);
+    let message = format!("tests cannot be read from `{name}`");
+    Diagnostic::new(&UNSUPPORTED_IMPORT, span, message)
+        .help("tests are read from `.yaml`, `.yml`, `.json` and `.jsonl` files")
 }
 
 /// A pattern below a directory; `*` stops at `/`.
 pub(super) fn glob(directory: &Utf8Path, pattern: &str) -> Option<GlobMatcher> {
     let directory = globset::escape(without_dots(directory).as_str());
-    let whole = format!("{}/{}", directory.trim_end_matches('/'), pattern);
-    let glob = GlobBuilder::new(&whole)
-        .literal_separator(true)
-        .build()
-        .ok()?;
-    Some(glob.compile_matcher())
+    absolute_glob(&format!("{}/{}", directory.trim_end_matches('/'), pattern))
+}
+
+pub(super) fn absolute_glob(pattern: &str) -> Option<GlobMatcher> {
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+    Some(glob.ok()?.compile_matcher())
+}
+
+pub(super) fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '[', '{'])
+}
+
+/// The directories before the first part that is a pattern.
+pub(super) fn fixed_part(pattern: &str) -> &str {
+    let parts = pattern.split_inclusive('/');
+    let fixed = parts.take_while(|part| !is_pattern(part));
+    &pattern[..fixed.map(str::len).sum()]
 }

@@ -191,10 +191,7 @@ fn report_silence(reader: &mut Reader<'_>, entry: &Entry<'_>, messages: &[Messag
 }
 
 fn report_missing(reader: &mut Reader<'_>, bound: &Bound<'_>) {
-    let help = match bound.misspelt("input") {
-        Some(key) => format!("`{}` looks like it", key.scalar_text().unwrap_or("")),
-        None => "add `input`: a text, or a list of messages".to_owned(),
-    };
+    let help = bound.help_for_missing("input", "add `input`: a text, or a list of messages");
     reader.report(
         Diagnostic::new(&MISSING_INPUT, bound.head(), "this test has no `input`").help(help),
     );

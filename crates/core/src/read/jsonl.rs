@@ -33,9 +33,8 @@ impl Loader<'_, '_> {
                 return self.check_jsonl_parts(input, &inner, &shared);
             }
             let source = self.reader.sources.reserve(shared.clone());
-            let mut failure = None;
-            self.read_lines_until(JsonLines::new(input, source), &inner, &shared, &mut failure);
-            failure.map_or(Ok(()), Err)
+            let mut lines = JsonLines::new(input, source);
+            self.read_lines(&mut lines, &inner, &shared)
         });
         if let Err(error) = read {
             self.import_failed = true;
@@ -43,40 +42,18 @@ impl Loader<'_, '_> {
         }
     }
 
-    /// Lines that are in memory, where reading cannot fail.
     pub(super) fn read_lines<R: BufRead>(
         &mut self,
-        lines: JsonLines<R>,
+        lines: &mut JsonLines<R>,
         level: &SuiteLevel<'_>,
         path: &Arc<Utf8Path>,
-    ) -> R {
-        self.read_lines_until(lines, level, path, &mut None)
-    }
-
-    fn read_lines_until<R: BufRead>(
-        &mut self,
-        mut lines: JsonLines<R>,
-        level: &SuiteLevel<'_>,
-        path: &Arc<Utf8Path>,
-        failure: &mut Option<io::Error>,
-    ) -> R {
-        loop {
-            let line = match lines.advance() {
-                Ok(Some(line)) => line,
-                Ok(None) => break,
-                Err(error) => {
-                    *failure = Some(error);
-                    break;
-                }
-            };
+    ) -> io::Result<()> {
+        while let Some(line) = lines.advance()? {
             let before = self.reader.out.kept();
-            self.read_line(&lines, line, level, path);
+            self.read_line(lines, line, level, path);
             if self.sink.needs_source_lines() || self.reader.out.kept() > before {
                 // Spans of a line carry a reserved id, which becomes the line's excerpt now.
-                let first = Position {
-                    line: lines.number(),
-                    column: 1,
-                };
+                let first = Position::start_of(lines.number());
                 let tree = lines.tree();
                 self.reader
                     .sources
@@ -84,7 +61,7 @@ impl Loader<'_, '_> {
                 lines.set_source(self.reader.sources.reserve(path.clone()));
             }
         }
-        lines.into_inner()
+        Ok(())
     }
 
     fn read_line<R: BufRead>(
@@ -118,26 +95,20 @@ impl Loader<'_, '_> {
                 }
             }
             Line::InvalidByte { offset } => {
-                let message = format!(
-                    "byte {offset} of the file, on line {}, is not UTF-8",
-                    lines.number()
-                );
-                self.reader.report(Diagnostic::new(
-                    &INVALID_ENCODING,
-                    Span::new(source, 0, 0),
-                    message,
-                ));
+                let line = lines.number();
+                let message = format!("byte {offset} of the file, on line {line}, is not UTF-8");
+                let start = Span::new(source, 0, 0);
+                self.reader
+                    .report(Diagnostic::new(&INVALID_ENCODING, start, message));
             }
             Line::Control { at, character } => {
                 self.reader.report(control_character(source, at, character));
             }
             Line::TooLong => {
                 let message = format!("line {} is longer than 16 MiB", lines.number());
-                self.reader.report(Diagnostic::new(
-                    &LINE_TOO_LONG,
-                    Span::new(source, 0, 0),
-                    message,
-                ));
+                let start = Span::new(source, 0, 0);
+                self.reader
+                    .report(Diagnostic::new(&LINE_TOO_LONG, start, message));
             }
         }
         self.import_failed = true;

@@ -46,10 +46,7 @@ impl JsonlPart {
 
     /// The place of a skill, in its line.
     fn mark(&self, skill: &SkillLine, path: &Arc<Utf8Path>, sources: &mut Sources) -> Span {
-        let first = Position {
-            line: skill.line(),
-            column: 1,
-        };
+        let first = Position::start_of(skill.line());
         let text = self.line(skill.offset);
         let source = sources.add_excerpt(path.clone(), &text, first, skill.offset);
         Span::new(source, skill.head.0, skill.head.1)
@@ -158,10 +155,7 @@ impl Loader<'_, '_> {
             return;
         };
         let first = ids.span_of(first, &id, self.reader.sources);
-        let begin = Position {
-            line: one.position.line,
-            column: 1,
-        };
+        let begin = Position::start_of(one.position.line);
         let sources = &mut self.reader.sources;
         let source = sources.add_excerpt(path.clone(), &text, begin, one.line_offset);
         let span = Span::new(source, one.range.0, one.range.1);
@@ -241,8 +235,10 @@ impl<'a> PartWorker<'a> {
         let source = loader.reader.sources.reserve(self.path.clone());
         // The lines are moved into the parser and come back afterwards.
         let bytes = Cursor::new(part.bytes);
-        let lines = JsonLines::resumed(bytes, source, part.lines_before, part.offset);
-        let bytes = loader.read_lines(lines, self.level, self.path).into_inner();
+        let mut lines = JsonLines::resumed(bytes, source, part.lines_before, part.offset);
+        // Reading from memory cannot fail.
+        let _ = loader.read_lines(&mut lines, self.level, self.path);
+        let bytes = lines.into_inner().into_inner();
         let ids = match loader.ids {
             IdRegistry::Part { ids, .. } => ids,
             IdRegistry::Whole(_) => Vec::new(),

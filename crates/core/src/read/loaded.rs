@@ -150,6 +150,19 @@ pub struct Header {
 }
 
 impl Header {
+    /// Of a file that says nothing but its name.
+    pub(super) fn bare(name: String, name_span: Span) -> Self {
+        Self {
+            name,
+            name_span,
+            version: "1.0".to_owned(),
+            description: None,
+            metadata: Map::new(),
+            execution: Execution::default(),
+            verdicts: Verdicts::default(),
+        }
+    }
+
     pub fn with_tests(self, tests: Vec<Test>) -> Suite {
         Suite {
             name: self.name,

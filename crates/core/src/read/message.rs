@@ -272,20 +272,19 @@ pub(super) fn read_message(
 }
 
 fn read_role(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Role> {
+    let help = || format!("it is {}", list_words(Role::WORDS));
     let Some(entry) = bound.get("role") else {
         let message = "this message has no `role`";
         let diagnostic = Diagnostic::new(&INVALID_ROLE, bound.head(), message);
-        return reader.refuse(diagnostic.help(format!("it is {}", list_words(Role::WORDS))));
+        return reader.refuse(diagnostic.help(help()));
     };
     let word = reader.text(&entry)?;
     let role = Role::parse(&word);
     if role.is_none() {
-        let help = match did_you_mean(&word.to_lowercase(), Role::WORDS.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it is {}", list_words(Role::WORDS)),
-        };
         let message = format!("`{}` is not a role", shorten(&word));
-        reader.report(Diagnostic::new(&INVALID_ROLE, entry.value.span(), message).help(help));
+        let diagnostic = Diagnostic::new(&INVALID_ROLE, entry.value.span(), message);
+        let known = Role::WORDS.iter().copied();
+        reader.report(diagnostic.suggest(&word.to_lowercase(), known, help()));
     }
     role
 }

@@ -3,8 +3,7 @@
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Number, Value};
 use crate::reader::interpolate::Vars;
-use crate::reader::{Reader, is_lone_reference, type_of};
-use crate::source::Span;
+use crate::reader::{Reader, is_lone_reference, short_span, type_of};
 use crate::syntax::fields::{Entry, Field, Shape};
 use crate::syntax::{Node, Scalar};
 
@@ -123,12 +122,9 @@ pub(super) fn reserved_fault(name: &str, value: &Value) -> Option<&'static str> 
 }
 
 pub(super) fn wrong(name: &str, node: Node<'_>, wants: &str) -> Diagnostic {
-    wrong_at(crate::reader::short_span(node), name, wants, type_of(node))
-}
-
-fn wrong_at(span: Span, name: &str, wants: &str, found: &str) -> Diagnostic {
+    let found = type_of(node);
     let message = format!("`{name}` takes {wants}, found {found}; it is ignored");
-    Diagnostic::new(&METADATA_WRONG_TYPE, span, message)
+    Diagnostic::new(&METADATA_WRONG_TYPE, short_span(node), message)
 }
 
 /// Test metadata over root metadata, key by key; `tags` are joined, root first.

@@ -77,10 +77,7 @@ pub(super) fn read_name(
 ) -> (String, Span) {
     let Some(entry) = bound.get("name") else {
         let name = derived_name(path);
-        let help = match bound.misspelt("name") {
-            Some(key) => format!("`{}` looks like it", key.scalar_text().unwrap_or("")),
-            None => format!("add `name: {name}`"),
-        };
+        let help = bound.help_for_missing("name", format!("add `name: {name}`"));
         let span = match bound.node.written_entries().next() {
             Some(_) => bound.head(),
             None => Span::new(source, 0, 0),

@@ -3,9 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Execution, Map, Verdicts};
-use crate::reader::without_dots;
-use crate::source::{SourceId, Span};
+use crate::source::{SourceId, Span, without_dots};
 use crate::syntax::Node;
 use crate::syntax::fields::Bound;
 
@@ -134,15 +132,7 @@ fn load_alone(loader: &mut Loader<'_, '_>, path: &Utf8Path) -> Option<Header> {
     let level = loader.plain_level(None);
     loader.read_jsonl_tests(path, &level, span);
     loader.check_count(span);
-    Some(Header {
-        name: derived_name(path),
-        name_span: span,
-        version: "1.0".to_owned(),
-        description: None,
-        metadata: Map::new(),
-        execution: Execution::default(),
-        verdicts: Verdicts::default(),
-    })
+    Some(Header::bare(derived_name(path), span))
 }
 
 fn load_with(loader: &mut Loader<'_, '_>, path: &Utf8Path, sidecar: &Utf8Path) -> Option<Header> {
@@ -188,10 +178,10 @@ pub(super) fn partner_of(
 
 /// Whether `tests` is the path of the JSONL file beside the sidecar.
 fn points_to(tests: Node<'_>, sidecar: &Utf8Path, jsonl: &Utf8Path, root: &Utf8Path) -> bool {
-    let single = match tests.is_sequence() {
-        true if tests.items().len() == 1 => tests.items().next(),
-        true => None,
-        false => Some(tests),
+    let single = if tests.is_sequence() {
+        tests.items().next().filter(|_| tests.items().len() == 1)
+    } else {
+        Some(tests)
     };
     let Some(text) = single.and_then(Node::scalar_text) else {
         return false;

@@ -3,22 +3,21 @@
 use camino::Utf8Path;
 
 use crate::assertion::read_entries;
-use crate::diagnostic::{Diagnostic, Level, declare_codes};
+use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Verdicts};
 use crate::reader::{Reader, short_span, type_of};
 use crate::source::SourceId;
 use crate::syntax::Node;
-use crate::syntax::fields::{
-    Bound, Field, Shape, UNKNOWN_FIELD, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field,
-};
+use crate::syntax::fields::{Bound, Field, Shape, UNKNOWN_FIELD, WRONG_TYPE, unknown_field};
 
-use super::execution::{MOST_TRIALS, read_execution, read_trials};
+use super::execution::{TRIALS, read_execution, read_trials};
 use super::level::SuiteLevel;
 use super::load::Loader;
 use super::loaded::Header;
 use super::metadata::read_root_metadata;
 use super::name::read_name;
 use super::old_place::{move_to_execution, move_to_metadata, written_in};
+use super::test::unsupported_preparation;
 use super::verdicts::{VERDICT_FIELDS, read_verdicts};
 use super::version::read_version;
 use super::{dialect, input, sidecar};
@@ -121,14 +120,7 @@ pub static ROOT_FIELDS: &[Field] = &[
         Shape::Fields(VERDICT_FIELDS),
         "score thresholds",
     ),
-    Field::new(
-        "trials",
-        Shape::Integer {
-            min: 1,
-            max: MOST_TRIALS,
-        },
-        "how many times each test is run",
-    ),
+    Field::new("trials", TRIALS, "how many times each test is run"),
     Field::new(
         "target",
         Shape::NonEmptyText,
@@ -305,25 +297,13 @@ pub(super) fn read_level<'p>(
 }
 
 pub(super) fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
-    for (key, _) in bound.unknown() {
-        if reader.out.is_full() {
-            reader.out.count_unkept(UNKNOWN_FIELD.level);
-            continue;
+    bound.explain_unknown(reader.out, |key, _| match key.scalar_text().unwrap_or("") {
+        "workspace" | "preprocessors" | "depends_on" => unsupported_preparation(key),
+        "requires" | "governance" | "category" => {
+            unknown_field(key, &[ROOT_FIELDS]).help("move it to `metadata` to keep it for readers")
         }
-        let name = key.scalar_text().unwrap_or("");
-        reader.report(match name {
-            "workspace" | "preprocessors" | "depends_on" => Diagnostic::new(
-                &UNSUPPORTED_FEATURE,
-                key.span(),
-                format!("`{name}` is not supported"),
-            )
-            .level(Level::BlocksRun)
-            .help("prepare the files before the run, or let the target's command do it"),
-            "requires" | "governance" | "category" => unknown_field(key, &[ROOT_FIELDS])
-                .help("move it to `metadata` to keep it for readers"),
-            _ => unknown_field(key, &[ROOT_FIELDS]),
-        });
-    }
+        _ => unknown_field(key, &[ROOT_FIELDS]),
+    });
 }
 
 fn read_description(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<String> {

@@ -1,5 +1,6 @@
 //! One test (spec 3.2).
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -12,11 +13,11 @@ use crate::model::{Assertion, Expected, Skip, Test, TestId, TestView};
 use crate::reader::{Reader, Reported, TestVars, short_span, wrong_type};
 use crate::source::{Position, Span};
 use crate::syntax::fields::{
-    Bound, Entry, Field, Shape, UNKNOWN_FIELD, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field,
+    Bound, Entry, Field, Shape, UNSUPPORTED_FEATURE, WRONG_TYPE, unknown_field,
 };
 use crate::syntax::{Node, Scalar, resolve_plain};
 
-use super::execution::{MOST_TRIALS, ReadExecution, read_execution, read_trials};
+use super::execution::{ReadExecution, TRIALS, read_execution, read_trials};
 use super::expected::read_expected;
 use super::identity::{DUPLICATE_ID, IdPlace, LineId, duplicate_id, read_id};
 use super::input::read_test_input;
@@ -142,14 +143,7 @@ pub static TEST_FIELDS: &[Field] = &[
         Shape::OneOf(&[Shape::Boolean, Shape::Text]),
         "do not run the test; a string gives the reason",
     ),
-    Field::new(
-        "trials",
-        Shape::Integer {
-            min: 1,
-            max: MOST_TRIALS,
-        },
-        "how many times the test is run",
-    ),
+    Field::new("trials", TRIALS, "how many times the test is run"),
 ];
 
 /// Whether the source of a test stays in memory, or is a line that is dropped after reading.
@@ -229,7 +223,7 @@ impl Loader<'_, '_> {
         let facts = TestFacts {
             criteria: &criteria,
             expected: expected_output.as_ref().and_then(Option::as_ref),
-            faulty: criteria.state == CriteriaState::Faulty || expected_output.is_none(),
+            faulty: criteria.is_faulty() || expected_output.is_none(),
         };
         let assertions = self.assertions(&bound, above, &execution, &facts)?;
         let (id, _) = id?;
@@ -360,11 +354,10 @@ impl Loader<'_, '_> {
     }
 
     fn report_criteria(&mut self, bound: &Bound<'_>, criteria: &ReadCriteria, no_assertions: bool) {
-        let (code, message) = match (&criteria.state, no_assertions) {
-            (CriteriaState::Written | CriteriaState::Faulty, _) => return,
+        let (code, message) = match (criteria.absence, no_assertions) {
+            (None, _) => return,
             (_, true) => (&NOTHING_TO_GRADE, "this test has nothing to grade"),
-            (CriteriaState::Blank, false) => (&MISSING_CRITERIA, "`criteria` is blank"),
-            (CriteriaState::Absent, false) => (&MISSING_CRITERIA, "this test has no `criteria`"),
+            (Some(absence), false) => (&MISSING_CRITERIA, absence),
         };
         let help = match bound.misspelt("criteria") {
             Some(key) => format!(
@@ -395,16 +388,12 @@ impl Loader<'_, '_> {
     }
 
     fn report_zero_weight(&mut self, bound: &Bound<'_>, list: &[Arc<Assertion>]) {
-        if !list.is_empty()
-            && list
-                .iter()
-                .all(|assertion| assertion.common.weight.is_zero())
-        {
+        let is_zero = |one: &Arc<Assertion>| one.common.weight.is_zero();
+        if !list.is_empty() && list.iter().all(is_zero) {
             let message = "every assertion of this test has weight 0";
-            self.reader.report(
-                Diagnostic::new(&ZERO_WEIGHT, bound.head(), message)
-                    .help("give at least one of them a weight"),
-            );
+            let diagnostic = Diagnostic::new(&ZERO_WEIGHT, bound.head(), message);
+            self.reader
+                .report(diagnostic.help("give at least one of them a weight"));
         }
     }
 }
@@ -424,71 +413,48 @@ fn inherit(list: &mut Vec<Arc<Assertion>>, above: Option<&SuiteLevel<'_>>) {
     if above.chain().all(|level| level.assertions.is_empty()) {
         return;
     }
-    let own: HashSet<String> = list
-        .iter()
-        .filter_map(|assertion| {
-            assertion
-                .check
-                .trigger()
-                .map(|trigger| trigger.skill.clone())
-        })
-        .collect();
-    for level in above.chain() {
-        list.extend(
-            level
-                .assertions
-                .iter()
-                .filter(|assertion| {
-                    assertion
-                        .check
-                        .trigger()
-                        .is_none_or(|trigger| !own.contains(&trigger.skill))
-                })
-                .cloned(),
-        );
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CriteriaState {
-    Written,
-    Blank,
-    Absent,
-    /// Wrong type, reported already.
-    Faulty,
+    let triggers = list.iter().filter_map(|one| one.check.trigger());
+    let own: HashSet<String> = triggers.map(|trigger| trigger.skill.clone()).collect();
+    let inherited = above.chain().flat_map(|level| &level.assertions);
+    list.extend(
+        inherited
+            .filter(|one| {
+                let trigger = one.check.trigger();
+                trigger.is_none_or(|trigger| !own.contains(&trigger.skill))
+            })
+            .cloned(),
+    );
 }
 
 struct ReadCriteria {
+    /// Not blank.
     text: Option<String>,
-    state: CriteriaState,
+    /// Why there is no text; `None` for the wrong type, which has been reported.
+    absence: Option<&'static str>,
     span: Span,
 }
 
+impl ReadCriteria {
+    fn is_faulty(&self) -> bool {
+        self.text.is_none() && self.absence.is_none()
+    }
+}
+
 fn read_criteria(reader: &mut Reader<'_>, bound: &Bound<'_>) -> ReadCriteria {
-    let Some(entry) = bound.get("criteria") else {
-        return ReadCriteria {
-            text: None,
-            state: CriteriaState::Absent,
-            span: bound.head(),
-        };
+    let (text, absence, span) = match bound.get("criteria") {
+        None => (None, Some("this test has no `criteria`"), bound.head()),
+        Some(entry) => {
+            let written = reader.templated(&entry).map(Cow::into_owned);
+            let is_blank = written.as_ref().is_some_and(|text| text.trim().is_empty());
+            let text = written.filter(|_| !is_blank);
+            let absence = is_blank.then_some("`criteria` is blank");
+            (text, absence, short_span(entry.value))
+        }
     };
-    let span = short_span(entry.value);
-    match reader.templated(&entry) {
-        None => ReadCriteria {
-            text: None,
-            state: CriteriaState::Faulty,
-            span,
-        },
-        Some(text) if text.trim().is_empty() => ReadCriteria {
-            text: None,
-            state: CriteriaState::Blank,
-            span,
-        },
-        Some(text) => ReadCriteria {
-            text: Some(text.into_owned()),
-            state: CriteriaState::Written,
-            span,
-        },
+    ReadCriteria {
+        text,
+        absence,
+        span,
     }
 }
 
@@ -530,43 +496,36 @@ fn is_yes_or_no(text: &str) -> bool {
 }
 
 fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
-    for (key, value) in bound.unknown() {
-        if reader.out.is_full() {
-            reader.out.count_unkept(UNKNOWN_FIELD.level);
-            continue;
-        }
+    const CONVERSATION: &str = "write the conversation as messages in `input`, or as tests with one \
+                                `conversation_id`";
+    bound.explain_unknown(reader.out, |key, value| {
         let name = key.scalar_text().unwrap_or("");
-        let unsupported = |level: Level, help: &str| {
-            Diagnostic::new(
-                &UNSUPPORTED_FEATURE,
-                key.span(),
-                format!("`{name}` is not supported"),
-            )
-            .level(level)
-            .help(help)
-        };
-        reader.report(match name {
-            "turns" => unsupported(
-                Level::Blocking,
-                "write the conversation as messages in `input`, or as tests with one `conversation_id`",
-            ),
-            "mode" if value.scalar_text() == Some("conversation") => unsupported(
-                Level::Blocking,
-                "write the conversation as messages in `input`, or as tests with one `conversation_id`",
-            ),
-            "workspace" | "depends_on" | "preprocessors" => unsupported(
-                Level::BlocksRun,
-                "prepare the files before the run, or let the target's command do it",
-            ),
-            "target" | "timeout_seconds" => {
-                unknown_field(key, &[TEST_FIELDS]).help(format!("write it under `execution:` as `{name}`"))
-            }
-            "tags" | "category" | "requires" | "governance" => {
-                unknown_field(key, &[TEST_FIELDS]).help("move it to `metadata` to keep it for readers")
-            }
+        let is_conversation = value.scalar_text() == Some("conversation");
+        match name {
+            "turns" => unsupported(key, Level::Blocking, CONVERSATION),
+            "mode" if is_conversation => unsupported(key, Level::Blocking, CONVERSATION),
+            "workspace" | "depends_on" | "preprocessors" => unsupported_preparation(key),
+            "target" | "timeout_seconds" => unknown_field(key, &[TEST_FIELDS])
+                .help(format!("write it under `execution:` as `{name}`")),
+            "tags" | "category" | "requires" | "governance" => unknown_field(key, &[TEST_FIELDS])
+                .help("move it to `metadata` to keep it for readers"),
             _ => unknown_field(key, &[TEST_FIELDS]),
-        });
-    }
+        }
+    });
+}
+
+fn unsupported(key: Node<'_>, level: Level, help: &str) -> Diagnostic {
+    let name = key.scalar_text().unwrap_or("");
+    let message = format!("`{name}` is not supported");
+    Diagnostic::new(&UNSUPPORTED_FEATURE, key.span(), message)
+        .level(level)
+        .help(help)
+}
+
+/// A key of other tools that sets up files before a run.
+pub(super) fn unsupported_preparation(key: Node<'_>) -> Diagnostic {
+    let help = "prepare the files before the run, or let the target's command do it";
+    unsupported(key, Level::BlocksRun, help)
 }
 
 /// An entry of `tests` that is neither a mapping nor a path.

@@ -211,10 +211,8 @@ fn canonical_form(bound: &Bound<'_>, tool: &Entry<'_>, input: Option<&Entry<'_>>
         edits.push(edit::remove_entry(bound, input)?);
     }
     if let Some(output) = bound.get("output") {
-        edits.push(Edit {
-            span: output.key.span(),
-            text: edit::same_quotes(output.key, "x-output"),
-        });
+        let text = edit::same_quotes(output.key, "x-output");
+        edits.push(Edit::new(output.key.span(), text));
     }
     Some(Fix::new("write it as `function`", edits))
 }

@@ -1,7 +1,7 @@
 //! `version`: which format a suite is written in.
 
-use crate::diagnostic::{Diagnostic, Fix, declare_codes};
-use crate::reader::Reader;
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::reader::{Reader, quote};
 use crate::source::Span;
 use crate::syntax::Scalar;
 use crate::syntax::fields::{Bound, shorten};
@@ -85,21 +85,10 @@ pub(super) fn read_version(reader: &mut Reader<'_>, bound: &Bound<'_>) -> String
             } else {
                 format!("{text}.0")
             };
-            let diagnostic = Diagnostic::new(
-                &VERSION_NOT_STRING,
-                node.span(),
-                "`version` is written as a number",
-            );
-            let diagnostic = diagnostic.help(format!("write `\"{text}\"`"));
-            reader.report(if node.is_alias() {
-                diagnostic
-            } else {
-                diagnostic.fix(Fix::replace(
-                    "put it in quotes",
-                    node.span(),
-                    format!("\"{text}\""),
-                ))
-            });
+            let message = "`version` is written as a number";
+            let diagnostic = Diagnostic::new(&VERSION_NOT_STRING, node.span(), message);
+            let help = format!("write `\"{text}\"`");
+            reader.report(diagnostic.help(help).fix_if(quote(node, &text)));
             text
         }
         _ => match reader.text(&entry) {

@@ -53,17 +53,14 @@ pub enum EnvFiles {
 }
 
 /// The variables of all `.env` files; the nearest file wins.
-#[derive(Debug, Default)]
-pub(super) struct EnvTable {
-    values: HashMap<String, String>,
-}
+pub(super) type EnvTable = HashMap<String, String>;
 
 impl Reader<'_> {
     /// The value of a variable: the process first, then `.env` files.
     pub(super) fn variable(&mut self, name: &str) -> Option<String> {
         let value = match self.world.environment.variable(name) {
             Some(value) => Some(value),
-            None => self.env_table().values.get(name).cloned(),
+            None => self.env_table().get(name).cloned(),
         };
         if let Some(value) = &value {
             self.secrets.notice(name, value);
@@ -73,7 +70,7 @@ impl Reader<'_> {
 
     /// Every variable of the `.env` files, for later lookups.
     pub fn env_file_values(&mut self) -> HashMap<String, String> {
-        self.env_table().values.clone()
+        self.env_table().clone()
     }
 
     fn env_table(&mut self) -> &EnvTable {
@@ -82,7 +79,7 @@ impl Reader<'_> {
             for path in self.env_paths() {
                 self.read_env_file(&path, &mut table);
             }
-            for (name, value) in &table.values {
+            for (name, value) in &table {
                 self.secrets.notice(name, value);
             }
             self.env_table = Some(table);
@@ -125,7 +122,7 @@ impl Reader<'_> {
             at += line.len();
         }
         for (name, value) in own {
-            table.values.entry(name).or_insert(value);
+            table.entry(name).or_insert(value);
         }
     }
 }

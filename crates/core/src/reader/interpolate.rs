@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::diagnostic::{Diagnostic, Level, declare_codes, did_you_mean};
+use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::model::Value;
 use crate::source::Span;
 use crate::syntax::Node;
@@ -154,11 +154,7 @@ impl Reader<'_> {
                 TemplatePiece::Stray => self.report(not_a_variable(span)),
                 TemplatePiece::Variable(name) => {
                     if let ReferencePolicy::Keep(kept) = &mut self.references {
-                        kept.push(Reference {
-                            name: name.to_owned(),
-                            field: field.to_owned(),
-                            span,
-                        });
+                        kept.push(Reference::new(name, field, span));
                     }
                 }
             }
@@ -233,21 +229,12 @@ impl Reader<'_> {
         span: Span,
         result: &mut String,
     ) -> bool {
-        match self.variable(name) {
-            Some(value) => {
-                result.push_str(&value);
-                true
-            }
-            None => {
-                let reference = Reference {
-                    name: name.to_owned(),
-                    field: field.to_owned(),
-                    span,
-                };
-                self.report(reference.missing(Level::Blocking));
-                false
-            }
+        let value = self.variable(name);
+        match &value {
+            Some(value) => result.push_str(value),
+            None => self.report(Reference::new(name, field, span).missing(Level::Blocking)),
         }
+        value.is_some()
     }
 
     /// What `country`, `city.name` or `list.0` is inside a text, and its value.
@@ -269,12 +256,10 @@ impl Reader<'_> {
             Some(value) => Some((vars.text(path, value), value.clone())),
             None => {
                 let first = path.split('.').next().unwrap_or(path);
-                let help = match did_you_mean(first, vars.names()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("add `{first}` to the test's `vars`"),
-                };
                 let message = format!("the test's `vars` have no `{path}`");
-                self.refuse(Diagnostic::new(&UNKNOWN_VARIABLE, span, message).help(help))
+                let help = format!("add `{first}` to the test's `vars`");
+                let diagnostic = Diagnostic::new(&UNKNOWN_VARIABLE, span, message);
+                self.refuse(diagnostic.suggest(first, vars.names(), help))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
+use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::JudgeVariable;
 use crate::source::Span;
 use crate::syntax::fields::shorten;
@@ -133,36 +133,18 @@ fn special(
     })
 }
 
-/// A diagnostic without its place.
-pub(super) struct UnplacedDiagnostic {
-    message: String,
-    help: String,
+pub(super) fn unclosed(span: Span) -> Diagnostic {
+    let message = "`{{` is never closed by `}}`";
+    let help = "write `{{{{` for literal braces";
+    Diagnostic::new(&UNKNOWN_TEMPLATE_VARIABLE, span, message).help(help)
 }
 
-impl UnplacedDiagnostic {
-    pub(super) fn unclosed() -> Self {
-        Self {
-            message: "`{{` is never closed by `}}`".to_owned(),
-            help: "write `{{{{` for literal braces".to_owned(),
-        }
-    }
-
-    pub(super) fn at(self, span: Span) -> Diagnostic {
-        Diagnostic::new(&UNKNOWN_TEMPLATE_VARIABLE, span, self.message).help(self.help)
-    }
-}
-
-pub(super) fn variable(name: &str) -> Result<JudgeVariable, UnplacedDiagnostic> {
-    JudgeVariable::parse(name).ok_or_else(|| UnplacedDiagnostic {
-        message: format!("`{}` is not a variable of judge prompts", shorten(name)),
-        help: match did_you_mean(name, JudgeVariable::NAMES.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!(
-                "use {}; write `{{{{{{{{` and `}}}}}}}}` for literal braces",
-                list_words(JudgeVariable::NAMES)
-            ),
-        },
-    })
+pub(super) fn unknown_variable(name: &str, span: Span) -> Diagnostic {
+    let message = format!("`{}` is not a variable of judge prompts", shorten(name));
+    let known = list_words(JudgeVariable::NAMES);
+    let help = format!("use {known}; write `{{{{{{{{` and `}}}}}}}}` for literal braces");
+    let names = JudgeVariable::NAMES.iter().copied();
+    Diagnostic::new(&UNKNOWN_TEMPLATE_VARIABLE, span, message).suggest(name, names, help)
 }
 
 #[cfg(test)]

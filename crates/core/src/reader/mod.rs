@@ -16,14 +16,14 @@ mod vars;
 pub use dotenv::EnvFiles;
 pub(crate) use options::read_mapping;
 pub use options::{Options, ReadResult, Reported, all_read};
+pub(crate) use path::is_prompt_path;
 pub use path::{FileUse, Resolved};
-pub(crate) use path::{is_prompt_path, without_dots};
 pub use state::{Limits, Reader, TargetNames, World};
 pub use target::UNKNOWN_TARGET;
 pub(crate) use template::is_lone_reference;
 pub use template::{Reference, Template, Unset};
 pub use typed::{list_words, wrong_type};
-pub(crate) use typed::{out_of_range, short_span, type_of};
+pub(crate) use typed::{out_of_range, quote, short_span, type_of};
 pub(crate) use vars::TestVars;
 
 /// The codes of this room, file by file.

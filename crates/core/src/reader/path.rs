@@ -1,9 +1,9 @@
 //! Which file a written path means (spec 4).
 
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
-use crate::source::{EntryKind, Span};
+use crate::source::{EntryKind, Span, without_dots};
 
 use super::state::Reader;
 
@@ -320,22 +320,7 @@ fn malformed(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Lexical: `a/../b` is `b`. Links are looked at separately.
-pub(crate) fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
-    let mut out = Utf8PathBuf::new();
-    for component in path.components() {
-        match component {
-            Utf8Component::CurDir => {}
-            Utf8Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-/// Whether a judge's `prompt` is a path by its looks alone; the third rule of section 4, a single
+/// Whether a judge's `prompt` is a path by its looks alone; the third rule of spec 4, a single
 /// word that names an existing file, is the caller's to check.
 pub(crate) fn is_prompt_path(text: &str) -> bool {
     if text.starts_with("file://") {

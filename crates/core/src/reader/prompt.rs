@@ -6,13 +6,13 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::model::{JudgePrompt, JudgeTemplate, PromptFile};
+use crate::model::{JudgePrompt, JudgeTemplate, JudgeVariable, PromptFile};
 use crate::source::{EntryKind, Span};
 use crate::syntax::codes::INVALID_ENCODING;
 use crate::syntax::fields::Entry;
 use crate::syntax::{DecodeError, decode};
 
-use super::judge_template::{EnvReferences, PromptPiece, UnplacedDiagnostic, pieces, variable};
+use super::judge_template::{EnvReferences, PromptPiece, pieces, unclosed, unknown_variable};
 use super::path::{FileUse, is_prompt_path};
 use super::state::Reader;
 
@@ -59,13 +59,11 @@ impl Reader<'_> {
                     self.environment_reference(entry.field.name, node, at, reference, &mut value);
                     template.push_text(&value);
                 }
-                PromptPiece::Variable { range, name } => match variable(name) {
-                    Ok(variable) => template.push_variable(variable),
-                    Err(fault) => self.report(fault.at(node.text_span(range))),
+                PromptPiece::Variable { range, name } => match JudgeVariable::parse(name) {
+                    Some(variable) => template.push_variable(variable),
+                    None => self.report(unknown_variable(name, node.text_span(range))),
                 },
-                PromptPiece::Unclosed(range) => {
-                    self.report(UnplacedDiagnostic::unclosed().at(node.text_span(range)))
-                }
+                PromptPiece::Unclosed(range) => self.report(unclosed(node.text_span(range))),
             }
         }
         template
@@ -133,13 +131,11 @@ impl Reader<'_> {
             match piece {
                 PromptPiece::Text(text) => template.push_text(text),
                 PromptPiece::Environment { reference, .. } => template.push_text(reference),
-                PromptPiece::Variable { range, name } => match variable(name) {
-                    Ok(variable) => template.push_variable(variable),
-                    Err(fault) => faults.push(fault.at(place(range))),
+                PromptPiece::Variable { range, name } => match JudgeVariable::parse(name) {
+                    Some(variable) => template.push_variable(variable),
+                    None => faults.push(unknown_variable(name, place(range))),
                 },
-                PromptPiece::Unclosed(range) => {
-                    faults.push(UnplacedDiagnostic::unclosed().at(place(range)))
-                }
+                PromptPiece::Unclosed(range) => faults.push(unclosed(place(range))),
             }
         }
         Some(PromptFile {

@@ -14,20 +14,12 @@ use super::template::{Reference, ReferencePolicy};
 use super::vars::TestVars;
 
 /// What the caller lends for reading.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct World<'w> {
     pub files: &'w dyn Files,
     pub environment: &'w dyn Environment,
     /// Only used to shorten paths in messages.
     pub working_directory: &'w Utf8Path,
-}
-
-impl std::fmt::Debug for World<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("World")
-            .field("working_directory", &self.working_directory)
-            .finish()
-    }
 }
 
 /// Which target names are known.

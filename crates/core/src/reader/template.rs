@@ -63,6 +63,11 @@ pub struct Reference {
 }
 
 impl Reference {
+    pub fn new(name: &str, field: &str, span: Span) -> Self {
+        let (name, field) = (name.to_owned(), field.to_owned());
+        Self { name, field, span }
+    }
+
     /// The variable is not set. In a suite nothing can be read without it; a targets file only
     /// cannot be run.
     pub fn missing(&self, level: Level) -> Diagnostic {

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::diagnostic::{Diagnostic, Fix, did_you_mean};
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::model::{Map, Number, Value};
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 use crate::syntax::fields::{Entry, INVALID_OPTION, OUT_OF_RANGE, WRONG_TYPE, shorten};
 use crate::syntax::{Kind, Node, Scalar, ScalarStyle, resolve_plain};
 
@@ -49,12 +49,8 @@ impl Reader<'_> {
         match node.scalar() {
             Some(Scalar::Str(text)) => Some(text),
             Some(_) if node.scalar_style() == Some(ScalarStyle::Plain) => {
-                let fix = (!node.is_alias()).then(|| quote(node));
-                self.refuse(
-                    wrong_type(name, node, "a string")
-                        .help("put it in quotes")
-                        .fix_if(fix),
-                )
+                let diagnostic = wrong_type(name, node, "a string").help("put it in quotes");
+                self.refuse(diagnostic.fix_if(quote(node, node.source_text())))
             }
             _ => self.refuse(wrong_type(name, node, "a string")),
         }
@@ -71,19 +67,24 @@ impl Reader<'_> {
             return None;
         }
         let before = self.out.len();
-        match node.scalar() {
-            Some(Scalar::Bool(value)) => return Some(value),
-            Some(Scalar::Str(text)) => {
-                if let Some(Scalar::Bool(value)) = self.only_a_reference(name, node, text) {
-                    return Some(value);
-                }
-            }
-            _ => {}
-        }
-        if self.out.len() == before {
+        let value = self.any_boolean(name, node);
+        if value.is_none() && self.out.len() == before {
             self.report(not_a_boolean(name, node));
         }
-        None
+        value
+    }
+
+    /// A boolean, written as one or as a single `${{ }}`.
+    pub(crate) fn any_boolean(&mut self, name: &str, node: Node<'_>) -> Option<bool> {
+        let resolved = match node.scalar()? {
+            Scalar::Bool(value) => return Some(value),
+            Scalar::Str(text) => self.only_a_reference(name, node, text)?,
+            _ => return None,
+        };
+        match resolve_plain(resolved.trim()) {
+            Scalar::Bool(value) => Some(value),
+            _ => None,
+        }
     }
 
     pub fn integer(&mut self, entry: &Entry<'_>, min: u64, max: u64) -> Option<u64> {
@@ -147,15 +148,12 @@ impl Reader<'_> {
     pub(crate) fn any_number(&mut self, name: &str, node: Node<'_>) -> Option<Number> {
         match node.scalar()? {
             Scalar::Int(text) | Scalar::Float(text) => Number::parse(text),
-            Scalar::Str(text) => {
-                let resolved = self.only_a_reference_text(name, node, text)?;
-                Number::parse(&resolved)
-            }
+            Scalar::Str(text) => Number::parse(&self.only_a_reference(name, node, text)?),
             _ => None,
         }
     }
 
-    /// One of a few words. `what` explains the set in the help.
+    /// One of a few words.
     pub fn choice(
         &mut self,
         entry: &Entry<'_>,
@@ -167,13 +165,10 @@ impl Reader<'_> {
         }
         let found = words.iter().find(|word| **word == text.as_ref());
         if found.is_none() {
-            let near = did_you_mean(&text, words.iter().copied());
-            let help = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("it takes {}", list_words(words)),
-            };
             let message = format!("`{}` cannot be `{}`", entry.field.name, shorten(&text));
-            self.report(Diagnostic::new(&INVALID_OPTION, entry.value.span(), message).help(help));
+            let diagnostic = Diagnostic::new(&INVALID_OPTION, entry.value.span(), message);
+            let help = format!("it takes {}", list_words(words));
+            self.report(diagnostic.suggest(&text, words.iter().copied(), help));
         }
         found.copied()
     }
@@ -266,26 +261,17 @@ impl Reader<'_> {
     }
 
     /// The value of a text that is exactly one `${{ NAME }}`.
-    fn only_a_reference_text(&mut self, name: &str, node: Node<'_>, text: &str) -> Option<String> {
+    fn only_a_reference<'t>(
+        &mut self,
+        name: &str,
+        node: Node<'t>,
+        text: &'t str,
+    ) -> Option<Cow<'t, str>> {
         let inner = text.trim().strip_prefix("${{")?.strip_suffix("}}")?;
         if inner.contains("}}") {
             return None;
         }
-        self.interpolate(name, node, node.scalar_text()?, Vars::Environment)
-            .map(Cow::into_owned)
-    }
-
-    pub(crate) fn only_a_reference(
-        &mut self,
-        name: &str,
-        node: Node<'_>,
-        text: &str,
-    ) -> Option<Scalar<'static>> {
-        let resolved = self.only_a_reference_text(name, node, text)?;
-        match resolve_plain(resolved.trim()) {
-            Scalar::Bool(value) => Some(Scalar::Bool(value)),
-            _ => None,
-        }
+        self.interpolate(name, node, text, Vars::Environment)
     }
 }
 
@@ -335,23 +321,18 @@ pub(crate) fn out_of_range(name: &str, node: Node<'_>, wants: &str) -> Diagnosti
 }
 
 /// A long block is pointed at by its first line.
-pub(crate) fn short_span(node: Node<'_>) -> crate::source::Span {
+pub(crate) fn short_span(node: Node<'_>) -> Span {
     let span = node.span();
     match node.source_text().find('\n') {
-        Some(at) => crate::source::Span {
-            end: span.start + at as u32,
-            ..span
-        },
+        Some(at) => span.up_to(span.start + at as u32),
         None => span,
     }
 }
 
-fn quote(node: Node<'_>) -> Fix {
-    Fix::replace(
-        "put it in quotes",
-        node.span(),
-        format!("\"{}\"", node.source_text()),
-    )
+/// Writes a text in quotes, unless the node is an alias.
+pub(crate) fn quote(node: Node<'_>, text: &str) -> Option<Fix> {
+    let fix = || Fix::replace("put it in quotes", node.span(), format!("\"{text}\""));
+    (!node.is_alias()).then(fix)
 }
 
 fn not_a_boolean(name: &str, node: Node<'_>) -> Diagnostic {
@@ -361,10 +342,7 @@ fn not_a_boolean(name: &str, node: Node<'_>) -> Diagnostic {
         Some("no" | "off" | "false" | "n") => "false",
         _ => return diagnostic.help("write `true` or `false`"),
     };
-    let diagnostic = diagnostic.help(format!("write `{meant}`"));
-    if node.is_alias() {
-        diagnostic
-    } else {
-        diagnostic.fix(Fix::replace(format!("write `{meant}`"), node.span(), meant))
-    }
+    let title = format!("write `{meant}`");
+    let fix = (!node.is_alias()).then(|| Fix::replace(title.clone(), node.span(), meant));
+    diagnostic.help(title).fix_if(fix)
 }

@@ -10,18 +10,10 @@ use crate::diagnostic::Fix;
 use crate::source::{DirectoryEntry, EntryKind, Files, Sources};
 use crate::syntax::edit;
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Overlay<'f> {
     below: &'f dyn Files,
     texts: BTreeMap<Utf8PathBuf, Vec<u8>>,
-}
-
-impl std::fmt::Debug for Overlay<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Overlay")
-            .field("texts", &self.texts)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<'f> Overlay<'f> {

@@ -1,8 +1,9 @@
 //! What the core asks of the world: files and variables.
 
+use std::fmt::Debug;
 use std::io;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
@@ -21,7 +22,7 @@ pub struct DirectoryEntry {
 }
 
 /// Read access to a tree of files. All paths are absolute.
-pub trait Files: Sync {
+pub trait Files: Debug + Sync {
     /// What a path leads to, links followed; `None` when there is nothing.
     fn kind(&self, path: &Utf8Path) -> Option<EntryKind>;
 
@@ -40,6 +41,21 @@ pub trait Files: Sync {
 }
 
 /// The variables of the process.
-pub trait Environment: Sync {
+pub trait Environment: Debug + Sync {
     fn variable(&self, name: &str) -> Option<String>;
+}
+
+/// Lexical: `a/../b` is `b`. Links are looked at separately.
+pub(crate) fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
+    let mut out = Utf8PathBuf::new();
+    for component in path.components() {
+        match component {
+            Utf8Component::CurDir => {}
+            Utf8Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
 }

@@ -8,6 +8,12 @@ pub struct Position {
     pub column: u32,
 }
 
+impl Position {
+    pub fn start_of(line: u32) -> Self {
+        Self { line, column: 1 }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct LineIndex {
     starts: Vec<u32>,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Cursor};
 
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::{Utf8Path, Utf8PathBuf};
 
-use super::files::{DirectoryEntry, EntryKind, Environment, Files};
+use super::files::{DirectoryEntry, EntryKind, Environment, Files, without_dots};
 
 /// Files by absolute path. A directory exists if it contains a file.
 #[derive(Debug, Clone, Default)]
@@ -29,31 +29,14 @@ impl MemoryFiles {
     }
 
     fn content(&self, path: &Utf8Path) -> io::Result<&[u8]> {
-        let path = normalize(path);
-        match self.files.get(&path) {
-            Some(content) => Ok(content),
-            None => Err(io::Error::from(io::ErrorKind::NotFound)),
-        }
+        let content = self.files.get(&without_dots(path));
+        Ok(content.ok_or(io::ErrorKind::NotFound)?)
     }
-}
-
-fn normalize(path: &Utf8Path) -> Utf8PathBuf {
-    let mut out = Utf8PathBuf::new();
-    for component in path.components() {
-        match component {
-            Utf8Component::CurDir => {}
-            Utf8Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 impl Files for MemoryFiles {
     fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
-        let path = normalize(path);
+        let path = without_dots(path);
         if self.files.contains_key(&path) {
             return Some(EntryKind::File);
         }
@@ -78,15 +61,13 @@ impl Files for MemoryFiles {
     }
 
     fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
-        let path = normalize(path);
-        match self.kind(&path) {
-            Some(_) => Ok(path),
-            None => Err(io::Error::from(io::ErrorKind::NotFound)),
-        }
+        let path = without_dots(path);
+        self.kind(&path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(path)
     }
 
     fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
-        let directory = normalize(directory);
+        let directory = without_dots(directory);
         let mut names = BTreeMap::new();
         for file in self.files.keys() {
             let Ok(rest) = file.strip_prefix(&directory) else {

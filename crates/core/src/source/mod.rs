@@ -6,6 +6,7 @@ mod memory;
 mod sources;
 mod span;
 
+pub(crate) use files::without_dots;
 pub use files::{DirectoryEntry, EntryKind, Environment, Files};
 pub use line_index::{LineIndex, Position};
 pub use memory::{MemoryFiles, Variables};

@@ -161,7 +161,7 @@ impl Sources {
 
     /// An id for a part of a file that may or may not be kept; see [`Sources::fill`].
     pub fn reserve(&mut self, path: Arc<Utf8Path>) -> SourceId {
-        self.add_excerpt(path, "", Position { line: 1, column: 1 }, 0)
+        self.add_excerpt(path, "", Position::start_of(1), 0)
     }
 
     /// Gives a reserved source its text and its place in the file.

@@ -20,10 +20,17 @@ impl Span {
 
     /// The empty span at this span's first byte.
     pub fn at_start(self) -> Self {
-        Self {
-            end: self.start,
-            ..self
-        }
+        self.up_to(self.start)
+    }
+
+    /// From another byte on.
+    pub fn starting_at(self, start: u32) -> Self {
+        Self { start, ..self }
+    }
+
+    /// Up to another byte.
+    pub fn up_to(self, end: u32) -> Self {
+        Self { end, ..self }
     }
 
     pub fn is_empty(self) -> bool {

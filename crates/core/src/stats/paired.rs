@@ -165,18 +165,11 @@ impl PassDistribution {
     }
 }
 
-fn common_divisor(a: u64, b: u64) -> u64 {
-    match b {
-        0 => a.max(1),
-        _ if a == 0 => b,
-        _ => {
-            let (mut a, mut b) = (a, b);
-            while b != 0 {
-                (a, b) = (b, a % b);
-            }
-            a
-        }
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
     }
+    a.max(1)
 }
 
 /// Sum of the gains of all tests, in every arrangement.

@@ -5,11 +5,11 @@
 //! anew without the comments inside it) gives no fix at all.
 
 use crate::diagnostic::{Edit, Fix};
-use crate::model::{JsonStyle, Value};
+use crate::model::JsonStyle;
 use crate::source::Span;
 
 use super::fields::{Bound, Entry};
-use super::json_value::plain_value;
+pub use super::json_value::plain_value as raw_value;
 use super::tree::{Node, ScalarStyle};
 
 /// Writes `value` as the value of `keep` and removes the entry `gone`: two keys become one.
@@ -21,10 +21,7 @@ pub(crate) fn merge_into(bound: &Bound<'_>, gone: &str, keep: &str, value: &str)
         return None;
     }
     let edits = vec![
-        Edit {
-            span: kept.value.span(),
-            text: value.to_owned(),
-        },
+        Edit::new(kept.value.span(), value),
         remove_entry(bound, &removed)?,
     ];
     Some(Fix::new(format!("write `{keep}: {value}`"), edits))
@@ -47,10 +44,7 @@ pub(crate) fn move_into(bound: &Bound<'_>, key: &str, home: &str) -> Option<Fix>
         } else {
             format!("{name}:\n{}{inner}", indent_of(entry.key, 2))
         };
-        let edit = Edit {
-            span: entry_span(&entry),
-            text,
-        };
+        let edit = Edit::new(entry_span(&entry), text);
         return Some(Fix::new(title, vec![edit]).isolated(bound.span()));
     };
     let mapping = home_entry.value;
@@ -92,10 +86,7 @@ pub(crate) fn move_out(
         let edit = if already_there {
             remove_entry(outer, &home_entry)?
         } else {
-            Edit {
-                span: entry_span(&home_entry),
-                text,
-            }
+            Edit::new(entry_span(&home_entry), text)
         };
         return Some(Fix::new(title, vec![edit]).isolated(outer.span()));
     }
@@ -106,10 +97,7 @@ pub(crate) fn move_out(
         } else {
             format!("{text}\n{}", indent_of(home_entry.key, 0))
         };
-        edits.push(Edit {
-            span: home_entry.key.span().at_start(),
-            text,
-        });
+        edits.push(Edit::new(home_entry.key.span().at_start(), text));
     }
     Some(Fix::new(title, edits).isolated(outer.span()))
 }
@@ -121,10 +109,8 @@ pub(crate) fn replace_entry(
     key: &str,
     value: &str,
 ) -> Option<Edit> {
-    is_written_in(bound, entry).then(|| Edit {
-        span: entry_span(entry),
-        text: format!("{}: {value}", same_quotes(entry.key, key)),
-    })
+    let text = format!("{}: {value}", same_quotes(entry.key, key));
+    is_written_in(bound, entry).then(|| Edit::new(entry_span(entry), text))
 }
 
 /// Removes an entry with the comma or the line that goes with it.
@@ -137,10 +123,7 @@ pub(crate) fn remove_entry(bound: &Bound<'_>, entry: &Entry<'_>) -> Option<Edit>
     } else {
         block_entry(bound.node, entry)?
     };
-    Some(Edit {
-        span,
-        text: String::new(),
-    })
+    Some(Edit::new(span, ""))
 }
 
 /// Whether writing the value anew on one line may lose a comment. A `#` inside a text looks the
@@ -153,11 +136,7 @@ pub(crate) fn may_hold_comment(entry: &Entry<'_>) -> bool {
 /// Between the key and its value.
 fn has_comment_before(entry: &Entry<'_>) -> bool {
     let key = entry.key.span();
-    let gap = Span {
-        start: key.end,
-        end: entry.value.span().start.max(key.end),
-        ..key
-    };
+    let gap = Span::new(key.source, key.end, entry.value.span().start.max(key.end));
     has_comment(text_between(entry.key, gap))
 }
 
@@ -167,11 +146,6 @@ fn has_comment(text: &str) -> bool {
 
 fn text_between(node: Node<'_>, span: Span) -> &str {
     &node.tree_text()[span.start as usize..span.end as usize]
-}
-
-/// A node as data, with nothing replaced in its texts.
-pub fn raw_value(node: Node<'_>) -> Value {
-    plain_value(node)
 }
 
 /// A key in the quotes that its neighbour has.
@@ -195,10 +169,7 @@ fn is_written_in(bound: &Bound<'_>, entry: &Entry<'_>) -> bool {
 /// From the key to the end of the value.
 fn entry_span(entry: &Entry<'_>) -> Span {
     let key = entry.key.span();
-    Span {
-        end: entry.value.span().end.max(key.end),
-        ..key
-    }
+    key.up_to(entry.value.span().end.max(key.end))
 }
 
 /// `key: value` on one line.
@@ -221,41 +192,23 @@ fn entry_text(entry: &Entry<'_>, key: &str, in_flow: bool) -> Option<String> {
     if node.is_alias() || may_hold_comment(entry) {
         return None;
     }
-    Some(format!(
-        "{name}: {}",
-        raw_value(node).to_json(JsonStyle::Compact)
-    ))
+    let value = raw_value(node).to_json(JsonStyle::Compact);
+    Some(format!("{name}: {value}"))
 }
 
 /// Puts an entry before the first one of a mapping.
 fn insert_first(mapping: Node<'_>, entry: &str) -> Option<Edit> {
     let first = mapping.written_entries().next();
-    match (mapping.is_flow(), first) {
-        (true, Some((key, _))) => Some(Edit {
-            span: key.span().at_start(),
-            text: format!("{entry}, "),
-        }),
+    let (place, text) = match (mapping.is_flow(), first) {
+        (true, Some((key, _))) => (key.span(), format!("{entry}, ")),
         (true, None) => {
             let span = mapping.span();
-            let inside = Span {
-                start: span.start + 1,
-                end: span.start + 1,
-                ..span
-            };
-            Some(Edit {
-                span: inside,
-                text: entry.to_owned(),
-            })
+            (span.starting_at(span.start + 1), entry.to_owned())
         }
-        (false, Some((key, _))) => {
-            let text = format!("{entry}\n{}", indent_of(key, 0));
-            Some(Edit {
-                span: key.span().at_start(),
-                text,
-            })
-        }
-        (false, None) => None,
-    }
+        (false, Some((key, _))) => (key.span(), format!("{entry}\n{}", indent_of(key, 0))),
+        (false, None) => return None,
+    };
+    Some(Edit::new(place.at_start(), text))
 }
 
 /// The blanks that bring a new line to the column of this key, and some more.
@@ -269,14 +222,7 @@ fn indent_of(key: Node<'_>, more: usize) -> String {
 fn flow_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
     let own = entry_span(entry);
     let whole = flow_entry_with_comma(mapping, entry, own)?;
-    let before = Span {
-        end: own.start,
-        ..whole
-    };
-    let behind = Span {
-        start: own.end,
-        ..whole
-    };
+    let (before, behind) = (whole.up_to(own.start), whole.starting_at(own.end));
     // Comments, and marks such as tags and anchors of a neighbour, are not ours to remove.
     let is_bare = |span| {
         let mut between = text_between(mapping, span).chars();
@@ -291,18 +237,10 @@ fn flow_entry_with_comma(mapping: Node<'_>, entry: &Entry<'_>, own: Span) -> Opt
         .iter()
         .position(|(key, _)| key.span() == entry.key.span())?;
     if let Some((next, _)) = entries.get(at + 1) {
-        return Some(Span {
-            end: next.span().start,
-            ..own
-        });
+        return Some(own.up_to(next.span().start));
     }
-    match at.checked_sub(1).map(|before| entries[before].1.span()) {
-        Some(before) => Some(Span {
-            start: before.end,
-            ..own
-        }),
-        None => Some(own),
-    }
+    let before = at.checked_sub(1).map(|before| entries[before].1.span());
+    Some(before.map_or(own, |before| own.starting_at(before.end)))
 }
 
 /// Whole lines; or, for a key that shares its line with `- `, up to the next line's text. A comment
@@ -321,24 +259,14 @@ fn block_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
     }
     let blanks = behind.len() - behind.trim_start_matches([' ', '\t']).len();
     if behind[blanks..].starts_with('#') {
-        return Some(Span {
-            end: own.end + blanks as u32,
-            ..own
-        });
+        return Some(own.up_to(own.end + blanks as u32));
     }
     if has_own_line {
-        return Some(Span {
-            start: line as u32,
-            end: end as u32,
-            ..own
-        });
+        return Some(Span::new(own.source, line as u32, end as u32));
     }
     let next = &text[end..];
     let blanks = next.len() - next.trim_start_matches([' ', '\n', '\r']).len();
-    Some(Span {
-        end: (end + blanks) as u32,
-        ..own
-    })
+    Some(own.up_to((end + blanks) as u32))
 }
 
 /// Why edits cannot be made together.

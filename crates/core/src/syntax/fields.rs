@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix, declare_codes, did_you_mean};
 use crate::source::Span;
 
-use super::tree::{Node, ScalarStyle};
+use super::edit::same_quotes;
+use super::tree::Node;
 
 declare_codes! {
     WRONG_TYPE = "wrong-type", Blocking, Shape, r#"A value has the wrong type for its field.
@@ -475,12 +476,29 @@ impl<'t> Bound<'t> {
     }
 
     pub fn report_unknown(&self, tables: &[&'static [Field]], out: &mut Diagnostics) {
-        for (key, _) in self.unknown() {
+        self.explain_unknown(out, |key, _| unknown_field(key, tables));
+    }
+
+    /// As [`Bound::report_unknown`], for mappings that know more about some keys.
+    pub(crate) fn explain_unknown(
+        &self,
+        out: &mut Diagnostics,
+        explain: impl Fn(Node<'t>, Node<'t>) -> Diagnostic,
+    ) {
+        for (key, value) in self.unknown() {
             if out.is_full() {
                 out.count_unkept(UNKNOWN_FIELD.level);
                 continue;
             }
-            out.report(unknown_field(key, tables));
+            out.report(explain(key, value));
+        }
+    }
+
+    /// Help for a missing field: the key that looks like it, or what to add.
+    pub(crate) fn help_for_missing(&self, name: &str, add: impl Into<String>) -> String {
+        match self.misspelt(name).and_then(Node::scalar_text) {
+            Some(key) => format!("`{key}` looks like it"),
+            None => add.into(),
         }
     }
 }
@@ -511,21 +529,11 @@ fn find(tables: &[&'static [Field]], name: &str) -> Option<&'static Field> {
 pub(crate) fn deprecated_key(key: Node<'_>, new: &str) -> Diagnostic {
     let old = key.scalar_text().unwrap_or("");
     let span = key.target_span();
-    let text = match key.scalar_style() {
-        Some(ScalarStyle::Quoted) => format!("\"{new}\""),
-        _ => new.to_owned(),
-    };
-    Diagnostic::new(
-        &DEPRECATED_FIELD,
-        span,
-        format!("`{old}` is an old spelling of `{new}`"),
-    )
-    .help(format!("write `{new}`"))
-    .fix(Fix::replace(
-        format!("rename `{old}` to `{new}`"),
-        span,
-        text,
-    ))
+    let message = format!("`{old}` is an old spelling of `{new}`");
+    let title = format!("rename `{old}` to `{new}`");
+    Diagnostic::new(&DEPRECATED_FIELD, span, message)
+        .help(format!("write `{new}`"))
+        .fix(Fix::replace(title, span, same_quotes(key, new)))
 }
 
 fn conflicting(first: Node<'_>, second: Node<'_>) -> Diagnostic {
@@ -550,16 +558,9 @@ pub(crate) fn unknown_field(key: Node<'_>, tables: &[&'static [Field]]) -> Diagn
         .iter()
         .flat_map(|table| table.iter())
         .map(|field| field.name);
-    let near = did_you_mean(name, known);
-    let diagnostic = Diagnostic::new(
-        &UNKNOWN_FIELD,
-        key.span(),
-        format!("unknown field `{}`", shorten(name)),
-    );
-    match near {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None => diagnostic.help("remove it, or begin it with `x-` if it is yours"),
-    }
+    let message = format!("unknown field `{}`", shorten(name));
+    let help = "remove it, or begin it with `x-` if it is yours";
+    Diagnostic::new(&UNKNOWN_FIELD, key.span(), message).suggest(name, known, help)
 }
 
 /// Shortens a string for a message.

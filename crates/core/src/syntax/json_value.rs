@@ -115,7 +115,7 @@ fn reason(kind: &JsonErrorKind) -> String {
 }
 
 /// A node as data, nothing replaced. The depth of a tree is bounded, so this may recurse.
-pub(super) fn plain_value(node: Node<'_>) -> Value {
+pub fn plain_value(node: Node<'_>) -> Value {
     if node.is_sequence() {
         return Value::List(node.items().map(plain_value).collect());
     }

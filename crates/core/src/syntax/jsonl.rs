@@ -31,20 +31,13 @@ pub enum Line {
 }
 
 /// Reads lines one after another into the same tree.
+#[derive(Debug)]
 pub struct JsonLines<R> {
     input: R,
     tree: Tree,
     number: u32,
     next_offset: u64,
     offset: u64,
-}
-
-impl<R> std::fmt::Debug for JsonLines<R> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("JsonLines")
-            .field("line", &self.number)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<R: BufRead> JsonLines<R> {

@@ -10,8 +10,7 @@ use crate::model::{
     Assertion, Block, Expected, Image, JudgePrompt, Map, Operator, Role, RubricItem, Test, TestId,
     Value,
 };
-use crate::reader::without_dots;
-use crate::source::{Sources, Span};
+use crate::source::{Sources, Span, without_dots};
 
 use super::super::fields::lost_fields;
 use super::sentence::written_criteria;
