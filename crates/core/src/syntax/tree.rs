@@ -64,6 +64,21 @@ pub(super) struct NodeData {
     pub(super) count: u32,
 }
 
+impl NodeData {
+    /// Without text, tag and children.
+    pub(super) fn new(shape: NodeShape, start: u32, end: u32) -> Self {
+        Self {
+            shape,
+            tag: CoreTag::None,
+            text_in: TextIn::Source,
+            start,
+            end,
+            first: start,
+            count: 0,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Tree {
     pub(super) source: SourceId,

@@ -59,13 +59,11 @@ pub fn parse_yaml(source: SourceId, text: Arc<String>, out: &mut Diagnostics) ->
     if builder.is_broken {
         return None;
     }
-    let (tree, has_root) = builder.finish();
-    if has_root {
-        Some(tree)
-    } else {
-        out.report(codes::empty_file(source));
-        None
+    if builder.has_root {
+        return Some(builder.tree);
     }
+    out.report(codes::empty_file(source));
+    None
 }
 
 /// The rest of the text cannot be read; the reason has been reported.
@@ -155,23 +153,11 @@ impl<'a> Builder<'a> {
             }
             Event::MappingStart(style, _, tag) => {
                 let flow = style == StructureStyle::Flow;
-                self.open(
-                    NodeShape::Mapping { flow },
-                    tag.as_deref(),
-                    mark,
-                    start,
-                    end,
-                )?;
+                self.open(NodeShape::Mapping { flow }, tag.as_deref(), mark)?;
             }
             Event::SequenceStart(style, _, tag) => {
                 let flow = style == StructureStyle::Flow;
-                self.open(
-                    NodeShape::Sequence { flow },
-                    tag.as_deref(),
-                    mark,
-                    start,
-                    end,
-                )?;
+                self.open(NodeShape::Sequence { flow }, tag.as_deref(), mark)?;
             }
             Event::MappingEnd | Event::SequenceEnd => self.close(end),
             Event::Anchor(id, name) => self.anchor(id, name.into_owned()),
@@ -273,29 +259,15 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn open(
-        &mut self,
-        shape: NodeShape,
-        tag: Option<&Tag>,
-        mark: Mark,
-        start: u32,
-        end: u32,
-    ) -> Result<(), Stop> {
+    fn open(&mut self, shape: NodeShape, tag: Option<&Tag>, mark: Mark) -> Result<(), Stop> {
+        let (start, end) = byte_range(&mark);
         if self.frames.len() >= super::DEPTH_LIMIT {
             self.out.report(codes::too_deep(self.span(start, end)));
             return Err(Stop);
         }
         let _ = self.core_tag(tag, mark);
         let grown_from = self.grown;
-        let node = self.add(NodeData {
-            shape,
-            tag: CoreTag::None,
-            text_in: TextIn::Source,
-            start,
-            end,
-            first: 0,
-            count: 0,
-        });
+        let node = self.add(NodeData::new(shape, start, end));
         self.frames.push(Frame {
             node,
             pending_from: self.pending.len(),
@@ -380,13 +352,8 @@ impl<'a> Builder<'a> {
         self.grown = self.grown.plus(size);
         self.last_end = self.last_end.max(end);
         self.add(NodeData {
-            shape: NodeShape::Alias,
-            tag: CoreTag::None,
-            text_in: TextIn::Source,
-            start,
-            end,
             first: target,
-            count: 0,
+            ..NodeData::new(NodeShape::Alias, start, end)
         });
         Ok(())
     }
@@ -413,15 +380,8 @@ impl<'a> Builder<'a> {
     }
 
     fn add_null(&mut self, start: u32, end: u32) {
-        self.add(NodeData {
-            shape: NodeShape::Scalar(ScalarStyle::Missing),
-            tag: CoreTag::None,
-            text_in: TextIn::Source,
-            start,
-            end,
-            first: start,
-            count: 0,
-        });
+        let shape = NodeShape::Scalar(ScalarStyle::Missing);
+        self.add(NodeData::new(shape, start, end));
     }
 
     fn add(&mut self, data: NodeData) -> NodeId {
@@ -483,10 +443,6 @@ impl<'a> Builder<'a> {
 
     fn span(&self, start: u32, end: u32) -> Span {
         Span::new(self.tree.source, start, end.max(start))
-    }
-
-    fn finish(self) -> (Tree, bool) {
-        (self.tree, self.has_root)
     }
 }
 
