@@ -79,7 +79,7 @@ impl FoundSuite {
     }
 }
 
-/// Keeps the first path to each file; a link only if there is no other path, because relative paths
+/// Keeps the first path to each file; a link only as the last resort, because relative paths
 /// start at the file's own directory.
 fn drop_repeats(files: &dyn Files, found: &mut Vec<FoundSuite>) {
     let mut best: HashMap<Utf8PathBuf, (bool, usize)> = HashMap::new();

@@ -262,7 +262,7 @@ impl Loader<'_, '_> {
         })
     }
 
-    /// An integer or a string; the test's position if there is no `id`.
+    /// An integer or a string; the test's position without an `id`.
     fn eval_id(&mut self, entry: Node<'_>) -> Option<TestId> {
         let node = entry.get("id").filter(|node| !node.is_null());
         let (id, span) = match node {
@@ -297,7 +297,7 @@ impl Loader<'_, '_> {
         }
     }
 
-    /// `Some(None)` when there is no trigger, `None` when it is wrong.
+    /// `Some(None)` without a trigger, `None` when it is wrong.
     fn eval_trigger(&mut self, entry: Node<'_>, skill: &EvalsSkill) -> Option<Option<Assertion>> {
         let Some(node) = entry.get("should_trigger") else {
             return Some(None);

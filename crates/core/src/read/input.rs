@@ -173,7 +173,7 @@ pub(super) fn read_test_input(
     Some(messages)
 }
 
-/// Without a user message, or with one without text, there is no prompt; an input without a user
+/// A missing user message, or one without text, leaves the prompt empty; an input without a user
 /// message gets only the first diagnostic (spec 3.2).
 fn report_silence(reader: &mut Reader<'_>, entry: &Entry<'_>, messages: &[Message]) {
     let place = short_span(entry.value);

@@ -429,7 +429,7 @@ fn inherit(list: &mut Vec<Arc<Assertion>>, above: Option<&SuiteLevel<'_>>) {
 struct ReadCriteria {
     /// Not blank.
     text: Option<String>,
-    /// Why there is no text; `None` for the wrong type, which has been reported.
+    /// Why the text is missing; `None` for the wrong type, which has been reported.
     absence: Option<&'static str>,
     span: Span,
 }

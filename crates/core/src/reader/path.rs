@@ -154,8 +154,8 @@ enum Misplaced {
 }
 
 impl Reader<'_> {
-    /// The file that a text names. Faults are reported at `span`; `None` when there is no legal,
-    /// existing file.
+    /// The file that a text names. Faults are reported at `span`; `None` unless the file is
+    /// legal and exists.
     pub fn file(&mut self, written: &str, span: Span, wanted: FileUse) -> Option<Utf8PathBuf> {
         let Resolved(path) = self.resolve(written, span, wanted.level())?;
         self.check_file(&path, written, span, wanted)

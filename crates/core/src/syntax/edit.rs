@@ -127,7 +127,7 @@ pub(crate) fn remove_entry(bound: &Bound<'_>, entry: &Entry<'_>) -> Option<Edit>
 }
 
 /// Whether writing the value anew on one line may lose a comment. A `#` inside a text looks the
-/// same; then there is no fix, which does no harm.
+/// same; then no fix is offered, which does no harm.
 pub(crate) fn may_hold_comment(entry: &Entry<'_>) -> bool {
     let is_list_or_mapping = entry.value.scalar_style().is_none();
     has_comment_before(entry) || is_list_or_mapping && has_comment(entry.value.source_text())

@@ -29,7 +29,7 @@ Skipping a file that cannot be opened would mean a suite that silently never run
 "#;
 }
 
-/// Reads a YAML or JSON file and registers its text. `None` when there is no usable text;
+/// Reads a YAML or JSON file and registers its text. `None` without usable text;
 /// then the reason has been reported.
 pub fn read_source(
     files: &dyn Files,
