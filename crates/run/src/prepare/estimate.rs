@@ -1,5 +1,5 @@
-//! What a run may take, before anything is called (`--dry-run`). Token counts are guesses from the
-//! length of texts, so costs are a range, and what has no price is said to be unknown.
+//! Estimates the calls and the cost of a run (`--dry-run`). Token counts are derived from the length of
+//! texts, so costs are a range; targets without a known price are listed.
 
 use evalrig_core::assertion::grade;
 use evalrig_core::model::{
@@ -12,13 +12,12 @@ use crate::agent::Quote;
 use crate::disk::Disk;
 use crate::execute::{ConnectedTarget, SuiteJob};
 
-/// Characters of one token, roughly, in most languages and tokenizers.
+/// Characters per token; a rough average over languages and tokenizers.
 const CHARACTERS: usize = 4;
 
-/// Tokens of an answer whose length nobody limits.
+/// Assumed tokens of an answer without a length limit.
 const LONG_ANSWER: u64 = 4096;
 
-/// From the least to the most.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct EstimateRange {
     pub low: f64,
@@ -38,12 +37,12 @@ pub struct Estimate {
     pub target_calls: EstimateRange,
     pub judge_calls: EstimateRange,
     pub cost_usd: EstimateRange,
-    /// Targets and judges whose price is not known.
+    /// Targets and judges without a known price.
     pub unpriced: Vec<String>,
 }
 
 impl Estimate {
-    /// Of one suite, added to what is there.
+    /// Adds the cases of a suite.
     pub fn add(&mut self, suite: &SuiteJob, judging: Judging, retries: Option<u32>) {
         for case in suite.chains.iter().flatten() {
             self.cases += 1;
@@ -63,7 +62,7 @@ impl Estimate {
                     continue;
                 };
                 let retries = f64::from(retries.unwrap_or(connected.retries()));
-                // A reply that cannot be read costs one more call.
+                // An unreadable reply is asked for once more.
                 let most = 2.0 * (1.0 + retries);
                 self.judge_calls.add(1.0, most);
                 self.add_cost(connected, tokens(&question.messages), 1.0, most);
@@ -92,7 +91,7 @@ impl Estimate {
     }
 }
 
-/// What judges would be asked about an empty answer: as much as about any other.
+/// The questions to judges about an empty answer, which are as many as about any other.
 fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Vec<JudgeQuestion> {
     let transcript = Transcript::default();
     let evidence = Evidence {

@@ -1,4 +1,4 @@
-//! Which judge answers for an assertion (spec 9.2), found before anything is spent (8.4).
+//! Chooses the judges of a suite (spec 9.2) before anything is called (spec 8.4).
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::target_pool::TargetScope;
 use super::{CaseSpec, PrepareErrors};
 
 declare_codes! {
-    JUDGE_TARGET_MISSING = "judge-target-missing", BlocksRun, Target, r#"A test has a check that a model must judge, and no target is named to do it.
+    JUDGE_TARGET_MISSING = "judge-target-missing", BlocksRun, Target, r#"A test has a check that needs a judge, and no judge target is configured.
 
 ## Example
 ```text
@@ -25,17 +25,17 @@ judge_target: judge in the targets file, or evalrig run --judge judge, or --skip
 ```
 
 ## Why
-A check that nobody makes is no pass. The run stops before anything is called, so nothing is paid for
-answers that could not be graded. The target under test never judges itself unless it is named.
+A check that was not made cannot pass. The run stops before anything is called, so it does not pay for
+answers that cannot be graded. A target judges its own answers only if it is named as judge.
 "#;
 }
 
-/// ChosenJudges of a run.
+/// The judges of a suite.
 #[derive(Debug, Default)]
 pub(super) struct ChosenJudges {
     /// By the target under test.
     pub(super) of_targets: HashMap<String, String>,
-    /// Every judge that may be asked.
+    /// Every judge that may be called.
     pub(super) names: Vec<String>,
 }
 
@@ -61,7 +61,9 @@ pub(super) fn choose(
     if let Some(name) = &spec.judge {
         match scope {
             Some(scope) => check_given(name, "--judge", scope.targets, errors),
-            None => errors.add(format!("--judge: no targets file has `{name}`")),
+            None => errors.add(format!(
+                "--judge: no targets file found that defines `{name}`"
+            )),
         }
     }
     let mut missing: Vec<&Test> = Vec::new();
@@ -92,7 +94,7 @@ pub(super) fn choose(
     judges
 }
 
-/// Notes the judges that checks name themselves. Whether any check leaves it to the case.
+/// Adds the judges that checks name. Returns whether a check uses the default judge.
 fn needs_default_judge(named: &NamedAssertion, judges: &mut ChosenJudges) -> bool {
     let check = &named.assertion.check;
     if !check.needs_judge() {
@@ -114,7 +116,7 @@ fn needs_default_judge(named: &NamedAssertion, judges: &mut ChosenJudges) -> boo
     }
 }
 
-/// `--judge`, the target's own judge, the file's.
+/// The first that is set: `--judge`, the target's judge, the file's judge.
 fn judge_of(
     target: &str,
     spec: &CaseSpec,
@@ -133,7 +135,7 @@ fn judge_of(
             errors.add(format!(
                 "variable `{name}`, used by `judge_target`, is not set"
             ));
-            // There is a judge; it is only not known which.
+            // A judge is configured, so it is not reported as missing too.
             Some(String::new())
         }
     }
@@ -156,10 +158,10 @@ fn judge_missing(first: &Test, all: &[&Test]) -> Diagnostic {
         "tests need"
     };
     let message = format!(
-        "{noun} a judge, and there is none: {}{more}",
+        "{noun} a judge, but none is configured: {}{more}",
         names.join(", ")
     );
     Diagnostic::new(&JUDGE_TARGET_MISSING, first.span.at_start(), message)
         .level(Level::BlocksRun)
-        .help("name one as `judge_target` in the targets file or with `--judge`; `--skip-judges` leaves these checks out")
+        .help("set `judge_target` in the targets file or pass `--judge`; `--skip-judges` skips these checks")
 }

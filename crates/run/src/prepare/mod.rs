@@ -1,5 +1,5 @@
-//! From a loaded suite and a targets file to a job. Every missing target, judge and variable is found
-//! here, before anything is called.
+//! Builds a job from a loaded suite and a targets file. Missing targets, judges and variables are
+//! found here, before anything is called.
 
 mod estimate;
 mod judge;
@@ -46,7 +46,7 @@ pub struct CaseSpec {
     pub only: Option<HashSet<TestOnTarget>>,
 }
 
-/// A test on a target, in all its trials.
+/// All trials of a test on a target.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TestOnTarget {
     pub suite: String,
@@ -94,7 +94,7 @@ pub(crate) fn prepare(
     let targets = in_use(&chains);
     let judges = judge::choose(suite, &chains, spec, Some(scope), &mut errors);
     let names = targets.iter().chain(&judges.names).map(String::as_str);
-    // A name from the command line that does not exist has its own message.
+    // An unknown name from the command line already has a message.
     let names = names.filter(|name| scope.targets.has(name) || !spec.names(name));
     let connected = pool.connect(scope, names, &mut errors);
     let hashes = hashes(suite, &chains, scope.files);
@@ -142,7 +142,7 @@ impl CaseSpec {
         selection.of(&suite.tests)
     }
 
-    /// Whether a target of this name was asked for.
+    /// Whether the command line names this target.
     fn names(&self, name: &str) -> bool {
         self.targets
             .iter()
@@ -151,7 +151,7 @@ impl CaseSpec {
     }
 }
 
-/// Everything that is missing, collected so that it is shown at once.
+/// Collects everything that is missing, so that it is reported together.
 #[derive(Debug, Default)]
 struct PrepareErrors {
     diagnostics: Vec<Diagnostic>,
@@ -182,7 +182,7 @@ impl PrepareErrors {
     }
 }
 
-/// One for each test that has a case.
+/// `testHash` of each test that has a case, by index.
 fn hashes(suite: &Suite, chains: &[Chain], files: &dyn Files) -> Vec<String> {
     let mut hashes = vec![String::new(); suite.tests.len()];
     for case in chains.iter().flatten() {
@@ -193,7 +193,7 @@ fn hashes(suite: &Suite, chains: &[Chain], files: &dyn Files) -> Vec<String> {
     hashes
 }
 
-/// Targets of the cases, in order of their first.
+/// Targets of the cases, in order of first use.
 fn in_use(chains: &[Chain]) -> Vec<String> {
     let mut used: Vec<String> = Vec::new();
     for case in chains.iter().flatten() {

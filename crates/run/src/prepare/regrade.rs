@@ -1,5 +1,5 @@
-//! The job that grades a stored run again: the same cases with the suite's current assertions. Only
-//! judges are called.
+//! Builds the job that grades a stored run again: the same cases with the suite's current assertions.
+//! Only judges are called.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which target a test runs against (spec 9.2).
+//! Chooses the targets of each test (spec 9.2).
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::target::Targets;
 use super::{CaseSpec, PrepareErrors};
 
 declare_codes! {
-    NO_TARGETS_FILE = "no-targets-file", BlocksRun, Target, r#"A suite was to be run, and no targets file was found.
+    NO_TARGETS_FILE = "no-targets-file", BlocksRun, Target, r#"A suite cannot run because no targets file was found.
 
 ## Example
 ```text
@@ -24,10 +24,10 @@ evalrig init evals, or evalrig run evals --targets my-targets.yaml
 ```
 
 ## Why
-A suite says what is asked and how answers are graded. Who answers stands in a targets file, so that
+A suite defines the questions and the grading. A targets file defines the agents that answer, so that
 one suite can be run against many agents.
 "#;
-    NO_TARGET = "no-target", BlocksRun, Target, r#"Nothing says what a test runs against: the test and its files name no target, and the targets file has none named `default`.
+    NO_TARGET = "no-target", BlocksRun, Target, r#"A test has no target: neither the test nor its suite names one, and the targets file has none named `default`.
 
 ## Example
 ```text
@@ -40,16 +40,16 @@ targets: [{name: default, provider: claude-cli}], or evalrig run --target claude
 ```
 
 ## Why
-Taking the first target of the file would send prompts to whoever stands there.
+Falling back to the first target of the file could send prompts to the wrong service.
 "#;
 }
 
-/// The target of a test that names none.
+/// The target of tests that do not name one.
 const DEFAULT: &str = "default";
 
 /// Targets by test.
 pub(super) struct ChosenTargets {
-    /// `--target`, for all tests alike.
+    /// `--target`, for all tests.
     given: Vec<String>,
     by_test: HashMap<usize, [String; 1]>,
 }
@@ -96,13 +96,13 @@ pub(super) fn choose(
             None => errors.diagnostics.push(no_target(test, targets)),
         }
     }
-    // The same sentence for every test of a suite would hide it.
+    // One diagnostic is enough: the cause is the same for every test.
     errors.diagnostics.truncate(1);
     chosen
 }
 
 fn no_target(test: &Test, targets: &Targets) -> Diagnostic {
-    let message = format!("nothing says what test `{}` runs against", test.id);
+    let message = format!("test `{}` has no target", test.id);
     let names: Vec<&str> = targets.names().collect();
     let help = match names.first() {
         Some(first) => format!("name a target `default`, or use `--target {first}`"),
@@ -113,7 +113,7 @@ fn no_target(test: &Test, targets: &Targets) -> Diagnostic {
         .help(help)
 }
 
-/// A name from the command line has no place in a file.
+/// Reports a name from the command line that the targets file does not define.
 pub(super) fn check_given(name: &str, option: &str, targets: &Targets, errors: &mut PrepareErrors) {
     if targets.has(name) {
         return;
@@ -130,7 +130,7 @@ pub(super) fn check_given(name: &str, option: &str, targets: &Targets, errors: &
     errors.add(format!("{option}: `{file}` has no target `{name}`{hint}"));
 }
 
-/// The file from the directory that its paths start in: what people know it by.
+/// The path of the targets file, relative to the directory that its own paths start in.
 pub(super) fn shown(targets: &Targets) -> String {
     let base = targets.base().directory();
     let file = targets.path();

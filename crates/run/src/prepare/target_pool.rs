@@ -13,7 +13,7 @@ use crate::target::{NotFound, Targets};
 use super::PrepareErrors;
 use super::target::shown;
 
-/// What a connected target was made from. The values of its variables may differ between suites.
+/// Identifies a connected target. The values of its variables may differ between suites.
 #[derive(PartialEq, Eq, Hash)]
 struct TargetOrigin {
     file: Utf8PathBuf,
@@ -40,7 +40,7 @@ impl std::fmt::Debug for TargetPool {
 pub(crate) struct TargetScope<'a> {
     pub(crate) targets: &'a Targets,
     pub(crate) files: &'a dyn Files,
-    /// The process first, then the suite's `.env` files.
+    /// Looks up the process environment, then the suite's `.env` files.
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl std::fmt::Debug for TargetScope<'_> {
 }
 
 impl TargetPool {
-    /// The targets behind these names, `use_target` followed.
+    /// Connects these targets, following `use_target`.
     pub(super) fn connect<'n>(
         &mut self,
         scope: TargetScope<'_>,
@@ -113,9 +113,9 @@ fn not_found(scope: TargetScope<'_>, name: &str, reason: NotFound) -> ConnectErr
         NotFound::Unknown(name) => {
             ConnectError::Message(format!("`{file}` has no target `{name}`"))
         }
-        NotFound::Endless => {
-            ConnectError::Message(format!("`{name}` in `{file}` leads to no target"))
-        }
+        NotFound::Endless => ConnectError::Message(format!(
+            "`use_target` of `{name}` in `{file}` forms a cycle or is too long"
+        )),
         NotFound::Invalid => {
             ConnectError::Message(format!("target `{name}` in `{file}` is invalid"))
         }
