@@ -483,7 +483,7 @@ fn grading_again_takes_new_assertions_and_old_answers() {
     // A test that is gone is named.
     project.write("EVAL.yaml", &suite(&["a"]));
     let ran = project.evalrig(&["grade", "first.jsonl", "--output", "third.jsonl"]);
-    ran.exits(0).says("`b` is no longer in the suite");
+    ran.exits(0).says("the suite no longer has test `b`");
     project.write("EVAL.yaml", &suite(&["z"]));
     project.evalrig(&["grade", "first.jsonl"]).exits(4);
     assert!(!project.has(".evalrig/results"));

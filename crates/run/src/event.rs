@@ -1,5 +1,5 @@
-//! What execution reports while it works. Progress and reports hear only these; rows go to disk through
-//! `execute::RowSink`, before their event.
+//! Events of a run, for progress and reports. Rows are on disk before their event; `execute::RowSink`
+//! writes them.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use crate::record::Row;
 /// Cases are identified by their number in the plan.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// How many cases there are, and how many of them an earlier run has finished.
+    /// The number of cases, and how many of them an earlier run finished.
     Planned { cases: usize, finished: usize },
-    /// A case has started; the label is for people.
+    /// A case has started; the label is shown to users.
     Started { case: usize, label: Arc<str> },
-    /// A case is about to be attempted again.
+    /// A case will be retried.
     Retrying {
         case: usize,
         reason: String,
         seconds: f64,
     },
-    /// A case is over and its row is on disk.
+    /// A case has finished and its row is on disk.
     Finished { case: usize, row: Arc<Row> },
-    /// The run goes on, but the user should know.
+    /// Shown to the user; the run continues.
     Warning(String),
-    /// No further case is started; the text says why.
+    /// No further case is started, for this reason.
     Stopping(String),
-    /// A signal asked the run to stop. Running cases finish unless another one follows.
+    /// A signal asked the run to stop. Running cases finish unless a second signal follows.
     StopRequested,
 }

@@ -1,6 +1,6 @@
 //! Runs evaluation suites: targets, execution, grading, results and reports.
 //!
-//! [`session::RunSession`] runs suites from beginning to end, as `evalrig run` does:
+//! [`session::RunSession`] loads, runs and reports suites, as `evalrig run` does:
 //!
 //! ```
 //! use std::sync::Arc;

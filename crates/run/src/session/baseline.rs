@@ -39,7 +39,7 @@ impl From<&SuiteJob> for BaselineSuite {
 /// A baseline, and the cases of the run beside it.
 #[derive(Debug)]
 pub(super) struct Baseline {
-    /// As it is shown.
+    /// Shown to users.
     name: String,
     cases: Vec<ComparedCase>,
     /// The planned cases, if they are known.
@@ -50,7 +50,7 @@ pub(super) struct Baseline {
 }
 
 impl Baseline {
-    /// `own` are the results of the run itself; only older ones can be meant.
+    /// `own` are the results of the run itself; only older results are considered.
     pub(super) fn read(
         loading: &LoadOptions,
         spec: &BaselineSpec,
@@ -85,7 +85,7 @@ impl Baseline {
         self.is_gated
     }
 
-    /// Narrows the baseline to the planned cases; returns how many of their tests it has.
+    /// Restricts the baseline to the planned cases; returns the number of tests in common.
     pub(super) fn plan(&mut self, suites: &[&SuiteJob]) -> usize {
         let (mut scope, mut planned) = (Scope::default(), Vec::new());
         for suite in suites {
@@ -181,11 +181,11 @@ fn locate(
     match steps_back(argument) {
         Some(steps) if !path.exists() => latest(loading, steps, suites, own, notify),
         _ => {
-            // The run will point the link `latest.jsonl` to its own results.
+            // Resolved now, because the run will point `latest.jsonl` to its own results.
             let path = Place::existing(&path).results().to_owned();
             if own.iter().any(|own| is_same(own, &path)) {
                 let reason =
-                    format!("`{argument}` has the results of the run itself; name an earlier one");
+                    format!("`{argument}` contains the results of this run; name an earlier run");
                 Err(SessionError::argument(OPTION, reason))
             } else {
                 Ok(vec![path])
@@ -215,7 +215,7 @@ fn in_folder(
     }
 }
 
-/// `latest~N` of each suite of the run. Some suites may be new.
+/// `latest~N` of each suite of the run. New suites without results are skipped.
 fn latest(
     loading: &LoadOptions,
     steps: usize,
@@ -245,7 +245,7 @@ fn latest(
             missing.push(last);
             None
         }
-        None if found.is_empty() => Some("there are no rows to compare".to_owned()),
+        None if found.is_empty() => Some("no rows to compare".to_owned()),
         None => None,
     };
     for reason in missing {
@@ -257,8 +257,7 @@ fn latest(
     }
 }
 
-/// The results from before the run: what follows its own results in a history that starts with the
-/// newest.
+/// The results from before the run. A history starts with the newest.
 fn older(history: Vec<Utf8PathBuf>, own: &[Utf8PathBuf]) -> impl Iterator<Item = Utf8PathBuf> {
     let is_own = |file: &Utf8PathBuf| own.iter().any(|own| is_same(own, file));
     let behind = history.iter().rposition(is_own).map_or(0, |at| at + 1);

@@ -1,4 +1,4 @@
-//! Options and file names as a shell takes them.
+//! Formats options and file names for a shell.
 
 use crate::record::PlanOptions;
 
@@ -21,7 +21,7 @@ pub(super) fn plan_text(options: &PlanOptions) -> String {
     words.join(" ")
 }
 
-/// In quotes, if a shell would otherwise change it.
+/// Quotes a word if a shell would change it.
 pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! Why a session cannot do what it was asked, and what it says on the way.
+//! Errors and notices of a session.
 
 use std::fmt;
 
@@ -18,19 +18,19 @@ pub struct SuiteRefusal {
     pub sources: Sources,
     /// Values that must not be shown.
     pub secrets: Secrets,
-    /// From reading; with warnings if only some of them stop the run.
+    /// From loading the suite, warnings included.
     pub diagnostics: Vec<Diagnostic>,
-    /// Errors without a place in a file, secrets removed.
+    /// Errors without a location in a file, secrets redacted.
     pub messages: Vec<String>,
     /// From preparing: missing targets, judges and variables.
     pub missing: Vec<Diagnostic>,
 }
 
-/// Something to tell the user while the session goes on.
+/// Information for the user; the session continues.
 #[derive(Debug)]
 pub enum Notice<'a> {
     Message(String),
-    /// Of less importance than a message: not for quiet programs.
+    /// Less important than a message: `--quiet` hides it.
     Warning(String),
     Diagnostics {
         sources: &'a Sources,
@@ -48,7 +48,7 @@ pub enum SessionError {
     Refused(Vec<SuiteRefusal>),
     /// An argument does not name suites.
     Discovery(Discovery),
-    /// No file was found that could be a suite.
+    /// No file has the name of a suite.
     NoSuiteFile,
     /// No file that was found is a suite.
     NoSuite,
@@ -63,7 +63,7 @@ pub enum SessionError {
         option: &'static str,
         reason: String,
     },
-    /// `--resume` with options that give other cases.
+    /// `--resume` with options that select other cases.
     OtherPlan {
         results: Utf8PathBuf,
         options: Box<PlanOptions>,
@@ -84,7 +84,7 @@ impl SessionError {
         Self::Write(format!("cannot write results: {error}"))
     }
 
-    /// Whether there was nothing to do (exit code 4) rather than an obstacle (exit code 2).
+    /// Whether nothing was selected (exit code 4), as opposed to an error (exit code 2).
     pub fn is_nothing_selected(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! The end of a run: results files, summaries, reports and the exit code.
+//! Finishes a run: results files, summaries, reports and the exit code.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::recorders::{FinishedFiles, Recorders};
 use super::run_job::JobEnd;
 use super::spec::{LoadOptions, RerunCommands};
 
-/// What is known when the last case has ended.
+/// What is known after the last case.
 pub(super) struct RunFinish<'a> {
     pub(super) loading: &'a LoadOptions,
     pub(super) end: JobEnd,
@@ -51,7 +51,7 @@ pub(super) fn finish_run(
     let history = recorders.history();
     let end = match ended {
         Ended::Complete => End::Complete,
-        // Cases that a limit left out can be run later.
+        // Cases that a limit prevented can be resumed.
         Ended::Limited(_) | Ended::Cancelled | Ended::Broken(_) => End::Interrupted,
     };
     let mut files = recorders.finish(end, duration_ms, exit.code());
@@ -94,7 +94,7 @@ pub(super) fn finish_run(
     }
 }
 
-/// Names the files as reports show them: one file, or the folder of several.
+/// Adds the files to the report: one file, or the folder of several.
 fn describe_files(files: &mut FinishedFiles, loading: &LoadOptions, end: &mut RunEnd) {
     end.suites = std::mem::take(&mut files.suites);
     end.results = match &files.results[..] {

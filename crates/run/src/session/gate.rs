@@ -4,8 +4,8 @@ use evalrig_core::compare::{Change, Comparison, ComparisonVerdict};
 
 use crate::record::RunExit;
 
-/// Without a gate: every regression counts (spec 13.7), and so does a worse total. A test that could
-/// not be measured leaves the comparison incomplete.
+/// Without a gate, every regression fails the comparison (spec 13.7), and so does a worse total. A test
+/// that could not be measured makes it incomplete.
 pub fn comparison_exit(comparison: &Comparison) -> RunExit {
     let verdict = verdict(comparison);
     if verdict == Some(ComparisonVerdict::Worse) || comparison.count(Change::Regressed) > 0 {
@@ -19,8 +19,8 @@ pub fn comparison_exit(comparison: &Comparison) -> RunExit {
     }
 }
 
-/// The gate fails only if the total is worse by more than chance. Tests that failed before and still
-/// fail do not matter; an unsettled comparison and tests that could not be measured do.
+/// The gate fails only if the total is significantly worse; tests that failed before may still fail.
+/// An inconclusive comparison and tests that could not be measured make it incomplete.
 pub fn gate_exit(comparison: &Comparison, is_incomplete: bool) -> RunExit {
     match verdict(comparison) {
         Some(ComparisonVerdict::Worse) => RunExit::Failed,
@@ -55,7 +55,7 @@ mod tests {
         }
     }
 
-    /// So many tests with five trials each, of which so many pass.
+    /// Tests with five trials each; `passes` of them pass.
     fn run(tests: usize, passes: u32) -> Vec<ComparedCase> {
         let trial = |test: usize, trial: u32| {
             let outcome = if trial <= passes {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_always_failed_does_not_close_the_gate() {
+    fn tests_that_always_failed_do_not_fail_the_gate() {
         let never = run(20, 0);
         assert_eq!(gate_exit(&found(&never, &never), false), RunExit::Passed);
         assert_eq!(
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn worse_goes_before_incomplete_and_incomplete_before_well() {
+    fn worse_outranks_incomplete_and_incomplete_outranks_passed() {
         let (all, some) = (run(20, 5), run(20, 3));
         assert_eq!(gate_exit(&found(&all, &some), true), RunExit::Failed);
         assert_eq!(gate_exit(&found(&all, &all), false), RunExit::Passed);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_settled_and_what_has_nothing_in_common_do_not_pass() {
+    fn inconclusive_and_unrelated_comparisons_do_not_pass() {
         let few = run(2, 5);
         assert_eq!(gate_exit(&found(&few, &few), false), RunExit::Incomplete);
         let other = [case("other", 1, Outcome::Passed)];

@@ -1,4 +1,4 @@
-//! Earlier results of the tests of a run, from the run log, for the reports that show them.
+//! Reads earlier results of a run's tests from the run log, for reports that show them.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(super) struct TestHistory {
 }
 
 impl TestHistory {
-    /// Stays empty, and reads no store, for reports that do not show it.
+    /// Stays empty if no report shows the history.
     pub(super) fn for_reports(reports: &ReportSet) -> Self {
         Self {
             records: BTreeSet::new(),

@@ -1,4 +1,4 @@
-//! Suites that are about to run: loaded, with their targets file and their variables.
+//! Loads suites with their targets files and variables.
 
 use std::collections::HashMap;
 
@@ -23,8 +23,8 @@ use crate::target::{Targets, find_targets_file, read_targets};
 use super::error::{Notice, Notify, SessionError, SuiteRefusal};
 use super::spec::LoadOptions;
 
-/// A suite without blocking diagnostics, and what belongs to it. [`LoadedSuite::into_job`] is the
-/// only way from here to a run, and a suite with diagnostics that block running does not pass it.
+/// A suite that could be read. [`LoadedSuite::into_job`] is the only way to run it, and refuses suites
+/// with diagnostics that block running.
 #[derive(Debug)]
 pub struct LoadedSuite {
     path: Utf8PathBuf,
@@ -32,7 +32,7 @@ pub struct LoadedSuite {
     suite: Suite,
     sources: Sources,
     secrets: Secrets,
-    /// None of them blocks reading; some may block running.
+    /// Some may block running; none blocks reading.
     diagnostics: Vec<Diagnostic>,
     targets: Option<Targets>,
     /// From `.env` files.
@@ -47,7 +47,7 @@ pub(super) enum TargetsFile {
     Optional,
 }
 
-/// Loads every suite. All refusals are collected before it fails.
+/// Loads every suite. Fails with the refusals of all of them.
 pub(super) fn load_suites(
     options: &LoadOptions,
     found: &[FoundSuite],
@@ -71,7 +71,7 @@ pub(super) fn load_suites(
     Ok(suites)
 }
 
-/// `duplicate-suite-name`, for suites that share no sources.
+/// `duplicate-suite-name`; not a diagnostic, because the suites have separate sources.
 fn warn_of_duplicate_names(options: &LoadOptions, suites: &[LoadedSuite], notify: &mut Notify<'_>) {
     let mut first: HashMap<&str, &Utf8Path> = HashMap::new();
     for one in suites {
@@ -79,7 +79,7 @@ fn warn_of_duplicate_names(options: &LoadOptions, suites: &[LoadedSuite], notify
             let (other, path) = (options.shown(other), options.shown(&one.path));
             notify(Notice::Warning(format!(
                 "warning[duplicate-suite-name]: `{other}` and `{path}` are both named `{}`; \
-                 their results are hard to distinguish",
+                 their results would be mixed up",
                 one.name()
             )));
         }
@@ -87,7 +87,7 @@ fn warn_of_duplicate_names(options: &LoadOptions, suites: &[LoadedSuite], notify
 }
 
 impl LoadedSuite {
-    /// `Ok(None)` if the file is not a suite and nothing is wrong with it.
+    /// `Ok(None)` if the file is not a suite.
     fn load(
         options: &LoadOptions,
         found: &FoundSuite,
@@ -118,7 +118,7 @@ impl LoadedSuite {
             Err(LoadError::NotASuite(mut findings)) => {
                 add_secrets(&mut findings, targets.as_ref());
                 let (sources, diagnostics, secrets) = findings.into_parts();
-                // The file is skipped; only this says why.
+                // The diagnostics say why the file is skipped.
                 if !diagnostics.is_empty() {
                     notify(Notice::Diagnostics {
                         sources: &sources,
@@ -161,13 +161,13 @@ impl LoadedSuite {
         &self.secrets
     }
 
-    /// Judges `criteria` also in tests with assertions.
+    /// Judges `criteria` even in tests with assertions.
     pub(super) fn judge_criteria(&mut self) {
         self.suite.tests.iter_mut().for_each(judge_criteria);
     }
 
-    /// The cases that are selected, with connected targets. Diagnostics that block running count only
-    /// if they touch a selected test; the others are warnings.
+    /// Plans the selected cases and connects their targets. A diagnostic that blocks running is only a
+    /// warning if it concerns a test that is not selected.
     pub fn into_job(
         self,
         spec: &CaseSpec,
@@ -179,7 +179,7 @@ impl LoadedSuite {
         let variables = self.variables.clone();
         let variable = |name: &str| lookup(&variables, name);
         let Some(targets) = &self.targets else {
-            let message = format!("`{}`: its targets file cannot be used", self.path);
+            let message = format!("the targets file of `{}` cannot be used", self.path);
             return Err(self.refuse(checked.err().unwrap_or_default(), message));
         };
         let scope = TargetScope {
@@ -197,7 +197,7 @@ impl LoadedSuite {
         finish(checked, prepared, self.secrets, |job| job.sources)
     }
 
-    /// The cases of a stored run, and the ids of tests that the suite no longer has.
+    /// Plans the cases of a stored run. Also returns the ids of tests that the suite no longer has.
     pub(super) fn into_regrade_job(
         self,
         spec: &CaseSpec,
@@ -272,7 +272,7 @@ impl LoadedSuite {
     }
 }
 
-/// A suite that is blocked is prepared all the same, so that everything is shown at once.
+/// Joins both checks: a blocked suite is prepared too, so that all errors are reported together.
 fn finish<T>(
     checked: Result<(), Vec<Diagnostic>>,
     prepared: Result<T, Box<PrepareError>>,
@@ -315,7 +315,7 @@ impl SuiteRefusal {
     }
 }
 
-/// The targets file of a suite, and what it says.
+/// The path of a suite's targets file, and its contents if they are valid.
 fn targets_of(
     options: &LoadOptions,
     suite: &Utf8Path,
@@ -329,7 +329,7 @@ fn targets_of(
     let file = chosen.or_else(find);
     let targets = file.as_deref().and_then(|file| {
         let (sources, out) = findings.parts_mut();
-        // A file of another tool is read for its targets; its mistakes are not ours to report.
+        // Only the targets of another tool's file matter; diagnostics about it would be noise.
         let is_foreign = !is_chosen && is_agentv(file);
         let mut ignored = Diagnostics::new();
         let out = if is_foreign { &mut ignored } else { out };
@@ -357,7 +357,7 @@ fn no_targets_file(suite: &Suite, sources: Sources, secrets: Secrets) -> Box<Sui
     refusal
 }
 
-/// The process first, then `.env` files.
+/// The process environment, then `.env` files.
 fn lookup(variables: &HashMap<String, String>, name: &str) -> Option<String> {
     let own = std::env::var(name).ok();
     own.or_else(|| variables.get(name).cloned())
@@ -374,7 +374,7 @@ fn add_secrets(findings: &mut Findings, targets: Option<&Targets>) -> HashMap<St
     variables
 }
 
-/// Values that no record may hold (spec 9.5).
+/// Values that must not be recorded (spec 9.5).
 fn environment_secrets(variables: &HashMap<String, String>) -> Secrets {
     let mut secrets = Secrets::default();
     for (name, value) in std::env::vars_os() {

@@ -1,5 +1,5 @@
-//! Runs suites from beginning to end: loads them, continues or repeats earlier runs, opens results
-//! files and reports, executes, compares with a baseline and decides about the exit code.
+//! Orchestrates a run: loads suites, resumes or repeats earlier runs, opens results files and reports,
+//! executes, compares with a baseline and decides the exit code.
 //!
 //! [`RunSession::prepare`] finds everything that is missing before anything is called; [`RunSession::run`]
 //! does the rest. [`regrade`] and [`report_stored_run`] start from stored rows instead.
@@ -76,7 +76,7 @@ pub struct RunSession {
 #[derive(Debug)]
 pub struct RunPlan {
     pub estimate: Estimate,
-    /// Name of the baseline, and how many tests of the run it has.
+    /// Name of the baseline, and the number of tests in common.
     pub baseline: Option<(String, usize)>,
 }
 
@@ -137,7 +137,7 @@ impl RunSession {
         })
     }
 
-    /// Runs every case and writes results and reports. Blocks; it starts an async runtime of its own.
+    /// Runs every case and writes results and reports. Blocks the thread; starts its own async runtime.
     pub fn run(
         self,
         notify: &mut Notify<'_>,
@@ -217,8 +217,8 @@ fn run_options(
     }
 }
 
-/// The baseline, and how many tests of the run it has. Without any, a gate cannot pass, so nothing is
-/// called. `own` are the results that the run continues.
+/// The baseline, and the number of tests in common. With none, a gate could not pass, so it is an
+/// error. `own` are the results that the run continues.
 fn read_baseline(
     spec: &RunSpec,
     suites: &[&SuiteJob],

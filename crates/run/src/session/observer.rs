@@ -1,4 +1,4 @@
-//! What rows add up to at the end of a run: reports, totals, the comparison and the exit code.
+//! Collects the rows of a run for reports, totals, the comparison and the exit code.
 
 use evalrig_core::compare::Comparison;
 
@@ -31,7 +31,7 @@ impl SessionExit {
     pub fn code(self) -> u8 {
         match self {
             Self::Run(exit) => exit.code(),
-            // As shells do: 128 plus the number of the signal.
+            // The convention of shells: 128 plus the signal number.
             Self::Signal(StopSignal::Interrupt) => 130,
             Self::Signal(StopSignal::Terminate) => 143,
         }
@@ -74,7 +74,7 @@ impl RunObserver {
         self.baseline.as_ref().is_some_and(Baseline::is_gated)
     }
 
-    /// A part of a run cannot be compared.
+    /// `None` without a baseline, or if the run did not finish.
     pub(super) fn compare(&mut self, ended: &Ended, notify: &mut Notify<'_>) -> Option<Compared> {
         let baseline = self.baseline.take()?;
         match ended {

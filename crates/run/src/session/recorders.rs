@@ -1,5 +1,5 @@
-//! The results files of a run. Each suite has its own, unless `--output` or an earlier run makes them
-//! share one.
+//! The results files of a run. Each suite has its own file unless `--output` or a resumed run makes
+//! suites share one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -33,7 +33,7 @@ struct FileContents {
 #[derive(Debug)]
 pub(super) struct SuiteSink {
     file: Arc<ResultsFile>,
-    /// Paths in rows start here.
+    /// Paths in rows are relative to it.
     root: Utf8PathBuf,
     history: Arc<Mutex<TestHistory>>,
 }
@@ -63,12 +63,12 @@ pub(super) struct Recorders {
     now: SystemTime,
 }
 
-/// What [`Recorders::finish`] leaves behind.
+/// The files that [`Recorders::finish`] closed.
 #[derive(Debug, Default)]
 pub(super) struct FinishedFiles {
     pub(super) results: Vec<Utf8PathBuf>,
     pub(super) suites: Vec<String>,
-    /// Of each file; `None` where there is no place for a summary beside the rows.
+    /// One per file; the path is `None` for pipes and devices.
     pub(super) summaries: Vec<(Option<Utf8PathBuf>, RunSummary)>,
     pub(super) errors: Vec<String>,
 }
@@ -84,7 +84,7 @@ impl Recorders {
         }
     }
 
-    /// A file for all suites. Only results are replaced by results.
+    /// Creates one file for all suites; overwrites only results files.
     pub(super) fn create_at(
         &mut self,
         path: &Utf8Path,
@@ -94,7 +94,7 @@ impl Recorders {
         self.create(place, suites)
     }
 
-    /// A new file in the results folder of the suite's repository.
+    /// Creates a file in the results folder of the suite's repository.
     pub(super) fn claim(&mut self, suite: &SuiteJob) -> Result<Arc<ResultsFile>, SessionError> {
         let place = Place::claim(&suite.root, &suite.suite.name, self.now);
         let place = place.map_err(|error| SessionError::write(&error))?;
@@ -103,7 +103,7 @@ impl Recorders {
         Ok(file)
     }
 
-    /// The file of an interrupted run.
+    /// Continues the file of an interrupted run.
     pub(super) fn resume(
         &mut self,
         interrupted: &Interrupted,
@@ -168,7 +168,7 @@ impl Recorders {
         Arc::clone(&self.history)
     }
 
-    /// Closes the files and writes their summaries. Every sink must be gone.
+    /// Closes the files and writes their summaries. Every sink must have been dropped.
     pub(super) fn finish(self, end: End, duration_ms: Option<u64>, exit_code: u8) -> FinishedFiles {
         let mut finished = FinishedFiles::default();
         for file in self.files {
@@ -186,7 +186,6 @@ impl Recorders {
             finished
                 .errors
                 .extend(closed.err().map(|error| error.to_string()));
-            // A pipe or a device has no place for a summary.
             let path = place.results().is_file().then(|| place.summary());
             if let Some(path) = &path {
                 let written = write_summary(path, &summary);
@@ -204,7 +203,7 @@ impl Recorders {
 
 impl ResultsFile {
     fn point_latest(&self) {
-        // Results without the link are still results.
+        // The link is a convenience; results are complete without it.
         let _ = self.recorder.place().point_latest();
     }
 }

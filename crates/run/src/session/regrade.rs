@@ -22,7 +22,7 @@ use super::run_job::{EventListener, SignalHandling, run_job};
 use super::scratch::RunScratch;
 use super::spec::{GradingSpec, LoadOptions, ReportSpec};
 
-/// What to grade again, and with what.
+/// Which stored run to grade again, and how.
 #[derive(Debug, Clone)]
 pub struct RegradeSpec {
     pub loading: LoadOptions,
@@ -36,7 +36,7 @@ pub struct RegradeSpec {
     pub output: Option<Utf8PathBuf>,
     pub messages: bool,
     pub reports: ReportSpec,
-    /// Whether SIGINT and SIGTERM stop the run in order.
+    /// Whether SIGINT and SIGTERM stop the run gracefully.
     pub handle_signals: bool,
 }
 
@@ -67,7 +67,7 @@ pub fn regrade(
     let prepared = loaded.into_regrade_job(&cases, &spec.results, &stored.keys, notify);
     let (job, gone) = prepared.map_err(|refusal| SessionError::Refused(vec![*refusal]))?;
     for id in gone {
-        let text = format!("test `{id}` is no longer in the suite; its row is ignored");
+        let text = format!("the suite no longer has test `{id}`; its row is ignored");
         notify(Notice::Message(text));
     }
     let planned = job.case_count();
@@ -120,12 +120,12 @@ pub fn regrade(
     Ok(finish_run(finish, observer, recorders, notify))
 }
 
-/// Rows are read while others are written, so both cannot be the same file.
+/// The input is read while the output is written, so they cannot be the same file.
 fn check_output(spec: &RegradeSpec) -> Result<(), SessionError> {
     let real = |path: &Utf8Path| path.canonicalize_utf8().ok();
     let output = spec.output.as_deref().and_then(real);
     if output.is_some() && output == real(&spec.results) {
-        let reason = "cannot overwrite the results that are graded; name another file";
+        let reason = "cannot overwrite the results being graded; name another file";
         return Err(SessionError::argument("--output", reason));
     }
     Ok(())

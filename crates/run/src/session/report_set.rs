@@ -14,12 +14,10 @@ use super::error::SessionError;
 use super::spec::{LoadOptions, ReportSpec};
 use super::suite_text::suite_text;
 
-/// Whether a report tells people about the gate.
+/// Whether a report on standard output shows the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReportAudience {
-    /// A report on standard output does.
     People,
-    /// All reports go to files or are for machines.
     Programs,
 }
 
@@ -42,7 +40,7 @@ struct OpenReport {
 #[derive(Debug)]
 enum ReportOutput {
     Stdout(BufWriter<io::Stdout>),
-    /// Placed when it is complete.
+    /// Renamed into place when complete.
     File(BufWriter<FileDraft>),
 }
 
@@ -202,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn people_hear_of_the_gate_from_a_report_on_standard_output_only() {
+    fn only_a_report_on_standard_output_shows_the_gate() {
         let audience = |list: &[&str]| open(list).unwrap().audience;
         assert_eq!(audience(&["terminal"]), ReportAudience::People);
         assert_eq!(audience(&["json"]), ReportAudience::Programs);

@@ -1,4 +1,4 @@
-//! Which results file an argument means.
+//! Finds the results file that an argument names.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::repository_root;
@@ -9,7 +9,7 @@ use crate::record::Place;
 use super::error::SessionError;
 use super::spec::LoadOptions;
 
-/// Name of the newest results.
+/// Argument for the newest results.
 pub const LATEST: &str = "latest";
 
 /// A results file, a directory with results, `latest` or `latest~N`.
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_counted_as_git_counts_them() {
+    fn steps_back_are_written_as_in_git() {
         assert_eq!(steps_back("latest"), Some(0));
         assert_eq!(steps_back("latest~"), Some(1));
         assert_eq!(steps_back("latest~2"), Some(2));

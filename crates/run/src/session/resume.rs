@@ -1,4 +1,4 @@
-//! Earlier runs of the same suites: cases that did not pass, and interrupted runs to continue.
+//! Repeats failed cases of earlier runs (`--failed`) and continues interrupted runs (`--resume`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(super) fn read_failed(
         let own = rows.iter().filter(|(key, _)| key.suite == suite.name());
         for (key, _) in own.filter(|(_, finished)| finished.did_not_pass()) {
             let case = TestOnTarget::from(key);
-            // On a target that has not seen the test yet, it has not passed either.
+            // A target that has not run the test counts as failed.
             let others = targets.iter().map(|target| TestOnTarget {
                 target: target.clone(),
                 ..case.clone()
@@ -50,7 +50,7 @@ pub(super) fn read_failed(
     }
     if !unknown.is_empty() {
         let reason = format!("no results yet of {}", unknown.join(", "));
-        // The other suites may have cases to run again.
+        // Other suites may still have failed cases.
         if unknown.len() == suites.len() {
             return Err(SessionError::argument("--failed", reason));
         }
@@ -69,8 +69,7 @@ impl From<&CaseKey> for TestOnTarget {
     }
 }
 
-/// A suite, and the interrupted run that it continues. Suites that shared a results file go on
-/// sharing it.
+/// A suite, and the interrupted run that it continues. Suites that shared a results file still do.
 #[derive(Debug)]
 pub(super) struct ResumableSuite {
     pub(super) job: SuiteJob,
@@ -118,13 +117,13 @@ fn check(spec: &RunSpec, suites: &[ResumableSuite]) -> Result<(), SessionError> 
     if resumed().next().is_none() {
         return Err(SessionError::argument(
             "--resume",
-            "there is no interrupted run",
+            "no interrupted run found",
         ));
     }
     for interrupted in resumed() {
         check_plan(spec, interrupted)?;
     }
-    // A single suite that changed its name may continue.
+    // A single suite may have been renamed.
     for suite in suites.iter().filter(|_| suites.len() > 1) {
         let name = &suite.job.suite.name;
         if let Some(interrupted) = &suite.interrupted
@@ -138,7 +137,7 @@ fn check(spec: &RunSpec, suites: &[ResumableSuite]) -> Result<(), SessionError> 
     Ok(())
 }
 
-/// With other options there would be other cases, and an incomplete run would look complete.
+/// Other options select other cases, so an incomplete run could look complete.
 fn check_plan(spec: &RunSpec, interrupted: &Interrupted) -> Result<(), SessionError> {
     match &interrupted.header {
         Some(header) if header.options != spec.plan => Err(SessionError::OtherPlan {
@@ -163,7 +162,7 @@ impl ResumableSuite {
         Some(interrupted.place.results().to_owned())
     }
 
-    /// Removes finished cases from the plan; adds the answers that only have to be graded.
+    /// Removes finished cases from the plan; adds answers that only need grading to `answers`.
     pub(super) fn remove_finished(&mut self, answers: &mut HashMap<CaseKey, UngradedAnswer>) {
         let Some(interrupted) = &self.interrupted else {
             return;
@@ -190,7 +189,7 @@ pub(super) fn start_suites(
     recorders: &mut Recorders,
     observer: &mut RunObserver,
 ) -> Result<Vec<SuiteRun>, SessionError> {
-    // A changed test has an old row, and gets a new one.
+    // A changed test runs again; its old row is not replayed.
     let left: HashSet<CaseKey> = suites
         .iter()
         .flat_map(|suite| suite.job.keys())
@@ -248,7 +247,7 @@ fn replay_finished_rows(
     Ok(())
 }
 
-/// Where the paths of rows start: results in their usual place know it.
+/// The repository root that paths in rows are relative to.
 pub(super) fn root_of_results(results: &camino::Utf8Path) -> Utf8PathBuf {
     let real = results.canonicalize_utf8();
     let real = real.unwrap_or_else(|_| results.to_owned());

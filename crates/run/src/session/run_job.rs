@@ -1,4 +1,4 @@
-//! Runs a job on a runtime of its own, and stops it on signals.
+//! Runs a job on its own async runtime and stops it on signals.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use crate::execute::{Cancel, Ended, Job, execute};
 
 use super::observer::{RunObserver, StopSignal};
 
-/// Gets every event of a run, from any thread.
+/// Receives every event of a run, from any thread.
 pub type EventListener = Arc<dyn Fn(&Event) + Send + Sync>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(super) fn run_job(
         }
         ended
     });
-    // Blocking reads from processes that do not end must not hold up the program.
+    // Does not wait for blocking reads from processes that hang.
     runtime.shutdown_background();
     let signal = *locked(&heard);
     let observer = Arc::into_inner(observer).expect("execution has ended");

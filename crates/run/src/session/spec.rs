@@ -1,4 +1,4 @@
-//! What a run is asked to do.
+//! The options of a run.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ impl LoadOptions {
         }
     }
 
-    /// Fails if an option names a path that is not there.
+    /// Fails if an option names a path that does not exist.
     pub fn check(&self) -> Result<(), SessionError> {
         let env_file = match &self.env_files {
             EnvFiles::Only(file) => Some(file),
@@ -88,7 +88,7 @@ impl LoadOptions {
         }
     }
 
-    /// A path relative to the working directory, if it is below.
+    /// A path relative to the working directory, if it is inside.
     pub(super) fn shown(&self, path: &Utf8Path) -> Utf8PathBuf {
         let near = path.strip_prefix(&self.working_directory);
         near.unwrap_or(path).to_owned()
@@ -115,12 +115,12 @@ impl LoadOptions {
     }
 }
 
-/// How answers are graded and what an exit code means.
+/// How answers are graded and how the exit code is decided.
 #[derive(Debug, Clone, Default)]
 pub struct GradingSpec {
     pub judge: Option<String>,
     pub judging: Judging,
-    /// Judge `criteria` also in tests with assertions.
+    /// Judge `criteria` even in tests with assertions.
     pub judge_criteria: bool,
     pub pass: Option<f64>,
     pub borderline: Option<f64>,
@@ -143,7 +143,7 @@ pub struct BaselineSpec {
     pub run: String,
     pub margin: f64,
     pub measure: Measure,
-    /// Whether only the comparison decides about the exit code.
+    /// Whether the exit code is based on the comparison alone.
     pub is_gated: bool,
 }
 
@@ -163,16 +163,16 @@ pub struct RunLogSpec {
     pub keep_runs: Option<usize>,
 }
 
-/// What to type to run again.
+/// Commands that run the suites again.
 #[derive(Debug, Clone)]
 pub struct RerunCommands {
-    /// After a run that came to its end.
+    /// After a run that finished.
     pub complete: String,
     /// After a run that was stopped.
     pub interrupted: String,
 }
 
-/// What a run is asked to do. [`RunSpec::new`] runs everything below a directory once and reports
+/// The options of a run. [`RunSpec::new`] runs everything below a directory once and reports
 /// nothing; rows go to `.evalrig/results`.
 #[derive(Debug, Clone)]
 pub struct RunSpec {
@@ -181,7 +181,7 @@ pub struct RunSpec {
     pub paths: Vec<String>,
     pub plan: PlanOptions,
     pub grading: GradingSpec,
-    /// Only what did not pass there.
+    /// Run only the cases that did not pass in this run.
     pub failed: Option<EarlierRun>,
     /// An interrupted run to continue.
     pub resume: Option<EarlierRun>,
@@ -198,7 +198,7 @@ pub struct RunSpec {
     pub max_errors: Option<u64>,
     pub reports: ReportSpec,
     pub rerun: Option<RerunCommands>,
-    /// Whether SIGINT and SIGTERM stop the run in order.
+    /// Whether SIGINT and SIGTERM stop the run gracefully.
     pub handle_signals: bool,
 }
 
@@ -229,7 +229,7 @@ impl RunSpec {
         }
     }
 
-    /// Without `--failed`, which needs files.
+    /// Without `--failed`, which is read from results files.
     pub(super) fn cases(&self) -> Result<CaseSpec, SessionError> {
         let plan = &self.plan;
         let filters = plan.filters.iter().map(|text| Filter::parse(text));
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_that_is_named_twice_is_run_once() {
+    fn a_target_named_twice_runs_once() {
         let mut spec = RunSpec::new("/");
         spec.plan.targets = ["b", "a", "b"].map(str::to_owned).to_vec();
         assert_eq!(spec.cases().unwrap().targets, ["b", "a"]);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_names_no_file_is_an_error() {
+    fn a_missing_path_in_an_option_is_an_error() {
         let mut loading = LoadOptions::new("/here");
         loading.targets_file = Some("/nowhere/targets.yaml".into());
         let error = loading.check().unwrap_err();

@@ -79,7 +79,7 @@ pub fn report_stored_run(
     }
 }
 
-/// Older results of the suites that the rows belong to.
+/// Reads older results of the suites in the results file.
 fn read_baseline(
     spec: &StoredRunSpec,
     wanted: &BaselineSpec,

@@ -1,5 +1,5 @@
-//! Lines of suite files, for reports that quote them. Files are read again when a report needs a
-//! line: a stored run is shown without loading its suites.
+//! Reads lines of suite files for reports that quote them. Files are read again when needed, because a
+//! stored run is reported without loading its suites.
 
 use std::collections::HashMap;
 use std::fs;
@@ -51,7 +51,7 @@ impl IndexedText {
             return None;
         }
         let range = self.lines.line_range(&self.text, line);
-        // There is no line behind the last line break.
+        // The last line break does not start another line.
         if range.start == self.text.len() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Sessions over temporary directories: what is refused, what is run, what is left behind.
+//! Sessions in temporary directories: refusals, runs and the files they write.
 
 use std::sync::Arc;
 
@@ -152,7 +152,7 @@ fn every_refused_suite_is_in_the_error() {
 }
 
 #[test]
-fn nothing_selected_is_an_error_of_its_own() {
+fn an_empty_selection_has_its_own_error() {
     let project = Project::new(SUITE, Some(MOCK));
     let error = project
         .run(|spec| spec.plan.filters = vec!["nothing".to_owned()])
@@ -162,7 +162,7 @@ fn nothing_selected_is_an_error_of_its_own() {
 }
 
 #[test]
-fn a_run_adds_up_its_rows_and_decides_about_the_exit() {
+fn a_run_totals_its_rows_and_decides_the_exit_code() {
     let project = Project::new(SUITE, Some(MOCK));
     let outcome = project.run(|_| {}).unwrap();
     assert_eq!(outcome.exit.code(), 1);
@@ -192,7 +192,7 @@ fn each_suite_has_its_own_file_without_an_output() {
 }
 
 #[test]
-fn failed_cases_are_run_again_alone() {
+fn only_failed_cases_are_run_again() {
     let project = Project::new(SUITE, Some(MOCK));
     project.run(|_| {}).unwrap();
     let first = EarlierRun::File(project.path("out.jsonl"));
@@ -279,7 +279,7 @@ fn a_stored_run_is_graded_again_with_the_current_assertions() {
 }
 
 #[test]
-fn a_baseline_without_a_common_test_closes_the_gate_before_anything_is_called() {
+fn a_gate_without_a_common_test_fails_before_anything_is_called() {
     let project = Project::new(SUITE, Some(MOCK));
     project.run(|_| {}).unwrap();
     project.write("EVAL.yaml", &SUITE.replace("id: ", "id: new-"));
