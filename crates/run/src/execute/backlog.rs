@@ -1,14 +1,13 @@
-//! Rows on their way to the disk, counted, so that memory does not grow while the disk is slow.
+//! Counts rows that are not on disk yet, so that a slow disk does not fill the memory.
 
 use std::sync::atomic::{AtomicIsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// Rows that may wait for the disk before no further case is begun. Enough for long batches, and
-/// so few that a slow disk does not fill the memory.
-const MOST_ON_THE_WAY: isize = 1024;
+/// No further case starts while this many rows wait for the disk. Large enough for long batches.
+const MOST_WAITING: isize = 1024;
 
-/// How many rows are not safe yet.
+/// The number of rows that are not on disk yet.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     rows: AtomicIsize,
@@ -21,27 +20,28 @@ impl Backlog {
     }
 
     pub(super) fn take(&self) {
-        if self.rows.fetch_sub(1, Ordering::SeqCst) == MOST_ON_THE_WAY {
+        if self.rows.fetch_sub(1, Ordering::SeqCst) == MOST_WAITING {
             self.fell.notify_waiters();
         }
     }
 
-    /// For whoever takes rows: without them nobody would take any, and workers wait for ever.
-    pub(super) fn lifted_at_the_end(&self) -> BacklogLift<'_> {
+    /// A guard for the consumer of rows. It lifts the limit when the consumer ends, so that workers
+    /// cannot deadlock.
+    pub(super) fn lift_on_drop(&self) -> BacklogLift<'_> {
         BacklogLift(self)
     }
 
-    /// From now on nobody waits.
+    /// Workers no longer wait.
     fn lift(&self) {
         self.rows.store(isize::MIN / 2, Ordering::SeqCst);
         self.fell.notify_waiters();
     }
 
-    /// CaseDone when another case may begin. Rows of cases that have begun are never kept waiting.
-    pub(super) async fn room(&self) {
+    /// Waits until another case may start. Rows of started cases are always accepted.
+    pub(super) async fn wait_for_room(&self) {
         loop {
             let fell = self.fell.notified();
-            if self.rows.load(Ordering::SeqCst) < MOST_ON_THE_WAY {
+            if self.rows.load(Ordering::SeqCst) < MOST_WAITING {
                 return;
             }
             fell.await;
@@ -49,7 +49,7 @@ impl Backlog {
     }
 }
 
-/// Lifts the limit when it is dropped, also by a panic.
+/// Lifts the limit when dropped, even by a panic.
 #[derive(Debug)]
 pub(super) struct BacklogLift<'a>(&'a Backlog);
 
@@ -67,28 +67,28 @@ mod tests {
 
     fn full() -> Backlog {
         let backlog = Backlog::default();
-        (0..MOST_ON_THE_WAY).for_each(|_| backlog.add());
+        (0..MOST_WAITING).for_each(|_| backlog.add());
         backlog
     }
 
     #[test]
-    fn cases_wait_until_a_row_is_safe() {
+    fn cases_wait_until_a_row_is_on_disk() {
         let backlog = full();
-        let mut room = Box::pin(backlog.room());
+        let mut room = Box::pin(backlog.wait_for_room());
         assert!(room.as_mut().now_or_never().is_none());
         backlog.take();
         assert!(room.now_or_never().is_some());
     }
 
     #[test]
-    fn nobody_waits_for_one_who_takes_no_rows_any_more() {
+    fn workers_do_not_wait_after_the_consumer_ended() {
         let backlog = full();
-        let mut room = Box::pin(backlog.room());
+        let mut room = Box::pin(backlog.wait_for_room());
         assert!(room.as_mut().now_or_never().is_none());
-        drop(backlog.lifted_at_the_end());
+        drop(backlog.lift_on_drop());
         assert!(room.now_or_never().is_some());
         backlog.add();
         backlog.take();
-        assert!(backlog.room().now_or_never().is_some());
+        assert!(backlog.wait_for_room().now_or_never().is_some());
     }
 }

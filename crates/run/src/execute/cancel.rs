@@ -1,4 +1,4 @@
-//! Stopping: once lets what runs finish, twice does not.
+//! Cancels a run: the first request lets running cases finish, the second stops them.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -11,7 +11,7 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// The first call keeps new cases from starting, the second ends those that run.
+    /// The first call prevents new cases from starting, the second stops running ones.
     pub fn ask(&self) {
         let asked = self.asked.load(Ordering::SeqCst).saturating_add(1);
         self.asked.store(asked, Ordering::SeqCst);
@@ -22,8 +22,8 @@ impl Cancel {
         self.asked.load(Ordering::SeqCst) >= 1
     }
 
-    /// CaseDone when everything must end at once.
-    pub async fn at_once(&self) {
+    /// Waits for the second request.
+    pub async fn wait_for_second(&self) {
         loop {
             let changed = self.changed.notified();
             if self.asked.load(Ordering::SeqCst) >= 2 {

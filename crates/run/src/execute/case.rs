@@ -1,4 +1,4 @@
-//! One case's life: ask the target, grade as far as possible, ask scripts and judges for the rest.
+//! Runs one case: asks the target, then grades the answer with the help of scripts and judges.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -28,7 +28,7 @@ use super::row_sink::Durable;
 use super::rows::RowMaker;
 use super::run::RunShared;
 
-/// One case and everything around it.
+/// A case with the job, suite and run it belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct CaseWork<'a> {
     pub(super) job: &'a Job,
@@ -43,14 +43,14 @@ pub(super) struct CaseWork<'a> {
 #[derive(Debug)]
 pub(super) struct CaseDone {
     pub(super) row: Row,
-    /// Until it is recorded the row does not know where, and has to wait.
+    /// The row names its record, so it is written after the record.
     pub(super) logging: Option<PendingRunLog>,
 }
 
-/// A case on its way into the run log.
+/// A case that is being added to the run log.
 pub(super) struct PendingRunLog {
     pub(super) record: PendingRecord,
-    /// The answer was paid for: a crash before there is a row must not lose it.
+    /// The answer may have cost money, so it is stored before the row in case of a crash.
     pub(super) answer: Durable,
 }
 
@@ -79,7 +79,7 @@ impl<'a> CaseWork<'a> {
         self.suite_job().key(self.case)
     }
 
-    /// For people: the test, and what tells it from others of the same name.
+    /// Shown to users: the test, plus whatever distinguishes it from cases of the same test.
     pub(super) fn label(&self) -> Arc<str> {
         let suite = self.suite_job();
         let mut label = match self.job.suites.len() {
@@ -106,8 +106,8 @@ impl<'a> CaseWork<'a> {
         }
     }
 
-    /// The row of a case that is not begun.
-    pub(super) fn not_begun(&self, reason: &str) -> Row {
+    /// The row of a case that was never started.
+    pub(super) fn row_without_run(&self, reason: &str) -> Row {
         if let Some(skip) = &self.test().skip {
             return self.rows().skipped(skip.reason.as_deref());
         }
@@ -119,7 +119,7 @@ impl<'a> CaseWork<'a> {
         self.rows().failed(&fault, 0)
     }
 
-    /// From beginning to end. Never fails: what goes wrong is in the row.
+    /// Never fails: faults are recorded in the row.
     pub(super) async fn run(&self) -> CaseDone {
         let test = self.test();
         if let Some(skip) = &test.skip {
@@ -155,14 +155,14 @@ impl<'a> CaseWork<'a> {
         let connected = suite.target(&self.case.target);
         FinishedCase {
             root: &suite.root,
-            cwd: connected.and_then(|connected| connected.works_in()),
+            cwd: connected.and_then(|connected| connected.working_dir()),
             test: self.test(),
             transcript,
             row,
         }
     }
 
-    /// Writes the answer down, unless that is done.
+    /// Stores the answer unless it is stored already.
     fn keep_answer(&self, answered: &UngradedAnswer, is_kept: &mut bool) -> Durable {
         if std::mem::replace(is_kept, true) {
             return Box::pin(std::future::ready(Ok(())));
@@ -171,7 +171,7 @@ impl<'a> CaseWork<'a> {
         self.suite.sink.write_answer(&self.key(), hash, answered)
     }
 
-    /// What an earlier run got. Most runs have none, and need no key to find that out.
+    /// The answer of an interrupted run. Most runs have none, so the key is built only if needed.
     fn earlier(&self) -> Option<&'a UngradedAnswer> {
         if self.job.answered.is_empty() {
             None
@@ -184,7 +184,7 @@ impl<'a> CaseWork<'a> {
         let suite = self.suite_job();
         let test = self.test();
         let Some(connected) = suite.target(&self.case.target) else {
-            let message = format!("there is no target `{}`", self.case.target);
+            let message = format!("target `{}` does not exist", self.case.target);
             return Err((Fault::new(Stage::Target, FaultKind::Start, message), 0));
         };
         let request = Request {
@@ -211,7 +211,7 @@ impl<'a> CaseWork<'a> {
         }
     }
 
-    /// `--timeout`, then the test, the suite, the target.
+    /// The first that is set: `--timeout`, the test, the suite, the target.
     fn timeout(&self, connected: &ConnectedTarget) -> Duration {
         let written = self.test().execution.timeout_seconds;
         let written = written.or(self.suite_job().suite.execution.timeout_seconds);
@@ -237,7 +237,7 @@ impl<'a> CaseWork<'a> {
             .await
     }
 
-    /// Grades in rounds: every round answers what the last one asked.
+    /// Grades in rounds; each round answers the questions of the previous one.
     async fn grade(
         &self,
         answered: &UngradedAnswer,
@@ -263,7 +263,7 @@ impl<'a> CaseWork<'a> {
                 Step::Done(grades) => return (grades, judged.usage),
                 Step::Ask(asks) => asks,
             };
-            // It was paid for: a crash while it is judged must not lose it.
+            // The answer may have cost money, so it is stored before judges are called.
             self.shared.wait(self.keep_answer(answered, is_kept)).await;
             let calls: Vec<usize> = asks.iter().map(|ask| judged.call_of(ask)).collect();
             let given = asks
@@ -315,7 +315,7 @@ impl<'a> CaseWork<'a> {
         let name = name.or_else(|| suite.judges.get(&self.case.target));
         let connected = name.and_then(|name| suite.connected.get(name));
         let Some(connected) = connected else {
-            let fault = Fault::new(Stage::Judge, FaultKind::Start, "there is no judge");
+            let fault = Fault::new(Stage::Judge, FaultKind::Start, "no judge is configured");
             return (Answer::Failed(fault), None);
         };
         let request = Request {
@@ -346,7 +346,7 @@ impl<'a> CaseWork<'a> {
     }
 }
 
-/// What one call of a judge took.
+/// Tokens and cost of one judge call.
 #[derive(Debug, Clone, Copy)]
 struct JudgeCallUsage {
     input: Option<u64>,
@@ -376,12 +376,12 @@ impl JudgeCallUsage {
 #[derive(Debug, Default)]
 struct JudgeCalls {
     usage: Option<JudgeUsage>,
-    /// How often each assertion asked.
+    /// Number of calls by assertion.
     calls: HashMap<String, usize>,
 }
 
 impl JudgeCalls {
-    /// How many calls the same assertion made before.
+    /// Number of earlier calls by the same assertion.
     fn call_of(&mut self, ask: &Ask) -> usize {
         let assertion = ask.key.rsplit_once('/').map_or("", |(scope, _)| scope);
         let calls = self.calls.entry(assertion.to_owned()).or_insert(0);
@@ -407,7 +407,7 @@ impl JudgeCalls {
     }
 }
 
-/// The case's directory for temporary files, which only programs need.
+/// The directory for temporary files of a case. Only process targets get their own.
 struct CaseScratch<'a> {
     shared: &'a Utf8Path,
     own: OnceLock<Utf8PathBuf>,
@@ -436,7 +436,7 @@ impl<'a> CaseScratch<'a> {
 impl Drop for CaseScratch<'_> {
     fn drop(&mut self) {
         if let Some(own) = self.own.get() {
-            // Most programs have not put anything there, and then it was never made.
+            // Fails when the process never created it.
             let _ = std::fs::remove_dir_all(own);
         }
     }

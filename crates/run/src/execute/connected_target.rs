@@ -1,4 +1,4 @@
-//! A target that is ready to be asked: its agent, and how often and how many at once.
+//! A target that is ready to be called: its agent, retries, timeout and concurrency.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::retry::{self, Retrying};
 use crate::agent::price::Rates;
 use crate::agent::{Agent, Quote, Request};
 
-/// Seconds that an attempt may take when nobody says.
+/// Default timeout of an attempt, in seconds.
 const DEFAULT_TIMEOUT: u64 = 300;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct ConnectedTarget {
     timeout: Duration,
     attachments: FilesMode,
     rates: Option<Rates>,
-    /// As written; `None` is no limit.
+    /// `None`: unlimited.
     pub max_concurrency: Option<usize>,
     slots: Option<Semaphore>,
 }
@@ -61,7 +61,7 @@ impl ConnectedTarget {
         })
     }
 
-    /// Gives what a target answered in an earlier run.
+    /// Replays the answers that a target gave in an earlier run.
     pub fn replay(results: &Utf8Path, target: &str) -> Result<Self, ReadError> {
         Ok(Self {
             name: target.to_owned(),
@@ -78,11 +78,11 @@ impl ConnectedTarget {
     }
 
     pub fn is_process(&self) -> bool {
-        self.works_in().is_some()
+        self.working_dir().is_some()
     }
 
-    /// Where the processes of this target run.
-    pub fn works_in(&self) -> Option<&Utf8Path> {
+    /// Working directory of the target's processes; `None` if it starts none.
+    pub fn working_dir(&self) -> Option<&Utf8Path> {
         self.agent.working_dir()
     }
 
@@ -98,7 +98,7 @@ impl ConnectedTarget {
         self.retries
     }
 
-    /// Attempts until one succeeds or no further one is allowed; and how many there were.
+    /// Calls the agent, with retries; returns the number of attempts too.
     pub async fn ask(
         &self,
         request: &Request<'_>,
@@ -115,11 +115,14 @@ impl ConnectedTarget {
         };
         let retries = retries.unwrap_or(self.retries);
         let (asked, attempts) = retry::attempts(&*self.agent, &request, retries, again).await;
-        (asked.map(|transcript| self.completed(transcript)), attempts)
+        (
+            asked.map(|transcript| self.complete_transcript(transcript)),
+            attempts,
+        )
     }
 
-    /// What the target does not say but its settings do: the model, and the price of tokens.
-    fn completed(&self, mut transcript: Transcript) -> Transcript {
+    /// Adds the model and the cost from the target's settings if the agent does not report them.
+    fn complete_transcript(&self, mut transcript: Transcript) -> Transcript {
         transcript.model = transcript.model.or_else(|| self.model.clone());
         let priced = || Some(self.rates?.cost(transcript.tokens?));
         transcript.cost_usd = transcript.cost_usd.or_else(priced);

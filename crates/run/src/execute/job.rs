@@ -1,5 +1,5 @@
-//! What a run consists of: suites, their cases, and the targets that answer. Complete before anything
-//! is called, so that nothing turns out to be missing after money was spent.
+//! The input of a run: suites, their cases and connected targets. It is complete before anything is
+//! called, so that a missing piece costs no money.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,12 +38,12 @@ pub struct SuiteJob {
     pub chains: Vec<Chain>,
     /// Names of the targets that cases of this suite run against.
     pub targets: Vec<String>,
-    /// `testHash` by place of the test; empty for tests without a case.
+    /// `testHash` by index of the test; empty for tests without a case.
     pub hashes: Vec<String>,
 }
 
 impl SuiteJob {
-    /// What answers the cases of a target.
+    /// The stored answers of a target, or the target itself.
     pub fn target(&self, name: &str) -> Option<&Arc<ConnectedTarget>> {
         self.replays.get(name).or_else(|| self.connected.get(name))
     }
@@ -92,7 +92,7 @@ pub struct UngradedAnswer {
 
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// Cases at once, over all targets.
+    /// Limit on concurrent cases over all targets.
     pub workers: Option<usize>,
     pub timeout: Option<Duration>,
     pub retries: Option<u32>,
@@ -103,7 +103,7 @@ pub struct RunOptions {
     pub messages: bool,
     /// Where temporary files go.
     pub scratch: Utf8PathBuf,
-    /// Whether, and how, cases are recorded in `.co/evals`.
+    /// Records cases in `.co/evals`.
     pub recording: Option<Arc<Recording>>,
 }
 

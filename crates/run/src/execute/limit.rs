@@ -1,4 +1,4 @@
-//! How much may be spent and how much may go wrong before a run stops.
+//! Stops a run that exceeds its budget or its number of errors.
 
 use std::sync::Mutex;
 
@@ -13,21 +13,21 @@ pub enum Limit {
     Errors,
 }
 
-/// A limit that was reached, in words.
+/// A limit that was reached, and a sentence about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReachedLimit {
     pub limit: Limit,
     pub reason: String,
 }
 
-/// What has been spent so far.
+/// Cost and errors so far.
 #[derive(Debug, Default)]
 struct RunSpending {
     cost_usd: f64,
     errors: u64,
     reached: Option<ReachedLimit>,
-    /// Whether somebody has been told that a cost is not known.
-    is_blind: bool,
+    /// Whether the warning about an unknown cost was given.
+    has_warned: bool,
 }
 
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Limits {
         }
     }
 
-    /// Counts a case. The reason to stop, the first time that there is one.
+    /// Counts a case. Returns the reason to stop when this case reaches a limit first.
     pub fn count(&self, row: &Row) -> Option<String> {
         let mut spent = self.lock();
         let judged = row.judge_usage.as_ref();
@@ -62,8 +62,7 @@ impl Limits {
         spent.reached.as_ref().map(|reached| reached.reason.clone())
     }
 
-    /// What people should know about a case whose cost is not known while a budget is to be kept;
-    /// once.
+    /// With a budget: a warning about the first case whose cost is unknown.
     pub fn unknown_cost_warning(&self, row: &Row) -> Option<String> {
         self.budget_usd?;
         let is_judged = row
@@ -71,7 +70,7 @@ impl Limits {
             .is_some_and(|usage| usage.cost_usd.is_none());
         let is_unknown = row.attempts > 0 && (row.cost_usd.is_none() || is_judged);
         let mut spent = self.lock();
-        if !is_unknown || std::mem::replace(&mut spent.is_blind, true) {
+        if !is_unknown || std::mem::replace(&mut spent.has_warned, true) {
             return None;
         }
         let who = match row.cost_usd {
@@ -79,11 +78,11 @@ impl Limits {
             Some(_) => "the judge".to_owned(),
         };
         Some(format!(
-            "the budget cannot be kept: what {who} costs is not known; give the target a `price`"
+            "the budget cannot be enforced: the cost of {who} is unknown; set `price` on the target"
         ))
     }
 
-    /// Why no further case is begun.
+    /// The limit that keeps further cases from starting.
     pub fn reached(&self) -> Option<ReachedLimit> {
         self.lock().reached.clone()
     }
@@ -100,14 +99,13 @@ impl Limits {
         Some(ReachedLimit {
             limit: Limit::Errors,
             reason: match most {
-                1 => "a case could not be measured, and no more were allowed".to_owned(),
-                _ => format!("{most} cases could not be measured, and no more were allowed"),
+                1 => "1 case could not be measured, the limit of `--max-errors`".to_owned(),
+                _ => format!("{most} cases could not be measured, the limit of `--max-errors`"),
             },
         })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, RunSpending> {
-        // A panic elsewhere leaves plain sums, which are as good as they were.
         self.spent
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

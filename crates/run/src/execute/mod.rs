@@ -1,10 +1,10 @@
-//! Running a plan: cases go to workers, rows go to the sinks of their suites.
+//! Runs a plan: cases go to workers, rows go to the sinks of their suites.
 //!
 //! Between its grades and its report a row waits for two things, in this order: its place in the run
 //! log, which is part of the row, and the disk. Neither makes a worker wait. The worker hands the
 //! finished case to `log_task`, which awaits the run log's thread and writes the row; the recorder's
-//! thread syncs rows in batches, and `settle_task` reports each row once it is safe. Rows keep the
-//! order in which cases ended. `Backlog` bounds how many may be underway. The tasks are separate
+//! thread syncs rows in batches, and `settle_task` reports each row once it is on disk. Rows keep
+//! the order in which cases ended. `Backlog` bounds how many are pending. The tasks are separate
 //! because writing the run log and syncing rows overlap; awaiting both in one task would make every
 //! batch of one wait for the other.
 

@@ -1,5 +1,4 @@
-//! Trying again after a passing failure (spec 9.1). The waits of a case are the same in
-//! every run.
+//! Retries after a transient failure (spec 9.1). The waits of a case are the same in every run.
 
 use std::time::{Duration, Instant};
 
@@ -8,31 +7,28 @@ use evalrig_core::stats::{Fnv1a, SplitMix64};
 
 use crate::agent::{Agent, AttemptFault, Purpose, Request, Retry};
 
-/// The first wait; each further one is twice as long.
+/// The first wait; each further wait is twice as long.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// The longest wait, also where the service asks for more: then the case has failed now rather
-/// than in an hour.
+/// The longest wait. If the service asks for more, the case fails immediately.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// How much longer than its due a wait may be, so that cases which failed together do not come
-/// back together.
+/// Random extra share of a wait, so that cases that failed together do not retry together.
 const JITTER: f64 = 0.5;
 
-/// What happens between two attempts.
+/// A failed attempt that will be retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retrying<'a> {
     /// The attempt that failed, from 1.
     pub attempt: u32,
     pub fault: &'a Fault,
-    /// How long until the next one.
+    /// Time until the next attempt.
     pub wait: Duration,
 }
 
-/// The next attempt would come too late.
+/// The service asks for a longer wait than the maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLong {
-    /// What the service asked for.
     pub asked: Duration,
 }
 
@@ -51,7 +47,7 @@ impl Backoff {
         }
     }
 
-    /// The waits of a case and trial; a judge that is called for it waits differently.
+    /// Seeded by test, trial, purpose and call, so that a judge waits differently than its case.
     pub fn of(request: &Request<'_>) -> Self {
         let purpose = match request.purpose {
             Purpose::Case => 0,
@@ -66,8 +62,8 @@ impl Backoff {
         Self::new(hash.finish())
     }
 
-    /// 1 s, 2 s, 4 s … and up to half as much again, at most 60 s. A time that the service gave
-    /// is the least that is waited, also with something on top; more than 60 s is not waited.
+    /// 1 s, 2 s, 4 s … plus up to 50 % jitter, at most 60 s. A wait that the service asks for is a
+    /// minimum and gets jitter too; more than 60 s is an error.
     pub fn next_wait(&mut self, asked: Option<Duration>) -> Result<Duration, TooLong> {
         let due = self.due;
         self.due = due.saturating_mul(2).min(LONGEST);
@@ -81,8 +77,8 @@ impl Backoff {
     }
 }
 
-/// Asks until there is an answer, a failure that will not pass, or no retry left. Also says how
-/// many attempts it took. The fault is of stage `judge` when a judge was asked.
+/// Calls the agent until it answers, fails permanently or has no retries left. Returns the number of
+/// attempts too. Faults of judges have stage `judge`.
 pub async fn attempts(
     agent: &dyn Agent,
     request: &Request<'_>,
@@ -99,7 +95,7 @@ pub async fn attempts(
         let begun = Instant::now();
         let failure = match agent.answer(&this).await {
             Ok(mut transcript) => {
-                // Measured here where the agent does not say; retries and waits do not count.
+                // Excludes earlier attempts and waits.
                 transcript.duration_ms = transcript.duration_ms.or_else(|| agent.elapsed_ms(begun));
                 return (Ok(transcript), attempt);
             }
@@ -138,7 +134,7 @@ pub async fn attempts(
 fn gave_up(asked: Duration) -> String {
     let (asked, longest) = (asked.as_secs_f64().ceil(), LONGEST.as_secs());
     format!(
-        "; not tried again, since the service asks for a wait of {asked} s and {longest} s is the longest"
+        "; not retried: the service asks for a wait of {asked} s, and the maximum is {longest} s"
     )
 }
 
@@ -167,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_is_left_alone_as_long_as_it_asks() {
+    fn the_wait_a_service_asks_for_is_a_minimum() {
         for seed in 0..100 {
             let mut backoff = Backoff::new(seed);
             let wait = backoff.next_wait(Some(seconds(20))).unwrap();
@@ -190,14 +186,14 @@ mod tests {
         assert_ne!(waits(1), waits(2));
     }
 
-    /// Fails as told, then answers.
+    /// Fails with the given faults, then answers.
     #[derive(Debug)]
-    struct Moody {
+    struct FailingAgent {
         failures: Mutex<Vec<Retry>>,
         seen: Mutex<Vec<u32>>,
     }
 
-    impl Moody {
+    impl FailingAgent {
         fn new(failures: &[Retry]) -> Self {
             Self {
                 failures: Mutex::new(failures.iter().rev().copied().collect()),
@@ -206,7 +202,7 @@ mod tests {
         }
     }
 
-    impl Agent for Moody {
+    impl Agent for FailingAgent {
         fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
             Box::pin(async {
                 self.seen.lock().unwrap().push(request.attempt);
@@ -224,7 +220,7 @@ mod tests {
 
     /// The result, the attempts, and the waits in between.
     async fn ask(
-        agent: &Moody,
+        agent: &FailingAgent,
         purpose: Purpose,
         retries: u32,
     ) -> (Result<Transcript, Fault>, u32, Vec<Duration>) {
@@ -239,7 +235,6 @@ mod tests {
             messages: &[],
             config: None,
             timeout: seconds(1),
-
             attachments: crate::setting::FilesMode::Inline,
             files: &files,
             scratch: "/tmp".into(),
@@ -252,8 +247,8 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn passing_failures_are_waited_out() {
-        let agent = Moody::new(&[Retry::Soon, Retry::After(seconds(9))]);
+    async fn transient_failures_are_retried() {
+        let agent = FailingAgent::new(&[Retry::Soon, Retry::After(seconds(9))]);
         let started = tokio::time::Instant::now();
         let (result, count, waits) = ask(&agent, Purpose::Case, 2).await;
         assert_eq!(result.unwrap().answer, "done");
@@ -264,8 +259,8 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn retries_end() {
-        let agent = Moody::new(&[Retry::Soon; 9]);
+    async fn retries_are_limited() {
+        let agent = FailingAgent::new(&[Retry::Soon; 9]);
         let (result, count, _) = ask(&agent, Purpose::Judge, 3).await;
         let fault = result.unwrap_err();
         assert_eq!((fault.stage, fault.kind), (Stage::Judge, FaultKind::Http));
@@ -275,13 +270,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn lasting_failures_and_long_waits_are_not_waited_out() {
-        let (result, count, _) = ask(&Moody::new(&[Retry::Never]), Purpose::Case, 5).await;
+    async fn permanent_failures_and_long_waits_are_not_retried() {
+        let (result, count, _) = ask(&FailingAgent::new(&[Retry::Never]), Purpose::Case, 5).await;
         assert_eq!((result.unwrap_err().message.as_str(), count), ("busy", 1));
-        let agent = Moody::new(&[Retry::After(seconds(3600))]);
+        let agent = FailingAgent::new(&[Retry::After(seconds(3600))]);
         let (result, count, _) = ask(&agent, Purpose::Case, 5).await;
-        let message = "busy; not tried again, since the service asks for a wait of 3600 s \
-                       and 60 s is the longest";
+        let message =
+            "busy; not retried: the service asks for a wait of 3600 s, and the maximum is 60 s";
         assert_eq!((result.unwrap_err().message.as_str(), count), (message, 1));
     }
 }

@@ -1,4 +1,4 @@
-//! Where the rows of a suite go, as execution sees it.
+//! The interface through which execution stores rows and answers.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use crate::record::{CaseKey, Recorder, Row};
 
 use super::job::UngradedAnswer;
 
-/// Ready when something is safe on disk, or with the reason why it is not.
+/// Completes when the data is on disk, or with the reason why it is not.
 pub type Durable = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
-/// A row as it was written: without secrets.
+/// A row as it was written, with secrets redacted.
 pub struct WrittenRow {
     pub row: Arc<Row>,
     pub durable: Durable,
@@ -31,7 +31,7 @@ pub trait RowSink: std::fmt::Debug + Send + Sync {
     /// Stores an answer that is about to be graded.
     fn write_answer(&self, key: &CaseKey, test_hash: &str, answer: &UngradedAnswer) -> Durable;
 
-    /// A row is safe on disk. Called once per row, before anything reports it.
+    /// The row is on disk. Called once per row, before it is reported.
     fn settled(&self, _: &Row) {}
 }
 

@@ -1,4 +1,4 @@
-//! From what became of a case to the row that is kept.
+//! Builds the row of a case from its transcript, grades or fault.
 
 use std::collections::HashSet;
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ use crate::record::{
 
 use super::job::SuiteJob;
 
-/// Why a case has no verdict without anything having gone wrong.
+/// Why a case without a fault has no verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unjudged {
     Skip,
@@ -44,12 +44,12 @@ impl Unjudged {
     }
 }
 
-/// What all rows of a case have in common.
+/// The case that a row is built for.
 #[derive(Clone, Copy)]
 pub(super) struct RowMaker<'a> {
     pub(super) job: &'a SuiteJob,
     pub(super) test: &'a Test,
-    /// Its place in the suite.
+    /// Index in the suite.
     pub(super) test_index: usize,
     pub(super) target: &'a str,
     pub(super) trial: u32,
@@ -57,7 +57,7 @@ pub(super) struct RowMaker<'a> {
 }
 
 impl RowMaker<'_> {
-    /// The test says that it is not to be run.
+    /// The test has `skip`.
     pub(super) fn skipped(&self, reason: Option<&str>) -> Row {
         Row {
             error: Some(Unjudged::Skip.error(reason.unwrap_or("skipped by its author"))),
@@ -65,7 +65,7 @@ impl RowMaker<'_> {
         }
     }
 
-    /// Nothing came back.
+    /// The target did not answer.
     pub(super) fn failed(&self, fault: &Fault, attempts: u32) -> Row {
         Row {
             attempts,
@@ -74,7 +74,7 @@ impl RowMaker<'_> {
         }
     }
 
-    /// There is a transcript; `grades` is empty when there is nothing to grade.
+    /// The target answered. `grades` is empty when there is nothing to grade.
     pub(super) fn graded(
         &self,
         transcript: &Transcript,
@@ -206,7 +206,7 @@ fn row_error(fault: &Fault) -> RowError {
     }
 }
 
-/// Of all grades in order, exact repeats dropped. A composite repeats those of its members.
+/// Of all grades in order, without exact duplicates: a composite repeats those of its members.
 fn hits_and_misses(grades: &[AssertionGrade]) -> (Vec<String>, Vec<String>) {
     let (mut hits, mut misses) = (Distinct::default(), Distinct::default());
     for grade in grades {

@@ -1,4 +1,4 @@
-//! The loop: chains of cases go to workers, rows come back.
+//! Distributes chains of cases to workers and collects their rows.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,14 +20,14 @@ use super::row_sink::{Durable, RowSink, WrittenRow};
 /// Workers of a target that is not a process, per core.
 const PER_CORE: usize = 4;
 
-/// A finished case that waits for its place in the run log, if it gets one.
+/// A finished case that waits for the run log.
 struct PendingLog {
     sink: Arc<dyn RowSink>,
     case: usize,
     done: CaseDone,
 }
 
-/// A written row that is not safe on disk yet.
+/// A written row that is not on disk yet.
 struct PendingRow {
     sink: Arc<dyn RowSink>,
     case: usize,
@@ -37,9 +37,9 @@ struct PendingRow {
 /// State that all workers share.
 pub(super) struct RunShared {
     tell: Box<dyn Fn(Event) + Send + Sync>,
-    /// `None` once no further case comes.
+    /// `None` after the last case.
     logged: Mutex<Option<UnboundedSender<PendingLog>>>,
-    /// `None` once no further row comes.
+    /// `None` after the last row.
     rows: Mutex<Option<UnboundedSender<PendingRow>>>,
     backlog: Backlog,
     limits: Limits,
@@ -73,7 +73,7 @@ impl RunShared {
         }
         self.backlog.add();
         let (sink, case) = (Arc::clone(&work.suite.sink), work.number);
-        // Rows stay in the order in which cases end, also those that are not logged.
+        // All cases take the same way, so that rows keep the order in which cases end.
         match (&*locked(&self.logged), &work.job.options.recording) {
             (Some(logged), Some(_)) => {
                 // Fails only after the receiving task has ended.
@@ -94,9 +94,9 @@ impl RunShared {
         }
     }
 
-    /// Writes rows once their cases are in the run log. Workers do not wait for that.
+    /// Writes rows once their cases are in the run log.
     async fn log_task(&self, mut cases: UnboundedReceiver<PendingLog>) {
-        let _lifted = self.backlog.lifted_at_the_end();
+        let _lifted = self.backlog.lift_on_drop();
         while let Some(one) = cases.recv().await {
             let CaseDone { mut row, logging } = one.done;
             if let Some(logging) = logging {
@@ -120,9 +120,9 @@ impl RunShared {
         }
     }
 
-    /// Reports rows once they are safe on disk.
+    /// Reports rows once they are on disk.
     async fn settle_task(&self, mut rows: UnboundedReceiver<PendingRow>) {
-        let _lifted = self.backlog.lifted_at_the_end();
+        let _lifted = self.backlog.lift_on_drop();
         while let Some(PendingRow {
             sink,
             case,
@@ -171,14 +171,14 @@ pub enum Ended {
     Broken(String),
 }
 
-/// The cases of one chain of one suite that are still to do.
+/// The remaining cases of a chain.
 #[derive(Debug, Clone, Copy)]
 struct ChainCursor {
     suite: usize,
     chain: usize,
     /// Number in the plan of the chain's first case.
     first: usize,
-    /// How many of its cases are done.
+    /// Number of finished cases.
     done: usize,
 }
 
@@ -215,14 +215,14 @@ pub async fn execute(
         write_rest(&job, &shared, &queues, &reached.reason);
     }
     *locked(&shared.logged) = None;
-    end_of(logging).await;
+    join_task(logging).await;
     *locked(&shared.rows) = None;
-    end_of(settling).await;
+    join_task(settling).await;
     shared.ended()
 }
 
-/// A panic of the task is one of ours.
-async fn end_of(task: JoinHandle<()>) {
+/// Resumes a panic of the task.
+async fn join_task(task: JoinHandle<()>) {
     if let Err(error) = task.await
         && let Ok(panic) = error.try_into_panic()
     {
@@ -230,7 +230,7 @@ async fn end_of(task: JoinHandle<()>) {
     }
 }
 
-/// Returns when every worker is done, or when the run must stop at once.
+/// Returns when every worker is done, or immediately after a second stop request.
 async fn drain_queues(job: &Arc<Job>, shared: &Arc<RunShared>, queues: &[(QueueKey, Queue)]) {
     let most = job.options.workers;
     let slots = most.map(|most| Arc::new(Semaphore::new(most)));
@@ -248,7 +248,7 @@ async fn drain_queues(job: &Arc<Job>, shared: &Arc<RunShared>, queues: &[(QueueK
     }
     let is_cut = tokio::select! {
         () = finish(&mut workers) => false,
-        () = shared.cancel.at_once() => true,
+        () = shared.cancel.wait_for_second() => true,
     };
     if is_cut {
         workers.shutdown().await;
@@ -265,7 +265,7 @@ async fn finish(workers: &mut JoinSet<()>) {
     }
 }
 
-/// One queue per target, so that a slow target keeps none of the others waiting.
+/// One queue per target, so that a slow target does not delay the others.
 fn queues(job: &Job) -> Vec<(QueueKey, Queue)> {
     let mut queues: BTreeMap<QueueKey, VecDeque<ChainCursor>> = BTreeMap::new();
     let mut first = 0;
@@ -338,9 +338,9 @@ impl Worker {
                 Some(slots) => slots.acquire().await.ok(),
                 None => None,
             };
-            self.shared.backlog.room().await;
+            self.shared.backlog.wait_for_room().await;
             if self.shared.is_stopped() {
-                // Its remaining cases may need a row that says why they were not run.
+                // A limit writes rows for the remaining cases.
                 lock(&self.queue).push_front(cursor);
                 return;
             }
@@ -368,14 +368,14 @@ fn work_of<'a>(job: &'a Job, shared: &'a RunShared, cursor: ChainCursor) -> Case
     }
 }
 
-/// Cases that a limit kept from running get an errored row, so that they do not look passed.
+/// Writes an errored row for each case that a limit prevented, so that the run is not a success.
 fn write_rest(job: &Job, shared: &RunShared, queues: &[(QueueKey, Queue)], reason: &str) {
     for (_, queue) in queues {
         let chains = std::mem::take(&mut *lock(queue));
         for mut cursor in chains {
             while cursor.done < job.suites[cursor.suite].job.chains[cursor.chain].len() {
                 let work = work_of(job, shared, cursor);
-                shared.done(work, work.not_begun(reason).into());
+                shared.done(work, work.row_without_run(reason).into());
                 cursor.done += 1;
             }
         }
@@ -386,7 +386,7 @@ fn lock(queue: &Queue) -> MutexGuard<'_, VecDeque<ChainCursor>> {
     locked(queue)
 }
 
-/// The guarded values are consistent at every moment, also after a panic.
+/// Ignores poisoning: the guarded values are consistent even after a panic.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
