@@ -1,4 +1,4 @@
-//! `validate --fix`: shows or writes what the fixes came to. Nothing is written before the whole
+//! `validate --fix`: shows or writes the fixed files. Nothing is written before the whole
 //! result has been read again and found no worse.
 
 use evalrig_core::repair::{Overlay, Repaired};

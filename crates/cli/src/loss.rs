@@ -1,5 +1,5 @@
 //! What the written files leave out (spec 12.7), for people and for machines. There may be
-//! many losses of each test, so nothing is made for one of them that can be shared or done without.
+//! many losses per test, so nothing is allocated per loss that can be shared.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

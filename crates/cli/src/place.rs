@@ -1,5 +1,5 @@
 //! Puts files that were built in memory into a directory. Nothing is written before everything has
-//! been looked at; files of other hands stay unless the user insists; no link leads out.
+//! been checked; foreign files are kept unless the user insists; no link leads out.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,14 +16,14 @@ pub const MANIFEST: &str = ".evalrig-transpile.json";
 /// More than any manifest of ours.
 const MANIFEST_LIMIT: u64 = 16 * 1024 * 1024;
 
-/// Whether files of other hands may be replaced.
+/// Whether files that evalrig did not write may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Foreign {
     Keep,
     Replace,
 }
 
-/// What stands where a file is to go.
+/// What is already at the path of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Missing,
@@ -69,7 +69,7 @@ impl Placement<'_> {
         let manifest = self.manifest();
         for (file, state) in self.files.iter().zip(states) {
             if let Some(link) = self.directory_in_the_way(file) {
-                return Some(format!("`{link}` is a link or no directory"));
+                return Some(format!("`{link}` is a link or not a directory"));
             }
             if *state != State::Differs {
                 continue;
@@ -125,12 +125,12 @@ impl Placement<'_> {
         }
         let mut text = serde_json::to_string_pretty(&manifest).map_err(io::Error::other)?;
         text.push('\n');
-        // Last, so that it never speaks of a file that is not there.
+        // Last, so that it never names a file that is missing.
         staged.add(&self.directory.join(MANIFEST), text.as_bytes())?;
         staged.finish()
     }
 
-    /// What cannot be read counts as nothing: then files are taken for those of others.
+    /// An unreadable manifest counts as empty: then all files count as foreign.
     fn manifest(&self) -> BTreeMap<String, String> {
         let path = self.directory.join(MANIFEST);
         let is_sound = fs::symlink_metadata(&path)

@@ -1,4 +1,4 @@
-//! Small findings for the tests of this folder. Files lie in `/work`.
+//! Small findings for the tests of this folder. Files are in `/work`.
 
 use camino::Utf8Path;
 use evalrig_core::diagnostic::{Code, Diagnostic, Family, Fix, Level, Severity};
@@ -51,7 +51,7 @@ impl Fixture {
         self.sources.add_excerpt(path.into(), text, first, offset)
     }
 
-    /// Where a text stands; the n-th time it occurs, counted from 0.
+    /// The span of the n-th occurrence of a text, counted from 0.
     pub fn find(&self, source: SourceId, needle: &str, nth: usize) -> Span {
         let text = self.sources.get(source).text();
         let (at, _) = text.match_indices(needle).nth(nth).unwrap();

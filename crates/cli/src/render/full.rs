@@ -17,7 +17,7 @@ use evalrig_run::text::{self, INTERNAL_MARK};
 
 /// What files and continuous integration get.
 const WIDTH: usize = 140;
-/// Below this a drawing is of no use to anybody.
+/// A narrower drawing is unreadable.
 const NARROWEST: usize = 60;
 /// More places would bury the fault itself.
 const RELATED: usize = 6;

@@ -93,7 +93,7 @@ impl Findings<'_> {
         Cow::Owned(self.secrets.redact(text))
     }
 
-    /// The file of a span as it is shown: relative when it lies below the working directory.
+    /// The file of a span as it is shown: relative below the working directory.
     fn path_of(&self, span: Span) -> String {
         let path = self.sources.get(span.source).path();
         self.redact(&text::shown_path(path, self.working_directory))

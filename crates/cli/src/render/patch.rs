@@ -12,8 +12,8 @@ const HUNK: Style = AnsiColor::Cyan.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
 const ADDED: Style = AnsiColor::Green.on_default();
 
-/// Empty when nothing changes. Control characters of the file are shown as pictures; whoever
-/// knows secrets redacts the answer.
+/// Empty when nothing changes. Control characters of the file are shown as pictures. The
+/// caller redacts secrets.
 pub fn unified(path_shown: &str, before: &str, after: &str, color: bool) -> String {
     // Only `\n` ends a line, as in git: a lone `\r` would tear a line of the patch in two.
     let old: Vec<&str> = before.split_inclusive('\n').collect();

@@ -27,7 +27,7 @@ pub struct Spot {
 }
 
 impl Spot {
-    /// Accepts any span, also one that lies outside of the text or splits a character.
+    /// Accepts any span, also one outside of the text or splits a character.
     pub fn new(source: &Source, span: Span, label: Option<String>, width: usize) -> Self {
         let text = source.text();
         let start = floor(text, span.start as usize);

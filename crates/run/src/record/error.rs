@@ -18,9 +18,9 @@ pub enum RecordError {
     Damaged { path: Utf8PathBuf },
     /// Another run is writing there.
     Busy { path: Utf8PathBuf },
-    /// There are results already, and nobody said that they may go.
+    /// There are results already, and replacing them was not requested.
     Exists { path: Utf8PathBuf },
-    /// Somebody wrote there between reading and going on.
+    /// Another process wrote to the file between reading and resuming.
     Changed { path: Utf8PathBuf },
     /// The writer is gone.
     Stopped,
@@ -69,7 +69,7 @@ pub enum ReadError {
         path: Utf8PathBuf,
         source: io::Error,
     },
-    /// A line that is none of ours. Lines count from 1.
+    /// A line that evalrig did not write. Lines count from 1.
     Corrupt {
         path: Utf8PathBuf,
         line: u64,
@@ -102,7 +102,7 @@ impl fmt::Display for ReadError {
                 path,
                 line: 1,
                 reason,
-            } => write!(f, "`{path}` is no results file: line 1 is {reason}"),
+            } => write!(f, "`{path}` is not a results file: line 1 is {reason}"),
             Self::Corrupt { path, line, reason } => write!(f, "{path}:{line}: {reason}"),
         }
     }

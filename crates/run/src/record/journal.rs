@@ -96,7 +96,7 @@ impl JournalHeader {
     }
 }
 
-/// A short name for the tests of a plan: changes when a test is added, taken away, moved, or means
+/// A short name for the tests of a plan: changes when a test is added, removed, moved, or means
 /// something else. Takes pairs of id and `testHash`.
 pub fn fingerprint<'a>(tests: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     // Not a cryptographic hash: there is nothing to gain by making two plans look alike.
@@ -152,7 +152,7 @@ pub(super) enum JournalLine {
     Other,
 }
 
-/// Why a line is none of a journal, in words.
+/// The error says why the line does not belong to a journal.
 pub(super) fn read_line(line: &[u8]) -> Result<JournalLine, String> {
     let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
     let value = json_value(text).ok_or("not JSON")?;

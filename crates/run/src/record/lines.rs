@@ -92,7 +92,7 @@ pub(super) struct AppendFile<M> {
     medium: M,
     /// Of the whole lines.
     length: u64,
-    /// Whether something unpromised may stand behind them.
+    /// Whether a partial write may follow them.
     has_debris: bool,
 }
 
@@ -113,7 +113,7 @@ impl AppendFile<DiskFile> {
             let path = path.to_owned();
             return Err(RecordError::Busy { path });
         }
-        // Read after locking: whoever held the lock may have written until then.
+        // Read after locking: the previous holder may have written until then.
         let length = file.metadata().map_err(fail)?.len();
         Ok(Self::new(path, DiskFile { file, kind }, length))
     }
@@ -221,7 +221,7 @@ impl<M: Medium> AppendFile<M> {
     }
 }
 
-/// Takes the lock; whether somebody else keeps it.
+/// Tries to take the lock. Whether another process keeps it.
 fn is_busy(file: &File) -> bool {
     let begun = Instant::now();
     while matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {

@@ -1,8 +1,8 @@
-//! Where the record of a run lies (spec 11.1).
+//! The files of a run's record (spec 11.1).
 //!
 //! Each suite of an invocation has a results file of its own, named after it. With `--output` all
 //! of them share that file; rows say which suite they belong to. `latest.jsonl` is kept only in our own
-//! folder: a directory that somebody chose is not added to.
+//! folder, never in a directory that the user chose.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -28,18 +28,18 @@ pub struct Place {
     results: Utf8PathBuf,
 }
 
-/// How `latest.jsonl` stands for the newest results.
+/// How `latest.jsonl` refers to the newest results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Latest {
     Link,
     /// To be made again when the run is over.
     Copy,
-    /// The results lie where somebody chose.
+    /// The user chose where the results are.
     None,
 }
 
 impl Place {
-    /// A new, empty results file under the root. Nobody else can get the same one: runs that start
+    /// A new, empty results file under the root. No other process can get the same one: runs that start
     /// in the same second have numbers from 2 behind the time.
     pub fn claim(root: &Utf8Path, suite: &str, now: SystemTime) -> io::Result<Self> {
         let folder = root.join(FOLDER);
@@ -73,8 +73,8 @@ impl Place {
         Ok(Self::existing(results))
     }
 
-    /// Results of an earlier run. A link such as `latest.jsonl` stands for what it points to, so
-    /// that its journal is found and its summary lies beside it.
+    /// Results of an earlier run. A link such as `latest.jsonl` is resolved, so
+    /// that the journal is found and the summary is written beside the results.
     pub fn existing(results: &Utf8Path) -> Self {
         let is_link = fs::symlink_metadata(results).is_ok_and(|found| found.is_symlink());
         let target = is_link.then(|| results.canonicalize_utf8().ok()).flatten();
@@ -83,7 +83,7 @@ impl Place {
         }
     }
 
-    /// Where results lie under a root.
+    /// The folder of results under a root.
     pub fn folder(root: &Utf8Path) -> Utf8PathBuf {
         root.join(FOLDER)
     }
@@ -154,7 +154,7 @@ impl Place {
         Utf8PathBuf::from(format!("{stem}.summary.json"))
     }
 
-    /// Makes `latest.jsonl` stand for these results. There is no moment without one.
+    /// Points `latest.jsonl` to these results, atomically.
     pub fn point_latest(&self) -> io::Result<Latest> {
         let (Some(folder), Some(name)) = (self.results.parent(), self.results.file_name()) else {
             return Ok(Latest::None);
@@ -197,7 +197,7 @@ fn link(_target: &str, _place: &Utf8Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Names of suites are slugs already; this keeps a name that is none from leaving the folder.
+/// Suite names are usually slugs; this keeps any other name from leaving the folder.
 fn safe_name(suite: &str) -> String {
     let kept = suite.chars().map(|c| match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => c,

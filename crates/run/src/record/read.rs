@@ -18,7 +18,7 @@ use super::row::{CaseKey, Row, SCHEMA_VERSION};
 
 const BUFFER: usize = 256 * 1024;
 
-/// Where a line lies.
+/// The position of a line in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineExtent {
     /// From 1.
@@ -143,14 +143,14 @@ struct RowHeadError {
     kind: String,
 }
 
-/// Why a line is no row, in words.
+/// The error says why the line is not a row.
 pub(crate) fn read_row_head(line: &[u8]) -> Result<(CaseKey, Finished), String> {
     let head: RowHead = serde_json::from_slice(line).map_err(|error| reason(&error))?;
     if head.schema_version > SCHEMA_VERSION {
         return Err("written by a newer version of evalrig".to_owned());
     }
     let outcome = Outcome::parse(&head.outcome);
-    let outcome = outcome.ok_or_else(|| format!("`{}` is no outcome", head.outcome))?;
+    let outcome = outcome.ok_or_else(|| format!("`{}` is not an outcome", head.outcome))?;
     let key = CaseKey {
         suite: head.dataset,
         test: head.eval_id,

@@ -435,7 +435,7 @@ fn write_outcome<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::O
 
 fn read_outcome<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
     let word = String::deserialize(deserializer)?;
-    let unknown = || serde::de::Error::custom(format!("`{word}` is no outcome"));
+    let unknown = || serde::de::Error::custom(format!("`{word}` is not an outcome"));
     Outcome::parse(&word).ok_or_else(unknown)
 }
 
@@ -454,7 +454,7 @@ fn read_verdict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ver
         "pass" => Ok(Some(Verdict::Pass)),
         "borderline" => Ok(Some(Verdict::Borderline)),
         "fail" => Ok(Some(Verdict::Fail)),
-        other => Err(serde::de::Error::custom(format!("`{other}` is no verdict"))),
+        other => Err(serde::de::Error::custom(format!("`{other}` is not a verdict"))),
     }
 }
 

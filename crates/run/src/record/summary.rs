@@ -2,7 +2,7 @@
 //! give the same summary, but for sums of floats in their last digits.
 //!
 //! Where the format is silent:
-//! - `byEvaluator` has assertions as they stand in tests; members of composites are inside them.
+//! - `byEvaluator` has assertions as tests list them; members of composites are inside them.
 //!   Its `count` is that of grades with a score. Names are sorted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,7 +17,7 @@ use super::totals::RunTotals;
 use crate::disk::{self, Durability};
 use crate::text::numbers::rounded;
 
-/// So many different misses are told apart; what comes later is counted only if it is known.
+/// At most this many distinct misses are counted; later ones only if they are already known.
 const DISTINCT_MISSES: usize = 10_000;
 const TOP_MISSES: usize = 10;
 
@@ -163,7 +163,7 @@ impl SummaryBuilder {
         }
     }
 
-    /// How many misses came too late to be told apart.
+    /// Misses that came after the limit of distinct ones.
     pub fn misses_left_out(&self) -> u64 {
         self.misses_left_out
     }

@@ -36,7 +36,7 @@ pub fn transcript_value(transcript: &Transcript) -> Value {
     map.into()
 }
 
-/// `None` when it is no transcript.
+/// `None` when it is not a transcript.
 pub fn read_transcript(value: &Value) -> Option<Transcript> {
     let map = value.as_map()?;
     let calls = match map.get("calls") {
@@ -98,7 +98,7 @@ fn with_result(asked: &Value, made: Option<&Call>) -> Value {
 
 /// The messages of `outputMessages`, and the calls that they tell of. Forms of other writers are
 /// read too: content as one text, `tool_calls` of chat APIs, `{tool, args, output}`. `None` when
-/// something is no message.
+/// something is not a message.
 pub fn read_output_messages(values: &[serde_json::Value]) -> Option<(Vec<Message>, Vec<Call>)> {
     let mut messages = Vec::with_capacity(values.len());
     let mut calls: Vec<Call> = Vec::new();

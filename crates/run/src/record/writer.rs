@@ -1,8 +1,8 @@
 //! Writes the record while a run goes on. What a receipt has confirmed survives a crash.
 //!
-//! Whoever hands over a row writes it at once, so that a killed run loses nothing that was handed
+//! The caller's thread writes a row at once, so that a killed run loses nothing that was handed
 //! over. A thread syncs what has been written and only then hands out the receipts: a burst of rows
-//! costs few syncs, and nobody waits for a slow disk.
+//! costs few syncs, and workers do not wait for a slow disk.
 
 use std::future::Future;
 use std::io;
@@ -75,7 +75,7 @@ struct Unsynced {
     receipt: oneshot::Sender<Result<(), RecordError>>,
 }
 
-/// Resolves when an entry is safe, or cannot be. Whoever does not care may drop it.
+/// Resolves when an entry is on disk or could not be written. May be dropped.
 #[derive(Debug)]
 #[must_use = "an entry is safe only when its receipt says so"]
 pub struct Receipt(oneshot::Receiver<Result<(), RecordError>>);
@@ -109,7 +109,7 @@ pub struct Recorder {
     place: Place,
     secrets: Arc<Secrets>,
     results: Mutex<AppendFile<Box<dyn Medium>>>,
-    /// Results that are no file have none.
+    /// Results that are not a regular file have none.
     journal: Option<Mutex<AppendFile<Box<dyn Medium>>>>,
     /// `None` once closed.
     written: Option<Sender<Unsynced>>,
@@ -118,7 +118,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a record. Results that are no file, such as a pipe, have no journal.
+    /// Begins a record. Results that are not a regular file, such as a pipe, have no journal.
     pub fn create(
         place: Place,
         existing: Existing,
@@ -265,7 +265,7 @@ impl Recorder {
             return Receipt::settled(Err(error));
         }
         let (receipt, promise) = oneshot::channel();
-        // If nobody listens, the promise is broken and says so.
+        // If the sync thread is gone, the receipt resolves to an error.
         let _ = written.send(Unsynced { book, receipt });
         Receipt(promise)
     }

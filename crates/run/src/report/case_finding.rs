@@ -111,7 +111,7 @@ pub enum CheckState {
     Errored(Option<CaseFault>),
 }
 
-/// An assertion that is worth a look: points were lost, a gate was missed, or there is no score.
+/// An assertion to show: it lost points, missed a gate, or has no score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckFinding {
     /// `outer › inner` for members of composites.
@@ -244,8 +244,8 @@ impl CaseFinding {
         missed.cloned().or_else(lost).unwrap_or_default()
     }
 
-    /// Findings with one cause have one key. Numbers in messages (times, ports) are no difference
-    /// between causes.
+    /// Findings with one cause have one key. Numbers in messages (times, ports) are
+    /// ignored.
     pub fn cause(&self) -> String {
         let mut key = self.outcome.word().to_owned();
         match (self.outcome, &self.trouble) {
@@ -378,7 +378,7 @@ fn without_digits(text: &str) -> String {
     out
 }
 
-/// Lines as one, told apart: what judges and scripts say often comes in several.
+/// Joins lines with a visible separator: judges and scripts often write several.
 fn joined(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" · ")

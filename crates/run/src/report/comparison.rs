@@ -39,7 +39,7 @@ pub(super) fn notable_changes(tests: &[TestChange], most: usize) -> (Vec<&TestCh
     )
 }
 
-/// What a test is called where others have to be told apart from it.
+/// The name of a test, with as much as makes it unique.
 #[derive(Debug, Clone, Copy)]
 pub struct Names {
     has_suites: bool,

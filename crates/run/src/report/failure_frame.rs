@@ -91,7 +91,7 @@ impl FailureFrame<'_> {
             .map(|fact| format!("{dot}{fact}"))
             .collect();
         let facts = paint.cut(&facts, paint.columns() - 2 - wrap::width(phrase));
-        // A name that fills lines helps nobody to find the test.
+        // A name that fills lines does not help to find the test.
         let test = paint.cut(&test, paint.columns() - 2);
         let beside = (paint.columns() - 2).saturating_sub(wrap::width(&test) + 2);
         let parts = if beside < 12 {

@@ -419,7 +419,7 @@ pub fn huge_row() -> Row {
     row
 }
 
-/// Two runs of one trial each, by test and what came of it.
+/// Two runs of one trial each, by test and outcome.
 pub fn compared(name: &str, base: &[(&str, Outcome)], now: &[(&str, Outcome)]) -> Compared {
     let case = |(test, outcome): &(&str, Outcome)| ComparedCase {
         suite: "support".to_owned(),

@@ -1,5 +1,5 @@
 //! One HTML file that needs nothing else: no network, no server, no second file. What agents wrote
-//! stands in it as data only, so it is never read as markup or run as a script.
+//! is embedded as data only, so it is never read as markup or run as a script.
 
 mod case;
 mod comparison;
@@ -54,7 +54,7 @@ const SCRIPT: &str = concat!(
     "})();\n",
 );
 
-/// Cases whose details stand in one block. The script reads a block when one of its cases is
+/// Cases per block of details. The script reads a block when one of its cases is
 /// opened, so that a page with many cases is there at once.
 const BLOCK: usize = 50;
 
@@ -138,7 +138,7 @@ fn without_returns(text: &str) -> String {
 }
 
 /// JSON in which nothing can end or open an element, whatever the strings in it say. The signs can
-/// stand in strings only, so the meaning stays.
+/// occur in strings only, so the value stays the same.
 fn inert(json: &str) -> String {
     let json = text::json(json);
     let mut out = String::with_capacity(json.len());
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn the_page_loads_nothing_and_makes_no_markup_of_data() {
         for text in [TEMPLATE, STYLE, SCRIPT] {
-            // The name of SVG's elements is an address that nobody asks.
+            // The SVG namespace is an address that is never requested.
             let text = text.replace("http://www.w3.org/2000/svg", "");
             for word in [
                 "http:",
@@ -267,7 +267,7 @@ mod tests {
         assert!(!SCRIPT.contains("</") && !SCRIPT.contains("<!--"));
     }
 
-    /// Lists are a habit: a file that nobody names would be missing without a word.
+    /// A script file that is not in the list would silently be missing.
     #[test]
     fn every_file_of_the_script_is_in_it_and_short() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/html/script");
@@ -284,7 +284,7 @@ mod tests {
             assert!(text.lines().count() <= 300, "{} is long", path.display());
             rest -= text.len();
         }
-        assert_eq!(rest, 0, "a file stands in the script twice");
+        assert_eq!(rest, 0, "a file occurs in the script twice");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The whole run as one JSON document. The summary stands behind the rows, because it is known only
-//! when they have been written.
+//! The whole run as one JSON document. The summary follows the rows, because it is known
+//! only when they have been written.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! JUnit XML as CI systems read it: a `testsuite` per suite, a `testcase` per case. The counts stand
+//! JUnit XML as CI systems read it: a `testsuite` per suite, a `testcase` per case. The counts come
 //! before the cases, so the short text of each case is kept until the end; the rows are not.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! How cases are told apart: by no more than it takes.
+//! Which parts of a label are needed to make cases distinct: suite, target, trial.
 
 use super::case_finding::CaseLabel;
 use super::failure_groups::Group;

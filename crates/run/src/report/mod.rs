@@ -1,4 +1,4 @@
-//! One file per report: its name, doc and way of showing stand together. This file holds the trait
+//! One file per report, with its name, doc and rendering. This file holds the trait
 //! and the list. A report needs only rows, comes by them one at a time, and keeps no more of them
 //! than it will show.
 
@@ -96,7 +96,7 @@ mod tests {
             }
             assert!(
                 list.contains(&format!("mod {name};")),
-                "`{name}` is no module"
+                "`{name}` is not a module"
             );
             let text = fs::read_to_string(&path).unwrap();
             if text.contains("pub static REPORT: ReportKind") {

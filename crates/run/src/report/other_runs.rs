@@ -13,7 +13,7 @@ pub struct Compared {
 /// Runs of the same inputs that were logged close together in time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastRuns {
-    /// Local times as they stand in the log; equal when there was only one.
+    /// Local times as written in the log; equal when there was only one.
     pub first: String,
     pub last: String,
     pub passes: u64,

@@ -33,11 +33,11 @@ pub struct RunEnd {
     /// Where the rows are kept, as it is to be shown.
     pub results: Option<Utf8PathBuf>,
     pub summary: Option<Utf8PathBuf>,
-    /// The document of spec 11.3, where somebody has made it.
+    /// The document of spec 11.3, if it was made.
     pub summary_document: Option<Value>,
     /// What was typed, without options that belong to that run alone.
     pub command: Option<String>,
-    /// By the clock on the wall; cases run side by side, so it is no sum.
+    /// Wall-clock time. Cases run concurrently, so it is not the sum of their durations.
     pub duration_ms: Option<u64>,
     pub exit_code: Option<u8>,
     pub stopped: Option<Stopped>,

@@ -10,7 +10,7 @@ use super::RunEnd;
 use super::test_sample::Sample;
 use crate::record::{CaseCounts, OutcomeCounts, Row, RunTotals, SCHEMA_VERSION};
 
-/// More targets or suites than this are counted, but not told apart.
+/// At most this many targets or suites are counted separately.
 const TOLD_APART: usize = 50;
 
 #[derive(Debug, Clone, Default)]
@@ -53,7 +53,7 @@ impl Tally {
         }
     }
 
-    /// The numbers of spec 11.3 over all suites, for when nobody made that document.
+    /// The numbers of spec 11.3 over all suites, for runs without that document.
     pub fn document(&self, end: &RunEnd) -> Value {
         let totals = &self.totals;
         json!({

@@ -29,7 +29,7 @@ pub static REPORT: ReportKind = ReportKind {
     make: |setting| Box::new(Terminal::new(setting)),
 };
 
-/// Causes of one outcome that are drawn; nobody reads more at once.
+/// Causes of one outcome that are drawn; more would not be read.
 const DRAWN: usize = 25;
 
 #[derive(Debug)]

@@ -43,8 +43,8 @@ impl Sample {
         }
     }
 
-    /// Of the share of verdicts that are passes. `None` without verdicts, and where there are so
-    /// many tests that nobody needs it.
+    /// Of the share of verdicts that are passes. `None` without verdicts, and from
+    /// [`SELF_EVIDENT`] tests on.
     pub fn rate(&self) -> Option<Interval> {
         let verdicts: Vec<Passes> = self.tests.values().map(|cases| cases.verdicts).collect();
         clustered_rate(&verdicts, CONFIDENCE)

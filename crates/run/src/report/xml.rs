@@ -11,7 +11,7 @@ pub fn escape(text: &str) -> String {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
-            // Also because of `]]>`, which may not stand in content.
+            // Also because `]]>` is not allowed in content.
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\n' => out.push('\n'),

@@ -22,7 +22,7 @@ pub fn json(base: &str, candidate: &str, comparison: &Comparison) -> Value {
             "trialsNeeded": judged.and_then(|judged| judged.trials_needed),
         },
     });
-    // Only where more trials are needed, and somebody knows what they cost.
+    // Only where more trials are needed and their cost is known.
     if let Some(cost) = comparison.suite.and_then(|suite| suite.cost_needed) {
         shown["suite"]["costNeededUsd"] = json!(rounded(cost));
     }

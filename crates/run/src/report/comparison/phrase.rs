@@ -101,7 +101,7 @@ pub fn size(suite: &SuiteChange) -> String {
     }
 }
 
-/// Where the run stands beside its baseline.
+/// The verdict of a run against its baseline.
 pub fn verdict(comparison: &Comparison) -> &'static str {
     match comparison.suite.map(|suite| suite.judged.verdict) {
         Some(ComparisonVerdict::Better) => "better than the baseline",

@@ -7,9 +7,9 @@ use super::super::PastRuns;
 use super::rate::Rate;
 use crate::text;
 
-/// As many as can be told apart on a plot.
+/// As many points as a plot can show.
 const POINTS: usize = 60;
-/// A time has 19 characters; logs are files that anybody may have edited.
+/// A time has 19 characters, but logs may have been edited by hand.
 const TIME: usize = 30;
 
 /// Null when there are fewer than two points: one of them shows no course.
@@ -38,7 +38,7 @@ fn point(runs: &PastRuns) -> Value {
     })
 }
 
-/// The ends of the course; what lies between is in the table below the plot.
+/// The first and the last run; those between are in the table below the plot.
 fn told(runs: &PastRuns) -> String {
     format!("on {} {}", text::line(&runs.first, TIME), text(runs))
 }

@@ -14,7 +14,7 @@ pub struct Rate {
     pub passes: u64,
     /// Those with a verdict.
     pub trials: u64,
-    /// That of a sample that knows which cases are of one test, where somebody needs it.
+    /// The interval of a sample that knows which cases belong to one test.
     sampled: Option<Interval>,
 }
 

@@ -17,7 +17,7 @@ const NAME: usize = 300;
 #[derive(Debug, Default)]
 pub struct SummaryPanel {
     tally: Tally,
-    /// Sum over cases; they run side by side, so it is no time on the wall.
+    /// Sum over cases. They run concurrently, so this is not wall-clock time.
     case_ms: u64,
     /// First and last end of a case, as written.
     span: Option<(String, String)>,

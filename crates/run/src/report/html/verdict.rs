@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::comparison as words;
 use crate::text::numbers;
 
-/// As it stands over everything else.
+/// The headline of the comparison.
 pub fn title(comparison: &Comparison) -> &'static str {
     match comparison.suite.map(|suite| suite.judged.verdict) {
         Some(ComparisonVerdict::Better) => "Better",

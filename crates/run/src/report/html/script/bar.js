@@ -1,4 +1,4 @@
-// What stands over a list and narrows it: buttons, choices and a search.
+// The filters above a list: buttons, choices and a search.
 
 // Made when it is first asked for, and kept.
 function haystack(one, words) {

@@ -84,7 +84,7 @@ function drawCase(one) {
 
 // ---- Opening and closing it
 
-// The address names the open case, so that it can be sent to somebody with the file.
+// The URL fragment names the open case, so that a link to it can be shared.
 function keepAddress(hash) {
   try {
     history.replaceState(null, "", hash);

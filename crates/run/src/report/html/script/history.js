@@ -2,7 +2,7 @@
 
 const DATE = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)/;
 
-// Times are texts of a log: what is none stays what it is.
+// Times are texts from a log: anything else is shown as it is.
 function partsOf(time) {
   const found = DATE.exec(time);
   return found ? { day: found[1], clock: found[2] } : { day: time.slice(0, 16), clock: "" };

@@ -4,7 +4,7 @@
 const HIGH = 170;
 const plots = [];
 
-// `draw` gets a width and gives a drawing; without it the note says why there is none.
+// `draw` takes a width and returns a drawing; without `draw` only the note is shown.
 function plot(place, title, note, draw, ...after) {
   const caption = el("figcaption", "", el("b", "", title), note && el("span", "", note));
   const box = el("div", "plot");
@@ -122,7 +122,7 @@ function drawCosts() {
   const scored = cases.filter((one) => known(one.score)).length;
   // Not by spreading into `Math.max`, which takes no list of a hundred thousand.
   const most = points.reduce((top, one) => Math.max(top, one.cost), 0);
-  // Costs that nobody reported need no empty plot: the tile says that they are unknown.
+  // Without reported costs there is no plot: the tile says that they are unknown.
   if (!points.length || most <= 0) return;
   const edge = ceiling(most);
   const dots = clusters(points, edge);
