@@ -70,7 +70,7 @@ fn with_a_gate_the_comparison_decides_and_not_the_tests() {
             &["--target", "good", "--trials", "1", "--filter", "t1?"],
             0,
             3,
-            "! gate: inconclusive beside the baseline; ",
+            "! gate: inconclusive against the baseline; ",
         ),
     ] {
         let ask = |more: &[&str]| {
@@ -170,7 +170,7 @@ fn a_mistake_costs_nothing() {
             2,
             "nowhere.jsonl` cannot be read",
         ),
-        (&["--baseline", "EVAL.yaml"], 2, "is no results file"),
+        (&["--baseline", "EVAL.yaml"], 2, "is not a results file"),
         (
             &["--baseline", "latest"],
             2,

@@ -239,7 +239,7 @@ Exit codes:
   1  a test failed or was borderline; with --gate: worse than the baseline
   2  could not start: usage, a fault in a suite, no targets file, no judge, no baseline
   3  something could not be measured; with --gate also: nothing is settled
-  4  nothing was selected, or nothing got a verdict; with --gate: no test in common
+  4  nothing was selected, or no test could be graded; with --gate: no test in common
   130, 143  interrupted by a signal; what was finished is kept";
 
 /// Shown at the end of `compare --help`.

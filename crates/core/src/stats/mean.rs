@@ -28,7 +28,7 @@ pub fn clustered_mean(groups: &[Vec<f64>], confidence: f64) -> Option<(f64, Inte
     Some((centre, interval))
 }
 
-/// `between 0.76 and 0.99`. An interval narrower than the printed precision is widened.
+/// `95 % CI 0.76–0.99`. An interval narrower than the printed precision is widened.
 pub fn mean_between(interval: Interval) -> String {
     let low = (interval.low * 100.0).round();
     let high = (interval.high * 100.0).round();
@@ -40,7 +40,7 @@ pub fn mean_between(interval: Interval) -> String {
             (interval.high * 100.0).ceil(),
         )
     };
-    format!("between {:.2} and {:.2}", low / 100.0, high / 100.0)
+    format!("95 % CI {:.2}–{:.2}", low / 100.0, high / 100.0)
 }
 
 /// CR1: the sum of squared deviations per test, times G / (G − 1).
@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn an_interval_of_a_mean_is_never_a_point() {
         let text = |low: f64, high: f64| mean_between(Interval { low, high });
-        assert_eq!(text(0.761, 0.9899), "between 0.76 and 0.99");
-        assert_eq!(text(0.8701, 0.8702), "between 0.87 and 0.88");
-        assert_eq!(text(0.0, 0.004), "between 0.00 and 0.01");
+        assert_eq!(text(0.761, 0.9899), "95 % CI 0.76–0.99");
+        assert_eq!(text(0.8701, 0.8702), "95 % CI 0.87–0.88");
+        assert_eq!(text(0.0, 0.004), "95 % CI 0.00–0.01");
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn wilson_at(rate: f64, size: f64, z: f64) -> Interval {
     }
 }
 
-/// `19 of 20 passed, 95 %, between 76 and 99 %`. Without the interval from 200 cases on.
+/// `19 of 20 passed, 95 %, 95 % CI 76–99 %`. Without the interval from 200 cases on.
 pub fn rate_text(passes: u64, trials: u64, verb: &str) -> String {
     let counts = format!("{passes} of {trials} {verb}");
     if trials == 0 {
@@ -39,15 +39,15 @@ pub fn rate_text(passes: u64, trials: u64, verb: &str) -> String {
     }
 }
 
-/// `between 76 and 99 %`. An interval narrower than the printed precision is widened.
+/// `95 % CI 76–99 %`. An interval narrower than the printed precision is widened.
 pub fn between(interval: Interval) -> String {
     let low = (interval.low * 100.0).round();
     let high = (interval.high * 100.0).round();
     if low < high {
-        format!("between {low:.0} and {high:.0} %")
+        format!("95 % CI {low:.0}–{high:.0} %")
     } else {
         format!(
-            "between {:.0} and {:.0} %",
+            "95 % CI {:.0}–{:.0} %",
             (interval.low * 100.0).floor(),
             (interval.high * 100.0).ceil()
         )
@@ -98,15 +98,15 @@ mod tests {
     fn a_rate_says_how_sure_it_is() {
         assert_eq!(
             rate_text(19, 20, "passed"),
-            "19 of 20 passed, 95 %, between 76 and 99 %"
+            "19 of 20 passed, 95 %, 95 % CI 76–99 %"
         );
         assert_eq!(
             rate_text(3, 3, "passed"),
-            "3 of 3 passed, 100 %, between 44 and 100 %"
+            "3 of 3 passed, 100 %, 95 % CI 44–100 %"
         );
         assert_eq!(
             rate_text(0, 1, "passed"),
-            "0 of 1 passed, 0 %, between 0 and 79 %"
+            "0 of 1 passed, 0 %, 95 % CI 0–79 %"
         );
         assert_eq!(rate_text(150, 200, "passed"), "150 of 200 passed, 75 %");
         assert_eq!(rate_text(0, 0, "passed"), "0 of 0 passed");

@@ -454,7 +454,9 @@ fn read_verdict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ver
         "pass" => Ok(Some(Verdict::Pass)),
         "borderline" => Ok(Some(Verdict::Borderline)),
         "fail" => Ok(Some(Verdict::Fail)),
-        other => Err(serde::de::Error::custom(format!("`{other}` is not a verdict"))),
+        other => Err(serde::de::Error::custom(format!(
+            "`{other}` is not a verdict"
+        ))),
     }
 }
 

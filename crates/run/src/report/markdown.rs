@@ -321,9 +321,9 @@ mod tests {
         insta::assert_snapshot!("baseline", shown().end(end.clone()).rows(&rows));
         end.is_gated = true;
         let text = shown().end(end).rows(&rows);
-        let first = "### ❌ evalrig gate: worse than the baseline\n\nEqual runs look as bad";
+        let first = "### ❌ evalrig gate: worse than the baseline\n\nA drop this large";
         assert!(text.starts_with(first), "{text}");
-        assert!(text.contains("\n✅ evalrig: 1 test passed (100 %, between 21 and 100 %)\n"));
+        assert!(text.contains("\n✅ evalrig: 1 test passed (100 %, 95 % CI 21–100 %)\n"));
     }
 
     #[test]

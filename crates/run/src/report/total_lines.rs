@@ -17,7 +17,7 @@ pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
     if counts.total() == 0 {
         parts.push("nothing was run".to_owned());
     } else if counts.judged() == 0 {
-        parts.push("nothing got a verdict".to_owned());
+        parts.push("no test could be graded".to_owned());
     } else if passed == counts.judged() && counts.of(Outcome::Errored) == 0 {
         let all = match passed {
             1 => format!("1 {one} passed"),
@@ -79,17 +79,14 @@ fn verdict(counts: &OutcomeCounts, end: &RunEnd) -> Outcome {
     }
 }
 
-/// `0.87 on average over 22 cases, between 0.74 and 0.94`.
+/// `mean 0.87 (95 % CI 0.74–0.94, 22 cases)`.
 pub fn average(tally: &Tally) -> Option<String> {
     let average = numbers::average(tally.totals.average_score()?);
     let (one, many) = tally.nouns();
-    let text = match tally.totals.scores.reported {
-        1 => format!("{average}, from 1 {one}"),
-        n => format!("{average} on average over {} {many}", numbers::count(n)),
-    };
+    let scored = numbers::counted(tally.totals.scores.reported, one, many);
     Some(match tally.sample.average() {
-        Some(interval) => format!("{text}, {}", mean_between(interval)),
-        None => text,
+        Some(interval) => format!("mean {average} ({}, {scored})", mean_between(interval)),
+        None => format!("mean {average} ({scored})"),
     })
 }
 
@@ -210,11 +207,11 @@ mod tests {
     fn an_average_says_of_how_many() {
         assert_eq!(
             average(&tally(&[None])).unwrap(),
-            "0.90, from 1 test, between 0.17 and 1.00"
+            "mean 0.90 (95 % CI 0.17–1.00, 1 test)"
         );
         assert_eq!(
             average(&tally(&[None, None])).unwrap(),
-            "0.90 on average over 2 tests, between 0.28 and 1.00"
+            "mean 0.90 (95 % CI 0.28–1.00, 2 tests)"
         );
         assert_eq!(average(&Tally::default()), None);
     }
@@ -230,7 +227,7 @@ mod tests {
             headline(&tally(&[None, None]), &end),
             (
                 Outcome::Errored,
-                "interrupted after 2 of 40 tests; all 2 tests passed (100 %, between 34 and 100 %)"
+                "interrupted after 2 of 40 tests; all 2 tests passed (100 %, 95 % CI 34–100 %)"
                     .to_owned()
             )
         );

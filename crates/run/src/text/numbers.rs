@@ -65,7 +65,7 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     }
 }
 
-/// `19 of 20 passed (95 %, between 76 and 99 %)`.
+/// `19 of 20 passed (95 %, 95 % CI 76–99 %)`.
 pub fn share(part: u64, whole: u64, interval: Option<Interval>) -> String {
     let counts = format!("{} of {} passed", count(part), count(whole));
     match (whole, interval) {
@@ -75,7 +75,7 @@ pub fn share(part: u64, whole: u64, interval: Option<Interval>) -> String {
     }
 }
 
-/// `(95 %, between 76 and 99 %)`. `whole` is not 0.
+/// `(95 %, 95 % CI 76–99 %)`. `whole` is not 0.
 pub fn interval_text(part: u64, whole: u64, interval: Interval) -> String {
     format!("({} %, {})", percent(part, whole), between(interval))
 }
@@ -116,11 +116,11 @@ mod tests {
     fn a_rate_is_certain_only_when_all_agree() {
         assert_eq!(
             share(19, 20, Some(wilson(19, 20, 0.95))),
-            "19 of 20 passed (95 %, between 76 and 99 %)"
+            "19 of 20 passed (95 %, 95 % CI 76–99 %)"
         );
         assert_eq!(
             share(1, 1, Some(wilson(1, 1, 0.95))),
-            "1 of 1 passed (100 %, between 21 and 100 %)"
+            "1 of 1 passed (100 %, 95 % CI 21–100 %)"
         );
         assert_eq!(
             share(99_999, 100_000, None),

@@ -209,7 +209,7 @@ pub fn ascii(text: &str) -> Cow<'_, str> {
         match c {
             CUT => out.push_str("..."),
             '›' => out.push('>'),
-            '·' => out.push('-'),
+            '·' | '–' => out.push('-'),
             '：' => out.push_str(" :"),
             '＃' => out.push_str(" #"),
             c if c.is_ascii() => out.push(c),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_runners_are_defuse_commands() {
+    fn commands_of_runners_are_defused() {
         assert_eq!(line("::error::x ::y", 90), "：:error::x ::y");
         assert_eq!(excerpt("a\n  ::stop::", 9, 90).lines, ["a", "  ：:stop::"]);
         assert_eq!(

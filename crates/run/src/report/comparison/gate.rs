@@ -78,8 +78,8 @@ mod tests {
         assert_eq!(outcome, Outcome::Failed);
         assert_eq!(
             said,
-            "gate: worse than the baseline; equal runs look as bad as this in less than 0.1 % of \
-             comparisons; exit code 1"
+            "gate: worse than the baseline; a drop this large happens by chance in fewer than 1 in \
+             1,000 comparisons; exit code 1"
         );
         let (outcome, said) = text([5, 5], 0);
         assert_eq!(outcome, Outcome::Passed);
@@ -108,7 +108,7 @@ mod tests {
         let said = found.line();
         assert_eq!(found.outcome, Outcome::Errored);
         assert!(
-            said.starts_with("gate: inconclusive beside the baseline; neither"),
+            said.starts_with("gate: inconclusive against the baseline; not enough"),
             "{said}"
         );
         end.is_gated = false;

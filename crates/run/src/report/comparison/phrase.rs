@@ -39,7 +39,7 @@ pub fn counts(comparison: &Comparison) -> String {
     }
 }
 
-/// `pass rate 0.94 (0.81 to 0.98) -> 0.81 (0.66 to 0.91): -13 points, 95 % between -25 and -1,
+/// `pass rate 0.94 (95 % CI 0.81–0.98) -> 0.81 (95 % CI 0.66–0.91): -13 points (95 % CI -25 to -1),
 /// p = 0.021`.
 pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
     let judged = &suite.judged;
@@ -52,7 +52,7 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
             level(comparison.measure, value)
         } else {
             format!(
-                "{} ({:.2} to {:.2})",
+                "{} (95 % CI {:.2}–{:.2})",
                 level(comparison.measure, value),
                 interval.low,
                 interval.high
@@ -60,7 +60,7 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
         }
     };
     format!(
-        "{what} {} -> {}: {} points, 95 % between {} and {}, {}",
+        "{what} {} -> {}: {} points (95 % CI {} to {}), {}",
         alone(judged.levels.base, judged.level_intervals.base),
         alone(judged.levels.candidate, judged.level_intervals.candidate),
         points(judged.delta),
@@ -107,7 +107,7 @@ pub fn verdict(comparison: &Comparison) -> &'static str {
         Some(ComparisonVerdict::Better) => "better than the baseline",
         Some(ComparisonVerdict::Worse) => "worse than the baseline",
         Some(ComparisonVerdict::Equivalent) => "equivalent to the baseline",
-        Some(ComparisonVerdict::Inconclusive) => "inconclusive beside the baseline",
+        Some(ComparisonVerdict::Inconclusive) => "inconclusive against the baseline",
         None => "no test was measured in both runs",
     }
 }
@@ -118,17 +118,17 @@ pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
     let margin = (comparison.margin * 1000.0).round() / 10.0;
     // The test is about these tests, the interval about tests like these.
     let other = if judged.interval.holds(0.0) {
-        "; how other tests would fare is less certain"
+        "; the effect on other tests is less certain"
     } else {
         ""
     };
     match judged.verdict {
         ComparisonVerdict::Worse => format!(
-            "equal runs look as bad as this in {} of comparisons{other}",
+            "a drop this large happens by chance in {}{other}",
             how_often(judged.p)
         ),
         ComparisonVerdict::Better => format!(
-            "equal runs look as good as this in {} of comparisons{other}",
+            "a gain this large happens by chance in {}{other}",
             how_often(judged.p / 5.0)
         ),
         ComparisonVerdict::Equivalent => {
@@ -139,7 +139,8 @@ pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
 }
 
 fn open(suite: &SuiteChange, margin: f64) -> String {
-    let mut text = format!("neither a difference nor one below {margin} points is shown");
+    let mut text =
+        format!("not enough data to tell whether the difference is above {margin} points");
     if let Some(trials) = suite.judged.trials_needed {
         text += &format!("; about {trials} trials of each test in both runs would settle it");
     }
@@ -149,11 +150,11 @@ fn open(suite: &SuiteChange, margin: f64) -> String {
     text
 }
 
-/// `4.5 %`: how often something happens by chance.
+/// `4.5 % of comparisons`: how often something happens by chance.
 pub fn how_often(chance: f64) -> String {
     match chance * 100.0 {
-        value if value < 0.1 => "less than 0.1 %".to_owned(),
-        value => format!("{value:.1} %"),
+        value if value < 0.1 => "fewer than 1 in 1,000 comparisons".to_owned(),
+        value => format!("{value:.1} % of comparisons"),
     }
 }
 
@@ -192,11 +193,11 @@ mod tests {
             let found = compare(&run(count), &run(count), &CompareOptions::default());
             difference(&found, &found.suite.unwrap())
         };
-        assert!(
-            text(1).starts_with("pass rate 1.00 (0.21 to 1.00) -> 1.00 (0.21 to 1.00): 0 points")
-        );
-        assert!(text(199).contains("pass rate 1.00 (0.98 to 1.00)"));
-        assert!(text(200).starts_with("pass rate 1.00 -> 1.00: 0 points, 95 % between"));
+        assert!(text(1).starts_with(
+            "pass rate 1.00 (95 % CI 0.21–1.00) -> 1.00 (95 % CI 0.21–1.00): 0 points"
+        ));
+        assert!(text(199).contains("pass rate 1.00 (95 % CI 0.98–1.00)"));
+        assert!(text(200).starts_with("pass rate 1.00 -> 1.00: 0 points (95 % CI "));
     }
 
     /// 155 of 200 is 77.5 %, and the mean over 200 tests is a rounding error less.

@@ -76,14 +76,11 @@ mod tests {
         let points = found["points"].as_array().unwrap();
         assert_eq!(points.len(), 2);
         assert_eq!(points[1]["rate"]["n"], 4);
-        assert_eq!(
-            points[1]["text"],
-            "4 of 4 passed, 100 %, between 51 and 100 %"
-        );
+        assert_eq!(points[1]["text"], "4 of 4 passed, 100 %, 95 % CI 51–100 %");
         assert_eq!(
             found["sentence"],
-            "Pass rate over 2 points in time: on 2026-01-01 09:30:00 3 of 4 passed, 75 %, between 30 \
-             and 95 %, then on 2026-01-03 09:30:00 4 of 4 passed, 100 %, between 51 and 100 %."
+            "Pass rate over 2 points in time: on 2026-01-01 09:30:00 3 of 4 passed, 75 %, 95 % CI \
+             30–95 %, then on 2026-01-03 09:30:00 4 of 4 passed, 100 %, 95 % CI 51–100 %."
         );
     }
 

@@ -36,7 +36,7 @@ impl Rate {
         }
     }
 
-    /// `None` when nothing got a verdict.
+    /// `None` without verdicts.
     fn interval(self) -> Option<Interval> {
         let wilson = || wilson(self.passes, self.trials, CONFIDENCE);
         (self.trials > 0).then(|| self.sampled.unwrap_or_else(wilson))
@@ -46,7 +46,7 @@ impl Rate {
         (self.trials > 0).then(|| format!("{} %", percent(self.passes, self.trials)))
     }
 
-    /// `between 76 and 99 %`. `None` where so many cases speak for themselves.
+    /// `95 % CI 76–99 %`. `None` from [`SELF_EVIDENT`] cases on.
     pub fn doubt(self) -> Option<String> {
         let is_needed = self.sampled.is_some() || self.trials < SELF_EVIDENT;
         self.interval().filter(|_| is_needed).map(between)
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_certain_rate_still_has_a_width() {
         assert_eq!(rate(3, 3).percent().unwrap(), "100 %");
-        assert_eq!(rate(3, 3).doubt().unwrap(), "between 44 and 100 %");
+        assert_eq!(rate(3, 3).doubt().unwrap(), "95 % CI 44–100 %");
         let drawn = json!({"passed": 3, "n": 3, "interval": [0.4385, 1.0]});
         assert_eq!(rate(3, 3).document(), drawn);
     }

@@ -138,7 +138,7 @@ fn scored(tally: &Tally) -> String {
     match tally.sample.average() {
         Some(interval) => {
             let between = mean_between(interval);
-            format!("over {count} with a score; 95 % interval {between}")
+            format!("over {count} with a score; {between}")
         }
         None => format!("over {count} with a score"),
     }
@@ -182,12 +182,12 @@ fn rate(tally: &Tally) -> Rate {
 fn rate_tile(tally: &Tally) -> Value {
     let (rate, many) = (rate(tally), tally.nouns().1);
     let Some(percent) = rate.percent() else {
-        return tile("Pass rate", "–", "nothing got a verdict");
+        return tile("Pass rate", "–", "no test could be graded");
     };
     let [passes, trials] = [rate.passes, rate.trials].map(numbers::count);
     let mut note = format!("{passes} of {trials} {many} with a verdict");
     if let Some(between) = rate.doubt() {
-        note.push_str(&format!("; 95 % interval {between}"));
+        note.push_str(&format!("; {between}"));
     }
     tile("Pass rate", &percent, &note)
 }
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(
             tiles(&rows, &end),
             [
-                "Pass rate | 50 % | 1 of 2 tests with a verdict; 95 % interval between 9 and 91 %",
-                "Average score | 0.75 | over 2 tests with a score; 95 % interval between 0.01 and 1.00",
+                "Pass rate | 50 % | 1 of 2 tests with a verdict; 95 % CI 9–91 %",
+                "Average score | 0.75 | over 2 tests with a score; 95 % CI 0.01–1.00",
                 "Cost | unknown | at least $0.0020; 1 of 2 tests did not report it",
                 "Tokens | unknown | at least 1,550; 1 of 2 tests did not report it",
                 "Time | 1.8 s | sum over cases; they may run side by side",
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(
             tiles(&[], &RunEnd::default())[..3],
             [
-                "Pass rate | – | nothing got a verdict",
+                "Pass rate | – | no test could be graded",
                 "Average score | – | nothing was scored",
                 "Cost | unknown | no target reported it",
             ]

@@ -47,10 +47,10 @@ fn differs(comparison: &Comparison, suite: &SuiteChange) -> Vec<String> {
     let (judged, margin) = (&suite.judged, comparison.margin);
     let is_drop = judged.verdict == ComparisonVerdict::Worse;
     // A gain is looked at five times as strictly, and `p` has that in it.
-    let (like, what, chance) = if is_drop {
-        ("bad", "drop", judged.p)
+    let (what, chance) = if is_drop {
+        ("drop", judged.p)
     } else {
-        ("good", "gain", judged.p / 5.0)
+        ("gain", judged.p / 5.0)
     };
     let is_beyond = if is_drop {
         judged.interval.high < -margin
@@ -59,24 +59,24 @@ fn differs(comparison: &Comparison, suite: &SuiteChange) -> Vec<String> {
     };
     let margin = plain(margin);
     let mut said = vec![format!(
-        "Equal runs look as {like} as this in {} of comparisons.",
+        "A {what} this large happens by chance in {}.",
         words::how_often(chance)
     )];
     said.push(if is_beyond {
         format!("The {what} is larger than the margin of {margin} points.")
     } else {
-        format!("Whether the {what} is larger than the margin of {margin} points is open.")
+        format!("The {what} may be smaller than the margin of {margin} points.")
     });
     // The test is about these tests, the interval about tests like these.
     if judged.interval.holds(0.0) {
-        said.push("How other tests would fare is less certain.".to_owned());
+        said.push("The effect on other tests is less certain.".to_owned());
     }
     said
 }
 
 fn open(suite: &SuiteChange, margin: &str) -> Vec<String> {
     let mut said = vec![format!(
-        "Neither a difference is shown, nor that it is smaller than the margin of {margin} points."
+        "Not enough data to tell whether the difference is larger than the margin of {margin} points."
     )];
     if let Some(trials) = suite.judged.trials_needed {
         let trials = numbers::counted(trials, "trial", "trials");
@@ -119,7 +119,7 @@ pub fn facts(comparison: &Comparison) -> Vec<[String; 2]> {
             format!("{} points", points(judged.delta)),
         ],
         [
-            "95 % interval".to_owned(),
+            "95 % CI".to_owned(),
             format!("{} to {}", interval[0], interval[1]),
         ],
         ["p".to_owned(), chance(judged.p)],
@@ -153,7 +153,7 @@ pub fn drawn(comparison: &Comparison) -> Value {
         "margin": rounded(comparison.margin),
         "title": format!("{title}, in points"),
         "note": format!("shaded: the margin of ±{margin} points"),
-        "words": format!("{title}: {delta} points, 95 % interval {low} to {high}, margin {margin}"),
+        "words": format!("{title}: {delta} points (95 % CI {low} to {high}), margin {margin}"),
         "label": delta,
     })
 }
@@ -248,7 +248,7 @@ mod tests {
             told(&full, &half),
             (
                 "Worse",
-                "Equal runs look as bad as this in less than 0.1 % of comparisons. The drop is \
+                "A drop this large happens by chance in fewer than 1 in 1,000 comparisons. The drop is \
                  larger than the margin of 10 points."
                     .to_owned()
             )
@@ -257,7 +257,7 @@ mod tests {
             told(&few, &full),
             (
                 "Better",
-                "Equal runs look as good as this in less than 0.1 % of comparisons. The gain is \
+                "A gain this large happens by chance in fewer than 1 in 1,000 comparisons. The gain is \
                  larger than the margin of 10 points."
                     .to_owned()
             )
@@ -272,7 +272,7 @@ mod tests {
         let (title, text) = told(&one, &one);
         assert_eq!(title, "Inconclusive");
         let (before, after) = text.split_once("points. About ").unwrap();
-        assert!(before.ends_with("smaller than the margin of 10 "));
+        assert!(before.ends_with("larger than the margin of 10 "));
         assert!(after.contains(" trials of each test in both runs would settle it, for about $"));
     }
 
@@ -287,7 +287,7 @@ mod tests {
         }
         let (title, text) = told(&suite(20, 5, 5), &slight);
         assert_eq!(title, "Worse");
-        assert!(text.contains("Whether the drop is larger than the margin of 10 points is open."));
+        assert!(text.contains("The drop may be smaller than the margin of 10 points."));
     }
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(
             facts[..2],
             [
-                "Pass rate: 100 % (between 84 and 100 %) → 80 % (between 71 and 87 %)",
+                "Pass rate: 100 % (95 % CI 84–100 %) → 80 % (95 % CI 71–87 %)",
                 "Difference: −20 points"
             ]
         );
@@ -326,7 +326,7 @@ mod tests {
         let scores = compared(&suite(20, 1, 1), &suite(20, 1, 0), Measure::Score);
         assert_eq!(
             super::facts(&scores).map_lines()[0],
-            "Mean score: 1.00 (between 0.84 and 1.00) → 0.00 (between 0.00 and 0.16)"
+            "Mean score: 1.00 (95 % CI 0.84–1.00) → 0.00 (95 % CI 0.00–0.16)"
         );
     }
 
