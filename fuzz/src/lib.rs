@@ -2,7 +2,7 @@
 //! everything that is reported about it.
 
 use camino::Utf8Path;
-use evalrig_core::reader::{Limits, World};
+use evalrig_core::reader::{ReadPolicy, World};
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::read::{CollectTests, Findings, LoadRequest, load};
 use evalrig_core::source::{MemoryFiles, Sources, Span, Variables};
@@ -37,7 +37,7 @@ pub fn repository() -> MemoryFiles {
 /// Loads a file of a repository and checks every place that is reported.
 pub fn check(files: &MemoryFiles, path: &str) -> Outcome {
     let environment = Variables::default().with("SECRET", "hidden-value");
-    let limits = Limits::default();
+    let limits = ReadPolicy::default();
     let root = Utf8Path::new("/p");
     let world = World {
         files,

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use anstream::{AutoStream, ColorChoice};
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::FoundSuite;
-use evalrig_core::reader::{EnvFiles, Limits, World};
+use evalrig_core::reader::{EnvFiles, ReadPolicy, World};
 use evalrig_run::disk::{Disk, ProcessEnvironment};
 use evalrig_run::report;
 use evalrig_run::session::{LoadOptions, SessionError};
@@ -61,7 +61,7 @@ impl Context {
         }
     }
 
-    pub fn limits(&self, loading: &Loading) -> Limits {
+    pub fn limits(&self, loading: &Loading) -> ReadPolicy {
         self.load_options(loading).limits()
     }
 

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use evalrig_core::read::{DiscardTests, Findings, LoadRequest, load};
-use evalrig_core::reader::{Limits, World};
+use evalrig_core::reader::{ReadPolicy, World};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_core::syntax::{JsonLines, Line};
 
@@ -36,7 +36,7 @@ fn jsonl(criterion: &mut Criterion) {
         .with("/p/d.jsonl", bytes.clone())
         .with("/p/d.yaml", "name: d\n");
     let environment = Variables::default();
-    let limits = Limits::default();
+    let limits = ReadPolicy::default();
     let world = World {
         files: &files,
         environment: &environment,

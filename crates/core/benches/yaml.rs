@@ -6,7 +6,7 @@ use std::sync::Arc;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::read::{DiscardTests, Findings, LoadRequest, load};
-use evalrig_core::reader::{Limits, World};
+use evalrig_core::reader::{ReadPolicy, World};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_core::syntax::parse_yaml;
 
@@ -30,7 +30,7 @@ fn yaml(criterion: &mut Criterion) {
 
     let files = MemoryFiles::new().with("/p/EVAL.yaml", bytes);
     let environment = Variables::default();
-    let limits = Limits::default();
+    let limits = ReadPolicy::default();
     let world = World {
         files: &files,
         environment: &environment,

@@ -6,7 +6,7 @@ use evalrig_core::diagnostic::Severity;
 use evalrig_core::export::{Context, TranspileOptions, converted_yaml, transpile};
 use evalrig_core::model::{Block, Expected, JsonStyle, Suite, Test, Value};
 use evalrig_core::read::{CollectTests, Findings, LoadRequest};
-use evalrig_core::reader::{Limits, World};
+use evalrig_core::reader::{ReadPolicy, World};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn load(files: &MemoryFiles, path: &Utf8Path) -> Loaded {
         environment: &environment,
         working_directory: "/p".into(),
     };
-    let limits = Limits::default();
+    let limits = ReadPolicy::default();
     let request = LoadRequest::new(world, &limits, path, "/p".into());
     let mut tests = CollectTests::default();
     let loaded = evalrig_core::read::load(&request, Findings::new(), &mut tests);

@@ -7,7 +7,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Level;
 use evalrig_core::read::{DiscardTests, Findings, LoadRequest, duplicate_suite_name, load};
-use evalrig_core::reader::{Limits, World};
+use evalrig_core::reader::{ReadPolicy, World};
 use evalrig_core::source::{DirectoryEntry, EntryKind, Files, MemoryFiles, Sources, Variables};
 use support::{Project, Seen};
 
@@ -463,7 +463,7 @@ fn names_with_locked(locked: &str) -> Vec<&'static str> {
         path: locked.into(),
     };
     let environment = Variables::default();
-    let limits = Limits::default();
+    let limits = ReadPolicy::default();
     let world = World {
         files: &files,
         environment: &environment,

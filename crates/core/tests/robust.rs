@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use evalrig_core::codes::all_codes;
 use evalrig_core::diagnostic::{Doc, DocFile, Level};
 use evalrig_core::read::{CollectTests, Findings, LoadRequest, load};
-use evalrig_core::reader::{Limits, World};
+use evalrig_core::reader::{ReadPolicy, World};
 use evalrig_core::source::{MemoryFiles, Variables};
 
 /// Every doc example; each "instead" is much the same.
@@ -27,7 +27,7 @@ fn check(name: &str, files: &[DocFile], text: &str) {
     let path = root.join(&files[0].path);
     memory.insert(path.clone(), text.as_bytes().to_vec());
     let environment = Variables::default();
-    let limits = Limits::default();
+    let limits = ReadPolicy::default();
     let world = World {
         files: &memory,
         environment: &environment,

@@ -5,7 +5,7 @@ use evalrig_core::diagnostic::{Diagnostics, Level};
 use evalrig_core::export;
 use evalrig_core::model::{Suite, Value};
 use evalrig_core::read::{CollectTests, Findings, LoadRequest, load};
-use evalrig_core::reader::{EnvFiles, Limits, TargetNames, World};
+use evalrig_core::reader::{EnvFiles, ReadPolicy, TargetNames, World};
 use evalrig_core::repair::Reading;
 use evalrig_core::source::{Files, Sources, Variables};
 use evalrig_run::target::{find_targets_file, read_targets};
@@ -39,7 +39,7 @@ pub fn read(file: &CorpusFile, path: &Utf8Path, files: &dyn Files) -> Read {
         environment: &environment,
         working_directory: &file.root,
     };
-    let limits = Limits {
+    let limits = ReadPolicy {
         allow_outside_root: false,
         env_files: EnvFiles::None,
         targets: target_names(file, world),

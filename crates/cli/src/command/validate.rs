@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostics, Severity};
 use evalrig_core::read::{self, DiscardTests, Findings as ReadFindings, FoundSuite, LoadRequest};
-use evalrig_core::reader::{Limits, TargetNames};
+use evalrig_core::reader::{ReadPolicy, TargetNames};
 use evalrig_core::repair::{Reading, repair};
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
 use evalrig_run::disk::Disk;
@@ -113,7 +113,7 @@ impl Check {
         };
         let root = context.root(&args.loading, &one.path);
         let known = targets.names_for(self, context, &one.path, &root, files);
-        let limits = Limits {
+        let limits = ReadPolicy {
             targets: known,
             ..context.limits(&args.loading)
         };

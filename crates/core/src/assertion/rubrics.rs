@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::diagnostic::Level;
     use crate::model::JsonStyle;
-    use crate::reader::{Limits, TargetNames};
+    use crate::reader::{ReadPolicy, TargetNames};
     use crate::source::MemoryFiles;
 
     #[test]
@@ -269,9 +269,9 @@ mod tests {
     fn the_judge_must_be_a_known_target() {
         let yaml = "- {type: rubrics, criteria: a, target: jugde}";
         let with = |targets: TargetNames| {
-            let limits = Limits {
+            let limits = ReadPolicy {
                 targets,
-                ..Limits::default()
+                ..ReadPolicy::default()
             };
             let found = read_within(&limits, MemoryFiles::new(), yaml);
             assert_eq!(found.assertions.len(), 1);

@@ -8,7 +8,7 @@ use crate::model::{
     GradingOptions, JsonStyle, Judging, Marks, Message, Step, Test, TestId, TestView, Transcript,
     Value,
 };
-use crate::reader::{Limits, Reader, World};
+use crate::reader::{ReadPolicy, Reader, World};
 use crate::source::{MemoryFiles, Sources, Variables};
 use crate::syntax::parse_yaml;
 
@@ -30,10 +30,10 @@ pub(super) fn read(yaml: &str) -> Snippet {
 
 /// As [`read`], with files; the suite is in `/p`, which is also the root.
 pub(super) fn read_with(files: MemoryFiles, yaml: &str) -> Snippet {
-    read_within(&Limits::default(), files, yaml)
+    read_within(&ReadPolicy::default(), files, yaml)
 }
 
-pub(super) fn read_within(limits: &Limits, files: MemoryFiles, yaml: &str) -> Snippet {
+pub(super) fn read_within(limits: &ReadPolicy, files: MemoryFiles, yaml: &str) -> Snippet {
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let source = sources.add_file("/p/EVAL.yaml".into(), yaml.to_owned(), 0);
     let text = sources.get(source).shared_text();

@@ -49,7 +49,7 @@ pub(crate) mod testing {
     use crate::diagnostic::{Level, Severity};
     use crate::model::Suite;
     use crate::read::{Findings, LoadRequest, load_suite};
-    use crate::reader::{Limits, World};
+    use crate::reader::{ReadPolicy, World};
     use crate::source::{MemoryFiles, Variables};
 
     pub(crate) struct Loaded {
@@ -76,7 +76,7 @@ pub(crate) mod testing {
             environment: &environment,
             working_directory: "/p".into(),
         };
-        let limits = Limits::default();
+        let limits = ReadPolicy::default();
         let request = LoadRequest::new(world, &limits, path.into(), "/p".into());
         let loaded = load_suite(&request, Findings::new()).expect("the suite is sound");
         let (suite, findings) = loaded.into_parts();

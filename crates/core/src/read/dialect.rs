@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::source::Span;
 use crate::syntax::Node;
 
-use super::loaded::Origin;
+use super::load::Origin;
 
 declare_codes! {
     FOREIGN_DIALECT = "foreign-dialect", Blocking, Shape, r#"The file belongs to another tool. A file found by walking a directory is skipped with a warning.

@@ -8,7 +8,7 @@ use globset::GlobMatcher;
 use crate::source::{EntryKind, Files, without_dots};
 
 use super::import::{absolute_glob, fixed_part, glob, is_pattern};
-use super::loaded::Origin;
+use super::load::Origin;
 
 /// A file to load, and how it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct FoundSuite {
 
 /// Why an argument names no suites.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Discovery {
+pub enum DiscoveryError {
     /// The path does not exist.
     Missing(String),
     /// A file whose ending is none of those that hold suites.
@@ -56,7 +56,7 @@ impl FoundSuite {
         files: &dyn Files,
         working_directory: &Utf8Path,
         arguments: &[String],
-    ) -> Result<Vec<Self>, Discovery> {
+    ) -> Result<Vec<Self>, DiscoveryError> {
         let mut found: Vec<Self> = Vec::new();
         let mut removed: Vec<GlobMatcher> = Vec::new();
         let here = [".".to_owned()];
@@ -127,7 +127,7 @@ fn expand(
     files: &dyn Files,
     working_directory: &Utf8Path,
     argument: &str,
-) -> Result<Vec<FoundSuite>, Discovery> {
+) -> Result<Vec<FoundSuite>, DiscoveryError> {
     let path = without_dots(&working_directory.join(argument));
     match files.kind(&path) {
         Some(EntryKind::Directory) => {
@@ -139,9 +139,9 @@ fn expand(
             path,
             origin: Origin::Named,
         }]),
-        Some(_) => Err(Discovery::Ending(argument.to_owned())),
+        Some(_) => Err(DiscoveryError::Ending(argument.to_owned())),
         None if is_pattern(argument) => expand_pattern(files, working_directory, argument),
-        None => Err(Discovery::Missing(argument.to_owned())),
+        None => Err(DiscoveryError::Missing(argument.to_owned())),
     }
 }
 
@@ -154,7 +154,7 @@ fn expand_pattern(
     files: &dyn Files,
     working_directory: &Utf8Path,
     pattern: &str,
-) -> Result<Vec<FoundSuite>, Discovery> {
+) -> Result<Vec<FoundSuite>, DiscoveryError> {
     let matcher = matcher(working_directory, pattern)?;
     let start = without_dots(&working_directory.join(fixed_part(pattern)));
     let mut paths = Vec::new();
@@ -173,13 +173,13 @@ fn expand_pattern(
     Ok(found)
 }
 
-fn matcher(working_directory: &Utf8Path, pattern: &str) -> Result<GlobMatcher, Discovery> {
+fn matcher(working_directory: &Utf8Path, pattern: &str) -> Result<GlobMatcher, DiscoveryError> {
     let matcher = if pattern.starts_with('/') {
         absolute_glob(pattern)
     } else {
         glob(working_directory, pattern.trim_start_matches("./"))
     };
-    matcher.ok_or_else(|| Discovery::Pattern(pattern.to_owned()))
+    matcher.ok_or_else(|| DiscoveryError::Pattern(pattern.to_owned()))
 }
 
 fn match_below(
@@ -208,8 +208,8 @@ fn walk(
     directory: &Utf8Path,
     found: &mut Vec<FoundSuite>,
     depth: usize,
-) -> Result<(), Discovery> {
-    let unreadable = |_| Discovery::Unreadable(directory.to_owned());
+) -> Result<(), DiscoveryError> {
+    let unreadable = |_| DiscoveryError::Unreadable(directory.to_owned());
     let entries = files.list(directory).map_err(unreadable)?;
     if depth > DEEPEST || entries.iter().any(|entry| entry.name == "CACHEDIR.TAG") {
         return Ok(());
@@ -339,10 +339,10 @@ mod tests {
         let found = |argument: &str| {
             FoundSuite::from_arguments(&tree(), "/p".into(), &[argument.to_owned()]).unwrap_err()
         };
-        assert_eq!(found("nowhere"), Discovery::Missing("nowhere".into()));
+        assert_eq!(found("nowhere"), DiscoveryError::Missing("nowhere".into()));
         assert_eq!(
             found("target/CACHEDIR.TAG"),
-            Discovery::Ending("target/CACHEDIR.TAG".into())
+            DiscoveryError::Ending("target/CACHEDIR.TAG".into())
         );
     }
 

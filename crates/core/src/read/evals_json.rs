@@ -20,8 +20,8 @@ use super::evals_json_entry::{
 };
 use super::identity::{INVALID_ID, IdPlace};
 use super::input::EMPTY_INPUT;
-use super::load::Loader;
-use super::loaded::Header;
+use super::load::Header;
+use super::loader::Loader;
 use super::metadata::merge;
 use super::name::{derived_name, legal_name};
 use super::test::NOTHING_TO_GRADE;

@@ -10,8 +10,8 @@ use crate::syntax::fields::{Bound, Entry, WRONG_TYPE};
 use crate::syntax::{Node, Scalar};
 
 use super::dialect;
-use super::level::SuiteLevel;
-use super::load::Loader;
+use super::inherited_defaults::InheritedDefaults;
+use super::loader::Loader;
 use super::suite::{ROOT_FIELDS, check_imported, missing_tests, read_level, tests_entry};
 use super::test::{LineRetention, not_a_test};
 
@@ -134,7 +134,7 @@ impl Loader<'_, '_> {
     }
 
     /// A list of tests and paths, or one path.
-    pub(super) fn read_tests(&mut self, entry: &Entry<'_>, level: &SuiteLevel<'_>) {
+    pub(super) fn read_tests(&mut self, entry: &Entry<'_>, level: &InheritedDefaults<'_>) {
         let node = entry.value;
         match node.scalar() {
             Some(Scalar::Str(_)) => self.import(node, level),
@@ -146,7 +146,7 @@ impl Loader<'_, '_> {
         }
     }
 
-    fn read_items(&mut self, list: Node<'_>, level: &SuiteLevel<'_>) {
+    fn read_items(&mut self, list: Node<'_>, level: &InheritedDefaults<'_>) {
         for item in list.items() {
             match item.scalar() {
                 Some(Scalar::Str(_)) => self.import(item, level),
@@ -157,7 +157,7 @@ impl Loader<'_, '_> {
     }
 
     /// A path or pattern among the tests.
-    fn import(&mut self, node: Node<'_>, level: &SuiteLevel<'_>) {
+    fn import(&mut self, node: Node<'_>, level: &InheritedDefaults<'_>) {
         let Some(text) = self.reader.text_of("tests", node) else {
             self.import_failed = true;
             return;
@@ -174,7 +174,7 @@ impl Loader<'_, '_> {
         }
     }
 
-    fn import_pattern(&mut self, pattern: &str, span: Span, level: &SuiteLevel<'_>) {
+    fn import_pattern(&mut self, pattern: &str, span: Span, level: &InheritedDefaults<'_>) {
         let before = self.reader.out.len();
         let matches = self.matching_files(pattern, span);
         if matches.is_empty() {
@@ -259,7 +259,13 @@ impl Loader<'_, '_> {
         }
     }
 
-    fn import_file(&mut self, path: &Utf8Path, written: &str, span: Span, level: &SuiteLevel<'_>) {
+    fn import_file(
+        &mut self,
+        path: &Utf8Path,
+        written: &str,
+        span: Span,
+        level: &InheritedDefaults<'_>,
+    ) {
         if self.chain.iter().any(|open| open == path) {
             return self.fail_import(self.cycle(path, span));
         }
@@ -300,7 +306,7 @@ impl Loader<'_, '_> {
     }
 
     /// A list of tests, a suite, or one test.
-    fn import_yaml(&mut self, path: &Utf8Path, level: &SuiteLevel<'_>) {
+    fn import_yaml(&mut self, path: &Utf8Path, level: &InheritedDefaults<'_>) {
         let Some((_, tree)) = self.parse_yaml_file(path) else {
             self.import_failed = true;
             return;
@@ -327,7 +333,7 @@ impl Loader<'_, '_> {
         }
     }
 
-    fn import_suite(&mut self, root: Node<'_>, level: &SuiteLevel<'_>) {
+    fn import_suite(&mut self, root: Node<'_>, level: &InheritedDefaults<'_>) {
         let bound = Bound::new(root, &[ROOT_FIELDS], self.reader.out);
         check_imported(&mut self.reader, &bound);
         let (inner, _) = read_level(self, &bound, Some(level));

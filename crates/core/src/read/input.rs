@@ -10,7 +10,7 @@ use crate::syntax::fields::{Bound, Entry, WRONG_TYPE};
 use crate::syntax::{Node, Scalar};
 use crate::transpile_rules::no_prompt;
 
-use super::level::SuiteLevel;
+use super::inherited_defaults::InheritedDefaults;
 use super::message::{Calls, read_message, read_messages};
 
 declare_codes! {
@@ -138,7 +138,7 @@ It is either a leftover, or a way to drop the suite's files that is easy to over
 pub(super) fn read_test_input(
     reader: &mut Reader<'_>,
     bound: &Bound<'_>,
-    level: Option<&SuiteLevel<'_>>,
+    level: Option<&InheritedDefaults<'_>>,
 ) -> Option<Vec<Message>> {
     let files = bound.get("input_files");
     let Some(entry) = bound.get("input") else {
@@ -200,7 +200,7 @@ fn report_missing(reader: &mut Reader<'_>, bound: &Bound<'_>) {
 /// Root inputs of the whole chain; read again where the test has variables.
 fn inherited(
     reader: &mut Reader<'_>,
-    level: Option<&SuiteLevel<'_>>,
+    level: Option<&InheritedDefaults<'_>>,
     calls: &mut Calls,
 ) -> Vec<Message> {
     let Some(level) = level else {
@@ -209,7 +209,7 @@ fn inherited(
     if level.chain().all(|level| level.input_node.is_none()) {
         return Vec::new();
     }
-    let levels: Vec<&SuiteLevel<'_>> = level.chain().collect();
+    let levels: Vec<&InheritedDefaults<'_>> = level.chain().collect();
     let mut messages = Vec::new();
     for level in levels.into_iter().rev() {
         match level.input_node {
@@ -279,7 +279,7 @@ fn string_input(
     reader: &mut Reader<'_>,
     entry: &Entry<'_>,
     own: Option<&Entry<'_>>,
-    level: Option<&SuiteLevel<'_>>,
+    level: Option<&InheritedDefaults<'_>>,
 ) -> Option<Message> {
     let text = reader.templated(entry)?;
     if text.trim().is_empty() {

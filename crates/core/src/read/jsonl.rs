@@ -11,9 +11,9 @@ use crate::syntax::codes::{INVALID_ENCODING, LINE_TOO_LONG, control_character};
 use crate::syntax::fields::WRONG_TYPE;
 use crate::syntax::{JsonLines, Line, explain_json, unreadable};
 
+use super::inherited_defaults::InheritedDefaults;
 use super::jsonl_parts::is_large;
-use super::level::SuiteLevel;
-use super::load::Loader;
+use super::loader::Loader;
 use super::test::{LineLocation, LineRetention};
 
 impl Loader<'_, '_> {
@@ -21,7 +21,7 @@ impl Loader<'_, '_> {
     pub(super) fn read_jsonl_tests(
         &mut self,
         path: &Utf8Path,
-        level: &SuiteLevel<'_>,
+        level: &InheritedDefaults<'_>,
         place: Span,
     ) {
         let shared: Arc<Utf8Path> = path.to_owned().into();
@@ -45,7 +45,7 @@ impl Loader<'_, '_> {
     pub(super) fn read_lines<R: BufRead>(
         &mut self,
         lines: &mut JsonLines<R>,
-        level: &SuiteLevel<'_>,
+        level: &InheritedDefaults<'_>,
         path: &Arc<Utf8Path>,
     ) -> io::Result<()> {
         while let Some(line) = lines.advance()? {
@@ -68,7 +68,7 @@ impl Loader<'_, '_> {
         &mut self,
         lines: &JsonLines<R>,
         line: Line,
-        level: &SuiteLevel<'_>,
+        level: &InheritedDefaults<'_>,
         path: &Arc<Utf8Path>,
     ) {
         let (text, source) = (lines.tree().text(), lines.tree().source());

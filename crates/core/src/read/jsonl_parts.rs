@@ -11,15 +11,15 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::Diagnostics;
 use crate::model::{TestId, Value};
-use crate::reader::{Limits, Reader, World};
+use crate::reader::{ReadPolicy, Reader, World};
 use crate::secrets::Secrets;
 use crate::source::{Position, Sources, Span};
 use crate::syntax::{JsonLines, LINE_LIMIT, json_value};
 
 use super::identity::{DUPLICATE_ID, IdHasher, IdPlace, LineId, duplicate_id};
-use super::level::SuiteLevel;
-use super::load::{IdRegistry, Loader, RootDefaults};
-use super::loaded::Origin;
+use super::inherited_defaults::InheritedDefaults;
+use super::load::Origin;
+use super::loader::{IdRegistry, Loader, RootDefaults};
 use super::sink::DiscardTests;
 use super::skills::{PartSkill, SkillLine, SkillPlace, SkillRegistry};
 
@@ -81,7 +81,7 @@ impl Loader<'_, '_> {
     pub(super) fn check_jsonl_parts(
         &mut self,
         mut input: Box<dyn BufRead>,
-        level: &SuiteLevel<'_>,
+        level: &InheritedDefaults<'_>,
         path: &Arc<Utf8Path>,
     ) -> io::Result<()> {
         let mut parts = JsonlParts {
@@ -176,10 +176,10 @@ fn id_in(line: &str, range: (u32, u32)) -> Option<TestId> {
 
 /// Everything that reading a part needs of the load it belongs to.
 struct PartWorker<'a> {
-    level: &'a SuiteLevel<'a>,
+    level: &'a InheritedDefaults<'a>,
     path: &'a Arc<Utf8Path>,
     world: World<'a>,
-    limits: &'a Limits,
+    policy: &'a ReadPolicy,
     root: Utf8PathBuf,
     main_directory: Utf8PathBuf,
     directory: Utf8PathBuf,
@@ -190,12 +190,16 @@ struct PartWorker<'a> {
 }
 
 impl<'a> PartWorker<'a> {
-    fn of(loader: &Loader<'a, '_>, level: &'a SuiteLevel<'a>, path: &'a Arc<Utf8Path>) -> Self {
+    fn of(
+        loader: &Loader<'a, '_>,
+        level: &'a InheritedDefaults<'a>,
+        path: &'a Arc<Utf8Path>,
+    ) -> Self {
         Self {
             level,
             path,
             world: loader.reader.world,
-            limits: loader.reader.limits,
+            policy: loader.reader.policy,
             root: loader.reader.root.clone(),
             main_directory: loader.reader.main_directory.clone(),
             directory: loader.reader.directory.clone(),
@@ -217,7 +221,7 @@ impl<'a> PartWorker<'a> {
             self.world,
             &mut sources,
             &mut out,
-            self.limits,
+            self.policy,
             self.root.clone(),
             self.main_directory.clone(),
         );
@@ -313,19 +317,19 @@ impl JsonlParts<'_> {
 #[cfg(test)]
 mod tests {
     use crate::read::{CollectTests, DiscardTests, Findings, LoadRequest, Sink, load};
-    use crate::reader::{Limits, World};
+    use crate::reader::{ReadPolicy, World};
     use crate::source::{MemoryFiles, Variables};
 
     /// Every diagnostic as a line of text, and the number of tests.
     fn found(files: &MemoryFiles, sink: &mut dyn Sink) -> (Vec<String>, usize, usize) {
         let environment = Variables::default();
-        let limits = Limits::default();
+        let policy = ReadPolicy::default();
         let world = World {
             files,
             environment: &environment,
             working_directory: "/p".into(),
         };
-        let request = LoadRequest::new(world, &limits, "/p/d.jsonl".into(), "/p".into());
+        let request = LoadRequest::new(world, &policy, "/p/d.jsonl".into(), "/p".into());
         let loaded = load(&request, Findings::new(), sink);
         let (sources, out) = (loaded.findings().sources(), loaded.findings().diagnostics());
         let mut lines: Vec<String> = out

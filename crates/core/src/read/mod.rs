@@ -10,12 +10,12 @@ mod execution;
 mod expected;
 mod identity;
 mod import;
+mod inherited_defaults;
 mod input;
 mod jsonl;
 mod jsonl_parts;
-mod level;
 mod load;
-mod loaded;
+mod loader;
 mod message;
 mod metadata;
 mod name;
@@ -30,12 +30,12 @@ mod verdicts;
 mod version;
 
 pub use block::BLOCK_FIELDS;
-pub use discover::{Discovery, FoundSuite};
+pub use discover::{DiscoveryError, FoundSuite};
 pub use execution::EXECUTION_FIELDS;
-pub use load::{duplicate_suite_name, repository_root, suite_root};
-pub use loaded::{
+pub use load::{
     Findings, Header, LoadError, LoadRequest, Loaded, Origin, SoundSuite, load, load_suite,
 };
+pub use loader::{duplicate_suite_name, repository_root, suite_root};
 pub use message::MESSAGE_FIELDS;
 pub use metadata::METADATA_FIELDS;
 pub use sink::{CollectTests, DiscardTests, Sink, SuiteContext};
@@ -61,5 +61,5 @@ pub const CODES: &[&[&crate::diagnostic::Code]] = &[
     tool_call::CODES,
     verdicts::CODES,
     version::CODES,
-    load::CODES,
+    loader::CODES,
 ];

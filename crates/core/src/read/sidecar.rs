@@ -8,8 +8,8 @@ use crate::syntax::Node;
 use crate::syntax::fields::Bound;
 
 use super::dialect;
-use super::load::Loader;
-use super::loaded::{Header, Origin};
+use super::load::{Header, Origin};
+use super::loader::Loader;
 use super::name::derived_name;
 use super::suite::{ROOT_FIELDS, read_header, tests_entry};
 

@@ -13,7 +13,7 @@ use crate::transpile_rules::{
     NamedSkill, SKILL_NAME_COLLISION, WantedTrigger, collision, file_name, triggers_of,
 };
 
-use super::load::Loader;
+use super::loader::Loader;
 use super::test::{LineLocation, LineRetention};
 
 /// A longer text is not kept to show where a skill was named.

@@ -11,9 +11,9 @@ use crate::syntax::Node;
 use crate::syntax::fields::{Bound, Field, Shape, UNKNOWN_FIELD, WRONG_TYPE, unknown_field};
 
 use super::execution::{TRIALS, read_execution, read_trials};
-use super::level::SuiteLevel;
-use super::load::Loader;
-use super::loaded::Header;
+use super::inherited_defaults::InheritedDefaults;
+use super::load::Header;
+use super::loader::Loader;
 use super::metadata::read_root_metadata;
 use super::name::read_name;
 use super::old_place::{move_to_execution, move_to_metadata, written_in};
@@ -224,7 +224,7 @@ pub(super) fn read_header<'p>(
     path: &Utf8Path,
     source: SourceId,
     bound: &Bound<'p>,
-) -> (Header, SuiteLevel<'p>) {
+) -> (Header, InheritedDefaults<'p>) {
     let reader = &mut loader.reader;
     report_unknown(reader, bound);
     let (name, name_span) = read_name(reader, path, source, bound);
@@ -262,8 +262,8 @@ pub(super) fn read_header<'p>(
 pub(super) fn read_level<'p>(
     loader: &mut Loader<'_, '_>,
     bound: &Bound<'p>,
-    parent: Option<&'p SuiteLevel<'p>>,
-) -> (SuiteLevel<'p>, Option<u32>) {
+    parent: Option<&'p InheritedDefaults<'p>>,
+) -> (InheritedDefaults<'p>, Option<u32>) {
     let mut level = loader.plain_level(parent);
     let reader = &mut loader.reader;
     if let Some(entry) = bound.get("assert") {

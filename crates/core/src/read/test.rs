@@ -20,9 +20,9 @@ use crate::syntax::{Node, Scalar, resolve_plain};
 use super::execution::{ReadExecution, TRIALS, read_execution, read_trials};
 use super::expected::read_expected;
 use super::identity::{DUPLICATE_ID, IdPlace, LineId, duplicate_id, read_id};
+use super::inherited_defaults::InheritedDefaults;
 use super::input::read_test_input;
-use super::level::SuiteLevel;
-use super::load::{IdRegistry, Loader};
+use super::loader::{IdRegistry, Loader};
 use super::metadata::{merge, read_metadata};
 
 declare_codes! {
@@ -167,7 +167,7 @@ impl Loader<'_, '_> {
     pub(super) fn read_test(
         &mut self,
         node: Node<'_>,
-        level: &SuiteLevel<'_>,
+        level: &InheritedDefaults<'_>,
         retention: &LineRetention,
     ) {
         self.position += 1;
@@ -183,7 +183,7 @@ impl Loader<'_, '_> {
     fn test(
         &mut self,
         node: Node<'_>,
-        level: &SuiteLevel<'_>,
+        level: &InheritedDefaults<'_>,
         retention: &LineRetention,
     ) -> Option<Test> {
         let bound = Bound::new(node, &[TEST_FIELDS], self.reader.out);
@@ -204,9 +204,10 @@ impl Loader<'_, '_> {
         let above = (!execution.skip_defaults).then_some(level);
         let input = read_test_input(reader, &bound, above);
         let criteria = read_criteria(reader, &bound);
-        let expected_output = bound
-            .get("expected_output")
-            .map(|entry| read_expected(reader, &entry));
+        let expected_output = match bound.get("expected_output") {
+            Some(entry) => read_expected(reader, &entry).map(Some).ok_or(Reported),
+            None => Ok(None),
+        };
         let [description, conversation_id, note] = ["description", "conversation_id", "note"]
             .map(|name| bound.get(name).and_then(|entry| reader.owned_text(&entry)));
         let own_metadata = bound
@@ -216,14 +217,10 @@ impl Loader<'_, '_> {
         let trials = bound
             .get("trials")
             .and_then(|entry| read_trials(reader, &entry));
-        let expected_output = match expected_output {
-            Some(None) => None,
-            other => Some(other.flatten()),
-        };
         let facts = TestFacts {
             criteria: &criteria,
-            expected: expected_output.as_ref().and_then(Option::as_ref),
-            faulty: criteria.is_faulty() || expected_output.is_none(),
+            expected: expected_output.as_ref().ok().and_then(Option::as_ref),
+            faulty: criteria.is_faulty() || expected_output.is_err(),
         };
         let assertions = self.assertions(&bound, above, &execution, &facts)?;
         let (id, _) = id?;
@@ -239,7 +236,7 @@ impl Loader<'_, '_> {
                 None => self.defaults.metadata.clone(),
             },
             input: input?,
-            expected_output: expected_output?,
+            expected_output: expected_output.ok()?,
             assertions: name_in_test(&mut self.reader, assertions),
             execution: execution.execution.or(&level.execution()),
             trials: trials
@@ -306,7 +303,7 @@ impl Loader<'_, '_> {
     fn assertions(
         &mut self,
         bound: &Bound<'_>,
-        above: Option<&SuiteLevel<'_>>,
+        above: Option<&InheritedDefaults<'_>>,
         execution: &ReadExecution,
         facts: &TestFacts<'_>,
     ) -> Option<Vec<Arc<Assertion>>> {
@@ -408,7 +405,7 @@ struct TestFacts<'a> {
 
 /// Adds the lists of the files above, nearest first. A trigger for a skill that the test has its
 /// own trigger for is left out (spec 7.23).
-fn inherit(list: &mut Vec<Arc<Assertion>>, above: Option<&SuiteLevel<'_>>) {
+fn inherit(list: &mut Vec<Arc<Assertion>>, above: Option<&InheritedDefaults<'_>>) {
     let Some(above) = above else { return };
     if above.chain().all(|level| level.assertions.is_empty()) {
         return;

@@ -88,7 +88,7 @@ impl Reader<'_> {
     }
 
     fn env_paths(&self) -> Vec<Utf8PathBuf> {
-        match &self.limits.env_files {
+        match &self.policy.env_files {
             EnvFiles::None => Vec::new(),
             EnvFiles::Only(path) => vec![path.clone()],
             EnvFiles::Search => self

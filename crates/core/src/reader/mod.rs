@@ -18,7 +18,7 @@ pub(crate) use options::read_mapping;
 pub use options::{Options, ReadResult, Reported, all_read};
 pub(crate) use path::is_prompt_path;
 pub use path::{FileUse, Resolved};
-pub use state::{Limits, Reader, TargetNames, World};
+pub use state::{ReadPolicy, Reader, TargetNames, World};
 pub use target::UNKNOWN_TARGET;
 pub(crate) use template::is_lone_reference;
 pub use template::{Reference, Template, Unset};

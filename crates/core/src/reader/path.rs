@@ -227,7 +227,7 @@ impl Reader<'_> {
             None => self.directory.join(text),
         };
         let path = without_dots(&joined);
-        if self.limits.allow_outside_root || self.is_inside(&path) {
+        if self.policy.allow_outside_root || self.is_inside(&path) {
             Ok(Resolved(path))
         } else {
             Err(Misplaced::Outside)

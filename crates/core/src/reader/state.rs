@@ -38,7 +38,7 @@ pub enum TargetNames {
 
 /// What one invocation allows.
 #[derive(Debug, Clone, Default)]
-pub struct Limits {
+pub struct ReadPolicy {
     pub allow_outside_root: bool,
     pub env_files: EnvFiles,
     pub targets: TargetNames,
@@ -50,7 +50,7 @@ pub struct Reader<'w> {
     pub(crate) world: World<'w>,
     pub(crate) sources: &'w mut Sources,
     pub(crate) out: &'w mut Diagnostics,
-    pub(crate) limits: &'w Limits,
+    pub(crate) policy: &'w ReadPolicy,
     /// The repository root: where a leading `/` starts and what no path may leave.
     pub(crate) root: Utf8PathBuf,
     /// The directory of the main suite file.
@@ -80,7 +80,7 @@ impl<'w> Reader<'w> {
         world: World<'w>,
         sources: &'w mut Sources,
         out: &'w mut Diagnostics,
-        limits: &'w Limits,
+        policy: &'w ReadPolicy,
         root: Utf8PathBuf,
         main_directory: Utf8PathBuf,
     ) -> Self {
@@ -88,7 +88,7 @@ impl<'w> Reader<'w> {
             world,
             sources,
             out,
-            limits,
+            policy,
             root,
             directory: main_directory.clone(),
             main_directory,

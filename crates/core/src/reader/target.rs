@@ -44,7 +44,7 @@ impl Reader<'_> {
     /// only cannot be run here.
     pub(crate) fn target_name(&mut self, entry: &Entry<'_>) -> Option<Spanned<String>> {
         let name = self.spanned_text(entry)?;
-        let fault = match &self.limits.targets {
+        let fault = match &self.policy.targets {
             TargetNames::Unchecked => None,
             TargetNames::NoFile => Some(no_file(&name.value, name.span)),
             TargetNames::Known { names, .. } if names.contains(&name.value) => None,

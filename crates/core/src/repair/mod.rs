@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
     use crate::read::{DiscardTests, Findings, LoadRequest, load};
-    use crate::reader::{Limits, World};
+    use crate::reader::{ReadPolicy, World};
     use crate::source::{MemoryFiles, Variables};
 
     impl Reading for Findings {
@@ -129,7 +129,7 @@ mod tests {
             environment: &Variables::default(),
             working_directory: "/p".into(),
         };
-        let limits = Limits::default();
+        let limits = ReadPolicy::default();
         let request = LoadRequest::new(world, &limits, "/p/EVAL.yaml".into(), "/p".into());
         let loaded = load(&request, Findings::new(), &mut DiscardTests);
         Ok(loaded.into_findings())

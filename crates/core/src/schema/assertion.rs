@@ -5,7 +5,7 @@ use crate::model::Value;
 
 use super::keyword::{any_of, list_of, map};
 use super::object::ObjectSchema;
-use super::shape::Writer;
+use super::shape::SchemaBuilder;
 use super::variant::{Variant, choose, spellings};
 
 /// Types that need at least one of several options; their tables cannot say so.
@@ -16,7 +16,7 @@ const NEED_ONE_OF: &[(&str, &[&str])] = &[
 /// Types whose options are limits, of which at least one must be there.
 const NEED_A_LIMIT: &[&str] = &["execution-metrics", "token-usage"];
 
-pub(super) fn definitions(writer: Writer) -> Vec<(String, Value)> {
+pub(super) fn definitions(writer: SchemaBuilder) -> Vec<(String, Value)> {
     let entries = any_of(vec![writer.reference("assertion"), question()]);
     let mut definitions = vec![
         ("assertion-list".to_owned(), list_of(entries)),
@@ -51,7 +51,7 @@ fn shared() -> Vec<&'static str> {
     names.filter(|name| !own(name)).collect()
 }
 
-fn entry(writer: Writer) -> Value {
+fn entry(writer: SchemaBuilder) -> Value {
     let shared = shared();
     let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
     // Editors offer the built-in names; any other is a type of the author's own.
@@ -87,7 +87,7 @@ fn entry(writer: Writer) -> Value {
         .finish()
 }
 
-fn options(writer: Writer, kind: &'static AssertionKind) -> Value {
+fn options(writer: SchemaBuilder, kind: &'static AssertionKind) -> Value {
     let summary = kind.doc.split("\n\n").next().unwrap_or("").trim();
     let mut object = ObjectSchema::new(writer, &[kind.fields, COMMON_FIELDS])
         .title(kind.name)
@@ -107,7 +107,7 @@ fn options(writer: Writer, kind: &'static AssertionKind) -> Value {
     object.finish()
 }
 
-fn custom(writer: Writer) -> Value {
+fn custom(writer: SchemaBuilder) -> Value {
     ObjectSchema::new(writer, &[custom_fields(), COMMON_FIELDS])
         .title("custom type")
         .description("a check of your own: a script; other keys are its settings")

@@ -8,7 +8,7 @@ use super::keyword::{
     any_of, first_of, list_of, map, matching, non_empty_list_of, not, not_blank, of_type, with,
 };
 use super::object::ObjectSchema;
-use super::shape::Writer;
+use super::shape::SchemaBuilder;
 
 const LIST_KEYS: &[&str] = &["evals", "cases", "tests", "test_cases", "queries"];
 const PROMPT_KEYS: &[&str] = &["prompt", "query", "input", "task"];
@@ -64,7 +64,7 @@ static TRIGGER_FIELDS: &[Field] = &[
 
 /// Any of the dialects that are read.
 pub fn evals_json(draft: Draft) -> Value {
-    let writer = Writer::new(draft);
+    let writer = SchemaBuilder::new(draft);
     let root = any_of(vec![
         writer.reference("eval-list"),
         writer.reference("eval-set"),
@@ -84,7 +84,7 @@ pub fn evals_json(draft: Draft) -> Value {
     .finish(&root)
 }
 
-fn eval_list(writer: Writer) -> Value {
+fn eval_list(writer: SchemaBuilder) -> Value {
     let list = non_empty_list_of(writer.reference("eval"));
     ObjectSchema::new(writer, &[ROOT_FIELDS])
         .rule(first_of(LIST_KEYS, &list, &not(of_type("array"))))
@@ -92,7 +92,7 @@ fn eval_list(writer: Writer) -> Value {
 }
 
 /// A bare list; other lists of mappings belong to other tools.
-fn eval_set(writer: Writer) -> Value {
+fn eval_set(writer: SchemaBuilder) -> Value {
     let has = |key: &str| map([("required", vec![key].into())]);
     let entry = map([(
         "allOf",
@@ -108,7 +108,7 @@ fn eval_set(writer: Writer) -> Value {
     non_empty_list_of(entry)
 }
 
-fn trigger_lists(writer: Writer) -> Value {
+fn trigger_lists(writer: SchemaBuilder) -> Value {
     let queries = list_of(not_blank());
     let filled = |key| with(key, non_empty_list_of(not_blank()));
     ObjectSchema::new(writer, &[TRIGGER_FIELDS])
@@ -121,7 +121,7 @@ fn trigger_lists(writer: Writer) -> Value {
         .finish()
 }
 
-fn eval(writer: Writer) -> Value {
+fn eval(writer: SchemaBuilder) -> Value {
     let id = any_of(vec![matching(r"^[^\n\r]*\S[^\n\r]*$"), of_type("integer")]);
     // Unlike elsewhere, null is not the same as absent here (spec 15).
     let never_null = map([(

@@ -6,9 +6,9 @@ use crate::syntax::fields::Shape;
 
 use super::keyword::{any_of, list_of, map, of_type, present, when, with};
 use super::object::ObjectSchema;
-use super::shape::{Writer, choice};
+use super::shape::{SchemaBuilder, choice};
 
-pub(super) fn definitions(writer: Writer) -> Vec<(String, Value)> {
+pub(super) fn definitions(writer: SchemaBuilder) -> Vec<(String, Value)> {
     [
         ("input", input(writer)),
         ("message", message(writer)),
@@ -21,7 +21,7 @@ pub(super) fn definitions(writer: Writer) -> Vec<(String, Value)> {
     .into()
 }
 
-fn input(writer: Writer) -> Value {
+fn input(writer: SchemaBuilder) -> Value {
     any_of(vec![
         of_type("string"),
         list_of(writer.reference("message")),
@@ -29,7 +29,7 @@ fn input(writer: Writer) -> Value {
     ])
 }
 
-fn message(writer: Writer) -> Value {
+fn message(writer: SchemaBuilder) -> Value {
     let assistant = writer.shape(&Shape::Choice(&["assistant"]));
     let calls = map([("type", "array".into()), ("minItems", 1_u64.into())]);
     let only_calls = map([
@@ -48,12 +48,12 @@ fn message(writer: Writer) -> Value {
 }
 
 /// A mapping is read as one `json` block, a bare text as a `text` block, both with a warning.
-fn content(writer: Writer) -> Value {
+fn content(writer: SchemaBuilder) -> Value {
     let blocks = any_of(vec![writer.reference("block"), of_type("string")]);
     any_of(vec![of_type("string"), list_of(blocks), of_type("object")])
 }
 
-fn block(writer: Writer) -> Value {
+fn block(writer: SchemaBuilder) -> Value {
     let texts: Vec<&str> = Block::TYPES
         .iter()
         .copied()
@@ -67,7 +67,7 @@ fn block(writer: Writer) -> Value {
         .finish()
 }
 
-fn tool_call(writer: Writer) -> Value {
+fn tool_call(writer: SchemaBuilder) -> Value {
     ObjectSchema::new(writer, &[TOOL_CALL_FIELDS])
         .title("Tool call")
         .need(&["function", "tool"])
@@ -75,7 +75,7 @@ fn tool_call(writer: Writer) -> Value {
 }
 
 /// Any value. What looks like messages is read as messages (spec 3.5).
-fn expected_output(writer: Writer) -> Value {
+fn expected_output(writer: SchemaBuilder) -> Value {
     let has_role = map([("type", "object".into()), ("required", vec!["role"].into())]);
     let message_list = map([
         ("type", "array".into()),

@@ -7,13 +7,13 @@ use crate::syntax::fields::Shape;
 
 use super::document::Draft;
 use super::keyword::{any_of, map, present};
-use super::shape::{TextRule, Writer, or_null};
+use super::shape::{SchemaBuilder, TextRule, or_null};
 
 /// A mapping with the fields of some tables; the first table that has a name decides on it, as
 /// when the file is read.
 #[derive(Debug, Clone)]
 pub struct ObjectSchema {
-    writer: Writer,
+    writer: SchemaBuilder,
     fields: Vec<&'static Field>,
     hidden: Vec<&'static str>,
     title: Option<String>,
@@ -33,7 +33,7 @@ enum Spelling {
 }
 
 impl ObjectSchema {
-    pub fn new(writer: Writer, tables: &[&'static [Field]]) -> Self {
+    pub fn new(writer: SchemaBuilder, tables: &[&'static [Field]]) -> Self {
         let mut fields: Vec<&'static Field> = Vec::new();
         for field in tables.iter().flat_map(|table| table.iter()) {
             if fields.iter().all(|known| known.name != field.name) {
@@ -302,7 +302,7 @@ mod tests {
             Field::new("a", Shape::Text, "second"),
             Field::new("c", Shape::Text, "its own"),
         ];
-        let writer = Writer::for_records(Draft::D07);
+        let writer = SchemaBuilder::for_records(Draft::D07);
         let text = ObjectSchema::new(writer, &[FIRST, SECOND])
             .finish()
             .to_json(JsonStyle::Compact);

@@ -5,9 +5,9 @@ use crate::model::Value;
 
 use super::keyword::{any_of, list_of, of_type};
 use super::object::ObjectSchema;
-use super::shape::Writer;
+use super::shape::SchemaBuilder;
 
-pub(super) fn definitions(writer: Writer) -> Vec<(String, Value)> {
+pub(super) fn definitions(writer: SchemaBuilder) -> Vec<(String, Value)> {
     let item = ObjectSchema::new(writer, &[ITEM_FIELDS])
         .title("Rubric item")
         .need(&["outcome", "description", "score_ranges"])

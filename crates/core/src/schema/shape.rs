@@ -28,12 +28,12 @@ pub(super) enum TextRule {
 
 /// Writes schemas for one draft.
 #[derive(Debug, Clone, Copy)]
-pub struct Writer {
+pub struct SchemaBuilder {
     pub draft: Draft,
     pub(super) references: ReferenceMode,
 }
 
-impl Writer {
+impl SchemaBuilder {
     /// For files that people write, where `${{ NAME }}` is replaced.
     pub fn new(draft: Draft) -> Self {
         Self {
@@ -208,7 +208,7 @@ mod tests {
     use crate::model::JsonStyle;
 
     fn text(shape: &Shape) -> String {
-        let writer = Writer::for_records(Draft::D07);
+        let writer = SchemaBuilder::for_records(Draft::D07);
         writer.shape(shape).to_json(JsonStyle::Compact)
     }
 

@@ -6,12 +6,12 @@ use crate::read::{EXECUTION_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS};
 use super::document::{Document, Draft};
 use super::keyword::{any_of, map, matching, non_empty_list_of, not_blank, of_type, when, with};
 use super::object::ObjectSchema;
-use super::shape::Writer;
+use super::shape::SchemaBuilder;
 use super::{assertion, message, rubric};
 
 /// Suites, and files of tests through the definition `test`.
 pub fn suite(draft: Draft) -> Value {
-    let writer = Writer::new(draft);
+    let writer = SchemaBuilder::new(draft);
     let mut document = Document::new(
         draft,
         "EVAL.yaml",
@@ -32,7 +32,7 @@ pub fn suite(draft: Draft) -> Value {
 }
 
 /// `tests` is not needed: it is absent from the sidecar of a JSONL file (spec 2.2).
-fn root(writer: Writer) -> Value {
+fn root(writer: SchemaBuilder) -> Value {
     let name = map([
         ("type", "string".into()),
         ("pattern", "^[a-z]([a-z0-9-]*[a-z0-9])?$".into()),
@@ -62,12 +62,12 @@ fn path() -> Value {
     ])
 }
 
-fn tests(writer: Writer) -> Value {
+fn tests(writer: SchemaBuilder) -> Value {
     let entries = any_of(vec![writer.reference("test"), path()]);
     any_of(vec![non_empty_list_of(entries), path()])
 }
 
-fn test(writer: Writer) -> Value {
+fn test(writer: SchemaBuilder) -> Value {
     // Any integer is an id; one that tools read differently is only warned of.
     let id = any_of(vec![matching(r"^[^\n\r]*\S[^\n\r]*$"), of_type("integer")]);
     // The suite's own input may be empty, a test's may not.
@@ -113,14 +113,14 @@ fn skip() -> Value {
     any_of(vec![of_type("boolean"), reason])
 }
 
-fn execution(writer: Writer) -> Value {
+fn execution(writer: SchemaBuilder) -> Value {
     ObjectSchema::new(writer, &[EXECUTION_FIELDS])
         .title("Execution")
         .description("how tests are run")
         .finish()
 }
 
-fn metadata(writer: Writer) -> Value {
+fn metadata(writer: SchemaBuilder) -> Value {
     ObjectSchema::new(writer, &[METADATA_FIELDS])
         .title("Metadata")
         .description("free data; the keys listed here are reserved")

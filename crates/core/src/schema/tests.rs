@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Value as Json, json};
 
 use super::object::all_keys;
-use super::{Document, Draft, ObjectSchema, Variant, Writer, choose, evals_json, suite};
+use super::{Document, Draft, ObjectSchema, SchemaBuilder, Variant, choose, evals_json, suite};
 use crate::assertion::{COMMON_FIELDS, KINDS};
 use crate::diagnostic::Diagnostics;
 use crate::model::{JsonStyle, Value};
@@ -349,7 +349,7 @@ fn a_targets_file_is_described_by_its_providers() {
     )
     .required()];
     fn targets(draft: Draft) -> Value {
-        let writer = Writer::new(draft);
+        let writer = SchemaBuilder::new(draft);
         let own = |fields| ObjectSchema::new(writer, &[fields]).finish();
         let variants = [("mock", MOCK), ("http-chat", CHAT)].map(|(name, fields)| Variant {
             names: vec![name.to_owned()],

@@ -4,7 +4,7 @@
 pub(crate) const FILE_LIMIT: u64 = 32 * 1024 * 1024;
 
 /// The byte order mark.
-pub(super) const MARK: char = '\u{feff}';
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecodeError {
@@ -45,8 +45,8 @@ pub(super) fn decode_or_return(bytes: Vec<u8>) -> Result<(String, u64), Undecode
             return Err(Undecoded { error, bytes });
         }
     };
-    match text.strip_prefix(MARK) {
-        Some(rest) => Ok((rest.to_owned(), MARK.len_utf8() as u64)),
+    match text.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => Ok((rest.to_owned(), BYTE_ORDER_MARK.len_utf8() as u64)),
         None => Ok((text, 0)),
     }
 }

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, declare_codes};
 use crate::source::{Files, SourceId, Sources, Span};
 
 use super::codes::{FILE_TOO_LARGE, INVALID_ENCODING};
-use super::encoding::{DecodeError, FILE_LIMIT, MARK, Undecoded, decode_or_return};
+use super::encoding::{BYTE_ORDER_MARK, DecodeError, FILE_LIMIT, Undecoded, decode_or_return};
 
 declare_codes! {
     UNREADABLE_FILE = "unreadable-file", Blocking, Syntax, r#"The operating system does not let the file be read.
@@ -84,7 +84,9 @@ fn invalid_encoding(sources: &mut Sources, path: &Utf8Path, undecoded: Undecoded
         // Shown as UTF-8, such a file would be noise.
         DecodeError::Encoding { name } => {
             let span = without_text(sources, path);
-            let message = format!("the file is {name}, not UTF-8: its mark is at byte 0, line 1");
+            let message = format!(
+                "the file is {name}, not UTF-8: it starts with a byte order mark of that encoding"
+            );
             Diagnostic::new(&INVALID_ENCODING, span, message).help(HELP)
         }
         DecodeError::InvalidByte { offset, line } => {
@@ -101,7 +103,7 @@ fn invalid_encoding(sources: &mut Sources, path: &Utf8Path, undecoded: Undecoded
 /// before it are valid, so its offset is unchanged.
 fn replacement(sources: &mut Sources, path: &Utf8Path, bytes: &[u8], offset: u64) -> Span {
     let mut mark = [0; 4];
-    let mark = MARK.encode_utf8(&mut mark).as_bytes();
+    let mark = BYTE_ORDER_MARK.encode_utf8(&mut mark).as_bytes();
     let (bytes, dropped) = match bytes.strip_prefix(mark) {
         Some(rest) => (rest, mark.len() as u64),
         None => (bytes, 0),
@@ -161,7 +163,8 @@ mod tests {
     fn another_encoding_is_named() {
         let (text, _, out) = read(vec![0xff, 0xfe, b'a', 0]);
         assert_eq!(text, None);
-        let message = "the file is UTF-16, not UTF-8: its mark is at byte 0, line 1";
+        let message =
+            "the file is UTF-16, not UTF-8: it starts with a byte order mark of that encoding";
         assert_eq!(out[0].message, message);
     }
 

@@ -9,7 +9,7 @@ use evalrig_core::diagnostic::{Code, Diagnostic, Diagnostics, Level};
 use evalrig_core::export::{Loss, OutFile, TranspileOptions, transpile};
 use evalrig_core::model::{JsonStyle, Suite, Test, Value};
 use evalrig_core::read::{CollectTests, Findings, LoadRequest, Origin, load, suite_root};
-use evalrig_core::reader::{Limits, TargetNames, World};
+use evalrig_core::reader::{ReadPolicy, TargetNames, World};
 use evalrig_core::source::{MemoryFiles, Sources, Variables};
 use evalrig_core::syntax::parse_yaml;
 
@@ -24,7 +24,7 @@ pub struct Project {
     pub origin: Origin,
     pub has_git: bool,
     pub variables: Variables,
-    pub limits: Limits,
+    pub limits: ReadPolicy,
     pub strict: bool,
 }
 
@@ -66,7 +66,7 @@ impl Project {
             origin: Origin::Named,
             has_git: true,
             variables: Variables::default(),
-            limits: Limits::default(),
+            limits: ReadPolicy::default(),
             strict: false,
         }
     }

@@ -3,7 +3,7 @@
 
 use evalrig_core::model::Value;
 use evalrig_core::schema::{
-    Document, Draft, ObjectSchema, Writer, any_of, list_of, matching, of_type,
+    Document, Draft, ObjectSchema, SchemaBuilder, any_of, list_of, matching, of_type,
 };
 use evalrig_core::syntax::fields::{Field, Shape};
 
@@ -73,7 +73,7 @@ static MISS_FIELDS: &[Field] = &[
 
 /// One line of a results file; the summary is the definition `summary`.
 pub fn results_schema(draft: Draft) -> Value {
-    let writer = Writer::for_records(draft);
+    let writer = SchemaBuilder::for_records(draft);
     let row = ObjectSchema::new(writer, &[ROW_FIELDS])
         .replace("testHash", matching("^[0-9a-f]{16}$"))
         .always(ALWAYS_WRITTEN)

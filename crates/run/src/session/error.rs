@@ -4,7 +4,7 @@ use std::fmt;
 
 use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::read::Discovery;
+use evalrig_core::read::DiscoveryError;
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 
@@ -47,7 +47,7 @@ pub enum SessionError {
     /// Suites cannot be run as they are; nothing was called.
     Refused(Vec<SuiteRefusal>),
     /// An argument does not name suites.
-    Discovery(Discovery),
+    DiscoveryError(DiscoveryError),
     /// No file has the name of a suite.
     NoSuiteFile,
     /// No file that was found is a suite.
@@ -108,17 +108,19 @@ impl fmt::Display for SessionError {
                 });
                 f.write_str(&messages.collect::<Vec<_>>().join("\n"))
             }
-            Self::Discovery(Discovery::Missing(path)) => write!(f, "`{path}` does not exist"),
-            Self::Discovery(Discovery::Ending(path)) => {
+            Self::DiscoveryError(DiscoveryError::Missing(path)) => {
+                write!(f, "`{path}` does not exist")
+            }
+            Self::DiscoveryError(DiscoveryError::Ending(path)) => {
                 write!(
                     f,
                     "`{path}` is not a suite: expected .yaml, .yml, .jsonl or .json"
                 )
             }
-            Self::Discovery(Discovery::Pattern(pattern)) => {
+            Self::DiscoveryError(DiscoveryError::Pattern(pattern)) => {
                 write!(f, "`{pattern}` is not a valid pattern")
             }
-            Self::Discovery(Discovery::Unreadable(path)) => {
+            Self::DiscoveryError(DiscoveryError::Unreadable(path)) => {
                 write!(
                     f,
                     "cannot read directory `{path}`; exclude it with `!{path}`"

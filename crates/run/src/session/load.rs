@@ -7,7 +7,7 @@ use evalrig_core::assertion::judge_criteria;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
 use evalrig_core::model::Suite;
 use evalrig_core::read::{Findings, FoundSuite, LoadError, LoadRequest, load_suite};
-use evalrig_core::reader::{Limits, TargetNames};
+use evalrig_core::reader::{ReadPolicy, TargetNames};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 
@@ -97,7 +97,7 @@ impl LoadedSuite {
         let mut findings = Findings::new();
         let root = options.root_of(&found.path);
         let (file, targets) = targets_of(options, &found.path, &root, &mut findings);
-        let limits = Limits {
+        let limits = ReadPolicy {
             targets: match (&targets, &file) {
                 (Some(targets), _) => targets.target_names(),
                 (None, Some(_)) => TargetNames::Unchecked,

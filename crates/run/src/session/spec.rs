@@ -7,7 +7,7 @@ use evalrig_core::compare::Measure;
 use evalrig_core::model::Judging;
 use evalrig_core::plan::{Filter, Selection, Shard};
 use evalrig_core::read::{FoundSuite, suite_root};
-use evalrig_core::reader::{EnvFiles, Limits, TargetNames, World};
+use evalrig_core::reader::{EnvFiles, ReadPolicy, TargetNames, World};
 use evalrig_core::source::{EntryKind, Files};
 
 use crate::disk::{Disk, ProcessEnvironment};
@@ -56,7 +56,7 @@ impl LoadOptions {
     /// Suites below these paths and patterns. `!PATTERN` excludes.
     pub fn discover(&self, paths: &[String]) -> Result<Vec<FoundSuite>, SessionError> {
         let found = FoundSuite::from_arguments(&Disk, &self.working_directory, paths);
-        let found = found.map_err(SessionError::Discovery)?;
+        let found = found.map_err(SessionError::DiscoveryError)?;
         if found.is_empty() {
             Err(SessionError::NoSuiteFile)
         } else {
@@ -72,8 +72,8 @@ impl LoadOptions {
         }
     }
 
-    pub fn limits(&self) -> Limits {
-        Limits {
+    pub fn limits(&self) -> ReadPolicy {
+        ReadPolicy {
             allow_outside_root: self.allow_outside_root,
             env_files: self.env_files.clone(),
             targets: TargetNames::Unchecked,

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
-use evalrig_core::reader::{EnvFiles, Limits, Reader, TargetNames, Template, World, wrong_type};
+use evalrig_core::reader::{
+    EnvFiles, ReadPolicy, Reader, TargetNames, Template, World, wrong_type,
+};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{Sources, Span};
 use evalrig_core::syntax::fields::{Bound, Field, Shape};
@@ -184,7 +186,7 @@ pub fn read_targets(
     let source = read_source(world.files, sources, out, path)?;
     let tree = parse_yaml(source, sources.get(source).shared_text(), out)?;
     let base = PathBase::of(path, root);
-    let limits = Limits {
+    let limits = ReadPolicy {
         allow_outside_root: true,
         env_files: EnvFiles::None,
         targets: TargetNames::Unchecked,

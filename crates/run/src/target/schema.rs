@@ -1,7 +1,7 @@
 //! The JSON Schema of targets files, built from the tables of the providers.
 
 use evalrig_core::model::Value;
-use evalrig_core::schema::{Document, Draft, ObjectSchema, Variant, Writer, choose};
+use evalrig_core::schema::{Document, Draft, ObjectSchema, SchemaBuilder, Variant, choose};
 use evalrig_core::syntax::fields::Shape;
 
 use crate::provider::{PROVIDERS, Provider};
@@ -11,7 +11,7 @@ use super::file::ROOT;
 
 /// An alias has no provider.
 pub fn schema(draft: Draft) -> Value {
-    let writer = Writer::new(draft);
+    let writer = SchemaBuilder::new(draft);
     let variants: Vec<Variant> = PROVIDERS
         .iter()
         .map(|provider| Variant {

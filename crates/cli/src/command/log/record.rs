@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::model::Map;
 use evalrig_core::read::repository_root;
-use evalrig_core::reader::{Limits, Reader};
+use evalrig_core::reader::{ReadPolicy, Reader};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 use evalrig_run::disk::Disk;
@@ -93,7 +93,7 @@ fn env_file_values(context: &Context) -> HashMap<String, String> {
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let here = context.working_directory.clone();
     let root = repository_root(&Disk, &here);
-    let limits = Limits::default();
+    let limits = ReadPolicy::default();
     let world = context.world();
     Reader::new(world, &mut sources, &mut out, &limits, root, here).env_file_values()
 }

@@ -9,8 +9,8 @@ use crate::model::{Assertion, Execution, Message};
 use crate::syntax::Node;
 
 #[derive(Debug)]
-pub(super) struct SuiteLevel<'p> {
-    pub(super) parent: Option<&'p SuiteLevel<'p>>,
+pub(super) struct InheritedDefaults<'p> {
+    pub(super) parent: Option<&'p InheritedDefaults<'p>>,
     /// Where paths of this level's fields start.
     pub(super) directory: Utf8PathBuf,
     /// `assert`, then `execution.assert`.
@@ -25,9 +25,9 @@ pub(super) struct SuiteLevel<'p> {
     pub(super) execution: Execution,
 }
 
-impl<'p> SuiteLevel<'p> {
+impl<'p> InheritedDefaults<'p> {
     /// A file that passes nothing down.
-    pub(super) fn plain(parent: Option<&'p SuiteLevel<'p>>, directory: Utf8PathBuf) -> Self {
+    pub(super) fn plain(parent: Option<&'p InheritedDefaults<'p>>, directory: Utf8PathBuf) -> Self {
         Self {
             parent,
             directory,
@@ -41,7 +41,7 @@ impl<'p> SuiteLevel<'p> {
     }
 
     /// This level, then its parents.
-    pub(super) fn chain(&self) -> impl Iterator<Item = &SuiteLevel<'p>> {
+    pub(super) fn chain(&self) -> impl Iterator<Item = &InheritedDefaults<'p>> {
         std::iter::successors(Some(self), |level| level.parent)
     }
 

@@ -1,0 +1,216 @@
+//! Loading one suite: from a path to a header and a stream of tests.
+
+use std::collections::HashSet;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Map, Test};
+use crate::reader::Reader;
+use crate::source::{EntryKind, SourceId, Span};
+use crate::syntax::{Tree, parse_json, parse_yaml, read_source};
+
+use super::identity::{IdHasher, Ids, LineId};
+use super::inherited_defaults::InheritedDefaults;
+use super::load::{Header, Origin};
+use super::sink::{Sink, SuiteContext};
+use super::skills::SkillRegistry;
+use super::{evals_json, sidecar, suite};
+
+declare_codes! {
+    NO_TESTS = "no-tests", Blocking, Shape, r#"The suite has no tests after all imports.
+
+## Example
+```yaml
+name: demo
+tests: []
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - {id: a, criteria: Greets, input: Hi}
+```
+
+## Why
+A suite without tests passes every run.
+"#;
+    DUPLICATE_SUITE_NAME = "duplicate-suite-name", Warning, Reference, r#"Two suites of one invocation have the same name.
+
+## Example
+```text
+evals/a/EVAL.yaml and evals/b/EVAL.yaml, both with `name: review`
+```
+
+## Instead
+```text
+`name: review-a` and `name: review-b`
+```
+
+## Why
+Results are stored under the suite's name and would be mixed up.
+"#;
+}
+
+/// The repository root of a suite file; for evals.json that of the skill, because its paths start
+/// there.
+pub fn suite_root(files: &dyn crate::source::Files, suite: &Utf8Path) -> Utf8PathBuf {
+    let is_json = suite
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    let skill = is_json.then(|| evals_json::skill_root(suite));
+    repository_root(files, skill.as_deref().or(suite.parent()).unwrap_or(suite))
+}
+
+/// The directory, or its nearest ancestor, that holds `.git`; else the directory itself.
+pub fn repository_root(files: &dyn crate::source::Files, directory: &Utf8Path) -> Utf8PathBuf {
+    directory
+        .ancestors()
+        .find(|ancestor| files.kind(&ancestor.join(".git")).is_some())
+        .unwrap_or(directory)
+        .to_owned()
+}
+
+/// Two suites of one invocation have this name.
+pub fn duplicate_suite_name(name: &str, first: Span, second: Span) -> Diagnostic {
+    Diagnostic::new(
+        &DUPLICATE_SUITE_NAME,
+        second,
+        format!("another suite is also named `{name}`"),
+    )
+    .related(first, "this one")
+    .help("give one of them another name")
+}
+
+/// One load in progress.
+pub(super) struct Loader<'w, 's> {
+    pub(super) reader: Reader<'w>,
+    pub(super) sink: &'s mut dyn Sink,
+    pub(super) origin: Origin,
+    pub(super) ids: IdRegistry,
+    pub(super) skills: SkillRegistry,
+    /// Of the last test read; the next one is one higher.
+    pub(super) position: u32,
+    pub(super) imported: HashSet<Utf8PathBuf>,
+    /// The files that are being read, main file first.
+    pub(super) chain: Vec<Utf8PathBuf>,
+    /// Some tests are missing because a file could not be read, which has been reported.
+    pub(super) import_failed: bool,
+    pub(super) defaults: RootDefaults,
+    pub(super) is_targets_file: bool,
+}
+
+/// What the root of the main file gives to every test.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RootDefaults {
+    pub(super) metadata: Map,
+    pub(super) trials: Option<u32>,
+}
+
+/// The ids read so far.
+#[derive(Debug)]
+pub(super) enum IdRegistry {
+    /// Of the whole suite.
+    Whole(Ids),
+    /// Of a part of a file; they are compared when the parts are joined.
+    Part { ids: Vec<LineId>, hasher: IdHasher },
+}
+
+impl<'w, 's> Loader<'w, 's> {
+    pub(super) fn new(reader: Reader<'w>, sink: &'s mut dyn Sink, origin: Origin) -> Self {
+        Self {
+            reader,
+            sink,
+            origin,
+            ids: IdRegistry::Whole(Ids::default()),
+            skills: SkillRegistry::of_suite(),
+            position: 0,
+            imported: HashSet::new(),
+            chain: Vec::new(),
+            import_failed: false,
+            defaults: RootDefaults::default(),
+            is_targets_file: false,
+        }
+    }
+
+    pub(super) fn load_main(&mut self, path: &Utf8Path) -> Option<Header> {
+        self.chain.push(path.to_owned());
+        self.imported.insert(path.to_owned());
+        match path.extension().map(str::to_ascii_lowercase).as_deref() {
+            Some("jsonl") => sidecar::load_jsonl(self, path),
+            Some("json") => {
+                let (source, tree) = self.parse_json_file(path)?;
+                evals_json::load(self, path, source, &tree)
+            }
+            _ => {
+                let (source, tree) = self.parse_yaml_file(path)?;
+                suite::load_root(self, path, source, tree.root())
+            }
+        }
+    }
+
+    pub(super) fn emit(&mut self, test: Test) {
+        let context = SuiteContext {
+            metadata: &self.defaults.metadata,
+            sources: self.reader.sources,
+        };
+        self.sink.test(test, context);
+    }
+
+    /// Reads and parses a YAML file; the tree belongs to the caller.
+    pub(super) fn parse_yaml_file(&mut self, path: &Utf8Path) -> Option<(SourceId, Tree)> {
+        let source = self.read_file(path)?;
+        let text = self.reader.sources.get(source).shared_text();
+        parse_yaml(source, text, self.reader.out).map(|tree| (source, tree))
+    }
+
+    fn parse_json_file(&mut self, path: &Utf8Path) -> Option<(SourceId, Tree)> {
+        let source = self.read_file(path)?;
+        let text = self.reader.sources.get(source).shared_text();
+        parse_json(source, text, self.reader.out).map(|tree| (source, tree))
+    }
+
+    fn read_file(&mut self, path: &Utf8Path) -> Option<SourceId> {
+        read_source(
+            self.reader.world.files,
+            self.reader.sources,
+            self.reader.out,
+            path,
+        )
+    }
+
+    /// All tests are in: is there one?
+    pub(super) fn check_count(&mut self, place: Span) {
+        if self.position == 0 && !self.import_failed {
+            self.reader.report(
+                Diagnostic::new(&NO_TESTS, place, "the suite has no tests")
+                    .help("add at least one test with `id`, `criteria` and `input`"),
+            );
+        }
+    }
+
+    /// Reads with another directory as the start of relative paths.
+    pub(super) fn within<T>(
+        &mut self,
+        directory: &Utf8Path,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = std::mem::replace(&mut self.reader.directory, directory.to_owned());
+        let result = read(self);
+        self.reader.directory = before;
+        result
+    }
+
+    pub(super) fn is_file(&mut self, path: &Utf8Path) -> bool {
+        self.reader.kind_of(path) == Some(EntryKind::File)
+    }
+
+    /// The level of a file that hands nothing down itself.
+    pub(super) fn plain_level<'p>(
+        &self,
+        parent: Option<&'p InheritedDefaults<'p>>,
+    ) -> InheritedDefaults<'p> {
+        InheritedDefaults::plain(parent, self.reader.directory.clone())
+    }
+}
