@@ -122,7 +122,7 @@ mod tests {
                 assert!(interval.low <= rate && rate <= interval.high);
                 assert!(interval.low >= 0.0 && interval.high <= 1.0);
                 let text = rate_text(passes, trials, "passed");
-                assert!(text.contains("between"), "{text}");
+                assert!(text.contains("95 % CI"), "{text}");
             }
         }
     }
