@@ -351,7 +351,7 @@ fn every_rate_below_two_hundred_has_an_interval() {
     for trials in 1..200 {
         for passes in [0, 1, trials / 2, trials] {
             let text = rate_text(passes.min(trials), trials, "passed");
-            assert!(text.contains("between") && !text.contains('±'), "{text}");
+            assert!(text.contains("95 % CI") && !text.contains('±'), "{text}");
         }
     }
 }

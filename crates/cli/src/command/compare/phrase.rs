@@ -7,7 +7,7 @@ use evalrig_run::report::comparison::points;
 /// Two lines: the false alarms, and the smallest drop.
 pub fn selftest(found: &SelfTest) -> [String; 2] {
     let alarms = rate_text(found.alarms, found.splits, "splits called worse");
-    let alarms = if alarms.contains("between") {
+    let alarms = if alarms.contains("95 % CI") {
         alarms
     } else {
         format!("{alarms}, {}", between(found.interval))
