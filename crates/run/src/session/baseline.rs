@@ -185,7 +185,7 @@ fn locate(
             let path = Place::existing(&path).results().to_owned();
             if own.iter().any(|own| is_same(own, &path)) {
                 let reason =
-                    format!("`{argument}` contains the results of this run; name an earlier run");
+                    format!("`{argument}` contains the results of this run; name an earlier one");
                 Err(SessionError::argument(OPTION, reason))
             } else {
                 Ok(vec![path])
