@@ -353,7 +353,7 @@ mod tests {
         std::fs::write(&path, "{\"evalId\": 1}\n").unwrap();
         let message = agent(&path, "").unwrap_err().message;
         assert!(
-            message.contains("old.jsonl` is no results file: line 1 is not a row"),
+            message.contains("old.jsonl` is not a results file: line 1 is not a row"),
             "{message}"
         );
         let folder = Utf8Path::from_path(folder.path()).unwrap();
