@@ -25,10 +25,8 @@ impl Execution {
     }
 
     pub fn to_value(&self) -> Value {
-        let mut map = Map::new();
-        map.insert_some("target", self.target.as_deref());
-        map.insert_some("timeoutSeconds", self.timeout_seconds);
-        map.into()
+        let map = Map::new().with_some("target", self.target.as_deref());
+        map.with_some("timeoutSeconds", self.timeout_seconds).into()
     }
 }
 
@@ -63,10 +61,8 @@ impl Verdicts {
     }
 
     pub fn to_value(&self) -> Value {
-        let mut map = Map::new();
-        map.insert("pass", self.pass.clone());
-        map.insert("borderline", self.borderline.clone());
-        map.into()
+        let map = Map::new().with("pass", self.pass.clone());
+        map.with("borderline", self.borderline.clone()).into()
     }
 }
 

@@ -35,10 +35,7 @@ impl Expected {
                 Value::List(messages.iter().map(Message::to_value).collect()),
             ),
         };
-        let mut map = Map::new();
-        map.insert("kind", kind);
-        map.insert("value", value);
-        map.insert_some("text", self.text());
-        map.into()
+        let map = Map::new().with("kind", kind).with("value", value);
+        map.with_some("text", self.text()).into()
     }
 }

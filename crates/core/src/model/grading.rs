@@ -68,22 +68,7 @@ pub struct ScriptAnswer {
 }
 
 /// Answers by the key of their question.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answers(HashMap<String, Answer>);
-
-impl Answers {
-    pub fn insert(&mut self, key: String, answer: Answer) {
-        self.0.insert(key, answer);
-    }
-
-    pub fn get(&self, key: &str) -> Option<&Answer> {
-        self.0.get(key)
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
+pub type Answers = HashMap<String, Answer>;
 
 /// Whether judges are asked at all (`--skip-judges`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

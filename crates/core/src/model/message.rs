@@ -49,12 +49,15 @@ impl Block {
         }
     }
 
-    fn value(&self) -> Value {
-        match self {
+    /// The canonical shape of `show --format json`, which scripts read too.
+    pub(crate) fn to_value(&self) -> Value {
+        let value = match self {
             Self::Text(text) | Self::Image(Image::Data(text)) => text.as_str().into(),
             Self::File(file) | Self::Image(Image::Path(file)) => file.value.as_str().into(),
             Self::Json(value) => value.clone(),
-        }
+        };
+        let map = Map::new().with("type", self.type_name());
+        map.with("value", value).into()
     }
 
     /// The attached file, if this block names one.
@@ -100,18 +103,8 @@ impl Message {
 
     /// The canonical shape of `show --format json`.
     pub fn to_value(&self) -> Value {
-        let mut map = Map::new();
-        map.insert("role", self.role.word());
-        let blocks: Vec<Value> = self
-            .content
-            .iter()
-            .map(|block| {
-                let mut entry = Map::new();
-                entry.insert("type", block.type_name());
-                entry.insert("value", block.value());
-                entry.into()
-            })
-            .collect();
+        let mut map = Map::new().with("role", self.role.word());
+        let blocks: Vec<Value> = self.content.iter().map(Block::to_value).collect();
         map.insert("content", blocks);
         if !self.tool_calls.is_empty() {
             let calls: Vec<Value> = self.tool_calls.iter().map(ToolCall::to_value).collect();
@@ -122,16 +115,17 @@ impl Message {
         map.into()
     }
 
-    /// Text blocks joined with line breaks; `json` blocks as compact JSON when there is no text.
+    /// Its text blocks.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.content.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Text blocks joined with line breaks; `json` blocks as compact JSON if none of them is text.
     pub fn text(&self) -> Option<String> {
-        let texts: Vec<&str> = self
-            .content
-            .iter()
-            .filter_map(|block| match block {
-                Block::Text(text) => Some(text.as_str()),
-                _ => None,
-            })
-            .collect();
+        let texts: Vec<&str> = self.texts().collect();
         if !texts.is_empty() {
             return Some(texts.join("\n"));
         }
@@ -149,10 +143,10 @@ impl Message {
 
 impl ToolCall {
     fn to_value(&self) -> Value {
-        let mut map = Map::new();
-        map.insert("id", self.id.as_str());
-        map.insert("name", self.name.as_str());
-        map.insert("arguments", self.arguments.as_str());
+        let map = Map::new()
+            .with("id", self.id.as_str())
+            .with("name", self.name.as_str())
+            .with("arguments", self.arguments.as_str());
         map.into()
     }
 }

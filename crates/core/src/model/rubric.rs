@@ -130,12 +130,8 @@ impl RubricItem {
 
 impl ScoreRange {
     fn to_value(&self) -> Value {
-        let mut map = Map::new();
-        map.insert(
-            "score_range",
-            vec![u32::from(self.low), u32::from(self.high)],
-        );
-        map.insert("outcome", self.outcome.as_str());
-        map.into()
+        let range = vec![u32::from(self.low), u32::from(self.high)];
+        let map = Map::new().with("score_range", range);
+        map.with("outcome", self.outcome.as_str()).into()
     }
 }

@@ -82,20 +82,12 @@ impl Transcript {
 
 /// Text of the last assistant message that has text, else empty.
 pub fn answer_of(messages: &[Message]) -> String {
-    let assistants = messages.iter().rev();
-    let mut texts = assistants
+    let messages = messages.iter().rev();
+    messages
         .filter(|message| message.role == Role::Assistant)
-        .filter_map(text_blocks);
-    texts.next().unwrap_or_default()
-}
-
-fn text_blocks(message: &Message) -> Option<String> {
-    let texts = message.content.iter().filter_map(|block| match block {
-        Block::Text(text) => Some(text.as_str()),
-        _ => None,
-    });
-    let joined = texts.collect::<Vec<_>>().join("\n");
-    (!joined.is_empty()).then_some(joined)
+        .map(|message| message.texts().collect::<Vec<_>>().join("\n"))
+        .find(|text| !text.is_empty())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

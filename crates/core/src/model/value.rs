@@ -45,6 +45,20 @@ impl Map {
         }
     }
 
+    /// As [`Self::insert`], for a map that is built in one expression.
+    #[must_use]
+    pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.insert(key, value);
+        self
+    }
+
+    /// As [`Self::insert_some`], for a map that is built in one expression.
+    #[must_use]
+    pub fn with_some<V: Into<Value>>(mut self, key: impl Into<String>, value: Option<V>) -> Self {
+        self.insert_some(key, value);
+        self
+    }
+
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         let at = self.0.iter().position(|(name, _)| name == key)?;
         Some(self.0.remove(at).1)
