@@ -85,7 +85,7 @@ pub struct EncodedImage {
 
 pub(super) fn encode_image(image: &Image, files: &dyn Files) -> Result<EncodedImage, Fault> {
     match image {
-        Image::Data(data) => decode_data(data),
+        Image::Data(data) => EncodedImage::of_data(data),
         Image::Path(file) => {
             let base64 = to_base64(&read(file, files)?);
             let Some(media_type) = media_type_of(&base64) else {
@@ -101,9 +101,30 @@ pub(super) fn encode_image(image: &Image, files: &dyn Files) -> Result<EncodedIm
 }
 
 impl EncodedImage {
-    /// Image data as it is written in a suite.
+    /// Image data as it is written in a suite: a `data:` URI or base64.
     pub fn of_data(data: &str) -> Result<Self, Fault> {
-        decode_data(data)
+        let fault = |message: &str| Fault::new(Stage::Target, FaultKind::Io, message);
+        let compact = |text: &str| text.split_ascii_whitespace().collect::<String>();
+        let encoded = |media_type: &str, base64: String| Self {
+            media_type: media_type.to_owned(),
+            base64,
+        };
+        let Some((head, body)) = data.trim_start().split_once(',') else {
+            let base64 = compact(data);
+            let media_type = media_type_of(&base64)
+                .ok_or_else(|| fault("an image given as base64 is of no known kind"))?;
+            return Ok(encoded(media_type, base64));
+        };
+        let head = head.strip_prefix("data:").unwrap_or(head);
+        let Some(kind) = head.strip_suffix(";base64") else {
+            return Err(fault("an image given as `data:` URI is not in base64"));
+        };
+        let base64 = compact(body);
+        let media_type = match kind.split(';').next().unwrap_or("").trim() {
+            "" => media_type_of(&base64).unwrap_or("image/png"),
+            written => written,
+        };
+        Ok(encoded(media_type, base64))
     }
 
     pub fn bytes(&self) -> Vec<u8> {
@@ -120,36 +141,6 @@ impl EncodedImage {
             _ => "png",
         }
     }
-}
-
-/// A `data:` URI or base64, as written.
-fn decode_data(data: &str) -> Result<EncodedImage, Fault> {
-    let fault = |message: &str| Fault::new(Stage::Target, FaultKind::Io, message);
-    let compact = |text: &str| text.split_ascii_whitespace().collect::<String>();
-    let Some((head, body)) = data.trim_start().split_once(',') else {
-        let base64 = compact(data);
-        let media_type = media_type_of(&base64)
-            .ok_or_else(|| fault("an image given as base64 is of no known kind"))?;
-        return Ok(EncodedImage {
-            media_type: media_type.to_owned(),
-            base64,
-        });
-    };
-    let head = head.strip_prefix("data:").unwrap_or(head);
-    let Some(kind) = head.strip_suffix(";base64") else {
-        return Err(fault("an image given as `data:` URI is not in base64"));
-    };
-    let base64 = compact(body);
-    let written = kind.split(';').next().unwrap_or("").trim();
-    let media_type = if written.is_empty() {
-        media_type_of(&base64).unwrap_or("image/png")
-    } else {
-        written
-    };
-    Ok(EncodedImage {
-        media_type: media_type.to_owned(),
-        base64,
-    })
 }
 
 /// Recognized by the first bytes in base64.

@@ -1,6 +1,6 @@
 //! Messages as JSON, in the shapes of spec 10.1.
 
-use crate::model::{Block, Expected, Image, Map, Message, Role, ToolCall, Value};
+use crate::model::{Block, Expected, Map, Message, Role, ToolCall, Value};
 
 /// A list of messages.
 pub fn messages_to_value(messages: &[Message]) -> Value {
@@ -24,10 +24,8 @@ pub fn message_to_value(message: &Message) -> Value {
 /// The reference output as messages: a text or a structured value is an assistant message.
 pub fn expected_to_value(expected: Option<&Expected>) -> Value {
     let assistant = |content: Value| {
-        let mut map = Map::new();
-        map.insert("role", Role::Assistant.word());
-        map.insert("content", content);
-        Value::List(vec![map.into()])
+        let map = Map::new().with("role", Role::Assistant.word());
+        Value::List(vec![map.with("content", content).into()])
     };
     match expected {
         None => Value::List(Vec::new()),
@@ -41,30 +39,18 @@ fn content(blocks: &[Block]) -> Value {
     match blocks {
         [] => Value::Null,
         [Block::Text(text)] => text.as_str().into(),
-        blocks => Value::List(blocks.iter().map(block).collect()),
+        blocks => Value::List(blocks.iter().map(Block::to_value).collect()),
     }
 }
 
-fn block(block: &Block) -> Value {
-    let value = match block {
-        Block::Text(text) | Block::Image(Image::Data(text)) => text.as_str().into(),
-        Block::File(file) | Block::Image(Image::Path(file)) => file.value.as_str().into(),
-        Block::Json(value) => value.clone(),
-    };
-    let mut map = Map::new();
-    map.insert("type", block.type_name());
-    map.insert("value", value);
-    map.into()
-}
-
 fn tool_call(call: &ToolCall) -> Value {
-    let mut function = Map::new();
-    function.insert("name", call.name.as_str());
-    function.insert("arguments", call.arguments.as_str());
-    let mut map = Map::new();
-    map.insert("id", call.id.as_str());
-    map.insert("type", "function");
-    map.insert("function", function);
+    let function = Map::new()
+        .with("name", call.name.as_str())
+        .with("arguments", call.arguments.as_str());
+    let map = Map::new()
+        .with("id", call.id.as_str())
+        .with("type", "function")
+        .with("function", function);
     map.into()
 }
 

@@ -159,11 +159,10 @@ fn calls_by_name(transcript: &Transcript) -> Value {
 
 fn token_usage(transcript: &Transcript) -> Value {
     or_null(transcript.tokens.map(|tokens| {
-        let mut map = Map::new();
-        map.insert("input", tokens.input);
-        map.insert("output", tokens.output);
-        map.insert("cached", tokens.cached);
-        map
+        Map::new()
+            .with("input", tokens.input)
+            .with("output", tokens.output)
+            .with("cached", tokens.cached)
     }))
 }
 

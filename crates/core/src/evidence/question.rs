@@ -26,10 +26,7 @@ fn prompt_text(message: &Message) -> String {
     if let [Block::Text(only)] = message.content.as_slice() {
         return only.clone();
     }
-    let texts = message.content.iter().filter_map(|block| match block {
-        Block::Text(text) => Some(text.clone()),
-        _ => None,
-    });
+    let texts = message.texts().map(str::to_owned);
     let data = message.content.iter().filter_map(|block| match block {
         Block::Json(value) => Some(value.to_json(JsonStyle::Pretty)),
         _ => None,

@@ -72,7 +72,7 @@ impl<'a> Rendering<'a> {
         for block in &message.content {
             blocks.extend(self.block(block)?);
         }
-        // Not specified by 9.4; without calls a conversation with tools would have gaps.
+        // Not specified by spec 9.4; without calls a conversation with tools would have gaps.
         for call in &message.tool_calls {
             let name = attribute(&call.name);
             let arguments = &call.arguments;
