@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::syntax::Node;
 use crate::syntax::fields::{Bound, Entry, Field, Shape, shorten, unknown_field};
 
-use super::read::{read_fraction, read_weight};
+use super::read::{AMOUNT, read_fraction, read_weight};
 
 declare_codes! {
     UNSUPPORTED_AGGREGATOR = "unsupported-aggregator", Blocking, Assertion, r#"The aggregator of a composite is not supported.
@@ -118,27 +118,60 @@ Among fractions that are meant to add up to 1, a weight of 1 outweighs all other
 "#;
 }
 
-const NAMES: &[&str] = &[
-    "weighted_average",
-    "minimum",
-    "maximum",
-    "safety_gate",
-    "all_or_nothing",
-    "threshold",
-];
+crate::words! {
+    /// How the scores of the members are combined.
+    pub(super) enum AggregatorKind {
+        WeightedAverage = "weighted_average",
+        Minimum = "minimum",
+        Maximum = "maximum",
+        SafetyGate = "safety_gate",
+        AllOrNothing = "all_or_nothing",
+        Threshold = "threshold",
+    }
+}
 
-/// Defaults of `threshold` (spec 8.3).
-const SAFETY_GATE_THRESHOLD: &str = "0.6";
-const ALL_OR_NOTHING_THRESHOLD: &str = "0.7";
+impl AggregatorKind {
+    /// Whether it takes an option besides `type`.
+    fn takes(self, option: &str) -> bool {
+        let options: &[&str] = match self {
+            Self::WeightedAverage => &["weights"],
+            Self::Minimum | Self::Maximum => &[],
+            Self::SafetyGate => &["required", "threshold", "weights"],
+            Self::AllOrNothing => &["threshold", "weights"],
+            Self::Threshold => &["threshold"],
+        };
+        options.contains(&option)
+    }
+
+    /// The option that it cannot do without.
+    fn needs(self) -> Option<&'static str> {
+        match self {
+            Self::SafetyGate => Some("required"),
+            Self::Threshold => Some("threshold"),
+            _ => None,
+        }
+    }
+
+    /// The default of `threshold` (spec 8.3).
+    fn default_threshold(self) -> Option<Number> {
+        match self {
+            Self::SafetyGate => Number::parse("0.6"),
+            Self::AllOrNothing => Number::parse("0.7"),
+            _ => None,
+        }
+    }
+}
 
 static FIELDS: &[Field] = &[
-    Field::new("type", Shape::Choice(NAMES), "how scores are combined").required(),
+    Field::new(
+        "type",
+        Shape::Choice(AggregatorKind::WORDS),
+        "how scores are combined",
+    )
+    .required(),
     Field::new(
         "weights",
-        Shape::MapOf(&Shape::Number {
-            min: 0.0,
-            max: f64::MAX,
-        }),
+        Shape::MapOf(&AMOUNT),
         "weights by member name, which replace those of the members",
     ),
     Field::new(
@@ -154,132 +187,58 @@ static FIELDS: &[Field] = &[
 ];
 
 /// A name, or a mapping with the options of that aggregator.
-pub(super) const SHAPE: Shape = Shape::OneOf(&[Shape::Choice(NAMES), Shape::Fields(FIELDS)]);
+pub(super) const SHAPE: Shape =
+    Shape::OneOf(&[Shape::Choice(AggregatorKind::WORDS), Shape::Fields(FIELDS)]);
 
-/// How the scores of the members are combined.
-#[derive(Debug)]
-pub(super) enum Aggregator {
-    WeightedAverage,
-    Minimum,
-    Maximum,
-    /// `required` are indexes into the list of members, in written order. Not empty.
-    SafetyGate {
-        required: Vec<usize>,
-        threshold: Number,
-        /// Where the gate is written.
-        at: Span,
-    },
-    AllOrNothing {
-        threshold: Number,
-    },
-    Threshold {
-        threshold: Number,
-    },
-}
-
-impl Aggregator {
-    fn word(&self) -> &'static str {
-        match self {
-            Self::WeightedAverage => "weighted_average",
-            Self::Minimum => "minimum",
-            Self::Maximum => "maximum",
-            Self::SafetyGate { .. } => "safety_gate",
-            Self::AllOrNothing { .. } => "all_or_nothing",
-            Self::Threshold { .. } => "threshold",
-        }
-    }
-
-    fn threshold(&self) -> Option<&Number> {
-        match self {
-            Self::SafetyGate { threshold, .. }
-            | Self::AllOrNothing { threshold }
-            | Self::Threshold { threshold } => Some(threshold),
-            Self::WeightedAverage | Self::Minimum | Self::Maximum => None,
-        }
-    }
-}
-
-/// The required members of a safety gate.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RequiredMembers<'a> {
-    /// Indexes into the list of members.
-    pub(super) required: &'a [usize],
-    pub(super) threshold: f64,
-    written: &'a Number,
-}
-
-impl RequiredMembers<'_> {
-    /// The sentence for a member that is too low.
-    pub(super) fn miss(&self, member: &AssertionGrade) -> String {
-        let score = match &member.grade {
-            Grade::Graded(marks) => marks.score.rounded(),
-            _ => 0.0,
-        };
-        let (name, least) = (&member.name, self.written);
-        format!("Safety gate: '{name}' scored {score}, below {least}")
-    }
-}
-
-/// An aggregator and the weights that it gives its members.
+/// An aggregator with its options.
 #[derive(Debug)]
 pub(super) struct Aggregation {
-    pub(super) aggregator: Aggregator,
+    pub(super) kind: AggregatorKind,
+    /// Only of the kinds that take one.
+    pub(super) threshold: Option<Number>,
+    /// The members that must reach the threshold of a safety gate, as indexes in written order.
+    /// Empty for every other kind.
+    pub(super) required: Vec<usize>,
+    /// Where a safety gate is written, which can fail the test.
+    pub(super) gate_at: Option<Span>,
     /// One per member, or none at all; `None` where the member keeps its own.
     weights: Vec<Option<Weight>>,
     /// Where the weights are written.
-    weights_at: Option<Span>,
+    pub(super) weights_at: Option<Span>,
 }
 
 impl Aggregation {
-    pub(super) fn word(&self) -> &'static str {
-        self.aggregator.word()
-    }
-
-    /// The members that must reach a threshold before the others are graded.
-    pub(super) fn required_members(&self) -> Option<RequiredMembers<'_>> {
-        match &self.aggregator {
-            Aggregator::SafetyGate {
-                required,
-                threshold,
-                ..
-            } => Some(RequiredMembers {
-                required,
-                threshold: threshold.value(),
-                written: threshold,
-            }),
-            _ => None,
-        }
-    }
-
-    fn unweighted(aggregator: Aggregator) -> Self {
+    /// Without options.
+    fn bare(kind: AggregatorKind) -> Self {
         Self {
-            aggregator,
+            kind,
+            threshold: kind.default_threshold(),
+            required: Vec::new(),
+            gate_at: None,
             weights: Vec::new(),
             weights_at: None,
         }
     }
 
-    /// Where the weights are written.
-    pub(super) fn weights_at(&self) -> Option<Span> {
-        self.weights_at
-    }
-
-    /// Where a gate is written that can fail the test.
-    pub(super) fn gate(&self) -> Option<Span> {
-        match self.aggregator {
-            Aggregator::SafetyGate { at, .. } => Some(at),
+    /// The sentence for the first required member of a safety gate that is too low.
+    pub(super) fn gate_miss<'g>(
+        &self,
+        required: impl IntoIterator<Item = &'g AssertionGrade>,
+    ) -> Option<String> {
+        let least = self.threshold.as_ref()?;
+        required.into_iter().find_map(|member| match &member.grade {
+            Grade::Graded(marks) if !marks.score.reaches(least.value()) => {
+                let (name, score) = (&member.name, marks.score.rounded());
+                let text = format!("Safety gate: '{name}' scored {score}, below {least}");
+                Some(text)
+            }
             _ => None,
-        }
+        })
     }
 
     /// Whether the score needs a weight other than 0.
     pub(super) fn is_average(&self) -> bool {
-        matches!(
-            self.aggregator,
-            Aggregator::WeightedAverage
-                | Aggregator::SafetyGate { .. }
-                | Aggregator::AllOrNothing { .. }
-        )
+        self.kind.takes("weights")
     }
 
     /// The weight that the aggregator gives a member, else the member's own.
@@ -290,17 +249,12 @@ impl Aggregation {
 
     /// The shape of `show --format json`.
     pub(super) fn to_value(&self, members: &[NamedAssertion]) -> Value {
-        let aggregator = &self.aggregator;
-        let mut map = Map::new();
-        map.insert("type", aggregator.word());
-        if let Aggregator::SafetyGate { required, .. } = aggregator {
-            let names: Vec<&str> = required
-                .iter()
-                .map(|at| members[*at].name.as_ref())
-                .collect();
-            map.insert("required", names);
+        let mut map = Map::new().with("type", self.kind.word());
+        if !self.required.is_empty() {
+            let names = self.required.iter().map(|at| members[*at].name.as_ref());
+            map.insert("required", names.collect::<Vec<&str>>());
         }
-        map.insert_some("threshold", aggregator.threshold().cloned());
+        map.insert_some("threshold", self.threshold.clone());
         let listed: Map = members
             .iter()
             .zip(&self.weights)
@@ -321,13 +275,15 @@ pub(super) fn read_aggregation(
     members: &[NamedAssertion],
 ) -> ReadResult<Aggregation> {
     let Some(entry) = options.get("aggregator") else {
-        return Ok(Aggregation::unweighted(Aggregator::WeightedAverage));
+        return Ok(Aggregation::bare(AggregatorKind::WeightedAverage));
     };
     let node = entry.value;
     if !node.is_mapping() {
-        let word = read_word(options, "aggregator", node)?;
-        let aggregator = read_bare_aggregator(options, word, node)?;
-        return Ok(Aggregation::unweighted(aggregator));
+        let kind = read_kind(options, "aggregator", node)?;
+        return match kind.needs() {
+            Some(option) => Err(missing(options, node, kind, option)),
+            None => Ok(Aggregation::bare(kind)),
+        };
     }
     let bound = Bound::new(node, &[FIELDS], options.reader.out());
     let options = &mut Options {
@@ -336,124 +292,69 @@ pub(super) fn read_aggregation(
         owner: "aggregator",
     };
     let Some(entry) = options.get("type") else {
-        let help = format!("it is {}", list_words(NAMES));
+        let help = format!("it is {}", list_words(AggregatorKind::WORDS));
         return Err(options.missing(options.head(), "this aggregator has no `type`", help));
     };
-    let word = read_word(options, "type", entry.value)?;
+    let kind = read_kind(options, "type", entry.value)?;
     bound.report_unknown(&[FIELDS], options.reader.out());
-    report_unused(options, word);
-    let aggregator = read_aggregator(options, word, entry.value, members);
-    let weights = options.get("weights").filter(|_| takes(word, "weights"));
-    let weights_at = weights.map(|entry| entry.key.span());
-    let weights = weights.map(|entry| read_weights(options, &entry, members));
+    report_unused(options, kind);
+    let taken = |name: &str| bound.get(name).filter(|_| kind.takes(name));
+    let threshold = taken("threshold").map(|entry| read_fraction(options, &entry));
+    let needed = match kind.needs() {
+        Some(option) if taken(option).is_none() => Err(missing(options, entry.value, kind, option)),
+        _ => Ok(()),
+    };
+    let required = taken("required").map(|entry| read_required_members(options, &entry, members));
+    let weights = taken("weights").map(|entry| read_weights(options, &entry, members));
+    needed?;
+    let bare = Aggregation::bare(kind);
     Ok(Aggregation {
-        aggregator: aggregator?,
-        weights_at,
+        threshold: threshold.transpose()?.or(bare.threshold),
+        required: required.transpose()?.unwrap_or_default(),
+        gate_at: (kind == AggregatorKind::SafetyGate).then(|| entry.value.span()),
         weights: weights.transpose()?.unwrap_or_default(),
+        weights_at: taken("weights").map(|entry| entry.key.span()),
+        kind,
     })
 }
 
-/// Which options an aggregator takes besides `type`.
-fn takes(word: &str, option: &str) -> bool {
-    let options: &[&str] = match word {
-        "weighted_average" => &["weights"],
-        "safety_gate" => &["required", "threshold", "weights"],
-        "all_or_nothing" => &["threshold", "weights"],
-        "threshold" => &["threshold"],
-        _ => &[],
-    };
-    options.contains(&option)
-}
-
-fn report_unused(options: &mut Options<'_, '_, '_>, word: &str) {
+fn report_unused(options: &mut Options<'_, '_, '_>, kind: AggregatorKind) {
     for field in FIELDS.iter().filter(|field| field.name != "type") {
-        if let Some(entry) = options.get(field.name).filter(|_| !takes(word, field.name)) {
+        if let Some(entry) = options.get(field.name).filter(|_| !kind.takes(field.name)) {
             let fault = unknown_field(entry.key, &[FIELDS]);
-            options.report(fault.help(format!("`{word}` does not take it; remove it")));
+            options.report(fault.help(format!("`{}` does not take it; remove it", kind.word())));
         }
     }
 }
 
-fn read_word(
+fn read_kind(
     options: &mut Options<'_, '_, '_>,
     name: &str,
     node: Node<'_>,
-) -> ReadResult<&'static str> {
+) -> ReadResult<AggregatorKind> {
     if node.scalar().is_none() {
         return Err(options.wrong_type(name, node, "a string or a mapping"));
     }
     let text = options.reader.text_of(name, node).ok_or(Reported)?;
-    if let Some(word) = NAMES.iter().find(|word| **word == text) {
-        return Ok(word);
+    if let Some(kind) = AggregatorKind::parse(&text) {
+        return Ok(kind);
     }
-    let help = match did_you_mean(&text, NAMES.iter().copied()) {
+    let words = AggregatorKind::WORDS;
+    let help = match did_you_mean(&text, words.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("it is {}", list_words(NAMES)),
+        None => format!("it is {}", list_words(words)),
     };
     let message = format!("unknown aggregator `{}`", shorten(&text));
     Err(options.report(Diagnostic::new(&UNSUPPORTED_AGGREGATOR, node.span(), message).help(help)))
 }
 
-/// An aggregator that is only a word, without options.
-fn read_bare_aggregator(
-    options: &mut Options<'_, '_, '_>,
-    word: &str,
-    place: Node<'_>,
-) -> ReadResult<Aggregator> {
-    Ok(match word {
-        "minimum" => Aggregator::Minimum,
-        "maximum" => Aggregator::Maximum,
-        "safety_gate" => return Err(missing(options, place, "safety_gate", "required")),
-        "all_or_nothing" => Aggregator::AllOrNothing {
-            threshold: Number::parse(ALL_OR_NOTHING_THRESHOLD).ok_or(Reported)?,
-        },
-        "threshold" => return Err(missing(options, place, "threshold", "threshold")),
-        _ => Aggregator::WeightedAverage,
-    })
-}
-
-fn read_aggregator(
-    options: &mut Options<'_, '_, '_>,
-    word: &str,
-    place: Node<'_>,
-    members: &[NamedAssertion],
-) -> ReadResult<Aggregator> {
-    let threshold = options
-        .get("threshold")
-        .filter(|_| takes(word, "threshold"))
-        .map(|entry| read_fraction(options.reader, &entry));
-    let or_default = |default: &str| {
-        let default = || Number::parse(default).ok_or(Reported);
-        threshold.clone().unwrap_or_else(default)
-    };
-    match word {
-        "safety_gate" => {
-            let required = match options.get("required") {
-                Some(entry) => read_required_members(options, &entry, members),
-                None => Err(missing(options, place, "safety_gate", "required")),
-            };
-            Ok(Aggregator::SafetyGate {
-                required: required?,
-                threshold: or_default(SAFETY_GATE_THRESHOLD)?,
-                at: place.span(),
-            })
-        }
-        "all_or_nothing" => Ok(Aggregator::AllOrNothing {
-            threshold: or_default(ALL_OR_NOTHING_THRESHOLD)?,
-        }),
-        "threshold" if threshold.is_some() => Ok(Aggregator::Threshold {
-            threshold: threshold.unwrap_or(Err(Reported))?,
-        }),
-        _ => read_bare_aggregator(options, word, place),
-    }
-}
-
 fn missing(
     options: &mut Options<'_, '_, '_>,
     place: Node<'_>,
-    word: &str,
+    kind: AggregatorKind,
     option: &str,
 ) -> Reported {
+    let word = kind.word();
     let message = format!("the aggregator `{word}` needs `{option}`");
     let help = format!("write `aggregator: {{type: {word}, {option}: …}}`");
     options.missing(place.span(), message, help)
@@ -498,7 +399,7 @@ fn read_weights(
     let listed = entry.value.entries().into_iter().map(|(key, value)| {
         let name = key.scalar_text().unwrap_or("");
         let field = entry.field;
-        let weight = read_weight(options.reader, &Entry { field, key, value });
+        let weight = read_weight(options, &Entry { field, key, value });
         let at = find_member(name, members)
             .ok_or_else(|| options.report(unknown_member(name, key.span(), members)));
         Ok((at?, weight?))

@@ -16,12 +16,7 @@ use super::field_match::{ExpectedValue, FieldMatch, ToleranceScale, ValueMismatc
 use super::field_path::FieldPath;
 use super::finding::Finding;
 use super::place::span_in;
-use super::read::read_weight;
-
-const NOT_NEGATIVE: Shape = Shape::Number {
-    min: 0.0,
-    max: f64::MAX,
-};
+use super::read::{AMOUNT, read_weight};
 
 static FIELD: &[Field] = &[
     Field::new(
@@ -47,10 +42,10 @@ static FIELD: &[Field] = &[
         Shape::Boolean,
         "the field must be present even if no value is expected; default false",
     ),
-    Field::new("weight", NOT_NEGATIVE, "share in the score; default 1"),
+    Field::new("weight", AMOUNT, "share in the score; default 1"),
     Field::new(
         "tolerance",
-        NOT_NEGATIVE,
+        AMOUNT,
         "for `numeric_tolerance`: maximum difference; default 0",
     ),
     Field::new(
@@ -67,13 +62,6 @@ static FIELD: &[Field] = &[
 
 pub(super) const FIELD_SHAPE: Shape = Shape::Fields(FIELD);
 
-/// Whether a field must be in the output when no value is expected for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Presence {
-    Optional,
-    Required,
-}
-
 #[derive(Debug)]
 pub(super) struct ComparedField {
     pub(super) path: FieldPath,
@@ -82,7 +70,8 @@ pub(super) struct ComparedField {
     pub(super) matching: FieldMatch,
     /// `None` if it comes from the test.
     pub(super) expected: Option<ExpectedValue>,
-    pub(super) presence: Presence,
+    /// Whether it must be in the output even if no value is expected.
+    pub(super) is_required: bool,
     pub(super) weight: Weight,
 }
 
@@ -96,9 +85,7 @@ impl ComparedField {
             let path = options.require("path");
             let parsed = path.and_then(|entry| read_path(options, &entry));
             let required = options.boolean("required");
-            let weight = options.optional("weight", |options, entry| {
-                read_weight(options.reader, entry)
-            });
+            let weight = options.optional("weight", read_weight);
             let matching = read_matching(options)?;
             let expected = options.optional("expected", |options, entry| {
                 read_expected(options, entry, &matching)
@@ -107,10 +94,7 @@ impl ComparedField {
                 path: parsed?,
                 span: path?.value.span(),
                 expected: expected?,
-                presence: match required? {
-                    Some(true) => Presence::Required,
-                    Some(false) | None => Presence::Optional,
-                },
+                is_required: required?.unwrap_or(false),
                 weight: weight?.unwrap_or_default(),
                 matching,
             })
@@ -123,13 +107,11 @@ impl ComparedField {
         self.matching.write_options(&mut map);
         let expected = self.expected.as_ref();
         map.insert_some("expected", expected.map(|expected| expected.value.clone()));
-        map.insert("required", self.presence == Presence::Required);
+        map.insert("required", self.is_required);
         map.insert("weight", self.weight.number().clone());
         map.into()
     }
-}
 
-impl ComparedField {
     /// `None` if the field is skipped because it has no expected value. `reference` has the expected
     /// values that are not written here.
     pub(super) fn check(
@@ -141,7 +123,7 @@ impl ComparedField {
         let actual = self.path.look_up(output);
         let found = |holds, text| Ok(Some(Finding { holds, text }));
         let (expected, actual) = match (self.expected_value(reference)?, actual) {
-            (None, _) if self.presence == Presence::Optional => return Ok(None),
+            (None, _) if !self.is_required => return Ok(None),
             (_, None) => return found(false, format!("{path}: missing")),
             (None, Some(actual)) => {
                 return found(true, format!("{path}: {}", excerpt(&text_of(actual))));

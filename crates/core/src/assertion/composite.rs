@@ -15,7 +15,7 @@ use super::aggregator::{self, Aggregation, read_aggregation};
 use super::codes::ZERO_WEIGHT;
 use super::composite_grade;
 use super::kind::{AssertionKind, EntryContext};
-use super::read::{COMMON, name_all, read_fraction, read_list};
+use super::read::{COMMON, name_all, read_fraction, read_list, same_name};
 
 declare_codes! {
     DUPLICATE_MEMBER_NAME = "duplicate-member-name", Blocking, Assertion, r#"Two members of a composite have the same name.
@@ -164,7 +164,7 @@ fn read_set_threshold(
     if let Some(required) = options.get("required") {
         return Err(options.spelled_twice(&required, &entry));
     }
-    let least = read_fraction(options.reader, &entry)?;
+    let least = read_fraction(options, &entry)?;
     context.common.required = Required::AtLeast(least);
     context.common.required_at = entry.value.span();
     Ok(())
@@ -183,16 +183,9 @@ fn read_members(
         return Err(options.missing(entry.value.span(), message, help));
     }
     let mut clashes = Vec::new();
-    let members = name_all(list, |first: &Assertion, second: &Assertion| {
-        let message = format!(
-            "two members are named `{}`",
-            second.common.name.as_deref().unwrap_or("")
-        );
-        clashes.push(
-            Diagnostic::new(&DUPLICATE_MEMBER_NAME, second.common.head, message)
-                .related(first.common.head, "the other one")
-                .help("rename one of them"),
-        );
+    let members = name_all(list, |first, second| {
+        let headline = "two members are named";
+        clashes.push(same_name(&DUPLICATE_MEMBER_NAME, headline, first, second));
     });
     if clashes.is_empty() {
         return Ok(members);
@@ -214,7 +207,7 @@ fn report_zero_weight(
     if !all_zero || !aggregation.is_average() {
         return Ok(());
     }
-    let place = aggregation.weights_at().unwrap_or(entry.key.span());
+    let place = aggregation.weights_at.unwrap_or(entry.key.span());
     Err(options.report(
         Diagnostic::new(&ZERO_WEIGHT, place, "every member has weight 0")
             .help("give at least one member a weight"),
@@ -236,11 +229,10 @@ impl Composite {
 
 impl Check for Composite {
     fn options(&self) -> Map {
-        let mut map = Map::new();
         let members: Vec<Value> = self.members.iter().map(NamedAssertion::to_value).collect();
-        map.insert("assert", members);
-        map.insert("aggregator", self.aggregation.to_value(&self.members));
-        map
+        Map::new()
+            .with("assert", members)
+            .with("aggregator", self.aggregation.to_value(&self.members))
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
@@ -256,7 +248,7 @@ impl Check for Composite {
     }
 
     fn gates(&self) -> Vec<Span> {
-        let mut gates = Vec::from_iter(self.aggregation.gate());
+        let mut gates = Vec::from_iter(self.aggregation.gate_at);
         for assertion in self.assertions() {
             if assertion.common.required.is_gate() {
                 gates.push(assertion.common.required_at);

@@ -5,7 +5,7 @@ use crate::model::{
     Score, Step,
 };
 
-use super::aggregator::{Aggregation, Aggregator};
+use super::aggregator::{Aggregation, AggregatorKind};
 use super::finding::{Finding, FindingList};
 use super::grading::{grade_assertion, skipped_grade};
 
@@ -14,18 +14,12 @@ pub(super) fn grade(
     members: &[NamedAssertion],
     aggregation: &Aggregation,
 ) -> Step {
-    let gate = aggregation.required_members();
-    let first = gate.map_or(&[][..], |gate| gate.required);
+    let first = &aggregation.required;
     let early = match grade_some(context, members, first) {
         Ok(grades) => grades,
         Err(asks) => return Step::Ask(asks),
     };
-    let gate_miss = gate.and_then(|gate| {
-        let mut below = early
-            .iter()
-            .filter(|(_, grade)| is_below(grade, gate.threshold));
-        below.next().map(|(_, grade)| gate.miss(grade))
-    });
+    let gate_miss = aggregation.gate_miss(early.iter().map(|(_, grade)| grade));
     let is_decided =
         gate_miss.is_some() || early.iter().any(|(_, grade)| fault_of(grade).is_some());
     let rest: Vec<usize> = (0..members.len())
@@ -95,11 +89,9 @@ fn conclude(
     pass: f64,
 ) -> Conclusion {
     let inner = members.iter().filter_map(|member| member.gate).max();
-    let guard = aggregation.required_members().map(|gate| {
-        let is_checked = gate
-            .required
-            .iter()
-            .all(|at| matches!(members[*at].grade, Grade::Graded(_)));
+    let guard = aggregation.gate_at.map(|_| {
+        let mut required = aggregation.required.iter();
+        let is_checked = required.all(|at| matches!(members[*at].grade, Grade::Graded(_)));
         match (&gate_miss, is_checked) {
             (_, false) => Gate::Unchecked,
             (None, true) => Gate::Met,
@@ -109,7 +101,7 @@ fn conclude(
     Conclusion {
         grade: combined_grade(&members, aggregation, gate_miss, pass),
         gate: inner.max(guard),
-        aggregator: Some(aggregation.word()),
+        aggregator: Some(aggregation.kind.word()),
         members,
     }
 }
@@ -146,14 +138,14 @@ fn combined_grade(
     if let Some(reason) = skipped {
         return Grade::Skipped(reason);
     }
-    let score = aggregate(members, &aggregation.aggregator, pass, &mut findings);
+    let score = aggregate(members, aggregation, pass, &mut findings);
     Grade::Graded(findings.marks(score))
 }
 
 /// All members are graded.
 fn aggregate(
     members: &[AssertionGrade],
-    aggregator: &Aggregator,
+    aggregation: &Aggregation,
     pass: f64,
     findings: &mut FindingList,
 ) -> Score {
@@ -162,18 +154,16 @@ fn aggregate(
         let weights = members.iter().map(|member| member.weight.value());
         Score::weighted_average(scores().zip(weights)).unwrap_or(Score::ZERO)
     };
-    match aggregator {
-        Aggregator::WeightedAverage | Aggregator::SafetyGate { .. } => average(),
-        Aggregator::Minimum => Score::of_share(scores().map(Score::value).fold(1.0, f64::min)),
-        Aggregator::Maximum => Score::of_share(scores().map(Score::value).fold(0.0, f64::max)),
-        Aggregator::AllOrNothing { threshold } => {
-            if scores().all(|score| score.reaches(threshold.value())) {
-                average()
-            } else {
-                Score::ZERO
-            }
+    let values = || scores().map(Score::value);
+    match (aggregation.kind, &aggregation.threshold) {
+        (AggregatorKind::Minimum, _) => Score::of_share(values().fold(1.0, f64::min)),
+        (AggregatorKind::Maximum, _) => Score::of_share(values().fold(0.0, f64::max)),
+        (AggregatorKind::AllOrNothing, Some(threshold))
+            if !scores().all(|score| score.reaches(threshold.value())) =>
+        {
+            Score::ZERO
         }
-        Aggregator::Threshold { threshold } => {
+        (AggregatorKind::Threshold, Some(threshold)) => {
             let passing = scores().filter(|score| score.reaches(pass)).count();
             let share = Score::of_share(passing as f64 / members.len() as f64);
             findings.add(Finding {
@@ -185,6 +175,7 @@ fn aggregate(
             });
             share
         }
+        _ => average(),
     }
 }
 
@@ -200,10 +191,6 @@ fn fault_of(grade: &AssertionGrade) -> Option<&Fault> {
         Grade::Errored(fault) => Some(fault),
         _ => None,
     }
-}
-
-fn is_below(grade: &AssertionGrade, threshold: f64) -> bool {
-    score_of(grade).is_some_and(|score| !score.reaches(threshold))
 }
 
 #[cfg(test)]

@@ -154,9 +154,7 @@ struct Contains {
 
 impl Check for Contains {
     fn options(&self) -> Map {
-        let mut map = Map::new();
-        map.insert("value", self.value.as_str());
-        map
+        Map::new().with("value", self.value.as_str())
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
@@ -203,9 +201,7 @@ struct ContainsSeveral {
 
 impl Check for ContainsSeveral {
     fn options(&self) -> Map {
-        let mut map = Map::new();
-        map.insert("value", self.values.clone());
-        map
+        Map::new().with("value", self.values.clone())
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {

@@ -10,6 +10,7 @@ use crate::syntax::fields::{Field, Shape};
 use super::finding::Finding;
 use super::kind::AssertionKind;
 use super::metric::{Limit, Metric, grade_limits, limits_to_map, read_limits, rounded};
+use super::read::{AMOUNT, COUNT};
 use super::text_value::empty_value;
 
 declare_codes! {
@@ -43,11 +44,6 @@ Without a limit nothing can exceed it, so the check would always pass.
 "#;
 }
 
-const COUNT: Shape = Shape::Integer {
-    min: 0,
-    max: u64::MAX,
-};
-
 /// Rounding error of a ratio (spec 8).
 const TOLERANCE: f64 = 1e-9;
 
@@ -68,14 +64,7 @@ static FIELDS: &[Field] = &[
         "maximum number of output tokens",
     ),
     Field::new("max_duration_ms", COUNT, "maximum duration in milliseconds"),
-    Field::new(
-        "max_cost_usd",
-        Shape::Number {
-            min: 0.0,
-            max: f64::MAX,
-        },
-        "maximum cost in US dollars",
-    ),
+    Field::new("max_cost_usd", AMOUNT, "maximum cost in US dollars"),
     Field::new(
         "target_exploration_ratio",
         FRACTION,
@@ -174,9 +163,7 @@ impl Exploration {
             tools: tools.unwrap_or_else(|| Self::TOOLS.map(str::to_owned).to_vec()),
         }))
     }
-}
 
-impl Exploration {
     fn check(&self, transcript: &Transcript) -> Result<Finding, Fault> {
         let calls = transcript.calls.as_deref();
         let calls = calls.ok_or_else(|| Fault::not_measured("tool calls"))?;
@@ -234,7 +221,7 @@ struct ExecutionMetrics {
 
 impl Check for ExecutionMetrics {
     fn options(&self) -> Map {
-        let mut map = limits_to_map(&self.limits, &LIMITS);
+        let mut map = limits_to_map(&self.limits);
         if let Some(exploration) = &self.exploration {
             map.insert("target_exploration_ratio", exploration.target.clone());
             map.insert("exploration_tolerance", exploration.tolerance.clone());

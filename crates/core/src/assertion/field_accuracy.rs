@@ -13,7 +13,7 @@ use crate::syntax::fields::{Field, Shape, shorten};
 use crate::syntax::json_value;
 
 use super::codes::ZERO_WEIGHT;
-use super::compared_field::{ComparedField, FIELD_SHAPE, Presence};
+use super::compared_field::{ComparedField, FIELD_SHAPE};
 use super::field_match::ValueMismatch;
 use super::finding::FindingList;
 use super::kind::{AssertionKind, EntryContext};
@@ -188,11 +188,10 @@ struct FieldAccuracy {
 
 impl Check for FieldAccuracy {
     fn options(&self) -> Map {
-        let mut map = Map::new();
         let fields: Vec<Value> = self.fields.iter().map(ComparedField::to_value).collect();
-        map.insert("fields", fields);
-        map.insert("aggregation", self.aggregation.word());
-        map
+        Map::new()
+            .with("fields", fields)
+            .with("aggregation", self.aggregation.word())
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
@@ -224,7 +223,7 @@ impl Check for FieldAccuracy {
         let mut compared = self
             .fields
             .iter()
-            .any(|field| field.expected.is_some() || field.presence == Presence::Required);
+            .any(|field| field.expected.is_some() || field.is_required);
         for field in open {
             let value = reference
                 .as_deref()

@@ -40,9 +40,7 @@ struct IsJson {
 
 impl Check for IsJson {
     fn options(&self) -> Map {
-        let mut map = Map::new();
-        map.insert("allow_fences", self.fences == Fences::Stripped);
-        map
+        Map::new().with("allow_fences", self.fences == Fences::Stripped)
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {

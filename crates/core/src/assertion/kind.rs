@@ -1,7 +1,5 @@
 //! What one file of this folder declares about its assertion type.
 
-use std::fmt;
-
 use crate::model::{Check, CommonOptions};
 use crate::reader::{Options, ReadResult};
 use crate::syntax::fields::Field;
@@ -28,6 +26,7 @@ pub type ReadCheck =
     fn(&mut Options<'_, '_, '_>, &mut EntryContext<'_>) -> ReadResult<Box<dyn Check>>;
 
 /// One assertion type.
+#[derive(Debug)]
 pub struct AssertionKind {
     pub name: &'static str,
     /// Other names it is read under.
@@ -63,13 +62,5 @@ impl AssertionKind {
 
     pub(super) const fn also(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
-    }
-}
-
-impl fmt::Debug for AssertionKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AssertionKind")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
     }
 }

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
     Check, CommonOptions, Fault, FaultKind, Grade, GradingContext, JudgePrompt, JudgeTemplate,
-    Judging, Map, RubricItem, Stage, Step, Test, TestView,
+    Judging, Map, RubricItem, Stage, Step, Test, TestView, Value,
 };
 use crate::reader::{Options, ReadResult, Reported};
 use crate::source::Span;
@@ -13,11 +13,9 @@ use crate::syntax::fields::{
 
 use super::judge_request::{JudgeRequest, ungraded};
 use super::kind::{AssertionKind, EntryContext, UnknownKeys};
-use super::read::{COMMON, unsupported_in_run};
+use super::read::{AMOUNT, COMMON, unsupported_in_run};
 use super::rubric_items::ItemList;
-use super::rubrics::{
-    ITEMS, TARGET, criteria_item, item_sentences, items_to_value, read_judge, read_some_items,
-};
+use super::rubrics::{ITEMS, TARGET, criteria_item, read_judge, read_some_items};
 
 declare_codes! {
     MISSING_PROMPT = "missing-prompt", Error, Assertion, r#"An `llm-judge` has neither a prompt nor rubrics. It judges the test's `criteria`.
@@ -88,10 +86,7 @@ static FIELDS: &[Field] = &[
     TARGET,
     Field::new(
         "temperature",
-        Shape::Number {
-            min: 0.0,
-            max: f64::MAX,
-        },
+        AMOUNT,
         "the same as `config.temperature`; default 0",
     ),
 ];
@@ -109,10 +104,11 @@ fn read(
     let target = read_judge(options);
     let temperature = move_into_config(options, context);
     temperature?;
-    Ok(Box::new(LlmJudge {
+    Ok(Box::new(JudgeCheck {
         prompt: prompt?.unwrap_or(PromptChoice::Nothing),
         items: items?.unwrap_or_default(),
         target: target?,
+        sends_config: true,
         head: options.head(),
     }))
 }
@@ -189,16 +185,29 @@ enum PromptChoice {
     Unsupported,
 }
 
-/// Without prompt and items, it judges the criteria of the test.
+/// A check of `llm-judge` or `rubrics`. Without prompt and items, it judges the criteria of the test.
 #[derive(Debug)]
-struct LlmJudge {
+pub(super) struct JudgeCheck {
     prompt: PromptChoice,
     items: ItemList,
     target: Option<String>,
+    /// Whether the assertion's `config` is added to the request.
+    sends_config: bool,
     head: Span,
 }
 
-impl LlmJudge {
+impl JudgeCheck {
+    /// For `rubrics`, which has no prompt and at least one item.
+    pub(super) fn of_items(items: ItemList, target: Option<String>, head: Span) -> Self {
+        Self {
+            prompt: PromptChoice::Nothing,
+            items,
+            target,
+            sends_config: false,
+            head,
+        }
+    }
+
     /// `None` if the judge has no prompt of its own.
     fn template(&self, test: &Test) -> Result<Option<&JudgeTemplate>, Fault> {
         let fault = |message: String| Fault::new(Stage::Judge, FaultKind::Io, message);
@@ -218,28 +227,22 @@ impl LlmJudge {
     }
 }
 
-impl Check for LlmJudge {
+impl Check for JudgeCheck {
     fn options(&self) -> Map {
         let mut map = Map::new();
-        if let PromptChoice::Prompt(prompt) = &self.prompt {
-            map.insert("prompt", prompt.written());
-        }
+        map.insert_some("prompt", self.prompt().map(JudgePrompt::written));
         if !self.items.list.is_empty() {
-            map.insert("rubrics", items_to_value(&self.items.list));
+            let items: Vec<Value> = self.items.list.iter().map(RubricItem::to_value).collect();
+            map.insert("rubrics", items);
         }
         map.insert_some("target", self.target.as_deref());
         map
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
-        let prompt = match &self.prompt {
-            PromptChoice::Prompt(prompt) => Some(prompt.written().to_owned()),
-            PromptChoice::Nothing | PromptChoice::Unsupported => None,
-        };
-        prompt
-            .into_iter()
-            .chain(item_sentences(&self.items.list))
-            .collect()
+        let prompt = self.prompt().map(JudgePrompt::written);
+        let items = self.items.list.iter().map(RubricItem::sentence);
+        prompt.into_iter().chain(items).map(str::to_owned).collect()
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
@@ -268,7 +271,11 @@ impl Check for LlmJudge {
             prompt,
             items,
             target: self.target.as_deref(),
-            config: context.common.config.clone(),
+            config: if self.sends_config {
+                context.common.config.clone()
+            } else {
+                Map::new()
+            },
         };
         request.grade(context)
     }

@@ -89,6 +89,8 @@ fn llm_calls(transcript: &Transcript) -> Option<u64> {
 /// Inclusive.
 #[derive(Debug)]
 pub(super) struct Limit {
+    /// The option that sets it.
+    pub(super) name: &'static str,
     pub(super) metric: Metric,
     pub(super) most: Number,
 }
@@ -96,29 +98,24 @@ pub(super) struct Limit {
 /// Reads the limits that are present, by a table of options and what each of them limits.
 pub(super) fn read_limits(
     options: &mut Options<'_, '_, '_>,
-    table: &[(&str, Metric)],
+    table: &[(&'static str, Metric)],
 ) -> ReadResult<Vec<Limit>> {
-    let limits = table.iter().map(|(name, metric)| {
+    let limits = table.iter().map(|&(name, metric)| {
         let most = match metric {
             Metric::Cost => options.amount(name)?,
             _ => options.integer(name, 0, u64::MAX)?.map(Number::from),
         };
-        Ok(most.map(|most| Limit {
-            metric: *metric,
-            most,
-        }))
+        Ok(most.map(|most| Limit { name, metric, most }))
     });
     Ok(all_read(limits)?.into_iter().flatten().collect())
 }
 
-/// The limits in canonical form, by the same table.
-pub(super) fn limits_to_map(limits: &[Limit], table: &[(&str, Metric)]) -> Map {
-    let mut map = Map::new();
-    for (name, metric) in table {
-        let limit = limits.iter().find(|limit| limit.metric == *metric);
-        map.insert_some(*name, limit.map(|limit| limit.most.clone()));
-    }
-    map
+/// The limits in canonical form.
+pub(super) fn limits_to_map(limits: &[Limit]) -> Map {
+    let entries = limits.iter();
+    entries
+        .map(|limit| (limit.name.to_owned(), limit.most.clone().into()))
+        .collect()
 }
 
 impl Limit {

@@ -1,5 +1,5 @@
-//! Assertion types, one file each: name, options, grading, sentence and docs. This file has the
-//! list of all types, and nothing else does.
+//! Assertion types: name, options, grading, sentence and docs. A file is named after its type, or
+//! after the first of a family. This file has the list of all types, and nothing else does.
 
 mod aggregator;
 mod code_judge;
@@ -8,10 +8,8 @@ mod compared_field;
 mod composite;
 mod composite_grade;
 mod contains;
-mod cost;
 mod custom;
 mod date;
-mod ends_with;
 mod equality;
 mod equals;
 mod excerpt;
@@ -39,11 +37,9 @@ mod score_ranges;
 mod script;
 mod scripted;
 mod searcher;
-mod starts_with;
 #[cfg(test)]
 mod testing;
 mod text_value;
-mod token_usage;
 mod tool_call;
 mod tool_trajectory;
 mod trajectory_grade;
@@ -64,7 +60,7 @@ pub use script::{Command, Cwd, Language, Script, ScriptSetup, ScriptWord};
 pub use searcher::Searcher;
 pub(crate) use trigger_judge::trigger_assertion;
 
-/// Every built-in type, in the order of spec section 7.
+/// Every built-in type, in the order of spec 7.
 pub static KINDS: &[&AssertionKind] = &[
     &contains::CONTAINS,
     &contains::ICONTAINS,
@@ -72,10 +68,10 @@ pub static KINDS: &[&AssertionKind] = &[
     &contains::CONTAINS_ALL,
     &contains::ICONTAINS_ANY,
     &contains::ICONTAINS_ALL,
-    &starts_with::KIND,
-    &ends_with::KIND,
+    &equals::STARTS_WITH,
+    &equals::ENDS_WITH,
     &regex::KIND,
-    &equals::KIND,
+    &equals::EQUALS,
     &is_json::KIND,
     &rubrics::KIND,
     &code_judge::KIND,
@@ -84,9 +80,9 @@ pub static KINDS: &[&AssertionKind] = &[
     &tool_trajectory::KIND,
     &field_accuracy::KIND,
     &execution_metrics::KIND,
-    &latency::KIND,
-    &cost::KIND,
-    &token_usage::KIND,
+    &latency::LATENCY,
+    &latency::COST,
+    &latency::TOKEN_USAGE,
     &trigger_judge::KIND,
 ];
 

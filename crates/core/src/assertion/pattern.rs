@@ -104,12 +104,13 @@ impl Pattern {
                 reason.reason
             ))
         })?;
-        match engine.search(text) {
-            SearchResult::Found => Ok(true),
-            SearchResult::Absent => Ok(false),
-            SearchResult::GaveUp => Err(fault(format!(
-                "the pattern `{shown}` needs more than {STEP_LIMIT} steps on this text"
-            ))),
+        match &*engine {
+            Engine::Linear(engine) => Ok(engine.is_match(text)),
+            Engine::Backtracking(engine) => engine.is_match(text).map_err(|_| {
+                fault(format!(
+                    "the pattern `{shown}` needs more than {STEP_LIMIT} steps on this text"
+                ))
+            }),
         }
     }
 
@@ -147,29 +148,6 @@ enum Engine {
     Linear(regex::Regex),
     /// For look-around and back-references.
     Backtracking(fancy_regex::Regex),
-}
-
-/// Result of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SearchResult {
-    Found,
-    Absent,
-    /// The backtracking engine reached its limit.
-    GaveUp,
-}
-
-impl Engine {
-    fn search(&self, output: &str) -> SearchResult {
-        let found = match self {
-            Self::Linear(engine) => Ok(engine.is_match(output)),
-            Self::Backtracking(engine) => engine.is_match(output),
-        };
-        match found {
-            Ok(true) => SearchResult::Found,
-            Ok(false) => SearchResult::Absent,
-            Err(_) => SearchResult::GaveUp,
-        }
-    }
 }
 
 /// The linear engine if it supports the pattern, else the backtracking one.
@@ -298,28 +276,24 @@ fn one_line(reason: &str) -> String {
 mod tests {
     use super::*;
 
-    fn search(pattern: &str, flags: &str, output: &str) -> SearchResult {
-        let flags = Flags::parse(flags).unwrap();
-        Pattern::new(pattern, flags).unwrap();
-        compile(pattern, flags).unwrap().search(output)
+    fn search(pattern: &str, flags: &str, output: &str) -> Result<bool, FaultKind> {
+        let pattern = Pattern::new(pattern, Flags::parse(flags).unwrap()).unwrap();
+        pattern.is_in(output).map_err(|fault| fault.kind)
     }
 
     #[test]
     fn the_examples_of_the_format() {
         let output = "Good evening, 22";
-        assert_eq!(
-            search("Good (morning|evening)", "", output),
-            SearchResult::Found
-        );
-        assert_eq!(search(r"^\d+$", "", output), SearchResult::Absent);
-        assert_eq!(search(r"(?<!\d)22", "", output), SearchResult::Found);
+        assert_eq!(search("Good (morning|evening)", "", output), Ok(true));
+        assert_eq!(search(r"^\d+$", "", output), Ok(false));
+        assert_eq!(search(r"(?<!\d)22", "", output), Ok(true));
     }
 
     #[test]
     fn flags_reach_both_engines() {
         for look_ahead in ["", "(?=)"] {
             let found = |pattern: &str, flags, output| {
-                search(&format!("{look_ahead}{pattern}"), flags, output) == SearchResult::Found
+                search(&format!("{look_ahead}{pattern}"), flags, output) == Ok(true)
             };
             assert!(found("ABC", "i", "abc") && !found("ABC", "", "abc"));
             assert!(found("^b", "m", "a\nb") && !found("^b", "", "a\nb"));
@@ -428,6 +402,6 @@ mod tests {
     #[test]
     fn endless_backtracking_gives_up() {
         let output = format!("{}b", "a".repeat(60));
-        assert_eq!(search(r"^(a|aa)+\1$", "", &output), SearchResult::GaveUp);
+        assert_eq!(search(r"^(a|aa)+\1$", "", &output), Err(FaultKind::Limit));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::model::{Assertion, CommonOptions, NamedAssertion, Number, Required, Weight};
 use crate::reader::{Options, ReadResult, Reader, Reported, out_of_range, wrong_type};
 use crate::source::Span;
@@ -22,18 +22,23 @@ use super::kind::{EntryContext, ReadCheck, UnknownKeys};
 use super::rubric_items::read_outcome;
 use super::{custom, kind_named, rubrics};
 
+/// Any number that is not negative.
+pub(super) const AMOUNT: Shape = Shape::Number {
+    min: 0.0,
+    max: f64::MAX,
+};
+
+/// Any integer that is not negative.
+pub(super) const COUNT: Shape = Shape::Integer {
+    min: 0,
+    max: u64::MAX,
+};
+
 /// Options of every type.
 pub static COMMON: &[Field] = &[
     Field::new("type", Shape::NonEmptyText, "the assertion type").required(),
     Field::new("name", Shape::Text, "key in the results; default: the type"),
-    Field::new(
-        "weight",
-        Shape::Number {
-            min: 0.0,
-            max: f64::MAX,
-        },
-        "weight in the score; default 1",
-    ),
+    Field::new("weight", AMOUNT, "weight in the score; default 1"),
     Field::new(
         "required",
         Shape::OneOf(&[Shape::Boolean, Shape::PositiveFraction]),
@@ -193,12 +198,9 @@ fn report_missing_type(reader: &mut Reader<'_>, node: Node<'_>) -> Reported {
         );
         return Reported;
     }
-    let found = node.written_entries().find_map(|(key, _)| {
-        let name = key.scalar_text()?;
-        kind_named(name).map(|kind| (name, kind))
-    });
-    let help = match found {
-        Some((_, kind)) => format!(
+    let mut keys = node.written_entries().map(|(key, _)| key);
+    let help = match keys.find_map(|key| kind_named(key.scalar_text()?)) {
+        Some(kind) => format!(
             "write `type: {}` with its options as keys beside it",
             kind.name
         ),
@@ -210,9 +212,7 @@ fn report_missing_type(reader: &mut Reader<'_>, node: Node<'_>) -> Reported {
 
 fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<CommonOptions> {
     let name = options.text("name");
-    let weight = options.optional("weight", |options, entry| {
-        read_weight(options.reader, entry)
-    });
+    let weight = options.optional("weight", read_weight);
     let required = read_required(options);
     let negate = options.boolean("negate");
     let config = options.map("config");
@@ -233,8 +233,12 @@ fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<CommonOptions> {
 }
 
 /// A finite number that is not negative.
-pub(super) fn read_weight(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> ReadResult<Weight> {
+pub(super) fn read_weight(
+    options: &mut Options<'_, '_, '_>,
+    entry: &FieldEntry<'_>,
+) -> ReadResult<Weight> {
     let (name, node) = (entry.field.name, entry.value);
+    let reader = &mut *options.reader;
     let before = reader.out.len();
     if let Some(weight) = reader.any_number(name, node).and_then(Weight::new) {
         return Ok(weight);
@@ -258,28 +262,28 @@ pub(super) fn read_weight(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> Re
 
 /// `required` together with the older `min_score`.
 pub(super) fn read_required(options: &mut Options<'_, '_, '_>) -> ReadResult<Required> {
-    let required = options.optional("required", |options, entry| {
-        read_gate(options.reader, entry)
-    })?;
-    let required = required.unwrap_or(Required::No);
+    let required = options.optional("required", read_gate)?.unwrap_or_default();
     let Some(min_score) = options.get("min_score") else {
         return Ok(required);
     };
-    let least = read_fraction(options.reader, &min_score)?;
+    let least = read_fraction(options, &min_score)?;
     Ok(merge_min_score(options, required, &min_score, least))
 }
 
 /// A number greater than 0 and at most 1.
-pub(super) fn read_fraction(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> ReadResult<Number> {
+pub(super) fn read_fraction(
+    options: &mut Options<'_, '_, '_>,
+    entry: &FieldEntry<'_>,
+) -> ReadResult<Number> {
     let (name, node) = (entry.field.name, entry.value);
-    let number = reader.number_of(name, node, f64::NEG_INFINITY, f64::INFINITY);
+    let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
+    let number = options.reader.number_of(name, node, least, most);
     let number = number.ok_or(Reported)?;
     if is_fraction(&number) {
         return Ok(number);
     }
     let expected = "a number greater than 0 and at most 1";
-    reader.report(out_of_range(name, node, expected));
-    Err(Reported)
+    Err(options.report(out_of_range(name, node, expected)))
 }
 
 fn is_fraction(number: &Number) -> bool {
@@ -325,8 +329,9 @@ pub(super) fn merge_min_score(
 }
 
 /// A boolean, or a number in (0, 1].
-fn read_gate(reader: &mut Reader<'_>, entry: &FieldEntry<'_>) -> ReadResult<Required> {
+fn read_gate(options: &mut Options<'_, '_, '_>, entry: &FieldEntry<'_>) -> ReadResult<Required> {
     let (name, node) = (entry.field.name, entry.value);
+    let reader = &mut *options.reader;
     let before = reader.out.len();
     match reader.any_boolean(name, node) {
         Some(true) => return Ok(Required::Pass),
@@ -356,16 +361,27 @@ pub(crate) fn name_in_test(
     list: Vec<Arc<Assertion>>,
 ) -> Vec<NamedAssertion> {
     name_all(list, |first, second| {
-        let message = format!(
-            "two checks of this test are named `{}`",
-            second.common.name.as_deref().unwrap_or("")
-        );
-        reader.report(
-            Diagnostic::new(&DUPLICATE_ASSERTION_NAME, second.common.head, message)
-                .related(first.common.head, "the other one")
-                .help("rename one of them"),
-        );
+        let headline = "two checks of this test are named";
+        reader.report(same_name(
+            &DUPLICATE_ASSERTION_NAME,
+            headline,
+            first,
+            second,
+        ));
     })
+}
+
+/// Two assertions of a list have the same written name, which completes the headline.
+pub(super) fn same_name(
+    code: &'static Code,
+    headline: &str,
+    first: &Assertion,
+    second: &Assertion,
+) -> Diagnostic {
+    let name = second.common.name.as_deref().unwrap_or("");
+    Diagnostic::new(code, second.common.head, format!("{headline} `{name}`"))
+        .related(first.common.head, "the other one")
+        .help("rename one of them")
 }
 
 /// As [`name_in_test`]; calls `clash` for duplicate written names.

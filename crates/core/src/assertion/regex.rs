@@ -118,11 +118,10 @@ struct Regex {
 
 impl Check for Regex {
     fn options(&self) -> Map {
-        let mut map = Map::new();
-        map.insert("value", self.pattern.text());
         let flags = self.pattern.flags().letters();
-        map.insert_some("flags", (!flags.is_empty()).then_some(flags));
-        map
+        Map::new()
+            .with("value", self.pattern.text())
+            .with_some("flags", (!flags.is_empty()).then_some(flags))
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {

@@ -13,7 +13,7 @@ use crate::syntax::fields::{Field, INVALID_OPTION, Shape, shorten};
 use crate::syntax::{Node, Scalar};
 
 use super::codes::ZERO_WEIGHT;
-use super::read::{merge_min_score, read_required, read_weight};
+use super::read::{AMOUNT, merge_min_score, read_required, read_weight};
 use super::score_ranges::{self, read_ranges};
 
 declare_codes! {
@@ -91,14 +91,7 @@ pub static ITEM_FIELDS: &[Field] = &[
         Shape::Text,
         "for readers; the outcome if none is given",
     ),
-    Field::new(
-        "weight",
-        Shape::Number {
-            min: 0.0,
-            max: f64::MAX,
-        },
-        "share in the score; default 1",
-    ),
+    Field::new("weight", AMOUNT, "share in the score; default 1"),
     Field::new(
         "required",
         Shape::OneOf(&[Shape::Boolean, Shape::PositiveFraction]),
@@ -154,15 +147,11 @@ pub(super) fn read_text_or_items(
     match node.scalar() {
         Some(Scalar::Str(_)) => {
             let text = reader.text_of(name, node).ok_or(Reported)?;
-            let list = if text.trim().is_empty() {
-                Vec::new()
-            } else {
-                vec![RubricItem::from_text(text, 1)]
-            };
-            Ok(ItemList {
-                list,
-                gates: Vec::new(),
-            })
+            let mut items = ItemList::default();
+            if !text.trim().is_empty() {
+                items.list.push(RubricItem::from_text(text, 1));
+            }
+            Ok(items)
         }
         Some(_) => {
             reader.report(wrong_type(name, node, "a string or a list of rubric items"));
@@ -256,9 +245,7 @@ fn read_item_mapping(
     let outcome = options.optional(written, |options, entry| {
         read_outcome(options.reader, written, entry.value)
     });
-    let weight = options.optional("weight", |options, entry| {
-        read_weight(options.reader, entry)
-    });
+    let weight = options.optional("weight", read_weight);
     let required = read_item_gate(options);
     let operator = options.choice("operator");
     if outcome == Ok(None) && ranges == Ok(None) {

@@ -3,16 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::model::{
-    Assertion, Check, CommonOptions, GradingContext, Map, NamedAssertion, RubricItem, Step, Test,
-    Value,
-};
+use crate::model::{Assertion, Check, CommonOptions, NamedAssertion, RubricItem, Test};
 use crate::reader::{Options, ReadResult, Reported};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, Shape};
 
-use super::judge_request::JudgeRequest;
 use super::kind::{AssertionKind, EntryContext};
+use super::llm_judge::JudgeCheck;
 use super::rubric_items::{ItemList, read_text_or_items};
 
 /// Name of the assertion made from the criteria of a test.
@@ -63,10 +60,8 @@ fn read(options: &mut Options<'_, '_, '_>, _: &mut EntryContext<'_>) -> ReadResu
     let target = read_judge(options);
     let entry = options.require("rubrics")?;
     let items = read_some_items(options, &entry)?;
-    Ok(Box::new(Rubrics {
-        items,
-        target: target?,
-    }))
+    let check = JudgeCheck::of_items(items, target?, options.head());
+    Ok(Box::new(check))
 }
 
 /// The name of the target that judges.
@@ -97,25 +92,22 @@ pub(super) fn from_text(text: String, span: Span) -> Assertion {
     assertion_from_items(vec![RubricItem::from_text(text, 1)], span)
 }
 
-/// The `rubrics` of a test.
-pub(crate) fn assertion_from_items(items: Vec<RubricItem>, span: Span) -> Assertion {
+/// The `rubrics` of a test, which cannot be negated, so the places of their gates are not needed.
+pub(crate) fn assertion_from_items(list: Vec<RubricItem>, span: Span) -> Assertion {
+    let gates = Vec::new();
+    let items = ItemList { list, gates };
     Assertion {
         type_name: Cow::Borrowed(KIND.name),
-        check: Box::new(Rubrics::from_items(items)),
+        check: Box::new(JudgeCheck::of_items(items, None, span)),
         common: CommonOptions::defaults(span, span),
     }
 }
 
 /// The `criteria` of a test without assertions.
 pub(crate) fn assertion_from_criteria(text: String, span: Span) -> Assertion {
-    Assertion {
-        type_name: Cow::Borrowed(KIND.name),
-        check: Box::new(Rubrics::criteria(text)),
-        common: CommonOptions {
-            name: Some(CRITERIA.to_owned()),
-            ..CommonOptions::defaults(span, span)
-        },
-    }
+    let mut assertion = assertion_from_items(vec![criteria_item(text)], span);
+    assertion.common.name = Some(CRITERIA.to_owned());
+    assertion
 }
 
 /// Adds an assertion about the criteria of a test, which are otherwise only context
@@ -136,30 +128,6 @@ pub fn judge_criteria(test: &mut Test) {
     });
 }
 
-/// At least one item.
-#[derive(Debug)]
-pub(crate) struct Rubrics {
-    items: ItemList,
-    target: Option<String>,
-}
-
-impl Rubrics {
-    /// Items that cannot be negated, so the places of their gates are not needed.
-    pub(crate) fn from_items(list: Vec<RubricItem>) -> Self {
-        Self {
-            items: ItemList {
-                list,
-                gates: Vec::new(),
-            },
-            target: None,
-        }
-    }
-
-    pub(crate) fn criteria(text: String) -> Self {
-        Self::from_items(vec![criteria_item(text)])
-    }
-}
-
 /// The criteria of a test as the only item of a judge.
 pub(super) fn criteria_item(text: String) -> RubricItem {
     RubricItem {
@@ -168,61 +136,12 @@ pub(super) fn criteria_item(text: String) -> RubricItem {
     }
 }
 
-/// Items in the shape of `show --format json`.
-pub(super) fn items_to_value(items: &[RubricItem]) -> Value {
-    Value::List(items.iter().map(RubricItem::to_value).collect())
-}
-
-/// One per item.
-pub(super) fn item_sentences(items: &[RubricItem]) -> impl Iterator<Item = String> {
-    items.iter().map(|item| item.sentence().to_owned())
-}
-
-impl Check for Rubrics {
-    fn options(&self) -> Map {
-        let mut map = Map::new();
-        map.insert("rubrics", items_to_value(&self.items.list));
-        map.insert_some("target", self.target.as_deref());
-        map
-    }
-
-    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
-        item_sentences(&self.items.list).collect()
-    }
-
-    fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let request = JudgeRequest {
-            prompt: None,
-            items: &self.items.list,
-            target: self.target.as_deref(),
-            config: Map::new(),
-        };
-        request.grade(context)
-    }
-
-    fn gates(&self) -> Vec<Span> {
-        self.items.gates.clone()
-    }
-
-    fn items(&self) -> &[RubricItem] {
-        &self.items.list
-    }
-
-    fn judge(&self) -> Option<&str> {
-        self.target.as_deref()
-    }
-
-    fn needs_judge(&self) -> bool {
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::{read, read_within};
     use super::*;
     use crate::diagnostic::Level;
-    use crate::model::JsonStyle;
+    use crate::model::{JsonStyle, Value};
     use crate::reader::{ReadPolicy, TargetNames};
     use crate::source::MemoryFiles;
 

@@ -1,13 +1,14 @@
 //! One expected call of a `tool-trajectory`.
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Call, Map, Number, Value};
+use crate::model::{Call, Fault, Map, Number, Value};
 use crate::reader::{Options, ReadResult, Reported};
 use crate::syntax::fields::{Entry, Field, INVALID_OPTION, Shape, shorten};
 use crate::syntax::{Node, Scalar};
 
 use super::equality::{are_equal, is_part_of};
 use super::excerpt::{excerpt, json_excerpt};
+use super::read::AMOUNT;
 use super::text_value::empty_value;
 
 pub(super) const ARGS_MATCH: Shape =
@@ -32,10 +33,7 @@ static CALL: &[Field] = &[
     ),
     Field::new(
         "max_duration_ms",
-        Shape::Number {
-            min: 0.0,
-            max: f64::MAX,
-        },
+        AMOUNT,
         "maximum duration of the call in milliseconds",
     ),
 ];
@@ -91,9 +89,7 @@ impl ArgsMatch {
             Self::Names(names) => names.clone().into(),
         }
     }
-}
 
-impl ArgsMatch {
     fn holds(&self, expected: &Map, actual: &Value) -> bool {
         let none = Map::new();
         let actual = match actual {
@@ -121,34 +117,17 @@ impl ArgsMatch {
 
 /// The arguments that a call must have.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum ExpectedArgs {
-    Any,
-    Like { expected: Map, how: ArgsMatch },
-}
-
-impl ExpectedArgs {
-    fn hold(&self, actual: &Value) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Like { expected, how } => how.holds(expected, actual),
-        }
-    }
-}
-
-/// Whether a call is the expected one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fit {
-    Yes,
-    No,
-    /// It has a time limit, and the duration of the call is not known.
-    Unknown,
+pub(super) struct ExpectedArgs {
+    expected: Map,
+    how: ArgsMatch,
 }
 
 /// One expected call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ExpectedCall {
     pub(super) tool: String,
-    pub(super) args: ExpectedArgs,
+    /// `None` if any will do.
+    pub(super) args: Option<ExpectedArgs>,
     pub(super) max_duration_ms: Option<Number>,
 }
 
@@ -170,7 +149,7 @@ impl ExpectedCall {
         }
         Ok(Self {
             tool: read_tool(options, ITEM, node)?,
-            args: ExpectedArgs::Any,
+            args: None,
             max_duration_ms: None,
         })
     }
@@ -184,25 +163,27 @@ impl ExpectedCall {
         let how = how?.unwrap_or_else(|| default.clone());
         Ok(Self {
             tool: tool?,
-            args: match args?.flatten() {
-                Some(expected) => ExpectedArgs::Like { expected, how },
-                None => ExpectedArgs::Any,
-            },
+            args: args?
+                .flatten()
+                .map(|expected| ExpectedArgs { expected, how }),
             max_duration_ms: max_duration_ms?,
         })
     }
 
-    pub(super) fn fit(&self, call: &Call) -> Fit {
-        if self.tool != call.tool || !self.args.hold(&call.args) {
-            return Fit::No;
+    /// Whether a call is this one. Its duration only matters if everything else fits; then it must
+    /// be known.
+    pub(super) fn fits(&self, call: &Call) -> Result<bool, Fault> {
+        let are_like = |args: &ExpectedArgs| args.how.holds(&args.expected, &call.args);
+        if self.tool != call.tool || !self.args.as_ref().is_none_or(are_like) {
+            return Ok(false);
         }
-        let Some(most) = &self.max_duration_ms else {
-            return Fit::Yes;
-        };
-        match call.duration_ms {
-            None => Fit::Unknown,
-            Some(duration) if duration as f64 <= most.value() => Fit::Yes,
-            Some(_) => Fit::No,
+        match (&self.max_duration_ms, call.duration_ms) {
+            (None, _) => Ok(true),
+            (Some(most), Some(duration)) => Ok(duration as f64 <= most.value()),
+            (Some(_), None) => {
+                let what = format!("duration of the call of {}", excerpt(&self.tool));
+                Err(Fault::not_measured(&what))
+            }
         }
     }
 
@@ -210,15 +191,11 @@ impl ExpectedCall {
     pub(super) fn hit(&self) -> String {
         let tool = excerpt(&self.tool);
         match &self.args {
-            ExpectedArgs::Any
-            | ExpectedArgs::Like {
-                how: ArgsMatch::Ignore,
-                ..
-            } => format!("Called {tool}"),
-            ExpectedArgs::Like { expected, .. } => {
-                let args = json_excerpt(&expected.clone().into());
+            Some(args) if args.how != ArgsMatch::Ignore => {
+                let args = json_excerpt(&args.expected.clone().into());
                 format!("Called {tool} with {args}")
             }
+            _ => format!("Called {tool}"),
         }
     }
 
@@ -227,9 +204,8 @@ impl ExpectedCall {
     }
 
     pub(super) fn to_value(&self) -> Value {
-        let mut map = Map::new();
-        map.insert("tool", self.tool.as_str());
-        if let ExpectedArgs::Like { expected, how } = &self.args {
+        let mut map = Map::new().with("tool", self.tool.as_str());
+        if let Some(ExpectedArgs { expected, how }) = &self.args {
             map.insert("args", expected.clone());
             map.insert("args_match", how.to_value());
         }

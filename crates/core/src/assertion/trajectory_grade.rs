@@ -6,7 +6,7 @@ use crate::model::{Call, Fault, Marks, Score};
 
 use super::excerpt::excerpt;
 use super::finding::{Finding, FindingList};
-use super::tool_call::{ExpectedCall, Fit};
+use super::tool_call::ExpectedCall;
 use super::tool_trajectory::{ToolTrajectory, TrajectoryMode};
 use super::trajectory_match::CallFits;
 
@@ -79,7 +79,7 @@ impl ToolTrajectory {
         for (at, entry) in self.expected.iter().enumerate() {
             let call = calls.get(at);
             if let Some(call) = call
-                && is_fit(entry, call)?
+                && entry.fits(call)?
             {
                 findings.hit(entry.hit());
                 continue;
@@ -122,25 +122,13 @@ impl ToolTrajectory {
         for entry in &self.expected {
             let mut fitting = Vec::new();
             for (at, call) in calls.iter().enumerate() {
-                if is_fit(entry, call)? {
+                if entry.fits(call)? {
                     fitting.push(at);
                 }
             }
             of_entry.push(fitting);
         }
         Ok(CallFits::new(of_entry, calls.len()))
-    }
-}
-
-/// The duration of a call only matters if everything else fits; then it must be known.
-fn is_fit(entry: &ExpectedCall, call: &Call) -> Result<bool, Fault> {
-    match entry.fit(call) {
-        Fit::Yes => Ok(true),
-        Fit::No => Ok(false),
-        Fit::Unknown => {
-            let what = format!("duration of the call of {}", excerpt(&entry.tool));
-            Err(Fault::not_measured(&what))
-        }
     }
 }
 

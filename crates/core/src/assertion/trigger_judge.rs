@@ -160,12 +160,12 @@ fn report_double_negative(options: &mut Options<'_, '_, '_>) {
     let place = |name: &str| options.get(name).map(|entry| entry.key.span());
     let negate = place("negate").unwrap_or_else(|| options.head());
     let message = "`negate` and `should_trigger: false` cancel out";
-    let mut diagnostic = Diagnostic::new(&DOUBLE_NEGATIVE, negate, message)
-        .help("remove `negate`, and write the `should_trigger` that you mean");
-    if let Some(other) = place("should_trigger") {
-        diagnostic = diagnostic.related(other, "the other one");
-    }
-    options.report(diagnostic);
+    let other = place("should_trigger").unwrap_or(negate);
+    options.report(
+        Diagnostic::new(&DOUBLE_NEGATIVE, negate, message)
+            .related(other, "the other one")
+            .help("remove `negate`, and write the `should_trigger` that you mean"),
+    );
 }
 
 #[derive(Debug)]
@@ -179,13 +179,12 @@ struct TriggerJudge {
 
 impl Check for TriggerJudge {
     fn options(&self) -> Map {
-        let mut map = Map::new();
-        map.insert("skill", self.trigger.skill.as_str());
-        map.insert("should_trigger", self.trigger.should_trigger);
-        map.insert("detection", self.detection.word());
-        map.insert_some("runs_per_query", self.runs_per_query);
-        map.insert_some("trigger_threshold", self.trigger_threshold.clone());
-        map
+        Map::new()
+            .with("skill", self.trigger.skill.as_str())
+            .with("should_trigger", self.trigger.should_trigger)
+            .with("detection", self.detection.word())
+            .with_some("runs_per_query", self.runs_per_query)
+            .with_some("trigger_threshold", self.trigger_threshold.clone())
     }
 
     /// Exported as `should_trigger` of the entry instead.
