@@ -358,14 +358,10 @@ mod tests {
 
     #[test]
     fn a_repair_shows_the_reply_and_its_fault() {
-        let messages = repair(
-            vec![Message::user("x")],
-            "no",
-            "there is no JSON object in it",
-        );
+        let messages = repair(vec![Message::user("x")], "no", "it contains no JSON object");
         assert_eq!(messages[1].text().as_deref(), Some("no"));
         let asked = messages[2].text().expect("a text");
-        assert!(asked.contains("cannot be used: there is no JSON object in it."));
+        assert!(asked.contains("cannot be used: it contains no JSON object."));
         let messages = repair(Vec::new(), &"é".repeat(50_000), "x");
         let shown = messages[0].text().expect("a text");
         assert_eq!(shown.chars().count(), REPLY_SHOWN + 1);

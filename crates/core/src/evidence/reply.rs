@@ -152,7 +152,7 @@ fn last_object(reply: &str, keys: &[&str]) -> Result<Map, String> {
     Err(match (fault, objects.is_cut) {
         (Some(why), _) => format!("its JSON object is faulty: {why}"),
         (None, true) => "it ends inside a JSON object".to_owned(),
-        (None, false) if objects.complete.is_empty() => "there is no JSON object in it".to_owned(),
+        (None, false) if objects.complete.is_empty() => "it contains no JSON object".to_owned(),
         (None, false) => format!("no JSON object in it has {expected}"),
     })
 }
@@ -225,8 +225,8 @@ mod tests {
     #[test]
     fn every_faulty_score_is_named() {
         for (reply, fault) in [
-            ("", "there is no JSON object in it"),
-            ("Score: 8/10", "there is no JSON object in it"),
+            ("", "it contains no JSON object"),
+            ("Score: 8/10", "it contains no JSON object"),
             ("{\"score\": 0.4", "it ends inside a JSON object"),
             (
                 "{\"details\": {\"score\": 1}, \"x",
