@@ -14,7 +14,7 @@ use super::kind::EntryContext;
 use super::script::{self, CWD, Command, Language, Script, TIMEOUT, read_command, read_setup};
 
 declare_codes! {
-    UNKNOWN_ASSERTION_TYPE = "unknown-assertion-type", Blocking, Assertion, r#"This is not a built-in type, and there is no judge script for it.
+    UNKNOWN_ASSERTION_TYPE = "unknown-assertion-type", Blocking, Assertion, r#"This is not a built-in type, and no judge script is named after it.
 
 ## Example
 ```yaml

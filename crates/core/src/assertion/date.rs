@@ -222,7 +222,7 @@ fn read_parts(parts: &[DatePart], text: &str) -> Option<Moment> {
             }
             DatePart::Minute => time.minute = scan.digits(2, 2)?,
             DatePart::Second => time.second = scan.digits(2, 2)?,
-            DatePart::Literal(literal) => scan.skip(literal)?,
+            DatePart::Literal(literal) => scan.skip(&[literal])?,
         }
     }
     let date = calendar_date(year, month, day)?;
@@ -238,16 +238,16 @@ fn read_parts(parts: &[DatePart], text: &str) -> Option<Moment> {
 fn read_iso(text: &str) -> Option<Moment> {
     let mut scan = DateScanner { rest: text };
     let year = scan.digits(4, 4)?;
-    let has_dashes = scan.skip('-').is_some();
+    let has_dashes = scan.skip(&['-']).is_some();
     let month = scan.digits(2, 2)?;
     if has_dashes {
-        scan.skip('-')?;
+        scan.skip(&['-'])?;
     }
     let date = calendar_date(year, month, scan.digits(2, 2)?)?;
     if scan.rest.is_empty() {
         return Some(Moment::on(date));
     }
-    scan.skip_any(&['T', 't', ' '])?;
+    scan.skip(&['T', 't', ' '])?;
     let time = read_iso_time(&mut scan)?;
     let offset = read_zone(&mut scan)?;
     scan.rest
@@ -258,10 +258,10 @@ fn read_iso(text: &str) -> Option<Moment> {
 /// `10:30`, `10:30:05.25`, and the same without colons.
 fn read_iso_time(scan: &mut DateScanner<'_>) -> Option<TimeOfDay> {
     let hour = scan.digits(2, 2)?;
-    let has_colons = scan.skip(':').is_some();
+    let has_colons = scan.skip(&[':']).is_some();
     let minute = scan.digits(2, 2)?;
     let has_seconds = if has_colons {
-        scan.skip(':').is_some()
+        scan.skip(&[':']).is_some()
     } else {
         scan.rest.starts_with(|c: char| c.is_ascii_digit())
     };
@@ -269,7 +269,7 @@ fn read_iso_time(scan: &mut DateScanner<'_>) -> Option<TimeOfDay> {
         return TimeOfDay::new(hour, minute, 0, 0);
     }
     let second = scan.digits(2, 2)?;
-    let nanosecond = match scan.skip_any(&['.', ',']) {
+    let nanosecond = match scan.skip(&['.', ',']) {
         Some(()) => scan.fraction()?,
         None => 0,
     };
@@ -278,18 +278,18 @@ fn read_iso_time(scan: &mut DateScanner<'_>) -> Option<TimeOfDay> {
 
 /// Minutes ahead of UTC; without an offset, 0.
 fn read_zone(scan: &mut DateScanner<'_>) -> Option<i64> {
-    if scan.rest.is_empty() || scan.skip_any(&['Z', 'z']).is_some() {
+    if scan.rest.is_empty() || scan.skip(&['Z', 'z']).is_some() {
         return Some(0);
     }
-    let sign = match scan.skip('+') {
+    let sign = match scan.skip(&['+']) {
         Some(()) => 1,
         None => {
-            scan.skip_any(&['-', '\u{2212}'])?;
+            scan.skip(&['-', '\u{2212}'])?;
             -1
         }
     };
     let hours = scan.digits(2, 2)?;
-    let has_colon = scan.skip(':').is_some();
+    let has_colon = scan.skip(&[':']).is_some();
     let minutes = if scan.rest.is_empty() && !has_colon {
         0
     } else {
@@ -331,12 +331,8 @@ impl DateScanner<'_> {
         nine.parse().ok()
     }
 
-    fn skip(&mut self, expected: char) -> Option<()> {
-        self.rest = self.rest.strip_prefix(expected)?;
-        Some(())
-    }
-
-    fn skip_any(&mut self, expected: &[char]) -> Option<()> {
+    /// Skips one of these characters.
+    fn skip(&mut self, expected: &[char]) -> Option<()> {
         self.rest = self.rest.strip_prefix(expected)?;
         Some(())
     }

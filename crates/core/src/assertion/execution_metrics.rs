@@ -168,7 +168,7 @@ impl Exploration {
         let calls = transcript.calls.as_deref();
         let calls = calls.ok_or_else(|| Fault::not_measured("tool calls"))?;
         if calls.is_empty() {
-            // Without calls there is no ratio.
+            // A ratio needs at least one call.
             return Ok(Finding {
                 holds: false,
                 text: "exploration ratio: no tool calls".to_owned(),

@@ -2,8 +2,8 @@
 //! grades of skipped members.
 
 use crate::model::{
-    Answers, AssertionGrade, Evidence, Gate, Grade, GradingContext, GradingOptions, Marks,
-    NamedAssertion, Required, Step,
+    Answers, AssertionGrade, Conclusion, Evidence, Gate, Grade, GradingContext, GradingOptions,
+    Marks, NamedAssertion, Required, Step,
 };
 
 /// Grades every assertion of the test, as far as the answers allow. `Done` has one grade per
@@ -34,19 +34,23 @@ pub(super) fn grade_assertion(
     named: &NamedAssertion,
     context: &GradingContext<'_>,
 ) -> Step<AssertionGrade> {
+    match named.assertion.check.grade(context) {
+        Step::Ask(asks) => Step::Ask(asks),
+        Step::Done(conclusion) => Step::Done(finish(named, conclusion, context.options.pass)),
+    }
+}
+
+/// Applies negation and the assertion's own gate.
+fn finish(named: &NamedAssertion, conclusion: Conclusion, pass: f64) -> AssertionGrade {
     let assertion = &named.assertion;
-    let conclusion = match assertion.check.grade(context) {
-        Step::Ask(asks) => return Step::Ask(asks),
-        Step::Done(conclusion) => conclusion,
-    };
     let common = &assertion.common;
     let grade = if common.negate {
         negate(conclusion.grade)
     } else {
         conclusion.grade
     };
-    let own = own_gate(&common.required, &grade, context.options.pass);
-    Step::Done(AssertionGrade {
+    let own = own_gate(&common.required, &grade, pass);
+    AssertionGrade {
         name: named.name.to_string(),
         type_name: assertion.type_name.to_string(),
         weight: common.weight.number().clone(),
@@ -56,7 +60,7 @@ pub(super) fn grade_assertion(
         members: conclusion.members,
         aggregator: conclusion.aggregator,
         span: common.span.at_start(),
-    })
+    }
 }
 
 /// Swaps hits and misses. A fault stays a fault.
@@ -87,18 +91,10 @@ fn own_gate(required: &Required, grade: &Grade, pass: f64) -> Option<Gate> {
 
 /// The grade of an assertion that was skipped together with its members.
 pub(super) fn skipped_grade(named: &NamedAssertion, reason: &str) -> AssertionGrade {
-    let assertion = &named.assertion;
-    let members = assertion.check.members().iter();
-    let grade = Grade::Skipped(reason.to_owned());
-    AssertionGrade {
-        name: named.name.to_string(),
-        type_name: assertion.type_name.to_string(),
-        weight: assertion.common.weight.number().clone(),
-        required: assertion.common.required.clone(),
-        gate: own_gate(&assertion.common.required, &grade, 1.0),
-        grade,
+    let members = named.assertion.check.members().iter();
+    let conclusion = Conclusion {
         members: members.map(|one| skipped_grade(one, reason)).collect(),
-        aggregator: None,
-        span: assertion.common.span.at_start(),
-    }
+        ..Grade::Skipped(reason.to_owned()).into()
+    };
+    finish(named, conclusion, 1.0)
 }

@@ -56,7 +56,6 @@ pub use rubric_items::ITEM_FIELDS;
 pub(crate) use rubric_items::read_items;
 pub use rubrics::judge_criteria;
 pub(crate) use rubrics::{assertion_from_criteria, assertion_from_items};
-pub use script::{Command, Cwd, Language, Script, ScriptSetup, ScriptWord};
 pub use searcher::Searcher;
 pub(crate) use trigger_judge::trigger_assertion;
 

@@ -101,9 +101,9 @@ const EXTENSIONS: &[&str] = &[".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb",
 
 /// The working directory and the timeout of a script.
 #[derive(Debug)]
-pub struct ScriptSetup {
-    pub cwd: Cwd,
-    pub timeout_seconds: u64,
+pub(super) struct ScriptSetup {
+    pub(super) cwd: Cwd,
+    pub(super) timeout_seconds: u64,
 }
 
 impl ScriptSetup {
@@ -116,10 +116,10 @@ impl ScriptSetup {
 }
 
 #[derive(Debug)]
-pub enum Cwd {
+pub(super) enum Cwd {
     /// The directory of the file that holds the judge.
     Own(Utf8PathBuf),
-    /// `path` is `None` if there is no such directory, which has then been reported.
+    /// `path` is `None` if the directory does not exist, which has then been reported.
     Written {
         text: String,
         path: Option<Utf8PathBuf>,
@@ -160,7 +160,7 @@ fn find_directory(options: &mut Options<'_, '_, '_>, written: Spanned<String>) -
 
 /// What is run.
 #[derive(Debug)]
-pub enum Command {
+pub(super) enum Command {
     /// Program and arguments.
     Direct(Vec<ScriptWord>),
     /// Passed to `sh -c` unchanged.
@@ -175,15 +175,15 @@ pub enum Command {
 
 /// One element of a `script` list.
 #[derive(Debug, PartialEq, Eq)]
-pub struct ScriptWord {
-    pub written: String,
+pub(super) struct ScriptWord {
+    pub(super) written: String,
     /// The file or directory that it names, which replaces it in the command.
-    pub path: Option<Utf8PathBuf>,
+    pub(super) path: Option<Utf8PathBuf>,
 }
 
 /// The language of a script, which decides what program runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
+pub(super) enum Language {
     Python,
     Shell,
     JavaScript,
@@ -283,9 +283,9 @@ fn find_argument(
 
 /// Everything that is needed to run a judge script.
 #[derive(Debug)]
-pub struct Script {
-    pub command: Command,
-    pub setup: ScriptSetup,
+pub(super) struct Script {
+    pub(super) command: Command,
+    pub(super) setup: ScriptSetup,
 }
 
 impl Script {

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_is_wanted_unless_the_author_says_otherwise() {
+    fn a_skill_must_be_used_by_default() {
         let found = read("- {type: skill-trigger, skill: csv}");
         assert_eq!(
             found.options(),
