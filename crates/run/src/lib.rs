@@ -36,6 +36,7 @@ pub mod execute;
 pub mod format;
 pub mod grade;
 pub mod json;
+mod lock;
 pub mod prepare;
 pub mod provider;
 pub mod record;

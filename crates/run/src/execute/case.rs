@@ -40,7 +40,6 @@ pub(super) struct CaseWork<'a> {
 }
 
 /// A case that is over.
-#[derive(Debug)]
 pub(super) struct CaseDone {
     pub(super) row: Row,
     /// The row names its record, so it is written after the record.
@@ -52,12 +51,6 @@ pub(super) struct PendingRunLog {
     pub(super) record: PendingRecord,
     /// The answer may have cost money, so it is stored before the row in case of a crash.
     pub(super) answer: Durable,
-}
-
-impl std::fmt::Debug for PendingRunLog {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PendingRunLog").finish_non_exhaustive()
-    }
 }
 
 impl From<Row> for CaseDone {
@@ -86,7 +79,7 @@ impl<'a> CaseWork<'a> {
             1 => self.test().id.to_string(),
             _ => format!("{}/{}", suite.suite.name, self.test().id),
         };
-        if suite.target_count() > 1 {
+        if suite.targets.len() > 1 {
             label += &format!(" @{}", self.case.target);
         }
         if self.case.trial > 1 {
@@ -271,7 +264,7 @@ impl<'a> CaseWork<'a> {
                 .zip(calls)
                 .map(|(ask, call)| self.answer(ask, call, scratch));
             for (ask, (answer, used)) in asks.iter().zip(join_all(given).await) {
-                judged.count(used);
+                judged.add(used);
                 answers.insert(ask.key.clone(), answer);
             }
         }
@@ -282,7 +275,7 @@ impl<'a> CaseWork<'a> {
         ask: &Ask,
         call: usize,
         scratch: &CaseScratch<'_>,
-    ) -> (Answer, Option<JudgeCallUsage>) {
+    ) -> (Answer, Option<JudgeUsage>) {
         match &ask.question {
             Question::Script(question) => {
                 let environment = self.script_environment();
@@ -309,7 +302,7 @@ impl<'a> CaseWork<'a> {
         question: &JudgeQuestion,
         call: usize,
         scratch: &CaseScratch<'_>,
-    ) -> (Answer, Option<JudgeCallUsage>) {
+    ) -> (Answer, Option<JudgeUsage>) {
         let suite = self.suite_job();
         let name = question.target.as_ref();
         let name = name.or_else(|| suite.judges.get(&self.case.target));
@@ -335,39 +328,21 @@ impl<'a> CaseWork<'a> {
         let (asked, attempts) = self.ask(connected, &request).await;
         match asked {
             Ok(transcript) => {
-                let used = JudgeCallUsage::of(&transcript);
+                let used = JudgeUsage {
+                    calls: 1,
+                    input: transcript.tokens.map(|tokens| tokens.input),
+                    output: transcript.tokens.map(|tokens| tokens.output),
+                    cost_usd: transcript.cost_usd,
+                };
                 (Answer::Judge(transcript.answer), Some(used))
             }
-            Err(fault) => (
-                Answer::Failed(fault),
-                (attempts > 0).then(JudgeCallUsage::unknown),
-            ),
-        }
-    }
-}
-
-/// Tokens and cost of one judge call.
-#[derive(Debug, Clone, Copy)]
-struct JudgeCallUsage {
-    input: Option<u64>,
-    output: Option<u64>,
-    cost_usd: Option<f64>,
-}
-
-impl JudgeCallUsage {
-    fn of(transcript: &Transcript) -> Self {
-        Self {
-            input: transcript.tokens.map(|tokens| tokens.input),
-            output: transcript.tokens.map(|tokens| tokens.output),
-            cost_usd: transcript.cost_usd,
-        }
-    }
-
-    fn unknown() -> Self {
-        Self {
-            input: None,
-            output: None,
-            cost_usd: None,
+            Err(fault) => {
+                let unknown = JudgeUsage {
+                    calls: 1,
+                    ..JudgeUsage::default()
+                };
+                (Answer::Failed(fault), (attempts > 0).then_some(unknown))
+            }
         }
     }
 }
@@ -389,20 +364,17 @@ impl JudgeCalls {
         *calls - 1
     }
 
-    fn count(&mut self, used: Option<JudgeCallUsage>) {
+    fn add(&mut self, used: Option<JudgeUsage>) {
         let Some(used) = used else { return };
-        let before = self.usage.unwrap_or(JudgeUsage {
-            calls: 0,
-            input: Some(0),
-            output: Some(0),
-            cost_usd: Some(0.0),
-        });
         let plus = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
-        self.usage = Some(JudgeUsage {
-            calls: before.calls + 1,
-            input: plus(before.input, used.input),
-            output: plus(before.output, used.output),
-            cost_usd: before.cost_usd.zip(used.cost_usd).map(|(a, b)| a + b),
+        self.usage = Some(match self.usage {
+            None => used,
+            Some(before) => JudgeUsage {
+                calls: before.calls + used.calls,
+                input: plus(before.input, used.input),
+                output: plus(before.output, used.output),
+                cost_usd: before.cost_usd.zip(used.cost_usd).map(|(a, b)| a + b),
+            },
         });
     }
 }

@@ -20,23 +20,25 @@ use crate::agent::{Agent, Quote, Request};
 const DEFAULT_TIMEOUT: u64 = 300;
 
 #[derive(Debug)]
-pub struct ConnectedTarget {
-    pub name: String,
-    pub provider: &'static str,
-    pub model: Option<String>,
+pub(crate) struct ConnectedTarget {
+    pub(crate) name: String,
+    pub(crate) model: Option<String>,
     agent: Box<dyn Agent>,
     retries: u32,
     timeout: Duration,
     attachments: FilesMode,
     rates: Option<Rates>,
     /// `None`: unlimited.
-    pub max_concurrency: Option<usize>,
+    pub(crate) max_concurrency: Option<usize>,
     slots: Option<Semaphore>,
 }
 
 impl ConnectedTarget {
     /// Fails with a diagnostic in the targets file.
-    pub fn connect(target: &Target, connect: &ConnectContext<'_>) -> Result<Self, Diagnostic> {
+    pub(crate) fn connect(
+        target: &Target,
+        connect: &ConnectContext<'_>,
+    ) -> Result<Self, Diagnostic> {
         let common = &target.common;
         let timeout = match &common.timeout_seconds {
             Some(setting) => connect.integer(setting, 1, 3600)?,
@@ -49,7 +51,6 @@ impl ConnectedTarget {
         let max_concurrency = max_concurrency.map(|limit| limit as usize);
         Ok(Self {
             name: target.name.value.clone(),
-            provider: target.provider.name,
             model: connect.optional(target.model())?,
             agent: target.connect(connect)?,
             retries: connect.integer(&target.retries(), 0, 10)? as u32,
@@ -62,10 +63,9 @@ impl ConnectedTarget {
     }
 
     /// Replays the answers that a target gave in an earlier run.
-    pub fn replay(results: &Utf8Path, target: &str) -> Result<Self, ReadError> {
+    pub(crate) fn replay(results: &Utf8Path, target: &str) -> Result<Self, ReadError> {
         Ok(Self {
             name: target.to_owned(),
-            provider: "replay",
             model: None,
             agent: replay_target(results, target)?,
             retries: 0,
@@ -77,29 +77,29 @@ impl ConnectedTarget {
         })
     }
 
-    pub fn is_process(&self) -> bool {
+    pub(crate) fn is_process(&self) -> bool {
         self.working_dir().is_some()
     }
 
     /// Working directory of the target's processes; `None` if it starts none.
-    pub fn working_dir(&self) -> Option<&Utf8Path> {
+    pub(crate) fn working_dir(&self) -> Option<&Utf8Path> {
         self.agent.working_dir()
     }
 
-    pub fn quote(&self) -> Quote {
+    pub(crate) fn quote(&self) -> Quote {
         self.agent.quote()
     }
 
-    pub fn timeout(&self) -> Duration {
+    pub(crate) fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    pub fn retries(&self) -> u32 {
+    pub(crate) fn retries(&self) -> u32 {
         self.retries
     }
 
     /// Calls the agent, with retries; returns the number of attempts too.
-    pub async fn ask(
+    pub(crate) async fn ask(
         &self,
         request: &Request<'_>,
         retries: Option<u32>,

@@ -21,39 +21,64 @@ use super::row_sink::RowSink;
 #[derive(Debug)]
 pub struct SuiteJob {
     pub suite: Suite,
-    pub sources: Sources,
+    pub(crate) sources: Sources,
     /// The main file, absolute.
-    pub path: Utf8PathBuf,
+    pub(crate) path: Utf8PathBuf,
     /// The repository root, absolute.
-    pub root: Utf8PathBuf,
-    pub thresholds: Thresholds,
+    pub(crate) root: Utf8PathBuf,
+    pub(crate) thresholds: Thresholds,
     /// By the name that cases use.
-    pub connected: HashMap<String, Arc<ConnectedTarget>>,
+    pub(crate) connected: HashMap<String, Arc<ConnectedTarget>>,
     /// Stored answers of the targets, when a run is graded again. A target may be a judge too, and
     /// judges are still called.
-    pub replays: HashMap<String, Arc<ConnectedTarget>>,
+    pub(crate) replays: HashMap<String, Arc<ConnectedTarget>>,
     /// Judge of a target's cases, by the name of the target.
-    pub judges: HashMap<String, String>,
+    pub(crate) judges: HashMap<String, String>,
     /// The planned cases, in order.
     pub chains: Vec<Chain>,
     /// Names of the targets that cases of this suite run against.
     pub targets: Vec<String>,
     /// `testHash` by index of the test; empty for tests without a case.
-    pub hashes: Vec<String>,
+    pub(crate) hashes: Vec<String>,
 }
 
 impl SuiteJob {
+    /// Without cases; `prepare` plans them.
+    pub(crate) fn new(
+        suite: Suite,
+        sources: Sources,
+        path: Utf8PathBuf,
+        root: Utf8PathBuf,
+    ) -> Self {
+        Self {
+            hashes: vec![String::new(); suite.tests.len()],
+            thresholds: Thresholds {
+                pass: suite.verdicts.pass(),
+                borderline: suite.verdicts.borderline(),
+            },
+            suite,
+            sources,
+            path,
+            root,
+            connected: HashMap::new(),
+            replays: HashMap::new(),
+            judges: HashMap::new(),
+            chains: Vec::new(),
+            targets: Vec::new(),
+        }
+    }
+
     /// The stored answers of a target, or the target itself.
-    pub fn target(&self, name: &str) -> Option<&Arc<ConnectedTarget>> {
+    pub(crate) fn target(&self, name: &str) -> Option<&Arc<ConnectedTarget>> {
         self.replays.get(name).or_else(|| self.connected.get(name))
     }
 
     /// `testHash` of a test that has a case.
-    pub fn hash(&self, test: usize) -> &str {
+    pub(crate) fn hash(&self, test: usize) -> &str {
         &self.hashes[test]
     }
 
-    pub fn key(&self, case: &PlannedCase) -> CaseKey {
+    pub(crate) fn key(&self, case: &PlannedCase) -> CaseKey {
         CaseKey {
             suite: self.suite.name.clone(),
             test: self.suite.tests[case.test].id.to_string(),
@@ -63,67 +88,63 @@ impl SuiteJob {
     }
 
     /// Every case with the `testHash` of its test.
-    pub fn keys(&self) -> impl Iterator<Item = (CaseKey, &str)> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (CaseKey, &str)> {
         let cases = self.chains.iter().flatten();
         cases.map(|case| (self.key(case), self.hash(case.test)))
     }
 
     /// The main file, relative to the repository root.
-    pub fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         let shown = self.path.strip_prefix(&self.root).unwrap_or(&self.path);
         shown.as_str().replace('\\', "/")
     }
 
-    pub fn case_count(&self) -> usize {
+    pub(crate) fn case_count(&self) -> usize {
         self.chains.iter().map(Vec::len).sum()
-    }
-
-    pub fn target_count(&self) -> usize {
-        self.targets.len()
     }
 }
 
 /// An answer that an earlier run got but did not grade.
 #[derive(Debug, Clone)]
-pub struct UngradedAnswer {
-    pub transcript: Transcript,
-    pub attempts: u32,
+pub(crate) struct UngradedAnswer {
+    pub(crate) transcript: Transcript,
+    pub(crate) attempts: u32,
 }
 
 #[derive(Debug, Clone)]
-pub struct RunOptions {
+pub(crate) struct RunOptions {
     /// Limit on concurrent cases over all targets.
-    pub workers: Option<usize>,
-    pub timeout: Option<Duration>,
-    pub retries: Option<u32>,
-    pub budget_usd: Option<f64>,
-    pub max_errors: Option<u64>,
-    pub judging: Judging,
+    pub(crate) workers: Option<usize>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) retries: Option<u32>,
+    pub(crate) budget_usd: Option<f64>,
+    pub(crate) max_errors: Option<u64>,
+    pub(crate) judging: Judging,
     /// Whether rows hold the messages.
-    pub messages: bool,
+    pub(crate) messages: bool,
     /// Where temporary files go.
-    pub scratch: Utf8PathBuf,
+    pub(crate) scratch: Utf8PathBuf,
     /// Records cases in `.co/evals`.
-    pub recording: Option<Arc<Recording>>,
+    pub(crate) recording: Option<Arc<Recording>>,
 }
 
 /// A suite with the sink of its rows.
 #[derive(Debug)]
-pub struct SuiteRun {
-    pub job: SuiteJob,
-    pub sink: Arc<dyn RowSink>,
+pub(crate) struct SuiteRun {
+    pub(crate) job: SuiteJob,
+    pub(crate) sink: Arc<dyn RowSink>,
 }
 
 #[derive(Debug)]
-pub struct Job {
-    pub suites: Vec<SuiteRun>,
-    pub options: RunOptions,
+pub(crate) struct Job {
+    pub(crate) suites: Vec<SuiteRun>,
+    pub(crate) options: RunOptions,
     /// Answers of an interrupted run that only have to be graded.
-    pub answered: HashMap<CaseKey, UngradedAnswer>,
+    pub(crate) answered: HashMap<CaseKey, UngradedAnswer>,
 }
 
 impl Job {
-    pub fn case_count(&self) -> usize {
+    pub(crate) fn case_count(&self) -> usize {
         self.suites.iter().map(|suite| suite.job.case_count()).sum()
     }
 }

@@ -4,20 +4,21 @@ use std::sync::Mutex;
 
 use evalrig_core::model::Outcome;
 
+use crate::lock::locked;
 use crate::record::Row;
 
 /// Which limit ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
+pub(crate) enum Limit {
     Budget,
     Errors,
 }
 
 /// A limit that was reached, and a sentence about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReachedLimit {
-    pub limit: Limit,
-    pub reason: String,
+pub(crate) struct ReachedLimit {
+    pub(crate) limit: Limit,
+    pub(crate) reason: String,
 }
 
 /// Cost and errors so far.
@@ -31,14 +32,14 @@ struct RunSpending {
 }
 
 #[derive(Debug)]
-pub struct Limits {
+pub(crate) struct Limits {
     budget_usd: Option<f64>,
     max_errors: Option<u64>,
     spent: Mutex<RunSpending>,
 }
 
 impl Limits {
-    pub fn new(budget_usd: Option<f64>, max_errors: Option<u64>) -> Self {
+    pub(crate) fn new(budget_usd: Option<f64>, max_errors: Option<u64>) -> Self {
         Self {
             budget_usd,
             max_errors,
@@ -47,8 +48,8 @@ impl Limits {
     }
 
     /// Counts a case. Returns the reason to stop when this case reaches a limit first.
-    pub fn count(&self, row: &Row) -> Option<String> {
-        let mut spent = self.lock();
+    pub(crate) fn count(&self, row: &Row) -> Option<String> {
+        let mut spent = locked(&self.spent);
         let judged = row.judge_usage.as_ref();
         let costs = [Some(row.cost_usd), judged.map(|usage| usage.cost_usd)];
         spent.cost_usd += costs.into_iter().flatten().flatten().sum::<f64>();
@@ -63,13 +64,13 @@ impl Limits {
     }
 
     /// With a budget: a warning about the first case whose cost is unknown.
-    pub fn unknown_cost_warning(&self, row: &Row) -> Option<String> {
+    pub(crate) fn unknown_cost_warning(&self, row: &Row) -> Option<String> {
         self.budget_usd?;
         let is_judged = row
             .judge_usage
             .is_some_and(|usage| usage.cost_usd.is_none());
         let is_unknown = row.attempts > 0 && (row.cost_usd.is_none() || is_judged);
-        let mut spent = self.lock();
+        let mut spent = locked(&self.spent);
         if !is_unknown || std::mem::replace(&mut spent.has_warned, true) {
             return None;
         }
@@ -83,8 +84,8 @@ impl Limits {
     }
 
     /// The limit that keeps further cases from starting.
-    pub fn reached(&self) -> Option<ReachedLimit> {
-        self.lock().reached.clone()
+    pub(crate) fn reached(&self) -> Option<ReachedLimit> {
+        locked(&self.spent).reached.clone()
     }
 
     fn reached_by(&self, spent: &RunSpending) -> Option<ReachedLimit> {
@@ -103,11 +104,5 @@ impl Limits {
                 _ => format!("{most} cases could not be measured, the limit of `--max-errors`"),
             },
         })
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, RunSpending> {
-        self.spent
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

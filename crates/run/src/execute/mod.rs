@@ -19,9 +19,10 @@ mod row_sink;
 mod rows;
 mod run;
 
-pub use cancel::Cancel;
-pub use connected_target::ConnectedTarget;
-pub use job::{Job, RunOptions, SuiteJob, SuiteRun, UngradedAnswer};
-pub use limit::{Limit, ReachedLimit};
-pub use row_sink::{Durable, RowSink, WrittenRow};
-pub use run::{Ended, execute};
+pub(crate) use cancel::Cancel;
+pub(crate) use connected_target::ConnectedTarget;
+pub use job::SuiteJob;
+pub(crate) use job::{Job, RunOptions, SuiteRun, UngradedAnswer};
+pub(crate) use limit::Limit;
+pub(crate) use row_sink::{Durable, RowSink, WrittenRow};
+pub(crate) use run::{Ended, execute};

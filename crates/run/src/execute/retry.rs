@@ -26,12 +26,6 @@ pub struct Retrying<'a> {
     pub wait: Duration,
 }
 
-/// The service asks for a longer wait than the maximum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLong {
-    pub asked: Duration,
-}
-
 /// The waits between the attempts of one case.
 #[derive(Debug, Clone)]
 pub struct Backoff {
@@ -63,16 +57,16 @@ impl Backoff {
     }
 
     /// 1 s, 2 s, 4 s … plus up to 50 % jitter, at most 60 s. A wait that the service asks for is a
-    /// minimum and gets jitter too; more than 60 s is an error.
-    pub fn next_wait(&mut self, asked: Option<Duration>) -> Result<Duration, TooLong> {
+    /// minimum and gets jitter too; `None` if it is longer than 60 s.
+    pub fn next_wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
         let due = self.due;
         self.due = due.saturating_mul(2).min(LONGEST);
         let spread = 1.0 + JITTER * self.random.fraction();
         let usual = due.mul_f64(spread).min(LONGEST);
         match asked {
-            None => Ok(usual),
-            Some(asked) if asked > LONGEST => Err(TooLong { asked }),
-            Some(asked) => Ok(usual.max(asked + FIRST.mul_f64(spread - 1.0))),
+            None => Some(usual),
+            Some(asked) if asked > LONGEST => None,
+            Some(asked) => Some(usual.max(asked + FIRST.mul_f64(spread - 1.0))),
         }
     }
 }
@@ -113,25 +107,21 @@ pub async fn attempts(
         if attempt > retries {
             return (Err(fault), attempt);
         }
-        match backoff.next_wait(asked) {
-            Ok(wait) => {
-                on_retry(Retrying {
-                    attempt,
-                    fault: &fault,
-                    wait,
-                });
-                tokio::time::sleep(wait).await;
-            }
-            Err(TooLong { asked }) => {
-                fault.message.push_str(&gave_up(asked));
-                return (Err(fault), attempt);
-            }
-        }
+        let Some(wait) = backoff.next_wait(asked) else {
+            fault.message.push_str(&too_long(asked.unwrap_or_default()));
+            return (Err(fault), attempt);
+        };
+        on_retry(Retrying {
+            attempt,
+            fault: &fault,
+            wait,
+        });
+        tokio::time::sleep(wait).await;
         attempt += 1;
     }
 }
 
-fn gave_up(asked: Duration) -> String {
+fn too_long(asked: Duration) -> String {
     let (asked, longest) = (asked.as_secs_f64().ceil(), LONGEST.as_secs());
     format!(
         "; not retried: the service asks for a wait of {asked} s, and the maximum is {longest} s"
@@ -170,9 +160,8 @@ mod tests {
             assert!(wait >= seconds(20) && wait < seconds(21), "{wait:?}");
             let wait = backoff.next_wait(Some(Duration::ZERO)).unwrap();
             assert!(wait >= seconds(2) && wait <= seconds(3), "{wait:?}");
-            assert!(backoff.next_wait(Some(LONGEST)).is_ok());
-            let asked = seconds(61);
-            assert_eq!(backoff.next_wait(Some(asked)), Err(TooLong { asked }));
+            assert!(backoff.next_wait(Some(LONGEST)).is_some());
+            assert_eq!(backoff.next_wait(Some(seconds(61))), None);
         }
     }
 

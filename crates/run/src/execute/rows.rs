@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use std::time::SystemTime;
 
-use evalrig_core::model::{
-    AssertionGrade, Fault, Grade, Outcome, Role, Score, Test, Transcript, Verdict,
-};
+use evalrig_core::model::{AssertionGrade, Fault, Grade, Outcome, Role, Score, Test, Transcript};
 use evalrig_core::score::judge;
 use evalrig_core::source::Span;
 
@@ -17,32 +15,6 @@ use crate::record::{
 };
 
 use super::job::SuiteJob;
-
-/// Why a case without a fault has no verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unjudged {
-    Skip,
-    NothingToGrade,
-    NotJudged,
-}
-
-impl Unjudged {
-    fn kind(self) -> &'static str {
-        match self {
-            Self::Skip => "skip",
-            Self::NothingToGrade => "nothing-to-grade",
-            Self::NotJudged => "not-judged",
-        }
-    }
-
-    fn error(self, message: &str) -> RowError {
-        RowError {
-            stage: "skip".to_owned(),
-            kind: self.kind().to_owned(),
-            message: message.to_owned(),
-        }
-    }
-}
 
 /// The case that a row is built for.
 #[derive(Clone, Copy)]
@@ -60,7 +32,7 @@ impl RowMaker<'_> {
     /// The test has `skip`.
     pub(super) fn skipped(&self, reason: Option<&str>) -> Row {
         Row {
-            error: Some(Unjudged::Skip.error(reason.unwrap_or("skipped by its author"))),
+            error: Some(ungraded("skip", reason.unwrap_or("skipped by its author"))),
             ..self.row(Outcome::Skipped)
         }
     }
@@ -95,7 +67,7 @@ impl RowMaker<'_> {
             ..self.row(Outcome::Skipped)
         };
         if grades.is_empty() {
-            row.error = Some(Unjudged::NothingToGrade.error("nothing to grade"));
+            row.error = Some(ungraded("nothing-to-grade", "nothing to grade"));
             return row;
         }
         let judged = judge(grades, self.job.thresholds);
@@ -105,7 +77,7 @@ impl RowMaker<'_> {
         row.pass_threshold = Some(self.job.thresholds.pass);
         row.error = match (&judged.fault, judged.outcome) {
             (Some(fault), _) => Some(row_error(fault)),
-            (None, Outcome::Skipped) => Some(Unjudged::NotJudged.error("not judged")),
+            (None, Outcome::Skipped) => Some(ungraded("not-judged", "not judged")),
             _ => None,
         };
         (row.hits, row.misses) = hits_and_misses(grades);
@@ -113,7 +85,6 @@ impl RowMaker<'_> {
     }
 
     fn row(&self, outcome: Outcome) -> Row {
-        let verdict: Option<Verdict> = None;
         Row {
             schema_version: SCHEMA_VERSION,
             timestamp: rfc3339(SystemTime::now()),
@@ -121,7 +92,7 @@ impl RowMaker<'_> {
             dataset: self.job.suite.name.clone(),
             conversation_id: self.test.conversation_id.clone(),
             score: None,
-            verdict,
+            verdict: None,
             pass_threshold: None,
             outcome,
             hits: Vec::new(),
@@ -198,6 +169,15 @@ impl RowMaker<'_> {
     }
 }
 
+/// Why a case without a fault has no verdict.
+fn ungraded(kind: &str, message: &str) -> RowError {
+    RowError {
+        stage: "skip".to_owned(),
+        kind: kind.to_owned(),
+        message: message.to_owned(),
+    }
+}
+
 fn row_error(fault: &Fault) -> RowError {
     RowError {
         stage: fault.stage.word().to_owned(),
@@ -208,28 +188,18 @@ fn row_error(fault: &Fault) -> RowError {
 
 /// Of all grades in order, without exact duplicates: a composite repeats those of its members.
 fn hits_and_misses(grades: &[AssertionGrade]) -> (Vec<String>, Vec<String>) {
-    let (mut hits, mut misses) = (Distinct::default(), Distinct::default());
-    for grade in grades {
-        if let Grade::Graded(marks) = &grade.grade {
-            marks.hits.iter().for_each(|hit| hits.add(hit));
-            marks.misses.iter().for_each(|miss| misses.add(miss));
-        }
-    }
-    (hits.list, misses.list)
+    let graded = grades.iter().filter_map(|grade| match &grade.grade {
+        Grade::Graded(marks) => Some(marks),
+        Grade::Skipped(_) | Grade::Errored(_) => None,
+    });
+    let hits = graded.clone().flat_map(|marks| &marks.hits);
+    let misses = graded.flat_map(|marks| &marks.misses);
+    (distinct(hits), distinct(misses))
 }
 
-#[derive(Default)]
-struct Distinct<'a> {
-    seen: HashSet<&'a str>,
-    list: Vec<String>,
-}
-
-impl<'a> Distinct<'a> {
-    fn add(&mut self, text: &'a str) {
-        if self.seen.insert(text) {
-            self.list.push(text.to_owned());
-        }
-    }
+fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    texts.filter(|text| seen.insert(*text)).cloned().collect()
 }
 
 fn trace(transcript: &Transcript) -> Trace {

@@ -1,13 +1,14 @@
 //! Distributes chains of cases to workers and collects their rows.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{JoinError, JoinSet};
 
 use crate::event::Event;
+use crate::lock::locked;
 use crate::record::Row;
 
 use super::backlog::Backlog;
@@ -45,12 +46,6 @@ pub(super) struct RunShared {
     limits: Limits,
     cancel: Arc<Cancel>,
     broken: Mutex<Option<String>>,
-}
-
-impl std::fmt::Debug for RunShared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RunShared").finish_non_exhaustive()
-    }
 }
 
 impl RunShared {
@@ -160,7 +155,7 @@ impl RunShared {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
+pub(crate) enum Ended {
     /// Every case has a row.
     Complete,
     /// Cases were left out because of a limit; they have rows that say so.
@@ -185,7 +180,7 @@ struct ChainCursor {
 type Queue = Arc<Mutex<VecDeque<ChainCursor>>>;
 
 /// Runs every case of the job.
-pub async fn execute(
+pub(crate) async fn execute(
     job: Arc<Job>,
     cancel: Arc<Cancel>,
     tell: Box<dyn Fn(Event) + Send + Sync>,
@@ -215,15 +210,15 @@ pub async fn execute(
         write_rest(&job, &shared, &queues, &reached.reason);
     }
     *locked(&shared.logged) = None;
-    join_task(logging).await;
+    resume_panic(logging.await);
     *locked(&shared.rows) = None;
-    join_task(settling).await;
+    resume_panic(settling.await);
     shared.ended()
 }
 
-/// Resumes a panic of the task.
-async fn join_task(task: JoinHandle<()>) {
-    if let Err(error) = task.await
+/// Continues a panic of a task. Other errors mean that it was aborted.
+fn resume_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
         && let Ok(panic) = error.try_into_panic()
     {
         std::panic::resume_unwind(panic);
@@ -236,7 +231,7 @@ async fn drain_queues(job: &Arc<Job>, shared: &Arc<RunShared>, queues: &[(QueueK
     let slots = most.map(|most| Arc::new(Semaphore::new(most)));
     let mut workers = JoinSet::new();
     for (target, queue) in queues {
-        for _ in 0..worker_count(job, target, lock(queue).len()) {
+        for _ in 0..worker_count(job, target, locked(queue).len()) {
             let worker = Worker {
                 job: Arc::clone(job),
                 shared: Arc::clone(shared),
@@ -246,21 +241,13 @@ async fn drain_queues(job: &Arc<Job>, shared: &Arc<RunShared>, queues: &[(QueueK
             workers.spawn(worker.run());
         }
     }
-    let is_cut = tokio::select! {
-        () = finish(&mut workers) => false,
-        () = shared.cancel.wait_for_second() => true,
-    };
-    if is_cut {
-        workers.shutdown().await;
-    }
-}
-
-async fn finish(workers: &mut JoinSet<()>) {
-    while let Some(ended) = workers.join_next().await {
-        if let Err(error) = ended
-            && let Ok(panic) = error.try_into_panic()
-        {
-            std::panic::resume_unwind(panic);
+    loop {
+        tokio::select! {
+            ended = workers.join_next() => match ended {
+                Some(ended) => resume_panic(ended),
+                None => return,
+            },
+            () = shared.cancel.wait_for_second() => return workers.shutdown().await,
         }
     }
 }
@@ -297,10 +284,8 @@ fn queues(job: &Job) -> Vec<(QueueKey, Queue)> {
 type QueueKey = (usize, String);
 
 fn worker_count(job: &Job, key: &QueueKey, chains: usize) -> usize {
-    let mut targets = job
-        .suites
-        .iter()
-        .filter_map(|suite| suite.job.target(&key.1));
+    let suites = job.suites.iter();
+    let mut targets = suites.filter_map(|suite| suite.job.target(&key.1));
     let connected = targets.find(|target| Arc::as_ptr(target) as usize == key.0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let usual = if connected.is_some_and(|target| target.is_process()) {
@@ -324,7 +309,7 @@ struct Worker {
 impl Worker {
     async fn run(self) {
         while !self.shared.is_stopped() {
-            let Some(cursor) = lock(&self.queue).pop_front() else {
+            let Some(cursor) = locked(&self.queue).pop_front() else {
                 return;
             };
             self.run_chain(cursor).await;
@@ -341,7 +326,7 @@ impl Worker {
             self.shared.backlog.wait_for_room().await;
             if self.shared.is_stopped() {
                 // A limit writes rows for the remaining cases.
-                lock(&self.queue).push_front(cursor);
+                locked(&self.queue).push_front(cursor);
                 return;
             }
             let work = work_of(&self.job, &self.shared, cursor);
@@ -371,7 +356,7 @@ fn work_of<'a>(job: &'a Job, shared: &'a RunShared, cursor: ChainCursor) -> Case
 /// Writes an errored row for each case that a limit prevented, so that the run is not a success.
 fn write_rest(job: &Job, shared: &RunShared, queues: &[(QueueKey, Queue)], reason: &str) {
     for (_, queue) in queues {
-        let chains = std::mem::take(&mut *lock(queue));
+        let chains = std::mem::take(&mut *locked(queue));
         for mut cursor in chains {
             while cursor.done < job.suites[cursor.suite].job.chains[cursor.chain].len() {
                 let work = work_of(job, shared, cursor);
@@ -380,13 +365,4 @@ fn write_rest(job: &Job, shared: &RunShared, queues: &[(QueueKey, Queue)], reaso
             }
         }
     }
-}
-
-fn lock(queue: &Queue) -> MutexGuard<'_, VecDeque<ChainCursor>> {
-    locked(queue)
-}
-
-/// Ignores poisoning: the guarded values are consistent even after a panic.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,7 +9,7 @@ use evalrig_core::plan::Chain;
 
 use super::target::check_given;
 use super::target_pool::TargetScope;
-use super::{CaseSpec, PrepareErrors};
+use super::{GradingSpec, PrepareErrors};
 
 declare_codes! {
     JUDGE_TARGET_MISSING = "judge-target-missing", BlocksRun, Target, r#"A test has a check that needs a judge, and no judge target is configured.
@@ -50,7 +50,7 @@ impl ChosenJudges {
 pub(super) fn choose(
     suite: &Suite,
     chains: &[Chain],
-    spec: &CaseSpec,
+    spec: &GradingSpec,
     scope: Option<TargetScope<'_>>,
     errors: &mut PrepareErrors,
 ) -> ChosenJudges {
@@ -119,7 +119,7 @@ fn needs_default_judge(named: &NamedAssertion, judges: &mut ChosenJudges) -> boo
 /// The first that is set: `--judge`, the target's judge, the file's judge.
 fn judge_of(
     target: &str,
-    spec: &CaseSpec,
+    spec: &GradingSpec,
     scope: TargetScope<'_>,
     errors: &mut PrepareErrors,
 ) -> Option<String> {

@@ -7,110 +7,99 @@ mod regrade;
 mod target;
 mod target_pool;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::export::test_hash;
 use evalrig_core::model::{Judging, Suite, Test, Verdicts};
 use evalrig_core::plan::{Chain, Selection, plan};
 use evalrig_core::score::Thresholds;
-use evalrig_core::source::{Files, Sources};
 
+use crate::disk::Disk;
 use crate::execute::SuiteJob;
-use crate::record::CaseKey;
+use crate::record::{CaseKey, ExitRule};
 
 pub use estimate::{Estimate, EstimateRange};
 pub use judge::JUDGE_TARGET_MISSING;
-pub(crate) use regrade::prepare_regrade;
+pub(crate) use regrade::plan_stored_cases;
 pub use target::{NO_TARGET, NO_TARGETS_FILE};
-pub use target_pool::TargetPool;
-pub(crate) use target_pool::TargetScope;
+pub(crate) use target_pool::{TargetPool, TargetScope};
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[judge::CODES, target::CODES];
 
-/// Which cases are run, and how they are graded.
+/// How answers are graded and how the exit code is decided.
 #[derive(Debug, Clone, Default)]
-pub struct CaseSpec {
-    /// `--target`, each once.
-    pub targets: Vec<String>,
+pub struct GradingSpec {
     /// `--judge`.
     pub judge: Option<String>,
-    pub selection: Selection,
-    pub trials: Option<u32>,
     pub judging: Judging,
+    /// Judge `criteria` even in tests with assertions.
+    pub judge_criteria: bool,
     pub pass: Option<f64>,
     pub borderline: Option<f64>,
+    pub exit_rule: ExitRule,
+}
+
+/// Which cases are run, and how they are graded.
+#[derive(Debug)]
+pub(crate) struct CaseSpec {
+    /// `--target`, each once.
+    pub(crate) targets: Vec<String>,
+    pub(crate) selection: Selection,
+    pub(crate) trials: Option<u32>,
     /// `--failed`: only these.
-    pub only: Option<HashSet<TestOnTarget>>,
+    pub(crate) only: Option<HashSet<TestOnTarget>>,
+    pub(crate) grading: GradingSpec,
 }
 
 /// All trials of a test on a target.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct TestOnTarget {
-    pub suite: String,
-    pub test: String,
-    pub target: String,
+pub(crate) struct TestOnTarget {
+    pub(crate) suite: String,
+    pub(crate) test: String,
+    pub(crate) target: String,
 }
 
-/// A suite without blocking diagnostics. Only `session::LoadedSuite` makes one.
-#[derive(Debug)]
-pub(crate) struct SuiteSource {
-    pub(crate) suite: Suite,
-    pub(crate) sources: Sources,
-    /// The main file, absolute.
-    pub(crate) path: Utf8PathBuf,
-    pub(crate) root: Utf8PathBuf,
-}
-
-/// Why a suite cannot be run.
-#[derive(Debug)]
-pub(crate) struct PrepareError {
-    pub(crate) sources: Sources,
-    pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Errors without a place in a file.
-    pub(crate) messages: Vec<String>,
-}
-
-/// The job of one suite; its chains are empty when nothing was selected.
-pub(crate) fn prepare(
-    source: SuiteSource,
+/// Plans the selected cases of a job and connects their targets. `selected` are indices of tests.
+pub(crate) fn plan_cases(
+    job: &mut SuiteJob,
+    selected: &[usize],
     spec: &CaseSpec,
     scope: TargetScope<'_>,
     pool: &mut TargetPool,
-) -> Result<SuiteJob, Box<PrepareError>> {
-    let suite = &source.suite;
+) -> PrepareErrors {
     let mut errors = PrepareErrors::default();
-    let thresholds = thresholds(&suite.verdicts, spec, &mut errors);
-    let selected = spec.select(suite);
-    let chosen = target::choose(suite, &selected, spec, scope.targets, &mut errors);
-    let mut chains = plan(&suite.tests, &selected, spec.trials, |test: &Test| {
-        chosen.of(test).to_vec()
+    job.thresholds = thresholds(&job.suite.verdicts, &spec.grading, &mut errors);
+    let suite = &job.suite;
+    target::check_targets(suite, selected, spec, scope.targets, &mut errors);
+    let mut chains = plan(&suite.tests, selected, spec.trials, |test: &Test| {
+        target::targets_of(test, suite, spec, scope.targets)
     });
     if let Some(only) = &spec.only {
         retain_only(&mut chains, suite, only);
     }
-    let targets = in_use(&chains);
-    let judges = judge::choose(suite, &chains, spec, Some(scope), &mut errors);
-    let names = targets.iter().chain(&judges.names).map(String::as_str);
+    let judges = judge::choose(suite, &chains, &spec.grading, Some(scope), &mut errors);
+    set_cases(job, chains);
+    let names = job.targets.iter().chain(&judges.names).map(String::as_str);
     // An unknown name from the command line already has a message.
     let names = names.filter(|name| scope.targets.has(name) || !spec.names(name));
-    let connected = pool.connect(scope, names, &mut errors);
-    let hashes = hashes(suite, &chains, scope.files);
-    errors.check(source, |source| SuiteJob {
-        suite: source.suite,
-        sources: source.sources,
-        path: source.path,
-        root: source.root,
-        thresholds,
-        connected,
-        replays: HashMap::new(),
-        judges: judges.of_targets,
-        chains,
-        targets,
-        hashes,
-    })
+    job.connected = pool.connect(scope, names, &mut errors);
+    job.judges = judges.of_targets;
+    errors
+}
+
+/// Sets the cases of a job, with their targets and hashes.
+fn set_cases(job: &mut SuiteJob, chains: Vec<Chain>) {
+    for case in chains.iter().flatten() {
+        if !job.targets.contains(&case.target) {
+            job.targets.push(case.target.clone());
+        }
+        if job.hashes[case.test].is_empty() {
+            job.hashes[case.test] = test_hash(&job.suite.tests[case.test], &Disk);
+        }
+    }
+    job.chains = chains;
 }
 
 /// `--failed`.
@@ -129,7 +118,7 @@ fn retain_only(chains: &mut Vec<Chain>, suite: &Suite, only: &HashSet<TestOnTarg
 
 impl CaseSpec {
     /// Indices of the selected tests of a suite.
-    pub fn select(&self, suite: &Suite) -> Vec<usize> {
+    pub(crate) fn select(&self, suite: &Suite) -> Vec<usize> {
         let Some(only) = &self.only else {
             return self.selection.of(&suite.tests);
         };
@@ -146,80 +135,41 @@ impl CaseSpec {
     fn names(&self, name: &str) -> bool {
         self.targets
             .iter()
-            .chain(&self.judge)
+            .chain(&self.grading.judge)
             .any(|one| one == name)
     }
 }
 
 /// Collects everything that is missing, so that it is reported together.
 #[derive(Debug, Default)]
-struct PrepareErrors {
-    diagnostics: Vec<Diagnostic>,
-    messages: Vec<String>,
+pub(crate) struct PrepareErrors {
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Errors without a location in a file.
+    pub(crate) messages: Vec<String>,
 }
 
 impl PrepareErrors {
-    fn add(&mut self, message: String) {
+    pub(crate) fn add(&mut self, message: String) {
         if !self.messages.contains(&message) {
             self.messages.push(message);
         }
     }
 
-    fn check<T>(
-        self,
-        source: SuiteSource,
-        make: impl FnOnce(SuiteSource) -> T,
-    ) -> Result<T, Box<PrepareError>> {
-        if self.diagnostics.is_empty() && self.messages.is_empty() {
-            Ok(make(source))
-        } else {
-            Err(Box::new(PrepareError {
-                sources: source.sources,
-                diagnostics: self.diagnostics,
-                messages: self.messages,
-            }))
-        }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.diagnostics.is_empty() && self.messages.is_empty()
     }
 }
 
-/// `testHash` of each test that has a case, by index.
-fn hashes(suite: &Suite, chains: &[Chain], files: &dyn Files) -> Vec<String> {
-    let mut hashes = vec![String::new(); suite.tests.len()];
-    for case in chains.iter().flatten() {
-        if hashes[case.test].is_empty() {
-            hashes[case.test] = test_hash(&suite.tests[case.test], files);
-        }
-    }
-    hashes
-}
-
-/// Targets of the cases, in order of first use.
-fn in_use(chains: &[Chain]) -> Vec<String> {
-    let mut used: Vec<String> = Vec::new();
-    for case in chains.iter().flatten() {
-        if !used.contains(&case.target) {
-            used.push(case.target.clone());
-        }
-    }
-    used
-}
-
-fn thresholds(verdicts: &Verdicts, spec: &CaseSpec, errors: &mut PrepareErrors) -> Thresholds {
-    let thresholds = Thresholds {
-        pass: spec.pass.unwrap_or(verdicts.pass()),
-        borderline: spec.borderline.unwrap_or_else(|| {
-            // A lower `--pass` lowers the borderline threshold with it.
-            let pass = spec.pass.unwrap_or(verdicts.pass());
-            verdicts.borderline().min(pass)
-        }),
-    };
-    let (pass, borderline) = (thresholds.pass, thresholds.borderline);
+fn thresholds(verdicts: &Verdicts, spec: &GradingSpec, errors: &mut PrepareErrors) -> Thresholds {
+    let pass = spec.pass.unwrap_or(verdicts.pass());
+    // A lower `--pass` lowers the borderline threshold with it.
+    let borderline = spec.borderline.unwrap_or(verdicts.borderline().min(pass));
     if !(0.0 < borderline && borderline <= pass && pass <= 1.0) {
         errors.add(format!(
             "thresholds must satisfy 0 < borderline ≤ pass ≤ 1, but are {borderline} and {pass}"
         ));
     }
-    thresholds
+    Thresholds { pass, borderline }
 }
 
 /// Removes the cases that an earlier run has finished. `is_finished` gets the case and the `testHash`

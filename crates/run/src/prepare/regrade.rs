@@ -5,22 +5,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use camino::Utf8Path;
+use evalrig_core::model::Suite;
 use evalrig_core::plan::{Chain, PlannedCase};
 
 use crate::execute::{ConnectedTarget, SuiteJob};
 use crate::record::CaseKey;
 
 use super::target_pool::{TargetPool, TargetScope};
-use super::{
-    CaseSpec, PrepareError, PrepareErrors, SuiteSource, hashes, in_use, judge, thresholds,
-};
+use super::{GradingSpec, PrepareErrors, judge, set_cases, thresholds};
 
 /// Cases of a results file that belong to the suite, and ids of tests that the suite no longer has.
-fn cases(source: &SuiteSource, keys: &[CaseKey]) -> (Vec<Chain>, Vec<String>) {
-    let tests = source.suite.tests.iter().enumerate();
+fn stored_cases(suite: &Suite, keys: &[CaseKey]) -> (Vec<Chain>, Vec<String>) {
+    let tests = suite.tests.iter().enumerate();
     let places: HashMap<&str, usize> = tests.map(|(at, test)| (test.id.as_str(), at)).collect();
     let (mut chains, mut gone) = (Vec::new(), Vec::new());
-    for key in keys.iter().filter(|key| key.suite == source.suite.name) {
+    for key in keys.iter().filter(|key| key.suite == suite.name) {
         match places.get(key.test.as_str()) {
             Some(test) => chains.push(vec![PlannedCase {
                 test: *test,
@@ -34,51 +33,32 @@ fn cases(source: &SuiteSource, keys: &[CaseKey]) -> (Vec<Chain>, Vec<String>) {
     (chains, gone)
 }
 
-/// The job, and the ids of tests that the suite no longer has.
-pub(crate) fn prepare_regrade(
-    source: SuiteSource,
-    spec: &CaseSpec,
+/// Plans the cases of a results file and connects their judges. Also returns the ids of tests that
+/// the suite no longer has.
+pub(crate) fn plan_stored_cases(
+    job: &mut SuiteJob,
+    spec: &GradingSpec,
     results: &Utf8Path,
     keys: &[CaseKey],
     scope: Option<TargetScope<'_>>,
-) -> Result<(SuiteJob, Vec<String>), Box<PrepareError>> {
+) -> (PrepareErrors, Vec<String>) {
     let mut errors = PrepareErrors::default();
-    let suite = &source.suite;
-    let thresholds = thresholds(&suite.verdicts, spec, &mut errors);
-    let (chains, gone) = cases(&source, keys);
-    let targets = in_use(&chains);
-    let judges = judge::choose(suite, &chains, spec, scope, &mut errors);
-    let connected = match scope {
-        Some(scope) => {
-            let names = judges.names.iter().map(String::as_str);
-            TargetPool::default().connect(scope, names, &mut errors)
-        }
-        None => HashMap::new(),
-    };
-    let mut replays = HashMap::new();
-    for target in &targets {
+    job.thresholds = thresholds(&job.suite.verdicts, spec, &mut errors);
+    let (chains, gone) = stored_cases(&job.suite, keys);
+    let judges = judge::choose(&job.suite, &chains, spec, scope, &mut errors);
+    set_cases(job, chains);
+    if let Some(scope) = scope {
+        let names = judges.names.iter().map(String::as_str);
+        job.connected = TargetPool::default().connect(scope, names, &mut errors);
+    }
+    for target in &job.targets {
         match ConnectedTarget::replay(results, target) {
             Ok(replay) => {
-                replays.insert(target.clone(), Arc::new(replay));
+                job.replays.insert(target.clone(), Arc::new(replay));
             }
             Err(error) => errors.add(error.to_string()),
         }
     }
-    let hashes = hashes(suite, &chains, &crate::disk::Disk);
-    errors.check(source, |source| {
-        let job = SuiteJob {
-            suite: source.suite,
-            sources: source.sources,
-            path: source.path,
-            root: source.root,
-            thresholds,
-            connected,
-            replays,
-            judges: judges.of_targets,
-            chains,
-            targets,
-            hashes,
-        };
-        (job, gone)
-    })
+    job.judges = judges.of_targets;
+    (errors, gone)
 }

@@ -1,7 +1,5 @@
 //! Chooses the targets of each test (spec 9.2).
 
-use std::collections::HashMap;
-
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Level, did_you_mean};
 use evalrig_core::model::{Suite, Test};
@@ -47,58 +45,38 @@ Falling back to the first target of the file could send prompts to the wrong ser
 /// The target of tests that do not name one.
 const DEFAULT: &str = "default";
 
-/// Targets by test.
-pub(super) struct ChosenTargets {
-    /// `--target`, for all tests.
-    given: Vec<String>,
-    by_test: HashMap<usize, [String; 1]>,
-}
-
-impl ChosenTargets {
-    pub(super) fn of(&self, test: &Test) -> &[String] {
-        match self.by_test.get(&(test.position as usize)) {
-            Some(one) => one,
-            None => &self.given,
-        }
+/// The first that is set: `--target`, the test, the suite, `default`. Empty if none is.
+pub(super) fn targets_of(
+    test: &Test,
+    suite: &Suite,
+    spec: &CaseSpec,
+    targets: &Targets,
+) -> Vec<String> {
+    if !spec.targets.is_empty() {
+        return spec.targets.clone();
     }
+    let written = test.execution.target.as_ref();
+    let default = || targets.has(DEFAULT).then(|| DEFAULT.to_owned());
+    let name = written.or(suite.execution.target.as_ref()).cloned();
+    name.or_else(default).into_iter().collect()
 }
 
-pub(super) fn choose(
+/// Reports unknown names of `--target`, and the first test without a target: the cause is the same
+/// for every other one.
+pub(super) fn check_targets(
     suite: &Suite,
     selected: &[usize],
     spec: &CaseSpec,
     targets: &Targets,
     errors: &mut PrepareErrors,
-) -> ChosenTargets {
-    let mut chosen = ChosenTargets {
-        given: spec.targets.clone(),
-        by_test: HashMap::new(),
-    };
+) {
     for name in &spec.targets {
         check_given(name, "--target", targets, errors);
     }
-    if !spec.targets.is_empty() {
-        return chosen;
-    }
-    for at in selected {
-        let test = &suite.tests[*at];
-        let written = test.execution.target.as_ref();
-        let written = written.or(suite.execution.target.as_ref());
-        match written {
-            Some(name) => {
-                let one = [name.clone()];
-                chosen.by_test.insert(test.position as usize, one);
-            }
-            None if targets.has(DEFAULT) => {
-                let one = [DEFAULT.to_owned()];
-                chosen.by_test.insert(test.position as usize, one);
-            }
-            None => errors.diagnostics.push(no_target(test, targets)),
-        }
-    }
-    // One diagnostic is enough: the cause is the same for every test.
-    errors.diagnostics.truncate(1);
-    chosen
+    let mut tests = selected.iter().map(|at| &suite.tests[*at]);
+    let untargeted = tests.find(|test| targets_of(test, suite, spec, targets).is_empty());
+    let missing = untargeted.map(|test| no_target(test, targets));
+    errors.diagnostics.extend(missing);
 }
 
 fn no_target(test: &Test, targets: &Targets) -> Diagnostic {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::source::Files;
 
 use crate::execute::ConnectedTarget;
@@ -24,15 +23,8 @@ struct TargetOrigin {
 /// The connected targets of a run. Suites with the same targets file share them, and so their limits
 /// on concurrent calls.
 #[derive(Default)]
-pub struct TargetPool {
+pub(crate) struct TargetPool {
     known: HashMap<TargetOrigin, Arc<ConnectedTarget>>,
-}
-
-impl std::fmt::Debug for TargetPool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Origins hold the values of variables, which may be keys.
-        f.debug_struct("TargetPool").finish_non_exhaustive()
-    }
 }
 
 /// A targets file, as one suite uses it.
@@ -42,14 +34,6 @@ pub(crate) struct TargetScope<'a> {
     pub(crate) files: &'a dyn Files,
     /// Looks up the process environment, then the suite's `.env` files.
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
-}
-
-impl std::fmt::Debug for TargetScope<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TargetScope")
-            .field("file", &self.targets.path())
-            .finish_non_exhaustive()
-    }
 }
 
 impl TargetPool {
@@ -62,14 +46,8 @@ impl TargetPool {
     ) -> HashMap<String, Arc<ConnectedTarget>> {
         let mut connected = HashMap::new();
         for name in names.filter(|name| !name.is_empty()) {
-            match self.connect_one(scope, name) {
-                Ok(target) => {
-                    connected.insert(name.to_owned(), target);
-                }
-                Err(ConnectError::Diagnostics(diagnostics)) => {
-                    errors.diagnostics.extend(diagnostics)
-                }
-                Err(ConnectError::Message(message)) => errors.add(message),
+            if let Some(target) = self.connect_one(scope, name, errors) {
+                connected.insert(name.to_owned(), target);
             }
         }
         connected
@@ -79,14 +57,19 @@ impl TargetPool {
         &mut self,
         scope: TargetScope<'_>,
         name: &str,
-    ) -> Result<Arc<ConnectedTarget>, ConnectError> {
+        errors: &mut PrepareErrors,
+    ) -> Option<Arc<ConnectedTarget>> {
         let target = match scope.targets.find(name, scope.variable) {
             Ok(target) => target,
-            Err(reason) => return Err(not_found(scope, name, reason)),
+            Err(reason) => {
+                add_not_found(scope, name, reason, errors);
+                return None;
+            }
         };
         let unset = target.unset_variables(scope.variable);
         if !unset.is_empty() {
-            return Err(ConnectError::Diagnostics(unset));
+            errors.diagnostics.extend(unset);
+            return None;
         }
         let references = target.references.iter();
         let origin = TargetOrigin {
@@ -95,34 +78,31 @@ impl TargetPool {
             values: references.map(|one| (scope.variable)(&one.name)).collect(),
         };
         if let Some(known) = self.known.get(&origin) {
-            return Ok(Arc::clone(known));
+            return Some(Arc::clone(known));
         }
         let context = target.context(scope.targets.base(), scope.files, scope.variable);
-        let connected = ConnectedTarget::connect(target, &context)
-            .map_err(|fault| ConnectError::Diagnostics(vec![fault]))?;
-        let connected = Arc::new(connected);
-        self.known.insert(origin, Arc::clone(&connected));
-        Ok(connected)
+        match ConnectedTarget::connect(target, &context) {
+            Ok(connected) => {
+                let connected = Arc::new(connected);
+                self.known.insert(origin, Arc::clone(&connected));
+                Some(connected)
+            }
+            Err(diagnostic) => {
+                errors.diagnostics.push(diagnostic);
+                None
+            }
+        }
     }
 }
 
-fn not_found(scope: TargetScope<'_>, name: &str, reason: NotFound) -> ConnectError {
+fn add_not_found(scope: TargetScope<'_>, name: &str, reason: NotFound, errors: &mut PrepareErrors) {
     let file = shown(scope.targets);
     match reason {
-        NotFound::Unset(diagnostics) => ConnectError::Diagnostics(diagnostics),
-        NotFound::Unknown(name) => {
-            ConnectError::Message(format!("`{file}` has no target `{name}`"))
-        }
-        NotFound::Endless => ConnectError::Message(format!(
+        NotFound::Unset(unset) => errors.diagnostics.extend(unset),
+        NotFound::Unknown(name) => errors.add(format!("`{file}` has no target `{name}`")),
+        NotFound::Endless => errors.add(format!(
             "`use_target` of `{name}` in `{file}` forms a cycle or is too long"
         )),
-        NotFound::Invalid => {
-            ConnectError::Message(format!("target `{name}` in `{file}` is invalid"))
-        }
+        NotFound::Invalid => errors.add(format!("target `{name}` in `{file}` is invalid")),
     }
-}
-
-enum ConnectError {
-    Diagnostics(Vec<Diagnostic>),
-    Message(String),
 }

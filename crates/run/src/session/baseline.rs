@@ -10,7 +10,7 @@ use evalrig_core::model::Outcome;
 
 use crate::execute::SuiteJob;
 use crate::record::{Place, Row};
-use crate::report::Compared;
+use crate::report::{Compared, RunEnd};
 
 use super::case_collector::{CaseCollector, read_cases};
 use super::command_line::quoted;
@@ -21,50 +21,46 @@ use super::spec::{BaselineSpec, LoadOptions};
 const OPTION: &str = "--baseline";
 
 /// A suite whose earlier results may serve as baseline.
-#[derive(Debug, Clone)]
-pub(super) struct BaselineSuite {
-    pub(super) root: Utf8PathBuf,
-    pub(super) name: String,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BaselineSuite<'a> {
+    pub(super) root: &'a Utf8Path,
+    pub(super) name: &'a str,
 }
 
-impl From<&SuiteJob> for BaselineSuite {
-    fn from(suite: &SuiteJob) -> Self {
-        Self {
-            root: suite.root.clone(),
-            name: suite.suite.name.clone(),
-        }
-    }
+/// Where a baseline is looked for.
+pub(super) struct BaselineSearch<'a> {
+    pub(super) loading: &'a LoadOptions,
+    pub(super) suites: Vec<BaselineSuite<'a>>,
+    /// Results of the run itself; only older results are considered.
+    pub(super) own: Vec<Utf8PathBuf>,
 }
 
 /// A baseline, and the cases of the run beside it.
 #[derive(Debug)]
 pub(super) struct Baseline {
     /// Shown to users.
-    name: String,
+    pub(super) name: String,
     cases: Vec<ComparedCase>,
     /// The planned cases, if they are known.
     scope: Option<Scope>,
     options: CompareOptions,
-    is_gated: bool,
+    pub(super) is_gated: bool,
     now: CaseCollector,
 }
 
 impl Baseline {
-    /// `own` are the results of the run itself; only older results are considered.
     pub(super) fn read(
-        loading: &LoadOptions,
         spec: &BaselineSpec,
-        suites: &[BaselineSuite],
-        own: &[Utf8PathBuf],
+        search: &BaselineSearch<'_>,
         notify: &mut Notify<'_>,
     ) -> Result<Self, SessionError> {
-        let files = locate(loading, &spec.run, suites, own, notify)?;
+        let files = search.locate(&spec.run, notify)?;
         let mut cases = Vec::new();
         for file in &files {
             cases.extend(read_cases(file)?);
         }
         Ok(Self {
-            name: name_of(loading, &files),
+            name: name_of(search.loading, &files),
             cases,
             scope: None,
             options: CompareOptions {
@@ -75,14 +71,6 @@ impl Baseline {
             is_gated: spec.is_gated,
             now: CaseCollector::default(),
         })
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) fn is_gated(&self) -> bool {
-        self.is_gated
     }
 
     /// Restricts the baseline to the planned cases; returns the number of tests in common.
@@ -132,9 +120,9 @@ impl Baseline {
 }
 
 /// The command that shows the whole comparison, if each side is one file.
-pub(super) fn compare_command(compared: &Compared, results: &Utf8Path) -> Option<String> {
-    let is_file = |path: &str| Utf8Path::new(path).is_file();
-    if !is_file(&compared.base) || !is_file(results.as_str()) {
+pub(super) fn compare_command(end: &RunEnd) -> Option<String> {
+    let (compared, results) = (end.compared.as_ref()?, end.results.as_ref()?);
+    if !Utf8Path::new(&compared.base).is_file() || !results.is_file() {
         return None;
     }
     let Comparison {
@@ -166,102 +154,98 @@ fn name_of(loading: &LoadOptions, files: &[Utf8PathBuf]) -> String {
     }
 }
 
-fn locate(
-    loading: &LoadOptions,
-    argument: &str,
-    suites: &[BaselineSuite],
-    own: &[Utf8PathBuf],
-    notify: &mut Notify<'_>,
-) -> Result<Vec<Utf8PathBuf>, SessionError> {
-    let path = loading.working_directory.join(argument);
-    if path.is_dir() {
-        let folder = results_folder(path);
-        return in_folder(loading, &folder, suites, own);
-    }
-    match steps_back(argument) {
-        Some(steps) if !path.exists() => latest(loading, steps, suites, own, notify),
-        _ => {
-            // Resolved now, because the run will point `latest.jsonl` to its own results.
-            let path = Place::existing(&path).results().to_owned();
-            if own.iter().any(|own| is_same(own, &path)) {
-                let reason =
-                    format!("`{argument}` contains the results of this run; name an earlier one");
-                Err(SessionError::argument(OPTION, reason))
-            } else {
+impl BaselineSearch<'_> {
+    fn locate(
+        &self,
+        argument: &str,
+        notify: &mut Notify<'_>,
+    ) -> Result<Vec<Utf8PathBuf>, SessionError> {
+        let path = self.loading.working_directory.join(argument);
+        if path.is_dir() {
+            return self.in_folder(&results_folder(path));
+        }
+        match steps_back(argument) {
+            Some(steps) if !path.exists() => self.latest(steps, notify),
+            _ => {
+                // Resolved now, because the run will point `latest.jsonl` to its own results.
+                let path = Place::existing(&path).results().to_owned();
+                if self.is_own(&path) {
+                    let reason = format!(
+                        "`{argument}` contains the results of this run; name an earlier one"
+                    );
+                    return Err(SessionError::argument(OPTION, reason));
+                }
                 Ok(vec![path])
             }
         }
     }
-}
 
-/// The newest results of each suite; if no file is named after a suite, the newest of all.
-fn in_folder(
-    loading: &LoadOptions,
-    folder: &Utf8Path,
-    suites: &[BaselineSuite],
-    own: &[Utf8PathBuf],
-) -> Result<Vec<Utf8PathBuf>, SessionError> {
-    let of_suite = |suite: &BaselineSuite| older(Place::history_of(folder, &suite.name), own);
-    let newest = suites.iter().filter_map(|suite| of_suite(suite).next());
-    let mut found: Vec<Utf8PathBuf> = newest.collect();
-    if found.is_empty() {
-        let any = Place::history(folder).unwrap_or_default();
-        found.extend(older(any, own).next());
-    }
-    if found.is_empty() {
-        Err(SessionError::argument(OPTION, too_few(loading, folder, 0)))
-    } else {
+    /// The newest results of each suite; if no file is named after a suite, the newest of all.
+    fn in_folder(&self, folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>, SessionError> {
+        let of_suite = |suite: &BaselineSuite<'_>| {
+            let history = Place::history_of(folder, suite.name);
+            self.older(history).next()
+        };
+        let mut found: Vec<Utf8PathBuf> = self.suites.iter().filter_map(of_suite).collect();
+        if found.is_empty() {
+            let any = Place::history(folder).unwrap_or_default();
+            found.extend(self.older(any).next());
+        }
+        if found.is_empty() {
+            let reason = too_few(self.loading, folder, 0);
+            return Err(SessionError::argument(OPTION, reason));
+        }
         Ok(found)
     }
-}
 
-/// `latest~N` of each suite of the run. New suites without results are skipped.
-fn latest(
-    loading: &LoadOptions,
-    steps: usize,
-    suites: &[BaselineSuite],
-    own: &[Utf8PathBuf],
-    notify: &mut Notify<'_>,
-) -> Result<Vec<Utf8PathBuf>, SessionError> {
-    let (mut found, mut missing) = (Vec::new(), Vec::new());
-    for suite in suites {
-        let folder = Place::folder(&suite.root);
-        let history: Vec<_> = older(Place::history_of(&folder, &suite.name), own).collect();
-        match history.get(steps) {
-            Some(file) => found.push(file.clone()),
-            None => {
-                let (name, folder) = (&suite.name, loading.shown(&folder));
-                missing.push(match history.len() {
-                    0 => format!("`{folder}` has no earlier results of `{name}`"),
-                    1 => format!("`{folder}` has only one earlier run of `{name}`"),
-                    count => format!("`{folder}` has only {count} earlier runs of `{name}`"),
-                });
+    /// `latest~N` of each suite of the run. New suites without results are skipped.
+    fn latest(
+        &self,
+        steps: usize,
+        notify: &mut Notify<'_>,
+    ) -> Result<Vec<Utf8PathBuf>, SessionError> {
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        for BaselineSuite { root, name } in &self.suites {
+            let folder = Place::folder(root);
+            let mut history: Vec<_> = self.older(Place::history_of(&folder, name)).collect();
+            if steps < history.len() {
+                found.push(history.swap_remove(steps));
+                continue;
             }
+            let folder = self.loading.shown(&folder);
+            missing.push(match history.len() {
+                0 => format!("`{folder}` has no earlier results of `{name}`"),
+                1 => format!("`{folder}` has only one earlier run of `{name}`"),
+                count => format!("`{folder}` has only {count} earlier runs of `{name}`"),
+            });
         }
-    }
-    let error = match missing.pop() {
-        Some(last) if found.is_empty() => Some(last),
-        Some(last) => {
-            missing.push(last);
+        let error = if found.is_empty() {
+            Some(
+                missing
+                    .pop()
+                    .unwrap_or_else(|| "no rows to compare".to_owned()),
+            )
+        } else {
             None
+        };
+        for reason in missing {
+            notify(Notice::Message(format!("{OPTION}: {reason}")));
         }
-        None if found.is_empty() => Some("no rows to compare".to_owned()),
-        None => None,
-    };
-    for reason in missing {
-        notify(Notice::Message(format!("{OPTION}: {reason}")));
+        match error {
+            Some(reason) => Err(SessionError::argument(OPTION, reason)),
+            None => Ok(found),
+        }
     }
-    match error {
-        Some(reason) => Err(SessionError::argument(OPTION, reason)),
-        None => Ok(found),
-    }
-}
 
-/// The results from before the run. A history starts with the newest.
-fn older(history: Vec<Utf8PathBuf>, own: &[Utf8PathBuf]) -> impl Iterator<Item = Utf8PathBuf> {
-    let is_own = |file: &Utf8PathBuf| own.iter().any(|own| is_same(own, file));
-    let behind = history.iter().rposition(is_own).map_or(0, |at| at + 1);
-    history.into_iter().skip(behind)
+    /// The results from before the run. A history starts with the newest.
+    fn older(&self, history: Vec<Utf8PathBuf>) -> impl Iterator<Item = Utf8PathBuf> + use<> {
+        let own = history.iter().rposition(|file| self.is_own(file));
+        history.into_iter().skip(own.map_or(0, |at| at + 1))
+    }
+
+    fn is_own(&self, file: &Utf8Path) -> bool {
+        self.own.iter().any(|own| is_same(own, file))
+    }
 }
 
 fn is_same(one: &Utf8Path, other: &Utf8Path) -> bool {

@@ -1,47 +1,30 @@
 //! Rows as the cases of a comparison.
 
-use std::cmp::Ordering;
-
 use camino::Utf8Path;
 use evalrig_core::compare::ComparedCase;
 
-use crate::record::{ReadError, Row, Rows};
+use crate::record::{ReadError, Row, Rows, SourcePlace};
 
 /// Cases of one run, added in any order.
 #[derive(Debug, Default)]
-pub(super) struct CaseCollector(Vec<(SuitePosition, ComparedCase)>);
-
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct SuitePosition {
-    suite: String,
-    file: String,
-    line: u32,
-}
+pub(super) struct CaseCollector(Vec<(SourcePlace, ComparedCase)>);
 
 impl CaseCollector {
     pub(super) fn add(&mut self, row: &Row) {
-        let position = SuitePosition {
-            suite: row.dataset.clone(),
-            file: row.source.file.clone(),
-            line: row.source.line,
-        };
-        self.0.push((position, ComparedCase::from(row)));
+        self.0.push((row.source.clone(), ComparedCase::from(row)));
     }
 
     /// In the order of the suite; rows are in the order in which cases ended.
     pub(super) fn in_order(mut self) -> Vec<ComparedCase> {
-        let by_place = |one: &(SuitePosition, ComparedCase),
-                        other: &(SuitePosition, ComparedCase)| {
-            one.0.cmp(&other.0).then_with(|| by_name(&one.1, &other.1))
-        };
-        self.0.sort_by(by_place);
+        self.0
+            .sort_by(|one, other| position(one).cmp(&position(other)));
         self.0.into_iter().map(|(_, case)| case).collect()
     }
 }
 
-fn by_name(one: &ComparedCase, other: &ComparedCase) -> Ordering {
-    let key = |case: &'_ ComparedCase| (case.test.clone(), case.target.clone(), case.trial);
-    key(one).cmp(&key(other))
+fn position((place, case): &(SourcePlace, ComparedCase)) -> impl Ord {
+    let test = (&case.test, &case.target, case.trial);
+    (&case.suite, &place.file, place.line, test)
 }
 
 /// The cases of a results file, in the order of the suite.

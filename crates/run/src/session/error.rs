@@ -80,7 +80,7 @@ impl SessionError {
         Self::Argument { option, reason }
     }
 
-    pub(super) fn write(error: &dyn fmt::Display) -> Self {
+    pub(super) fn write(error: impl fmt::Display) -> Self {
         Self::Write(format!("cannot write results: {error}"))
     }
 

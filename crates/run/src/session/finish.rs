@@ -1,7 +1,5 @@
 //! Finishes a run: results files, summaries, reports and the exit code.
 
-use std::time::Duration;
-
 use camino::Utf8PathBuf;
 
 use crate::execute::Ended;
@@ -10,19 +8,10 @@ use crate::report::RunEnd;
 
 use super::baseline::compare_command;
 use super::error::{Notice, Notify};
-use super::observer::{RunObserver, SessionExit, stopped};
+use super::observer::{RunObserver, SessionExit};
 use super::recorders::{FinishedFiles, Recorders};
 use super::run_job::JobEnd;
-use super::spec::{LoadOptions, RerunCommands};
-
-/// What is known after the last case.
-pub(super) struct RunFinish<'a> {
-    pub(super) loading: &'a LoadOptions,
-    pub(super) end: JobEnd,
-    pub(super) planned: usize,
-    pub(super) rerun: Option<&'a RerunCommands>,
-    pub(super) duration: Duration,
-}
+use super::spec::{LoadOptions, RunSpec};
 
 /// The result of a run.
 #[derive(Debug)]
@@ -34,49 +23,34 @@ pub struct RunOutcome {
 }
 
 pub(super) fn finish_run(
-    finish: RunFinish<'_>,
+    spec: &RunSpec,
+    end: &JobEnd,
+    planned: usize,
     mut observer: RunObserver,
     recorders: Recorders,
     notify: &mut Notify<'_>,
 ) -> RunOutcome {
-    let JobEnd { ended, signal } = &finish.end;
-    let is_gated = observer.is_gated();
-    let compared = observer.compare(ended, notify);
-    let gated = compared.as_ref().filter(|_| is_gated);
-    let exit = observer.exit(ended, *signal, gated.map(|compared| &compared.comparison));
+    let ended = &end.ended;
+    let (exit, mut run_end) = observer.end(ended, end.signal, notify);
     if let Ended::Broken(reason) = ended {
         notify(Notice::Message(reason.clone()));
     }
-    let duration_ms = u64::try_from(finish.duration.as_millis()).ok();
-    let history = recorders.history();
-    let end = match ended {
+    run_end.duration_ms = u64::try_from(end.duration.as_millis()).ok();
+    run_end.planned = Some(planned as u64);
+    run_end.command = spec.rerun.as_ref().map(|rerun| match ended {
+        Ended::Cancelled => rerun.interrupted.clone(),
+        _ => rerun.complete.clone(),
+    });
+    run_end.history = recorders.read_history();
+    let journal_end = match ended {
         Ended::Complete => End::Complete,
         // Cases that a limit prevented can be resumed.
         Ended::Limited(_) | Ended::Cancelled | Ended::Broken(_) => End::Interrupted,
     };
-    let mut files = recorders.finish(end, duration_ms, exit.code());
-    let mut run_end = RunEnd {
-        duration_ms,
-        exit_code: Some(exit.code()),
-        stopped: stopped(ended),
-        planned: Some(finish.planned as u64),
-        command: finish.rerun.map(|rerun| match ended {
-            Ended::Cancelled => rerun.interrupted.clone(),
-            _ => rerun.complete.clone(),
-        }),
-        is_gated,
-        history: history
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .read(),
-        ..RunEnd::default()
-    };
-    describe_files(&mut files, finish.loading, &mut run_end);
-    let results = run_end.results.as_deref();
-    let whole = compared.as_ref().zip(results);
-    run_end.compare_command = whole.and_then(|(one, results)| compare_command(one, results));
-    run_end.compared = compared;
-    let totals = observer.totals();
+    let mut files = recorders.finish(journal_end, run_end.duration_ms, exit.code());
+    describe_files(&mut files, &spec.loading, &mut run_end);
+    run_end.compare_command = compare_command(&run_end);
+    let totals = observer.totals;
     files.errors.extend(observer.finish(&run_end, notify));
     let is_written = files.errors.is_empty();
     for error in files.errors {

@@ -7,8 +7,6 @@ use crate::report::PastRuns;
 use crate::runlog::past_points;
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::report_set::ReportSet;
-
 /// The run log records that rows refer to.
 #[derive(Debug)]
 pub(super) struct TestHistory {
@@ -18,10 +16,10 @@ pub(super) struct TestHistory {
 
 impl TestHistory {
     /// Stays empty if no report shows the history.
-    pub(super) fn for_reports(reports: &ReportSet) -> Self {
+    pub(super) fn new(is_enabled: bool) -> Self {
         Self {
             records: BTreeSet::new(),
-            is_enabled: reports.shows_history,
+            is_enabled,
         }
     }
 
@@ -76,10 +74,7 @@ mod tests {
                     history: [{evaluation: fail, ts: '2026-01-01 03:04:05'}]}]\n";
         fs::write(root.join(".co/evals/hi.yaml"), text).unwrap();
         for is_enabled in [true, false] {
-            let mut history = TestHistory {
-                records: BTreeSet::new(),
-                is_enabled,
-            };
+            let mut history = TestHistory::new(is_enabled);
             for record in [
                 ".co/evals/hi.yaml",
                 ".co/evals/hi.yaml",

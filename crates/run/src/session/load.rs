@@ -14,8 +14,8 @@ use evalrig_core::source::Sources;
 use crate::disk::Disk;
 use crate::execute::SuiteJob;
 use crate::prepare::{
-    CaseSpec, NO_TARGETS_FILE, PrepareError, SuiteSource, TargetPool, TargetScope, prepare,
-    prepare_regrade,
+    CaseSpec, GradingSpec, NO_TARGETS_FILE, PrepareErrors, TargetPool, TargetScope, plan_cases,
+    plan_stored_cases,
 };
 use crate::record::CaseKey;
 use crate::target::{Targets, find_targets_file, read_targets};
@@ -26,12 +26,10 @@ use super::spec::LoadOptions;
 /// A suite that could be read. [`LoadedSuite::into_job`] is the only way to run it, and refuses suites
 /// with diagnostics that block running.
 #[derive(Debug)]
-pub struct LoadedSuite {
-    path: Utf8PathBuf,
-    root: Utf8PathBuf,
-    suite: Suite,
-    sources: Sources,
-    secrets: Secrets,
+pub(super) struct LoadedSuite {
+    /// Its cases are not planned yet.
+    job: SuiteJob,
+    pub(super) secrets: Secrets,
     /// Some may block running; none blocks reading.
     diagnostics: Vec<Diagnostic>,
     targets: Option<Targets>,
@@ -75,8 +73,8 @@ pub(super) fn load_suites(
 fn warn_of_duplicate_names(options: &LoadOptions, suites: &[LoadedSuite], notify: &mut Notify<'_>) {
     let mut first: HashMap<&str, &Utf8Path> = HashMap::new();
     for one in suites {
-        if let Some(other) = first.insert(one.name(), &one.path) {
-            let (other, path) = (options.shown(other), options.shown(&one.path));
+        if let Some(other) = first.insert(one.name(), &one.job.path) {
+            let (other, path) = (options.shown(other), options.shown(&one.job.path));
             notify(Notice::Warning(format!(
                 "warning[duplicate-suite-name]: `{other}` and `{path}` are both named `{}`; \
                  their results would be mixed up",
@@ -136,10 +134,7 @@ impl LoadedSuite {
             return Err(no_targets_file(&suite, sources, secrets));
         }
         Ok(Some(Self {
-            path: found.path.clone(),
-            root,
-            suite,
-            sources,
+            job: SuiteJob::new(suite, sources, found.path.clone(), root),
             secrets,
             diagnostics,
             targets,
@@ -147,94 +142,81 @@ impl LoadedSuite {
         }))
     }
 
-    pub fn name(&self) -> &str {
-        &self.suite.name
+    pub(super) fn name(&self) -> &str {
+        &self.job.suite.name
     }
 
     /// The repository root, absolute.
-    pub fn root(&self) -> &Utf8Path {
-        &self.root
-    }
-
-    /// Values that must not be shown or stored.
-    pub fn secrets(&self) -> &Secrets {
-        &self.secrets
+    pub(super) fn root(&self) -> &Utf8Path {
+        &self.job.root
     }
 
     /// Judges `criteria` even in tests with assertions.
     pub(super) fn judge_criteria(&mut self) {
-        self.suite.tests.iter_mut().for_each(judge_criteria);
+        self.job.suite.tests.iter_mut().for_each(judge_criteria);
     }
 
     /// Plans the selected cases and connects their targets. A diagnostic that blocks running is only a
     /// warning if it concerns a test that is not selected.
-    pub fn into_job(
-        self,
+    pub(super) fn into_job(
+        mut self,
         spec: &CaseSpec,
         pool: &mut TargetPool,
         notify: &mut Notify<'_>,
     ) -> Result<SuiteJob, Box<SuiteRefusal>> {
-        let selected = spec.select(&self.suite);
-        let checked = self.check(|at| selected.binary_search(&at).is_ok(), notify);
-        let variables = self.variables.clone();
-        let variable = |name: &str| lookup(&variables, name);
-        let Some(targets) = &self.targets else {
-            let message = format!("the targets file of `{}` cannot be used", self.path);
-            return Err(self.refuse(checked.err().unwrap_or_default(), message));
+        let selected = spec.select(&self.job.suite);
+        let blocking = self.check(|at| selected.binary_search(&at).is_ok(), notify);
+        let variable = |name: &str| lookup(&self.variables, name);
+        let errors = match &self.targets {
+            Some(targets) => {
+                let scope = TargetScope {
+                    targets,
+                    files: &Disk,
+                    variable: &variable,
+                };
+                plan_cases(&mut self.job, &selected, spec, scope, pool)
+            }
+            None => {
+                let path = &self.job.path;
+                let mut errors = PrepareErrors::default();
+                errors.add(format!("the targets file of `{path}` cannot be used"));
+                errors
+            }
         };
-        let scope = TargetScope {
-            targets,
-            files: &Disk,
-            variable: &variable,
-        };
-        let source = SuiteSource {
-            suite: self.suite,
-            sources: self.sources,
-            path: self.path,
-            root: self.root,
-        };
-        let prepared = prepare(source, spec, scope, pool);
-        finish(checked, prepared, self.secrets, |job| job.sources)
+        self.finish(blocking, errors)
     }
 
     /// Plans the cases of a stored run. Also returns the ids of tests that the suite no longer has.
     pub(super) fn into_regrade_job(
-        self,
-        spec: &CaseSpec,
+        mut self,
+        spec: &GradingSpec,
         results: &Utf8Path,
         keys: &[CaseKey],
         notify: &mut Notify<'_>,
     ) -> Result<(SuiteJob, Vec<String>), Box<SuiteRefusal>> {
         let has_row = |at: usize| {
-            let id = self.suite.tests[at].id.as_str();
+            let id = self.job.suite.tests[at].id.as_str();
             keys.iter().any(|key| key.test == id)
         };
-        let checked = self.check(has_row, notify);
-        let variables = self.variables.clone();
-        let variable = |name: &str| lookup(&variables, name);
+        let blocking = self.check(has_row, notify);
+        let variable = |name: &str| lookup(&self.variables, name);
         let scope = self.targets.as_ref().map(|targets| TargetScope {
             targets,
             files: &Disk,
             variable: &variable,
         });
-        let source = SuiteSource {
-            suite: self.suite,
-            sources: self.sources,
-            path: self.path,
-            root: self.root,
-        };
-        let prepared = prepare_regrade(source, spec, results, keys, scope);
-        finish(checked, prepared, self.secrets, |(job, _)| job.sources)
+        let (errors, gone) = plan_stored_cases(&mut self.job, spec, results, keys, scope);
+        Ok((self.finish(blocking, errors)?, gone))
     }
 
-    /// Fails with all diagnostics if one of them blocks running a selected test.
+    /// All diagnostics if one of them blocks running a selected test; otherwise they are notices.
     fn check(
         &self,
         is_selected: impl Fn(usize) -> bool,
         notify: &mut Notify<'_>,
-    ) -> Result<(), Vec<Diagnostic>> {
+    ) -> Vec<Diagnostic> {
         let touches_selected = |one: &Diagnostic| {
-            let inside = self.suite.tests.iter().position(|test| {
+            let inside = self.job.suite.tests.iter().position(|test| {
                 test.span.source == one.span.source
                     && test.span.start <= one.span.start
                     && one.span.end <= test.span.end
@@ -252,50 +234,36 @@ impl LoadedSuite {
             });
         }
         if is_blocked {
-            return Err(shown);
+            return shown;
         }
         if !shown.is_empty() {
             notify(Notice::Diagnostics {
-                sources: &self.sources,
+                sources: &self.job.sources,
                 secrets: &self.secrets,
                 diagnostics: shown,
             });
         }
-        Ok(())
+        Vec::new()
     }
 
-    fn refuse(self, diagnostics: Vec<Diagnostic>, message: String) -> Box<SuiteRefusal> {
-        Box::new(SuiteRefusal {
-            messages: vec![message],
-            ..*SuiteRefusal::of_diagnostics(self.sources, diagnostics, self.secrets)
-        })
-    }
-}
-
-/// Joins both checks: a blocked suite is prepared too, so that all errors are reported together.
-fn finish<T>(
-    checked: Result<(), Vec<Diagnostic>>,
-    prepared: Result<T, Box<PrepareError>>,
-    secrets: Secrets,
-    sources_of: impl FnOnce(T) -> Sources,
-) -> Result<T, Box<SuiteRefusal>> {
-    match (checked, prepared) {
-        (Ok(()), Ok(job)) => Ok(job),
-        (Err(blocking), Ok(job)) => Err(SuiteRefusal::of_diagnostics(
-            sources_of(job),
-            blocking,
-            secrets,
-        )),
-        (checked, Err(error)) => {
-            let messages = error.messages.iter().map(|text| secrets.redact(text));
-            Err(Box::new(SuiteRefusal {
-                sources: error.sources,
-                diagnostics: checked.err().unwrap_or_default(),
-                messages: messages.map(|text| text.to_string()).collect(),
-                missing: error.diagnostics,
-                secrets,
-            }))
+    /// A blocked suite is prepared too, so that all errors are reported together.
+    fn finish(
+        self,
+        blocking: Vec<Diagnostic>,
+        errors: PrepareErrors,
+    ) -> Result<SuiteJob, Box<SuiteRefusal>> {
+        if blocking.is_empty() && errors.is_empty() {
+            return Ok(self.job);
         }
+        let messages = errors.messages.iter();
+        let messages = messages.map(|text| self.secrets.redact(text).to_string());
+        Err(Box::new(SuiteRefusal {
+            sources: self.job.sources,
+            diagnostics: blocking,
+            messages: messages.collect(),
+            missing: errors.diagnostics,
+            secrets: self.secrets,
+        }))
     }
 }
 

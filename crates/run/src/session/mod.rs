@@ -28,7 +28,6 @@ mod tests;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::secrets::Secrets;
@@ -37,31 +36,30 @@ use crate::execute::{Job, RunOptions, SuiteJob};
 use crate::prepare::{Estimate, TargetPool};
 use crate::runlog::Recording;
 
+pub use crate::prepare::GradingSpec;
 pub use case_collector::read_cases;
 pub use command_line::quoted;
 pub use error::{Notice, Notify, SessionError, SuiteRefusal};
 pub use finish::RunOutcome;
 pub use gate::{comparison_exit, gate_exit};
-pub use load::LoadedSuite;
 pub use observer::{SessionExit, StopSignal};
 pub use regrade::{RegradeSpec, regrade};
 pub use results_file::{LATEST, find_results};
 pub use run_job::EventListener;
 pub use spec::{
-    BaselineSpec, EarlierRun, GradingSpec, LoadOptions, ReportSpec, RerunCommands, RunLogSpec,
-    RunSpec,
+    BaselineSpec, EarlierRun, LoadOptions, ReportSpec, RerunCommands, RunLogSpec, RunSpec,
 };
 pub use stored_run::{StoredRunSpec, report_stored_run};
 
-use baseline::{Baseline, BaselineSuite};
-use finish::{RunFinish, finish_run};
+use baseline::{Baseline, BaselineSearch, BaselineSuite};
+use finish::finish_run;
 use history::TestHistory;
 use load::{TargetsFile, load_suites};
 use observer::RunObserver;
 use recorders::Recorders;
 use report_set::ReportSet;
-use resume::{find_interrupted, read_failed, start_suites};
-use run_job::{SignalHandling, run_job};
+use resume::{ResumableSuite, find_interrupted, read_failed, start_suites};
+use run_job::run_job;
 use scratch::RunScratch;
 
 /// Suites whose cases are planned and whose targets are connected. Nothing has been called.
@@ -93,7 +91,7 @@ impl RunSession {
         }
         let mut secrets = Secrets::default();
         for suite in &loaded {
-            secrets.absorb(suite.secrets().clone());
+            secrets.absorb(suite.secrets.clone());
         }
         let mut pool = TargetPool::default();
         let (mut suites, mut refusals) = (Vec::with_capacity(loaded.len()), Vec::new());
@@ -133,7 +131,7 @@ impl RunSession {
         let baseline = read_baseline(&self.spec, &jobs, Vec::new(), notify)?;
         Ok(RunPlan {
             estimate,
-            baseline: baseline.map(|(found, common)| (found.name().to_owned(), common)),
+            baseline: baseline.map(|(found, common)| (found.name, common)),
         })
     }
 
@@ -148,55 +146,54 @@ impl RunSession {
             suites,
             secrets,
         } = self;
-        let planned = suites.iter().map(SuiteJob::case_count).sum();
-        if planned == 0 {
+        if suites.iter().all(|suite| suite.case_count() == 0) {
             return Err(SessionError::NoTest);
         }
-        let mut suites = find_interrupted(&spec, suites, notify)?;
+        let suites = find_interrupted(&spec, suites, notify)?;
         let own = suites.iter().filter_map(|suite| suite.results()).collect();
         let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
         let baseline = read_baseline(&spec, &jobs, own, notify)?.map(|(found, _)| found);
-        let roots = jobs.iter().map(|suite| suite.root.clone()).collect();
-        let mut answered = HashMap::new();
-        for suite in &mut suites {
-            suite.remove_finished(&mut answered);
-        }
-        let scratch = RunScratch::new()?;
-        let rule = spec.grading.exit_rule;
-        let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots)?;
-        let history = TestHistory::for_reports(&reports);
-        let mut recorders = Recorders::new(spec.plan.clone(), Arc::clone(&secrets), history);
-        let mut observer = RunObserver::new(reports, rule, baseline);
-        let suites = start_suites(&spec, suites, &mut recorders, &mut observer)?;
-        let recording = spec.run_log.as_ref().map(|log| {
-            let recording = Recording::new(log.store.clone(), log.keep_runs, secrets);
-            Arc::new(recording)
-        });
-        let job = Job {
-            suites,
-            options: run_options(&spec, scratch.path(), recording.clone()),
-            answered,
-        };
-        let signals = if spec.handle_signals {
-            SignalHandling::Stop
-        } else {
-            SignalHandling::Ignore
-        };
-        let (started, finished) = (Instant::now(), planned - job.case_count());
-        let (end, observer) = run_job(job, observer, listener, signals, finished);
-        drop(scratch);
-        for warning in recording.iter().flat_map(|one| one.take_warnings()) {
-            notify(Notice::Message(warning));
-        }
-        let finish = RunFinish {
-            loading: &spec.loading,
-            end,
-            planned,
-            rerun: spec.rerun.as_ref(),
-            duration: started.elapsed(),
-        };
-        Ok(finish_run(finish, observer, recorders, notify))
+        run_suites(&spec, suites, secrets, baseline, notify, listener)
     }
+}
+
+/// Runs the cases that are not finished, and writes results and reports.
+fn run_suites(
+    spec: &RunSpec,
+    mut suites: Vec<ResumableSuite>,
+    secrets: Arc<Secrets>,
+    baseline: Option<Baseline>,
+    notify: &mut Notify<'_>,
+    listener: EventListener,
+) -> Result<RunOutcome, SessionError> {
+    let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
+    let roots = suites.iter().map(|suite| suite.job.root.clone()).collect();
+    let mut answered = HashMap::new();
+    for suite in &mut suites {
+        suite.remove_finished(&mut answered);
+    }
+    let scratch = RunScratch::new()?;
+    let rule = spec.grading.exit_rule;
+    let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots)?;
+    let history = TestHistory::new(reports.shows_history);
+    let mut recorders = Recorders::new(spec.plan.clone(), Arc::clone(&secrets), history);
+    let mut observer = RunObserver::new(reports, rule, baseline);
+    let suites = start_suites(spec, suites, &mut recorders, &mut observer)?;
+    let recording = spec.run_log.as_ref().map(|log| {
+        let recording = Recording::new(log.store.clone(), log.keep_runs, secrets);
+        Arc::new(recording)
+    });
+    let job = Job {
+        suites,
+        options: run_options(spec, scratch.path(), recording.clone()),
+        answered,
+    };
+    let (end, observer) = run_job(job, observer, listener, spec.handle_signals, planned);
+    drop(scratch);
+    for warning in recording.iter().flat_map(|one| one.take_warnings()) {
+        notify(Notice::Message(warning));
+    }
+    Ok(finish_run(spec, &end, planned, observer, recorders, notify))
 }
 
 fn run_options(
@@ -229,14 +226,19 @@ fn read_baseline(
         return Ok(None);
     };
     own.extend(spec.output.clone());
-    let names: Vec<_> = suites
-        .iter()
-        .map(|suite| BaselineSuite::from(*suite))
-        .collect();
-    let mut baseline = Baseline::read(&spec.loading, wanted, &names, &own, notify)?;
+    let names = suites.iter().map(|suite| BaselineSuite {
+        root: &suite.root,
+        name: &suite.suite.name,
+    });
+    let search = BaselineSearch {
+        loading: &spec.loading,
+        suites: names.collect(),
+        own,
+    };
+    let mut baseline = Baseline::read(wanted, &search, notify)?;
     let common = baseline.plan(suites);
     if common == 0 {
-        let error = SessionError::NothingInCommon(baseline.name().to_owned());
+        let error = SessionError::NothingInCommon(baseline.name.clone());
         if wanted.is_gated {
             return Err(error);
         }

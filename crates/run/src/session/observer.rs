@@ -1,7 +1,5 @@
 //! Collects the rows of a run for reports, totals, the comparison and the exit code.
 
-use evalrig_core::compare::Comparison;
-
 use crate::execute::{Ended, Limit};
 use crate::record::{ExitRule, ExitTally, Row, RunExit, RunTotals};
 use crate::report::comparison::gate;
@@ -10,7 +8,7 @@ use crate::report::{Compared, RunEnd, Stopped};
 use super::baseline::Baseline;
 use super::error::{Notice, Notify};
 use super::gate::gate_exit;
-use super::report_set::{ReportAudience, ReportSet};
+use super::report_set::ReportSet;
 
 /// A signal that ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +41,7 @@ impl SessionExit {
 pub(super) struct RunObserver {
     reports: ReportSet,
     exit: ExitTally,
-    totals: RunTotals,
+    pub(super) totals: RunTotals,
     baseline: Option<Baseline>,
 }
 
@@ -66,16 +64,37 @@ impl RunObserver {
         }
     }
 
-    pub(super) fn totals(&self) -> RunTotals {
-        self.totals
-    }
-
-    pub(super) fn is_gated(&self) -> bool {
-        self.baseline.as_ref().is_some_and(Baseline::is_gated)
+    /// Ends the comparison and decides the exit code. With a gate, the comparison decides instead of
+    /// the tests.
+    pub(super) fn end(
+        &mut self,
+        ended: &Ended,
+        signal: Option<StopSignal>,
+        notify: &mut Notify<'_>,
+    ) -> (SessionExit, RunEnd) {
+        let is_gated = self.baseline.as_ref().is_some_and(|one| one.is_gated);
+        let compared = self.compare(ended, notify);
+        let gated = compared.as_ref().filter(|_| is_gated);
+        let exit = match (ended, signal, gated) {
+            (Ended::Cancelled, Some(signal), _) => SessionExit::Signal(signal),
+            (Ended::Broken(_), ..) => SessionExit::Run(RunExit::Incomplete),
+            (_, _, Some(gated)) => {
+                SessionExit::Run(gate_exit(&gated.comparison, self.exit.is_incomplete()))
+            }
+            _ => SessionExit::Run(self.exit.exit()),
+        };
+        let end = RunEnd {
+            exit_code: Some(exit.code()),
+            stopped: stopped(ended),
+            compared,
+            is_gated,
+            ..RunEnd::default()
+        };
+        (exit, end)
     }
 
     /// `None` without a baseline, or if the run did not finish.
-    pub(super) fn compare(&mut self, ended: &Ended, notify: &mut Notify<'_>) -> Option<Compared> {
+    fn compare(&mut self, ended: &Ended, notify: &mut Notify<'_>) -> Option<Compared> {
         let baseline = self.baseline.take()?;
         match ended {
             Ended::Complete | Ended::Limited(_) => Some(baseline.compare()),
@@ -87,37 +106,18 @@ impl RunObserver {
         }
     }
 
-    /// With a gate, the comparison decides instead of the tests.
-    pub(super) fn exit(
-        &self,
-        ended: &Ended,
-        signal: Option<StopSignal>,
-        gated: Option<&Comparison>,
-    ) -> SessionExit {
-        match (ended, signal, gated) {
-            (Ended::Cancelled, Some(signal), _) => SessionExit::Signal(signal),
-            (Ended::Broken(_), ..) => SessionExit::Run(RunExit::Incomplete),
-            (_, _, Some(comparison)) => {
-                SessionExit::Run(gate_exit(comparison, self.exit.is_incomplete()))
-            }
-            _ => SessionExit::Run(self.exit.exit()),
-        }
-    }
-
     /// Completes the reports; returns what could not be written.
     pub(super) fn finish(self, end: &RunEnd, notify: &mut Notify<'_>) -> Vec<String> {
-        let audience = self.reports.audience;
+        let shows_gate = self.reports.shows_gate;
         let errors = self.reports.finish(end);
-        if audience == ReportAudience::Programs
-            && let Some(gate) = gate(end)
-        {
+        if let Some(gate) = gate(end).filter(|_| !shows_gate) {
             notify(Notice::Message(gate.line()));
         }
         errors
     }
 }
 
-pub(super) fn stopped(ended: &Ended) -> Option<Stopped> {
+fn stopped(ended: &Ended) -> Option<Stopped> {
     match ended {
         Ended::Complete | Ended::Broken(_) => None,
         Ended::Cancelled => Some(Stopped::Signal),

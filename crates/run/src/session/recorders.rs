@@ -1,17 +1,19 @@
 //! The results files of a run. Each suite has its own file unless `--output` or a resumed run makes
 //! suites share one.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::secrets::Secrets;
 
 use crate::execute::{Durable, RowSink, SuiteJob, UngradedAnswer, WrittenRow};
+use crate::lock::locked;
 use crate::record::{
     CaseKey, End, Existing, Interrupted, JournalHeader, Place, PlanOptions, PlannedSuite, Recorder,
     Row, Rows, RunFacts, RunSummary, SummaryBuilder, fingerprint, rfc3339, write_summary,
 };
+use crate::report::PastRuns;
 
 use super::error::SessionError;
 use super::history::TestHistory;
@@ -40,11 +42,17 @@ pub(super) struct SuiteSink {
 
 impl RowSink for SuiteSink {
     fn write(&self, row: Row) -> WrittenRow {
-        self.file.recorder.write(row)
+        let (row, receipt) = self.file.recorder.row(row);
+        WrittenRow {
+            row,
+            durable: Box::pin(async { receipt.await.map_err(|error| error.to_string()) }),
+        }
     }
 
     fn write_answer(&self, key: &CaseKey, test_hash: &str, answer: &UngradedAnswer) -> Durable {
-        self.file.recorder.write_answer(key, test_hash, answer)
+        let recorder = &self.file.recorder;
+        let receipt = recorder.answered(key, test_hash, answer.attempts, &answer.transcript);
+        Box::pin(async { receipt.await.map_err(|error| error.to_string()) })
     }
 
     fn settled(&self, row: &Row) {
@@ -97,7 +105,7 @@ impl Recorders {
     /// Creates a file in the results folder of the suite's repository.
     pub(super) fn claim(&mut self, suite: &SuiteJob) -> Result<Arc<ResultsFile>, SessionError> {
         let place = Place::claim(&suite.root, &suite.suite.name, self.now);
-        let place = place.map_err(|error| SessionError::write(&error))?;
+        let place = place.map_err(SessionError::write)?;
         let file = self.create(place, &[suite])?;
         file.point_latest();
         Ok(file)
@@ -111,7 +119,7 @@ impl Recorders {
     ) -> Result<Arc<ResultsFile>, SessionError> {
         let header = self.header(&[suite]);
         let recorder = Recorder::resume(interrupted, &header, Arc::clone(&self.secrets));
-        let file = self.add(recorder.map_err(|error| SessionError::write(&error))?);
+        let file = self.add(recorder.map_err(SessionError::write)?);
         file.point_latest();
         Ok(file)
     }
@@ -124,7 +132,7 @@ impl Recorders {
         let header = self.header(suites);
         let secrets = Arc::clone(&self.secrets);
         let recorder = Recorder::create(place, Existing::Replace, &header, secrets);
-        Ok(self.add(recorder.map_err(|error| SessionError::write(&error))?))
+        Ok(self.add(recorder.map_err(SessionError::write)?))
     }
 
     fn add(&mut self, recorder: Recorder) -> Arc<ResultsFile> {
@@ -164,8 +172,8 @@ impl Recorders {
         })
     }
 
-    pub(super) fn history(&self) -> Arc<Mutex<TestHistory>> {
-        Arc::clone(&self.history)
+    pub(super) fn read_history(&self) -> Vec<PastRuns> {
+        locked(&self.history).read()
     }
 
     /// Closes the files and writes their summaries. Every sink must have been dropped.
@@ -216,9 +224,5 @@ fn output_place(path: &Utf8Path) -> Result<Place, SessionError> {
         let reason = format!("`{path}` exists and is not a results file; nothing was written");
         return Err(SessionError::argument("--output", reason));
     }
-    Place::at(path).map_err(|error| SessionError::write(&error))
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    Place::at(path).map_err(SessionError::write)
 }

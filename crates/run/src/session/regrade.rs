@@ -1,26 +1,20 @@
 //! Grades a stored run again with the suite's current assertions, without calling the target.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::{FoundSuite, Origin};
 
-use crate::execute::{Job, RunOptions, SuiteRun};
+use crate::prepare::GradingSpec;
 use crate::record::{CaseKey, PlanOptions, Rows};
 
 use super::error::{Notice, Notify, SessionError};
-use super::finish::{RunFinish, RunOutcome, finish_run};
-use super::history::TestHistory;
+use super::finish::RunOutcome;
 use super::load::{TargetsFile, load_suites};
-use super::observer::RunObserver;
-use super::recorders::Recorders;
-use super::report_set::ReportSet;
-use super::resume::root_of_results;
-use super::run_job::{EventListener, SignalHandling, run_job};
-use super::scratch::RunScratch;
-use super::spec::{GradingSpec, LoadOptions, ReportSpec};
+use super::resume::{ResumableSuite, root_of_results};
+use super::run_job::EventListener;
+use super::run_suites;
+use super::spec::{LoadOptions, ReportSpec, RunSpec};
 
 /// Which stored run to grade again, and how.
 #[derive(Debug, Clone)]
@@ -62,62 +56,40 @@ pub fn regrade(
     if spec.grading.judge_criteria {
         loaded.judge_criteria();
     }
-    let secrets = Arc::new(loaded.secrets().clone());
-    let cases = spec.grading.cases();
-    let prepared = loaded.into_regrade_job(&cases, &spec.results, &stored.keys, notify);
+    let secrets = Arc::new(loaded.secrets.clone());
+    let prepared = loaded.into_regrade_job(&spec.grading, &spec.results, &stored.keys, notify);
     let (job, gone) = prepared.map_err(|refusal| SessionError::Refused(vec![*refusal]))?;
     for id in gone {
         let text = format!("the suite no longer has test `{id}`; its row is ignored");
         notify(Notice::Message(text));
     }
-    let planned = job.case_count();
-    if planned == 0 {
+    if job.case_count() == 0 {
         let text = "no row of the file belongs to a test of the suite";
         return Err(SessionError::NoRow(text.to_owned()));
     }
-    let scratch = RunScratch::new()?;
-    let (rule, roots) = (spec.grading.exit_rule, vec![job.root.clone()]);
-    let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots)?;
-    let history = TestHistory::for_reports(&reports);
-    let mut recorders = Recorders::new(PlanOptions::default(), secrets, history);
-    let file = match &spec.output {
-        Some(path) => recorders.create_at(path, &[&job])?,
-        None => recorders.claim(&job)?,
-    };
-    let sink = recorders.sink(&file, &job);
-    drop(file);
-    let job = Job {
-        suites: vec![SuiteRun { job, sink }],
-        options: RunOptions {
+    let suites = vec![ResumableSuite {
+        job,
+        interrupted: None,
+    }];
+    run_suites(&spec.run_spec(), suites, secrets, None, notify, listener)
+}
+
+impl RegradeSpec {
+    /// A run without plan options and run log.
+    fn run_spec(&self) -> RunSpec {
+        let spec = self.clone();
+        RunSpec {
+            plan: PlanOptions::default(),
+            grading: spec.grading,
             workers: spec.workers,
-            timeout: None,
-            retries: None,
-            budget_usd: None,
-            max_errors: None,
-            judging: spec.grading.judging,
+            output: spec.output,
             messages: spec.messages,
-            scratch: scratch.path().to_owned(),
-            recording: None,
-        },
-        answered: HashMap::new(),
-    };
-    let signals = if spec.handle_signals {
-        SignalHandling::Stop
-    } else {
-        SignalHandling::Ignore
-    };
-    let started = Instant::now();
-    let observer = RunObserver::new(reports, rule, None);
-    let (end, observer) = run_job(job, observer, listener, signals, 0);
-    drop(scratch);
-    let finish = RunFinish {
-        loading: &spec.loading,
-        end,
-        planned,
-        rerun: None,
-        duration: started.elapsed(),
-    };
-    Ok(finish_run(finish, observer, recorders, notify))
+            reports: spec.reports,
+            handle_signals: spec.handle_signals,
+            loading: spec.loading,
+            ..RunSpec::new("")
+        }
+    }
 }
 
 /// The input is read while the output is written, so they cannot be the same file.
@@ -177,10 +149,7 @@ impl StoredRows {
 
     /// The suite that the rows come from, if it still exists.
     fn suite_file(&self, spec: &RegradeSpec) -> Result<Utf8PathBuf, SessionError> {
-        let root = match &spec.loading.root {
-            Some(root) => root.clone(),
-            None => root_of_results(&spec.results),
-        };
+        let root = root_of_results(&spec.loading, &spec.results);
         match self.file.as_ref().map(|file| root.join(file)) {
             Some(file) if file.is_file() => Ok(file),
             Some(file) => Err(SessionError::StoredRun(format!(

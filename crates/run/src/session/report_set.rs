@@ -14,17 +14,11 @@ use super::error::SessionError;
 use super::spec::{LoadOptions, ReportSpec};
 use super::suite_text::suite_text;
 
-/// Whether a report on standard output shows the gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReportAudience {
-    People,
-    Programs,
-}
-
 #[derive(Debug)]
 pub(super) struct ReportSet {
     open: Vec<OpenReport>,
-    pub(super) audience: ReportAudience,
+    /// Whether the report on standard output shows the gate.
+    pub(super) shows_gate: bool,
     /// Whether a report shows earlier runs from the run log.
     pub(super) shows_history: bool,
 }
@@ -69,7 +63,7 @@ impl ReportSet {
         };
         let mut set = Self {
             open: Vec::with_capacity(spec.list.len()),
-            audience: ReportAudience::Programs,
+            shows_gate: false,
             shows_history: false,
         };
         let mut printed = 0;
@@ -83,9 +77,7 @@ impl ReportSet {
             };
             printed += usize::from(path.is_none());
             set.shows_history |= kind.shows_history;
-            if path.is_none() && kind.shows_gate {
-                set.audience = ReportAudience::People;
-            }
+            set.shows_gate |= path.is_none() && kind.shows_gate;
             if printed > 1 {
                 let reason = "only one report can go to standard output; give the others a path";
                 return Err(SessionError::argument("--report", reason));
@@ -201,9 +193,9 @@ mod tests {
 
     #[test]
     fn only_a_report_on_standard_output_shows_the_gate() {
-        let audience = |list: &[&str]| open(list).unwrap().audience;
-        assert_eq!(audience(&["terminal"]), ReportAudience::People);
-        assert_eq!(audience(&["json"]), ReportAudience::Programs);
-        assert_eq!(audience(&["markdown=a.md"]), ReportAudience::Programs);
+        let shows_gate = |list: &[&str]| open(list).unwrap().shows_gate;
+        assert!(shows_gate(&["terminal"]));
+        assert!(!shows_gate(&["json"]));
+        assert!(!shows_gate(&["markdown=a.md"]));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::suite_root;
 
 use crate::disk::Disk;
@@ -15,7 +15,7 @@ use super::error::{Notice, Notify, SessionError};
 use super::load::LoadedSuite;
 use super::observer::RunObserver;
 use super::recorders::{Recorders, ResultsFile};
-use super::spec::{EarlierRun, RunSpec};
+use super::spec::{EarlierRun, LoadOptions, RunSpec};
 
 /// `--failed`: the tests and targets that did not pass.
 pub(super) fn read_failed(
@@ -73,7 +73,7 @@ impl From<&CaseKey> for TestOnTarget {
 #[derive(Debug)]
 pub(super) struct ResumableSuite {
     pub(super) job: SuiteJob,
-    interrupted: Option<Arc<Interrupted>>,
+    pub(super) interrupted: Option<Arc<Interrupted>>,
 }
 
 /// Finds the interrupted runs that `--resume` asks for.
@@ -248,7 +248,10 @@ fn replay_finished_rows(
 }
 
 /// The repository root that paths in rows are relative to.
-pub(super) fn root_of_results(results: &camino::Utf8Path) -> Utf8PathBuf {
+pub(super) fn root_of_results(loading: &LoadOptions, results: &Utf8Path) -> Utf8PathBuf {
+    if let Some(root) = &loading.root {
+        return root.clone();
+    }
     let real = results.canonicalize_utf8();
     let real = real.unwrap_or_else(|_| results.to_owned());
     let folder = real

@@ -1,47 +1,49 @@
 //! Runs a job on its own async runtime and stops it on signals.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::event::Event;
 use crate::execute::{Cancel, Ended, Job, execute};
+use crate::lock::locked;
 
 use super::observer::{RunObserver, StopSignal};
 
 /// Receives every event of a run, from any thread.
 pub type EventListener = Arc<dyn Fn(&Event) + Send + Sync>;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SignalHandling {
-    /// The first signal lets running cases finish, the second does not.
-    Stop,
-    Ignore,
-}
-
 /// How a job ended, and the signal that asked for it.
 #[derive(Debug)]
 pub(super) struct JobEnd {
     pub(super) ended: Ended,
     pub(super) signal: Option<StopSignal>,
+    pub(super) duration: Duration,
 }
 
+/// Runs what is left of the `planned` cases. With `handle_signals`, the first signal lets running cases
+/// finish and the second stops them.
 pub(super) fn run_job(
     job: Job,
     observer: RunObserver,
     listener: EventListener,
-    signals: SignalHandling,
-    finished: usize,
+    handle_signals: bool,
+    planned: usize,
 ) -> (JobEnd, RunObserver) {
-    let cases = job.case_count() + finished;
-    listener(&Event::Planned { cases, finished });
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-    {
+    let started = Instant::now();
+    listener(&Event::Planned {
+        cases: planned,
+        finished: planned - job.case_count(),
+    });
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = match runtime.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            let ended = Ended::Broken(format!("cannot start workers: {error}"));
-            let signal = None;
-            return (JobEnd { ended, signal }, observer);
+            let end = JobEnd {
+                ended: Ended::Broken(format!("cannot start workers: {error}")),
+                signal: None,
+                duration: started.elapsed(),
+            };
+            return (end, observer);
         }
     };
     let observer = Arc::new(Mutex::new(observer));
@@ -57,7 +59,7 @@ pub(super) fn run_job(
         })
     };
     let ended = runtime.block_on(async {
-        let listening = (signals == SignalHandling::Stop).then(|| {
+        let listening = handle_signals.then(|| {
             tokio::spawn(stop_on_signals(
                 Arc::clone(&cancel),
                 Arc::clone(&heard),
@@ -72,12 +74,14 @@ pub(super) fn run_job(
     });
     // Does not wait for blocking reads from processes that hang.
     runtime.shutdown_background();
-    let signal = *locked(&heard);
     let observer = Arc::into_inner(observer).expect("execution has ended");
-    let observer = observer
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    (JobEnd { ended, signal }, observer)
+    let observer = observer.into_inner();
+    let end = JobEnd {
+        ended,
+        signal: *locked(&heard),
+        duration: started.elapsed(),
+    };
+    (end, observer.unwrap_or_else(PoisonError::into_inner))
 }
 
 async fn stop_on_signals(
@@ -115,8 +119,4 @@ async fn next_signal() -> StopSignal {
 async fn next_signal() -> StopSignal {
     let _ = tokio::signal::ctrl_c().await;
     StopSignal::Interrupt
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

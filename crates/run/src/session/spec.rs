@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::Measure;
-use evalrig_core::model::Judging;
 use evalrig_core::plan::{Filter, Selection, Shard};
 use evalrig_core::read::{FoundSuite, suite_root};
 use evalrig_core::reader::{EnvFiles, ReadPolicy, TargetNames, World};
 use evalrig_core::source::{EntryKind, Files};
 
 use crate::disk::{Disk, ProcessEnvironment};
-use crate::prepare::CaseSpec;
-use crate::record::{ExitRule, PlanOptions};
+use crate::prepare::{CaseSpec, GradingSpec};
+use crate::record::PlanOptions;
 use crate::report::Detail;
 use crate::text::OutputStyle;
 
@@ -113,18 +112,6 @@ impl LoadOptions {
         let path = self.shown(path);
         Err(SessionError::argument(option, format!("`{path}` {fault}")))
     }
-}
-
-/// How answers are graded and how the exit code is decided.
-#[derive(Debug, Clone, Default)]
-pub struct GradingSpec {
-    pub judge: Option<String>,
-    pub judging: Judging,
-    /// Judge `criteria` even in tests with assertions.
-    pub judge_criteria: bool,
-    pub pass: Option<f64>,
-    pub borderline: Option<f64>,
-    pub exit_rule: ExitRule,
 }
 
 /// Reports, each `NAME` or `NAME=PATH` with an absolute path; those without a path go to standard
@@ -257,20 +244,9 @@ impl RunSpec {
                 shard,
             },
             trials: plan.trials,
-            ..self.grading.cases()
+            only: None,
+            grading: self.grading.clone(),
         })
-    }
-}
-
-impl GradingSpec {
-    pub(super) fn cases(&self) -> CaseSpec {
-        CaseSpec {
-            judge: self.judge.clone(),
-            judging: self.judging,
-            pass: self.pass,
-            borderline: self.borderline,
-            ..CaseSpec::default()
-        }
     }
 }
 

@@ -6,9 +6,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::execute::Ended;
 use crate::record::{ExitRule, Rows, read_finished};
-use crate::report::RunEnd;
 
-use super::baseline::{Baseline, BaselineSuite, compare_command};
+use super::baseline::{Baseline, BaselineSearch, BaselineSuite, compare_command};
 use super::error::{Notify, SessionError};
 use super::history::TestHistory;
 use super::observer::{RunObserver, SessionExit};
@@ -31,10 +30,7 @@ pub fn report_stored_run(
     spec: &StoredRunSpec,
     notify: &mut Notify<'_>,
 ) -> Result<SessionExit, SessionError> {
-    let root = match &spec.loading.root {
-        Some(root) => root.clone(),
-        None => root_of_results(&spec.results),
-    };
+    let root = root_of_results(&spec.loading, &spec.results);
     let baseline = match &spec.baseline {
         Some(wanted) => Some(read_baseline(spec, wanted, &root, notify)?),
         None => None,
@@ -42,7 +38,7 @@ pub fn report_stored_run(
     let rows = Rows::open(&spec.results)?;
     let roots = vec![root.clone()];
     let reports = ReportSet::open(&spec.loading, &spec.reports, spec.exit_rule, roots)?;
-    let mut history = TestHistory::for_reports(&reports);
+    let mut history = TestHistory::new(reports.shows_history);
     let mut observer = RunObserver::new(reports, spec.exit_rule, baseline);
     let mut suites: Vec<String> = Vec::new();
     for row in rows {
@@ -53,24 +49,11 @@ pub fn report_stored_run(
             suites.push(row.dataset);
         }
     }
-    let is_gated = observer.is_gated();
-    let compared = observer.compare(&Ended::Complete, notify);
-    let gated = compared.as_ref().filter(|_| is_gated);
-    let gated = gated.map(|compared| &compared.comparison);
-    let exit = observer.exit(&Ended::Complete, None, gated);
-    let shown = spec.loading.shown(&spec.results);
-    let end = RunEnd {
-        suites,
-        compare_command: compared
-            .as_ref()
-            .and_then(|compared| compare_command(compared, &shown)),
-        results: Some(shown),
-        exit_code: Some(exit.code()),
-        compared,
-        is_gated,
-        history: history.read(),
-        ..RunEnd::default()
-    };
+    let (exit, mut end) = observer.end(&Ended::Complete, None, notify);
+    end.suites = suites;
+    end.results = Some(spec.loading.shown(&spec.results));
+    end.compare_command = compare_command(&end);
+    end.history = history.read();
     let errors = observer.finish(&end, notify);
     if errors.is_empty() {
         Ok(exit)
@@ -88,11 +71,13 @@ fn read_baseline(
 ) -> Result<Baseline, SessionError> {
     let rows = read_finished(&spec.results)?;
     let names: BTreeSet<&str> = rows.keys().map(|key| key.suite.as_str()).collect();
-    let of_suite = |name: &str| BaselineSuite {
-        root: root.to_owned(),
-        name: name.to_owned(),
+    let search = BaselineSearch {
+        loading: &spec.loading,
+        suites: names
+            .into_iter()
+            .map(|name| BaselineSuite { root, name })
+            .collect(),
+        own: vec![spec.results.clone()],
     };
-    let suites: Vec<BaselineSuite> = names.into_iter().map(of_suite).collect();
-    let own = [spec.results.clone()];
-    Baseline::read(&spec.loading, wanted, &suites, &own, notify)
+    Baseline::read(wanted, &search, notify)
 }

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::source::LineIndex;
 
+use crate::lock::locked;
 use crate::report::SuiteText;
 
 /// Lines by path from a repository root; each file is read once.
@@ -22,7 +23,7 @@ pub(super) fn suite_text(working_directory: &Utf8Path, roots: Vec<Utf8PathBuf>) 
     };
     let known: Mutex<HashMap<String, Option<IndexedText>>> = Mutex::default();
     SuiteText::new(move |file, line| {
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&known);
         if !known.contains_key(file) {
             let mut paths = roots.iter().map(|root| root.join(file));
             let text = paths.find_map(|path| fs::read_to_string(path).ok());
