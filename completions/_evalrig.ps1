@@ -21,419 +21,330 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
 
     $completions = @(switch ($command) {
         'evalrig' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
-            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Write a small suite and a mock target that answers it')
-            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Read suites, imports, targets and evals.json, and report every mistake at its line')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index')
-            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create a small suite and a mock target that answers it')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check suites, imports, targets files and evals.json; report every mistake with its line')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, save and report the results')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report a stored run again, in any format')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Compare two runs: what changed, and whether it is more than chance')
+            [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again with the suite''s current assertions, without calling the target')
+            [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Inspect and edit the `.co/evals` store, which records every run')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved')
-            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Turn evals.json, an eval set, a list of triggers or `.co/evals` records into an EVAL.yaml')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml')
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
-            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, keep and report what came of it')
-            [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again, with the suite''s assertions of today and without calling the target')
-            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say what changed between two runs, and whether it is more than chance')
-            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a stored run again')
-            [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Look into the `.co/evals` store, where every run is kept, and add to it')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
-            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages to a directory')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'evalrig;init' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;validate' {
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to show what was found')
-            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file to check target names against')
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
-            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Treat warnings and conformance errors as errors that stop everything')
-            [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Make safe fixes in place; comments and formatting are kept')
-            [CompletionResult]::new('--diff', '--diff', [CompletionResultType]::ParameterName, 'With --fix: only show the changes')
-            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
-            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
-            break
-        }
-        'evalrig;explain' {
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
-            break
-        }
-        'evalrig;schema' {
-            [CompletionResult]::new('--draft', '--draft', [CompletionResultType]::ParameterName, 'Draft of JSON Schema')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
-            break
-        }
-        'evalrig;list' {
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
-            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
-            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
-            break
-        }
-        'evalrig;show' {
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
-            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
-            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
-            break
-        }
-        'evalrig;convert' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Where to write the suite; `-` is standard output')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where to write the suite; `-` is standard output')
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
-            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--stdout', '--stdout', [CompletionResultType]::ParameterName, 'Print the suite; its paths are written for a file in the current directory')
-            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Replace a file that exists')
-            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
-            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
-            break
-        }
-        'evalrig;transpile' {
-            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Where to write [default: the suite''s directory]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Which files to make')
-            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'Who will read them; skill-creator calls the assertions `expectations`')
-            [CompletionResult]::new('--layout', '--layout', [CompletionResultType]::ParameterName, 'Files side by side, or one directory per skill')
-            [CompletionResult]::new('--no-skill', '--no-skill', [CompletionResultType]::ParameterName, 'Where tests without a trigger go: to the skill with most tests, or to a file of their own')
-            [CompletionResult]::new('--loss-report', '--loss-report', [CompletionResultType]::ParameterName, 'Write what is lost to this file, as JSON')
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
-            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--stdout', '--stdout', [CompletionResultType]::ParameterName, 'Print instead of writing; only when there is exactly one file')
-            [CompletionResult]::new('--no-criteria', '--no-criteria', [CompletionResultType]::ParameterName, 'Leave `criteria` out of the assertions')
-            [CompletionResult]::new('--inline-prompts', '--inline-prompts', [CompletionResultType]::ParameterName, 'Write the text of prompt files in place of their paths')
-            [CompletionResult]::new('--deny-loss', '--deny-loss', [CompletionResultType]::ParameterName, 'Write nothing, and exit with 1, when something would be lost')
-            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Replace files that evalrig did not write')
-            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; exit with 1 when a file differs from what would be written')
-            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
-            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'Check target names against this targets file [default: the nearest `.evalrig/targets.yaml`]')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Apply safe fixes in place; comments and formatting are kept')
+            [CompletionResult]::new('--diff', '--diff', [CompletionResultType]::ParameterName, 'With --fix: print the changes instead of writing them')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Treat warnings and conformance errors as blocking errors')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;run' {
-            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'Run against this target, whatever the suite says; repeatable')
-            [CompletionResult]::new('--filter', '--filter', [CompletionResultType]::ParameterName, 'Only tests whose id fits; `!GLOB` excludes; repeatable')
-            [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Only tests with this tag; repeatable')
-            [CompletionResult]::new('--failed', '--failed', [CompletionResultType]::ParameterName, 'Only what did not pass in a results file [default: the latest]')
-            [CompletionResult]::new('--trials', '--trials', [CompletionResultType]::ParameterName, 'How often each test is run, whatever the suite says')
-            [CompletionResult]::new('--sample', '--sample', [CompletionResultType]::ParameterName, 'Only so many tests, chosen by the seed')
-            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of every choice that is left to chance')
-            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Only part I of N; the parts together are the whole')
-            [CompletionResult]::new('--resume', '--resume', [CompletionResultType]::ParameterName, 'Go on with an interrupted run [default: the latest]')
-            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file [default: the nearest `.evalrig/targets.yaml`]')
-            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Cases at once [default: cores for processes, four times that for HTTP]')
-            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Seconds that one attempt may take')
-            [CompletionResult]::new('--retries', '--retries', [CompletionResultType]::ParameterName, 'Further attempts after a transport failure')
-            [CompletionResult]::new('--max-errors', '--max-errors', [CompletionResultType]::ParameterName, 'Stop when so many cases could not be measured')
+            [CompletionResult]::new('-t', '-t', [CompletionResultType]::ParameterName, 'Run against this target instead of the suite''s; repeatable')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'Run against this target instead of the suite''s; repeatable')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Run tests whose id matches; `!GLOB` excludes; repeatable')
+            [CompletionResult]::new('--filter', '--filter', [CompletionResultType]::ParameterName, 'Run tests whose id matches; `!GLOB` excludes; repeatable')
+            [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Run tests with this tag; repeatable')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Run each test N times, instead of as often as the suite says')
+            [CompletionResult]::new('--trials', '--trials', [CompletionResultType]::ParameterName, 'Run each test N times, instead of as often as the suite says')
+            [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Run N cases at once [default: one per core; four per core for HTTP targets]')
+            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Run N cases at once [default: one per core; four per core for HTTP targets]')
+            [CompletionResult]::new('--failed', '--failed', [CompletionResultType]::ParameterName, 'Run only what did not pass in a results file [default: the latest]')
+            [CompletionResult]::new('--resume', '--resume', [CompletionResultType]::ParameterName, 'Continue an interrupted run [default: the latest]')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Report format, and the file to write it to; repeatable [default: terminal]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The results file to write [default: a new one in `.evalrig/results` of the repository root]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The results file to write [default: a new one in `.evalrig/results` of the repository root]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store for records [default: `.co/evals` in the repository root]')
+            [CompletionResult]::new('--keep-runs', '--keep-runs', [CompletionResultType]::ParameterName, 'Keep the newest N run files of each record that is written; delete the others')
+            [CompletionResult]::new('--sample', '--sample', [CompletionResultType]::ParameterName, 'Run a random sample of N tests; see --seed')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Run shard I of N; together the shards run every test once')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed for everything random')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Timeout of one attempt')
+            [CompletionResult]::new('--retries', '--retries', [CompletionResultType]::ParameterName, 'Retries after a transport failure')
+            [CompletionResult]::new('--max-errors', '--max-errors', [CompletionResultType]::ParameterName, 'Stop when N cases could not be measured')
             [CompletionResult]::new('--budget-usd', '--budget-usd', [CompletionResultType]::ParameterName, 'Stop when targets and judges have cost this much')
-            [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The target that judges, where an assertion names none')
-            [CompletionResult]::new('--pass', '--pass', [CompletionResultType]::ParameterName, 'Score from which a case passes [default: the suite''s, else 0.8]')
-            [CompletionResult]::new('--borderline', '--borderline', [CompletionResultType]::ParameterName, 'Score from which a case is borderline [default: the suite''s, else 0.6]')
+            [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The target that judges, unless an assertion names another')
+            [CompletionResult]::new('--pass', '--pass', [CompletionResultType]::ParameterName, 'Lowest score that passes [default: the suite''s, else 0.8]')
+            [CompletionResult]::new('--borderline', '--borderline', [CompletionResultType]::ParameterName, 'Lowest score that is borderline [default: the suite''s, else 0.6]')
             [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where the rows go [default: `.evalrig/results` in the repository root]')
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'Where runs are recorded [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--keep-runs', '--keep-runs', [CompletionResultType]::ParameterName, 'Delete all but the newest N run files of each record that is written')
             [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`')
-            [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Differences of the rate, or of the mean score, below this do not matter')
-            [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Compare how many trials pass, or what they score')
-            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'What to report, and where to; repeatable [default: terminal]')
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
-            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Call nothing; print how many calls there would be and what they may cost')
-            [CompletionResult]::new('--skip-judges', '--skip-judges', [CompletionResultType]::ParameterName, 'Leave out what a model has to judge')
-            [CompletionResult]::new('--judge-criteria', '--judge-criteria', [CompletionResultType]::ParameterName, 'Judge `criteria` too where a test has assertions')
-            [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 when tests are borderline')
-            [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Keep the messages of every case, so that tool calls can be graded again')
-            [CompletionResult]::new('--no-record', '--no-record', [CompletionResultType]::ParameterName, 'Record nothing in `.co/evals`')
-            [CompletionResult]::new('--gate', '--gate', [CompletionResultType]::ParameterName, 'Let only the comparison decide: exit with 0 when better or equivalent, with 1 when worse, with 3 when nothing is settled')
-            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
-            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'evalrig;grade' {
-            [CompletionResult]::new('--suite', '--suite', [CompletionResultType]::ParameterName, 'The suite whose assertions grade [default: where the rows say they come from]')
-            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]')
-            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Cases at once')
-            [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The target that judges, where an assertion names none')
-            [CompletionResult]::new('--pass', '--pass', [CompletionResultType]::ParameterName, 'Score from which a case passes [default: the suite''s, else 0.8]')
-            [CompletionResult]::new('--borderline', '--borderline', [CompletionResultType]::ParameterName, 'Score from which a case is borderline [default: the suite''s, else 0.6]')
-            [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Where the rows go [default: `.evalrig/results` in the repository root]')
-            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'What to report, and where to; repeatable [default: terminal]')
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where a leading `/` starts and what no path may leave [default: the nearest directory with `.git`]')
-            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file instead of searching for `.env` files')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--skip-judges', '--skip-judges', [CompletionResultType]::ParameterName, 'Leave out what a model has to judge')
-            [CompletionResult]::new('--judge-criteria', '--judge-criteria', [CompletionResultType]::ParameterName, 'Judge `criteria` too where a test has assertions')
-            [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 when tests are borderline')
-            [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Keep the messages of every case, so that tool calls can be graded again')
-            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Let paths lead out of the repository root')
-            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Read no `.env` file')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'evalrig;compare' {
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Differences of the rate, or of the mean score, below this do not matter')
-            [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Compare how many trials pass, or what they score')
-            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of what is left to chance [default: made from the runs]')
-            [CompletionResult]::new('--selftest', '--selftest', [CompletionResultType]::ParameterName, 'Try the gate on the trials of one run: how often it raises a false alarm, and how small a drop it would catch')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--gate', '--gate', [CompletionResultType]::ParameterName, 'Let only the verdict decide: exit with 1 when worse, with 3 when nothing is settled')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Ignore differences in pass rate, or mean score, that are smaller than this')
+            [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Compare pass rates or mean scores')
+            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file [default: the nearest `.evalrig/targets.yaml`]')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the number of calls and their estimated cost, and call nothing')
+            [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Save the messages of every case, so that `grade` can check tool calls')
+            [CompletionResult]::new('--no-record', '--no-record', [CompletionResultType]::ParameterName, 'Do not record the run in `.co/evals`')
+            [CompletionResult]::new('--skip-judges', '--skip-judges', [CompletionResultType]::ParameterName, 'Skip assertions that need a model as a judge')
+            [CompletionResult]::new('--judge-criteria', '--judge-criteria', [CompletionResultType]::ParameterName, 'Judge `criteria` even if a test has assertions')
+            [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 even if tests are borderline')
+            [CompletionResult]::new('--gate', '--gate', [CompletionResultType]::ParameterName, 'Base the exit code on the comparison alone: 0 if better or equivalent, 1 if worse, 3 if inconclusive')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'evalrig;report' {
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Report format, and the file to write it to; repeatable [default: terminal]')
             [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
             [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`')
-            [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Differences of the rate, or of the mean score, below this do not matter')
-            [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Compare how many trials pass, or what they score')
-            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'What to report, and where to; repeatable [default: terminal]')
-            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: where the paths of the rows start [default: the nearest directory with `.git`]')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 when tests are borderline')
-            [CompletionResult]::new('--gate', '--gate', [CompletionResultType]::ParameterName, 'Let only the comparison decide: exit with 0 when better or equivalent, with 1 when worse, with 3 when nothing is settled')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Ignore differences in pass rate, or mean score, that are smaller than this')
+            [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Compare pass rates or mean scores')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths in the results start there [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 even if tests are borderline')
+            [CompletionResult]::new('--gate', '--gate', [CompletionResultType]::ParameterName, 'Base the exit code on the comparison alone: 0 if better or equivalent, 1 if worse, 3 if inconclusive')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;compare' {
+            [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Ignore differences in pass rate, or mean score, that are smaller than this')
+            [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Compare pass rates or mean scores')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--selftest', '--selftest', [CompletionResultType]::ParameterName, 'Test the gate on the trials of one run: how often it raises a false alarm, and the smallest drop that it would catch')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed for everything random [default: derived from the runs]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--gate', '--gate', [CompletionResultType]::ParameterName, 'Base the exit code on the verdict alone: 0 if better or equivalent, 1 if worse, 3 if inconclusive')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;grade' {
+            [CompletionResult]::new('--suite', '--suite', [CompletionResultType]::ParameterName, 'The suite with the assertions [default: the suite named in the results]')
+            [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Grade N cases at once')
+            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Grade N cases at once')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Report format, and the file to write it to; repeatable [default: terminal]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The results file to write [default: a new one in `.evalrig/results` of the repository root]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The results file to write [default: a new one in `.evalrig/results` of the repository root]')
+            [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The target that judges, unless an assertion names another')
+            [CompletionResult]::new('--pass', '--pass', [CompletionResultType]::ParameterName, 'Lowest score that passes [default: the suite''s, else 0.8]')
+            [CompletionResult]::new('--borderline', '--borderline', [CompletionResultType]::ParameterName, 'Lowest score that is borderline [default: the suite''s, else 0.6]')
+            [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
+            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Save the messages of every case, so that `grade` can check tool calls')
+            [CompletionResult]::new('--skip-judges', '--skip-judges', [CompletionResultType]::ParameterName, 'Skip assertions that need a model as a judge')
+            [CompletionResult]::new('--judge-criteria', '--judge-criteria', [CompletionResultType]::ParameterName, 'Judge `criteria` even if a test has assertions')
+            [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 even if tests are borderline')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'evalrig;log' {
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the records')
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a record: the newest run of every turn, older ones beneath')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two runs of a record; exit with 1 when something passed before and does not now')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a record: the newest run of every turn, then older runs')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two runs of a record; exit with 1 if a turn no longer passes')
             [CompletionResult]::new('messages', 'messages', [CompletionResultType]::ParameterValue, 'Print the messages of a run as a JSON array')
-            [CompletionResult]::new('expect', 'expect', [CompletionResultType]::ParameterValue, 'Write down what is expected of a turn')
-            [CompletionResult]::new('evaluate', 'evaluate', [CompletionResultType]::ParameterValue, 'Write down whether the newest answer of a turn is good')
-            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote')
-            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Delete what is old')
-            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit')
+            [CompletionResult]::new('expect', 'expect', [CompletionResultType]::ParameterValue, 'Set the expected answer of a turn')
+            [CompletionResult]::new('evaluate', 'evaluate', [CompletionResultType]::ParameterValue, 'Mark the newest answer of a turn as pass or fail')
+            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Record a session from standard input: chat messages, or the output of Claude Code or Codex')
+            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Delete old runs and records')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check the store for unreadable files, runs missing from summaries and wrong counts')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'evalrig;log;list' {
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;log;show' {
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;log;diff' {
-            [CompletionResult]::new('--runs', '--runs', [CompletionResultType]::ParameterName, 'Which runs, before and now [default: the last two]')
+            [CompletionResult]::new('--runs', '--runs', [CompletionResultType]::ParameterName, 'The two runs, older first [default: the last two]')
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;log;messages' {
-            [CompletionResult]::new('--run', '--run', [CompletionResultType]::ParameterName, 'Which run [default: the newest]')
+            [CompletionResult]::new('--run', '--run', [CompletionResultType]::ParameterName, 'The run [default: the newest]')
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;log;expect' {
-            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'Which turn, from 1 [default: the last]')
+            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'The turn, counted from 1 [default: the last]')
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;log;evaluate' {
-            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'Which turn, from 1 [default: the last]')
+            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'The turn, counted from 1 [default: the last]')
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;log;record' {
-            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'What was asked, for sessions that do not say it themselves')
-            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Who wrote the session [default: by its look]')
-            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model, where the session does not name it')
-            [CompletionResult]::new('--expected', '--expected', [CompletionResultType]::ParameterName, 'What is expected of the last answer')
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'The user''s message, if the session does not contain it')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of the session [default: detected]')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model, if the session does not name it')
+            [CompletionResult]::new('--expected', '--expected', [CompletionResultType]::ParameterName, 'The expected last answer')
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'evalrig;log;prune' {
-            [CompletionResult]::new('--keep-runs', '--keep-runs', [CompletionResultType]::ParameterName, 'Run files to keep of each record')
-            [CompletionResult]::new('--keep-history', '--keep-history', [CompletionResultType]::ParameterName, 'Older runs to keep in each turn''s history')
-            [CompletionResult]::new('--keep-records', '--keep-records', [CompletionResultType]::ParameterName, 'Records to keep, the newest')
+            [CompletionResult]::new('--keep-runs', '--keep-runs', [CompletionResultType]::ParameterName, 'Run files to keep per record')
+            [CompletionResult]::new('--keep-history', '--keep-history', [CompletionResultType]::ParameterName, 'Older runs to keep in the history of each turn')
+            [CompletionResult]::new('--keep-records', '--keep-records', [CompletionResultType]::ParameterName, 'Records to keep; the newest are kept')
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only say what would go')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print what would be deleted, and delete nothing')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;log;verify' {
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store [default: `.co/evals` in the repository root]')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('--repair', '--repair', [CompletionResultType]::ParameterName, 'Mend what can be mended; no run is thrown away')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--repair', '--repair', [CompletionResultType]::ParameterName, 'Repair what can be repaired; no run is deleted')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;log;help' {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the records')
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a record: the newest run of every turn, older ones beneath')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two runs of a record; exit with 1 when something passed before and does not now')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a record: the newest run of every turn, then older runs')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two runs of a record; exit with 1 if a turn no longer passes')
             [CompletionResult]::new('messages', 'messages', [CompletionResultType]::ParameterValue, 'Print the messages of a run as a JSON array')
-            [CompletionResult]::new('expect', 'expect', [CompletionResultType]::ParameterValue, 'Write down what is expected of a turn')
-            [CompletionResult]::new('evaluate', 'evaluate', [CompletionResultType]::ParameterValue, 'Write down whether the newest answer of a turn is good')
-            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote')
-            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Delete what is old')
-            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit')
+            [CompletionResult]::new('expect', 'expect', [CompletionResultType]::ParameterValue, 'Set the expected answer of a turn')
+            [CompletionResult]::new('evaluate', 'evaluate', [CompletionResultType]::ParameterValue, 'Mark the newest answer of a turn as pass or fail')
+            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Record a session from standard input: chat messages, or the output of Claude Code or Codex')
+            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Delete old runs and records')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check the store for unreadable files, runs missing from summaries and wrong counts')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -467,42 +378,139 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
         'evalrig;log;help;help' {
             break
         }
+        'evalrig;explain' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;list' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;show' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;convert' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The file to write; `-` is standard output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The file to write; `-` is standard output')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--stdout', '--stdout', [CompletionResultType]::ParameterName, 'Print the suite, with paths relative to the current directory')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite an existing file')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;transpile' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The directory to write to [default: the suite''s directory]')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'The directory to write to [default: the suite''s directory]')
+            [CompletionResult]::new('--loss-report', '--loss-report', [CompletionResultType]::ParameterName, 'Write a list of what is lost to this file, as JSON')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Which files to write')
+            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'The tool that reads the files; for skill-creator the assertions are called `expectations`')
+            [CompletionResult]::new('--layout', '--layout', [CompletionResultType]::ParameterName, 'Write all files side by side, or into one directory per skill')
+            [CompletionResult]::new('--no-skill', '--no-skill', [CompletionResultType]::ParameterName, 'Where tests without a trigger go: to the skill with the most tests, or to a separate file')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--stdout', '--stdout', [CompletionResultType]::ParameterName, 'Print instead of writing; there must be exactly one file')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; exit with 1 if a file differs from what would be written')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite files that evalrig did not write')
+            [CompletionResult]::new('--deny-loss', '--deny-loss', [CompletionResultType]::ParameterName, 'Write nothing and exit with 1 if anything would be lost')
+            [CompletionResult]::new('--no-criteria', '--no-criteria', [CompletionResultType]::ParameterName, 'Leave `criteria` out of the assertions')
+            [CompletionResult]::new('--inline-prompts', '--inline-prompts', [CompletionResultType]::ParameterName, 'Write the contents of prompt files instead of their paths')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;schema' {
+            [CompletionResult]::new('--draft', '--draft', [CompletionResultType]::ParameterName, 'JSON Schema draft')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'evalrig;completions' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;man' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say less: no report when all is well')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: notes too')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: notes too')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'evalrig;help' {
-            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Write a small suite and a mock target that answers it')
-            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Read suites, imports, targets and evals.json, and report every mistake at its line')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Print the doc of a diagnostic, an assertion type or a provider; without a name, the index')
-            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create a small suite and a mock target that answers it')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check suites, imports, targets files and evals.json; report every mistake with its line')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, save and report the results')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report a stored run again, in any format')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Compare two runs: what changed, and whether it is more than chance')
+            [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again with the suite''s current assertions, without calling the target')
+            [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Inspect and edit the `.co/evals` store, which records every run')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and variables resolved')
-            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Turn evals.json, an eval set, a list of triggers or `.co/evals` records into an EVAL.yaml')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml')
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
-            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, keep and report what came of it')
-            [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again, with the suite''s assertions of today and without calling the target')
-            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say what changed between two runs, and whether it is more than chance')
-            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a stored run again')
-            [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Look into the `.co/evals` store, where every run is kept, and add to it')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
-            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages into a directory')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages to a directory')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -512,46 +520,28 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
         'evalrig;help;validate' {
             break
         }
-        'evalrig;help;explain' {
-            break
-        }
-        'evalrig;help;schema' {
-            break
-        }
-        'evalrig;help;list' {
-            break
-        }
-        'evalrig;help;show' {
-            break
-        }
-        'evalrig;help;convert' {
-            break
-        }
-        'evalrig;help;transpile' {
-            break
-        }
         'evalrig;help;run' {
-            break
-        }
-        'evalrig;help;grade' {
-            break
-        }
-        'evalrig;help;compare' {
             break
         }
         'evalrig;help;report' {
             break
         }
+        'evalrig;help;compare' {
+            break
+        }
+        'evalrig;help;grade' {
+            break
+        }
         'evalrig;help;log' {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the records')
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a record: the newest run of every turn, older ones beneath')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two runs of a record; exit with 1 when something passed before and does not now')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show a record: the newest run of every turn, then older runs')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two runs of a record; exit with 1 if a turn no longer passes')
             [CompletionResult]::new('messages', 'messages', [CompletionResultType]::ParameterValue, 'Print the messages of a run as a JSON array')
-            [CompletionResult]::new('expect', 'expect', [CompletionResultType]::ParameterValue, 'Write down what is expected of a turn')
-            [CompletionResult]::new('evaluate', 'evaluate', [CompletionResultType]::ParameterValue, 'Write down whether the newest answer of a turn is good')
-            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Record a session from standard input: chat messages, or what Claude Code or Codex wrote')
-            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Delete what is old')
-            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check the store: unreadable files, runs that no summary mentions, numbers that do not fit')
+            [CompletionResult]::new('expect', 'expect', [CompletionResultType]::ParameterValue, 'Set the expected answer of a turn')
+            [CompletionResult]::new('evaluate', 'evaluate', [CompletionResultType]::ParameterValue, 'Mark the newest answer of a turn as pass or fail')
+            [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Record a session from standard input: chat messages, or the output of Claude Code or Codex')
+            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Delete old runs and records')
+            [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check the store for unreadable files, runs missing from summaries and wrong counts')
             break
         }
         'evalrig;help;log;list' {
@@ -579,6 +569,24 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;help;log;verify' {
+            break
+        }
+        'evalrig;help;explain' {
+            break
+        }
+        'evalrig;help;list' {
+            break
+        }
+        'evalrig;help;show' {
+            break
+        }
+        'evalrig;help;convert' {
+            break
+        }
+        'evalrig;help;transpile' {
+            break
+        }
+        'evalrig;help;schema' {
             break
         }
         'evalrig;help;completions' {

@@ -206,7 +206,7 @@ _evalrig() {
 
     case "${cmd}" in
         evalrig)
-            opts="-q -v -h -V --quiet --verbose --color --help --version init validate explain schema list show convert transpile run grade compare report log completions man help"
+            opts="-q -v -h -V --quiet --verbose --color --help --version init validate run report compare grade log explain list show convert transpile schema completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -224,16 +224,12 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__compare)
-            opts="-q -v -h --format --margin --measure --gate --seed --selftest --quiet --verbose --color --help"
+            opts="-q -v -h --gate --margin --measure --format --selftest --seed --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --format)
-                    COMPREPLY=($(compgen -W "text json markdown" -- "${cur}"))
-                    return 0
-                    ;;
                 --margin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -242,11 +238,15 @@ _evalrig() {
                     COMPREPLY=($(compgen -W "pass score" -- "${cur}"))
                     return 0
                     ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --format)
+                    COMPREPLY=($(compgen -W "text json markdown" -- "${cur}"))
                     return 0
                     ;;
                 --selftest)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -336,7 +336,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__grade)
-            opts="-q -v -h --suite --targets --workers --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --output --messages --report --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-j -o -q -v -h --suite --workers --report --output --messages --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -346,11 +346,23 @@ _evalrig() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --targets)
+                --workers)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --workers)
+                -j)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -370,11 +382,7 @@ _evalrig() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --report)
+                --targets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -398,7 +406,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help)
-            opts="init validate explain schema list show convert transpile run grade compare report log completions man help"
+            opts="init validate run report compare grade log explain list show convert transpile schema completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1286,12 +1294,16 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__report)
-            opts="-q -v -h --allow-borderline --pass-trials --baseline --margin --measure --gate --report --root --quiet --verbose --color --help"
+            opts="-q -v -h --report --allow-borderline --pass-trials --baseline --margin --measure --gate --root --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pass-trials)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1306,10 +1318,6 @@ _evalrig() {
                     ;;
                 --measure)
                     COMPREPLY=($(compgen -W "pass score" -- "${cur}"))
-                    return 0
-                    ;;
-                --report)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --root)
@@ -1328,7 +1336,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__run)
-            opts="-q -v -h --target --filter --tag --failed --trials --sample --seed --shard --resume --dry-run --targets --workers --timeout --retries --max-errors --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --output --messages --store --no-record --keep-runs --baseline --margin --measure --gate --report --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-t -f -n -j -o -q -v -h --target --filter --tag --trials --workers --failed --resume --dry-run --report --output --messages --store --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1338,7 +1346,15 @@ _evalrig() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1346,23 +1362,23 @@ _evalrig() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --failed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --trials)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --sample)
+                -n)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --seed)
+                --workers)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --shard)
+                -j)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --failed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1370,11 +1386,35 @@ _evalrig() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --targets)
+                --report)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --workers)
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sample)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --shard)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1410,18 +1450,6 @@ _evalrig() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --store)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --keep-runs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --baseline)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1434,7 +1462,7 @@ _evalrig() {
                     COMPREPLY=($(compgen -W "pass score" -- "${cur}"))
                     return 0
                     ;;
-                --report)
+                --targets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1510,7 +1538,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__transpile)
-            opts="-q -v -h --out --stdout --format --for --layout --no-skill --no-criteria --inline-prompts --deny-loss --loss-report --force --check --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-o -q -v -h --out --stdout --check --force --deny-loss --loss-report --format --for --layout --no-skill --no-criteria --inline-prompts --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1520,12 +1548,20 @@ _evalrig() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --loss-report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "evals eval-set both" -- "${cur}"))
                     return 0
                     ;;
                 --for)
-                    COMPREPLY=($(compgen -W "issue-598 agentskills skill-creator" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "agentevals agentskills skill-creator" -- "${cur}"))
                     return 0
                     ;;
                 --layout)
@@ -1534,10 +1570,6 @@ _evalrig() {
                     ;;
                 --no-skill)
                     COMPREPLY=($(compgen -W "dominant separate" -- "${cur}"))
-                    return 0
-                    ;;
-                --loss-report)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --root)
@@ -1560,7 +1592,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__validate)
-            opts="-q -v -h --format --strict --fix --diff --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-q -v -h --fix --diff --strict --format --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1,11 +1,13 @@
-//! What can be typed.
+//! The command line: commands, options and their help.
 
 mod log;
 mod running;
 mod transpile;
+mod word;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use evalrig_core::schema::Draft;
 
 use crate::exit::{self, Exit};
 
@@ -18,7 +20,8 @@ pub use log::{
 pub use running::{
     Against, Compare, ComparisonFormat, Grade, Grading, MeasureName, ReportRun, Reports, Run,
 };
-pub use transpile::{AudienceName, EvalsFormat, LayoutName, NoSkillName, Transpile};
+pub use transpile::Transpile;
+use word::word_parser;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -27,7 +30,7 @@ const STYLES: Styles = Styles::styled()
     .placeholder(AnsiColor::Cyan.on_default());
 
 /// Title of the options that every command takes.
-const GLOBAL: &str = "Options of every command";
+const GLOBAL: &str = "Global options";
 
 /// Agent evaluations kept as files in git.
 #[derive(Debug, Parser)]
@@ -47,13 +50,13 @@ pub struct Cli {
 
 #[derive(Debug, Clone, Args)]
 pub struct Global {
-    /// Say less: no report when all is well.
+    /// Print less; no report when nothing is wrong.
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub quiet: bool,
-    /// Say more: notes too.
+    /// Print more, including notes.
     #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub verbose: bool,
-    /// When to use colours.
+    /// When to color the output.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
     pub color: When,
 }
@@ -65,109 +68,113 @@ pub enum When {
     Never,
 }
 
+/// In the order of work: write, check, run, look at the results, then everything else.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write a small suite and a mock target that answers it.
+    /// Create a small suite and a mock target that answers it.
     #[command(after_help = "Example: evalrig init evals/greeting")]
     Init(Init),
-    /// Read suites, imports, targets and evals.json, and report every mistake at its line.
-    #[command(after_help = "Example: evalrig validate evals --format github")]
+    /// Check suites, imports, targets files and evals.json; report every mistake with its line.
+    #[command(after_help = "Example: evalrig validate evals --fix")]
     Validate(Validate),
-    /// Print the doc of a diagnostic, an assertion type or a provider; without a name, the index.
-    #[command(after_help = "Example: evalrig explain duplicate-id")]
-    Explain(Explain),
-    /// Print a JSON Schema for editors and other tools.
-    #[command(after_help = "Example: evalrig schema suite --draft 07 > eval.schema.json")]
-    Schema(Schema),
-    /// List suites and their tests.
-    #[command(after_help = "Example: evalrig list evals --format json")]
-    List(List),
-    /// Print a suite, or one test, as it was understood: imports, old spellings, `input_files` and
-    /// variables resolved.
-    #[command(after_help = "Example: evalrig show evals/EVAL.yaml#greeting")]
-    Show(Show),
-    /// Turn evals.json, an eval set, a list of triggers or `.co/evals` records into an EVAL.yaml.
-    #[command(after_help = "Example: evalrig convert evals/evals.json -o EVAL.yaml")]
-    Convert(Convert),
-    /// Write a suite as the evals.json and eval sets of skill-creator.
-    #[command(after_help = "Example: evalrig transpile evals/EVAL.yaml --out build --deny-loss")]
-    Transpile(Transpile),
-    /// Run suites against their targets, grade the answers, keep and report what came of it.
+    /// Run suites against their targets, grade the answers, save and report the results.
     #[command(
-        after_help = "Example: evalrig run evals --target claude --report junit=junit.xml",
+        after_help = "Example: evalrig run evals -t claude --report junit=junit.xml",
         after_long_help = RUN_HELP
     )]
     Run(Box<Run>),
-    /// Grade a stored run again, with the suite's assertions of today and without calling the
-    /// target.
+    /// Report a stored run again, in any format.
     #[command(
-        after_help = "Example: evalrig grade .evalrig/results/latest.jsonl --suite evals/EVAL.yaml"
+        after_help = "Example: evalrig report .evalrig/results/latest.jsonl --report markdown=comment.md"
     )]
-    Grade(Box<Grade>),
-    /// Say what changed between two runs, and whether it is more than chance.
+    Report(ReportRun),
+    /// Compare two runs: what changed, and whether it is more than chance.
     #[command(
         after_help = "Example: evalrig compare latest~1 latest --gate",
         after_long_help = COMPARE_HELP
     )]
     Compare(Compare),
-    /// Show a stored run again.
+    /// Grade a stored run again with the suite's current assertions, without calling the target.
     #[command(
-        after_help = "Example: evalrig report .evalrig/results/latest.jsonl --report markdown=comment.md"
+        after_help = "Example: evalrig grade .evalrig/results/latest.jsonl --suite evals/EVAL.yaml"
     )]
-    Report(ReportRun),
-    /// Look into the `.co/evals` store, where every run is kept, and add to it.
+    Grade(Box<Grade>),
+    /// Inspect and edit the `.co/evals` store, which records every run.
     #[command(after_help = "Example: evalrig log diff say_hello_to_alice")]
     Log(Log),
+    /// Explain a diagnostic, an assertion type or a provider; without a name, list all of them.
+    #[command(after_help = "Example: evalrig explain duplicate-id")]
+    Explain(Explain),
+    /// List suites and their tests.
+    #[command(after_help = "Example: evalrig list evals --format json")]
+    List(List),
+    /// Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files`
+    /// and variables are resolved.
+    #[command(after_help = "Example: evalrig show evals/EVAL.yaml#greeting")]
+    Show(Show),
+    /// Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml.
+    #[command(after_help = "Example: evalrig convert evals/evals.json -o EVAL.yaml")]
+    Convert(Convert),
+    /// Write a suite as the evals.json and eval sets of skill-creator.
+    #[command(after_help = "Example: evalrig transpile evals/EVAL.yaml --out build --deny-loss")]
+    Transpile(Transpile),
+    /// Print a JSON Schema for editors and other tools.
+    #[command(after_help = "Example: evalrig schema suite --draft 07 > eval.schema.json")]
+    Schema(Schema),
     /// Print a completion script for a shell.
     #[command(after_help = "Example: evalrig completions zsh > ~/.zfunc/_evalrig")]
     Completions(Completions),
-    /// Write man pages into a directory.
+    /// Write man pages to a directory.
     #[command(after_help = "Example: evalrig man man/man1")]
     Man(Man),
 }
 
+/// Title of the options about paths and variables, which are rarely needed.
+pub const LOADING: &str = "Paths and variables";
+
 /// Options of every command that loads suites.
 #[derive(Debug, Clone, Args)]
 pub struct Loading {
-    /// Repository root: where a leading `/` starts and what no path may leave
+    /// Repository root: paths with a leading `/` start there, and no path may leave it
     /// [default: the nearest directory with `.git`].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = LOADING)]
     pub root: Option<String>,
-    /// Let paths lead out of the repository root.
-    #[arg(long)]
+    /// Allow paths outside the repository root.
+    #[arg(long, help_heading = LOADING)]
     pub allow_outside_root: bool,
-    /// Take variables from this file instead of searching for `.env` files.
-    #[arg(long, value_name = "FILE", conflicts_with = "no_env_file")]
+    /// Read variables from this file instead of searching for `.env` files.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_env_file", help_heading = LOADING)]
     pub env_file: Option<String>,
-    /// Read no `.env` file.
-    #[arg(long)]
+    /// Do not read `.env` files.
+    #[arg(long, help_heading = LOADING)]
     pub no_env_file: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Init {
-    /// Where to write [default: the current directory].
+    /// The directory to write to [default: the current directory].
     pub directory: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// Files, directories or patterns; `!PATTERN` takes away [default: the current directory].
+    /// Files, directories or patterns; `!PATTERN` excludes [default: the current directory].
     pub paths: Vec<String>,
-    /// How to show what was found.
-    #[arg(long, value_name = "FORMAT", default_value = "full", value_parser = clap::builder::PossibleValuesParser::new(crate::render::format_names()))]
-    pub format: String,
-    /// Treat warnings and conformance errors as errors that stop everything.
-    #[arg(long)]
-    pub strict: bool,
-    /// Make safe fixes in place; comments and formatting are kept.
+    /// Apply safe fixes in place; comments and formatting are kept.
     #[arg(long)]
     pub fix: bool,
-    /// With --fix: only show the changes.
+    /// With --fix: print the changes instead of writing them.
     #[arg(long, requires = "fix")]
     pub diff: bool,
-    /// The targets file to check target names against.
-    #[arg(long, value_name = "FILE")]
+    /// Treat warnings and conformance errors as blocking errors.
+    #[arg(long)]
+    pub strict: bool,
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "full", value_parser = clap::builder::PossibleValuesParser::new(crate::render::format_names()))]
+    pub format: String,
+    /// Check target names against this targets file [default: the nearest
+    /// `.evalrig/targets.yaml`].
+    #[arg(long, value_name = "FILE", help_heading = LOADING)]
     pub targets: Option<String>,
     #[command(flatten)]
     pub loading: Loading,
@@ -177,7 +184,7 @@ pub struct Validate {
 pub struct Explain {
     /// Name of a diagnostic, an assertion type or a provider.
     pub name: Option<String>,
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: TextOrJson,
 }
@@ -196,12 +203,12 @@ pub enum YamlOrJson {
 
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// Which kind of file it describes.
+    /// The kind of file that the schema describes.
     #[arg(default_value = "suite")]
     pub kind: SchemaKind,
-    /// Draft of JSON Schema.
-    #[arg(long, value_name = "DRAFT", default_value = "2020-12")]
-    pub draft: DraftName,
+    /// JSON Schema draft.
+    #[arg(long, value_name = "DRAFT", default_value = Draft::D2020.word(), value_parser = word_parser::<Draft>(&[]))]
+    pub draft: Draft,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -212,19 +219,11 @@ pub enum SchemaKind {
     EvalsJson,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DraftName {
-    #[value(name = "2020-12")]
-    D2020,
-    #[value(name = "07")]
-    D07,
-}
-
 #[derive(Debug, Args)]
 pub struct List {
-    /// Files, directories or patterns; `!PATTERN` takes away [default: the current directory].
+    /// Files, directories or patterns; `!PATTERN` excludes [default: the current directory].
     pub paths: Vec<String>,
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: TextOrJson,
     #[command(flatten)]
@@ -233,9 +232,9 @@ pub struct List {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// A suite, or one test of it as FILE#TEST-ID.
+    /// A suite, or one of its tests as FILE#TEST-ID.
     pub file: String,
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: YamlOrJson,
     #[command(flatten)]
@@ -244,9 +243,9 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// An evals.json, an eval set, a list of triggers, a `.co/evals` record or the whole directory.
+    /// An evals.json, an eval set, a trigger list, a `.co/evals` record or the whole store.
     pub file: String,
-    /// Where to write the suite; `-` is standard output.
+    /// The file to write; `-` is standard output.
     #[arg(
         short,
         long,
@@ -255,10 +254,10 @@ pub struct Convert {
         conflicts_with = "stdout"
     )]
     pub output: Option<String>,
-    /// Print the suite; its paths are written for a file in the current directory.
+    /// Print the suite, with paths relative to the current directory.
     #[arg(long)]
     pub stdout: bool,
-    /// Replace a file that exists.
+    /// Overwrite an existing file.
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
@@ -273,14 +272,14 @@ pub struct Completions {
 
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Where to write.
+    /// The directory to write to.
     pub directory: String,
 }
 
-/// The typed arguments; help, version and usage errors are printed here.
+/// Parses the command line; prints help, the version and usage errors.
 pub fn parse() -> Result<Cli, Exit> {
     Cli::try_parse().map_err(|error| {
-        // A closed pipe while printing help is nobody's problem.
+        // A closed pipe while printing help is not an error.
         let _ = error.print();
         if error.use_stderr() {
             Exit::CouldNotStart

@@ -1,4 +1,4 @@
-//! Where the user stands and how the terminal looks.
+//! The working directory, the terminal, and what commands print to it.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -8,10 +8,10 @@ use evalrig_core::read::FoundSuite;
 use evalrig_core::reader::{EnvFiles, ReadPolicy, World};
 use evalrig_run::disk::{Disk, ProcessEnvironment};
 use evalrig_run::report;
-use evalrig_run::session::{LoadOptions, SessionError};
+use evalrig_run::session::LoadOptions;
 
 use crate::args::{Global, Loading, When};
-use crate::exit::Exit;
+use crate::error::CommandError;
 use evalrig_run::text::OutputStyle;
 
 #[derive(Debug)]
@@ -21,21 +21,13 @@ pub struct Context {
 }
 
 impl Context {
-    pub fn new(global: Global) -> Result<Self, Exit> {
-        let current = std::env::current_dir();
-        let here = current
-            .ok()
-            .and_then(|path| Utf8PathBuf::from_path_buf(path).ok());
-        match here {
-            Some(working_directory) => Ok(Self {
-                global,
-                working_directory,
-            }),
-            None => {
-                report_error("the working directory cannot be read, or its name is not UTF-8");
-                Err(Exit::CouldNotStart)
-            }
-        }
+    /// `None` without a working directory that can be read and whose name is UTF-8.
+    pub fn new(global: Global) -> Option<Self> {
+        let here = std::env::current_dir().ok()?;
+        Some(Self {
+            global,
+            working_directory: Utf8PathBuf::from_path_buf(here).ok()?,
+        })
     }
 
     pub fn world(&self) -> World<'_> {
@@ -46,7 +38,7 @@ impl Context {
         }
     }
 
-    /// Where suites are read from.
+    /// How suites are loaded.
     pub fn load_options(&self, loading: &Loading) -> LoadOptions {
         LoadOptions {
             working_directory: self.working_directory.clone(),
@@ -66,8 +58,8 @@ impl Context {
     }
 
     /// Fails if an option names a path that does not exist; ignoring it would look like success.
-    pub fn check(&self, loading: &Loading) -> Result<(), Exit> {
-        self.load_options(loading).check().map_err(report)
+    pub fn check(&self, loading: &Loading) -> Result<(), CommandError> {
+        Ok(self.load_options(loading).check()?)
     }
 
     /// The repository root of a suite.
@@ -77,23 +69,23 @@ impl Context {
 
     pub fn absolute(&self, path: &str) -> Utf8PathBuf {
         let joined = self.working_directory.join(path);
-        // Links are kept: the user's own spelling of a path is what messages should show.
+        // Messages should show the path as the user typed it, so links are not resolved.
         camino::absolute_utf8(&joined).unwrap_or(joined)
     }
 
     /// The suite files that the arguments name.
-    pub fn discover(&self, paths: &[String]) -> Result<Vec<FoundSuite>, Exit> {
+    pub fn discover(&self, paths: &[String]) -> Result<Vec<FoundSuite>, CommandError> {
         let options = LoadOptions::new(self.working_directory.clone());
-        options.discover(paths).map_err(report)
+        Ok(options.discover(paths)?)
     }
 
-    /// Whether standard output gets colours, and how wide it is.
+    /// The style of standard output.
     pub fn look(&self) -> OutputStyle {
         let stdout = io::stdout();
         self.look_of(AutoStream::choice(&stdout), stdout.is_terminal())
     }
 
-    /// The same for standard error.
+    /// The style of standard error.
     pub fn error_look(&self) -> OutputStyle {
         let stderr = io::stderr();
         self.look_of(AutoStream::choice(&stderr), stderr.is_terminal())
@@ -107,7 +99,7 @@ impl Context {
         }
     }
 
-    /// A path as the user would write it.
+    /// A path relative to the working directory, if it is below it.
     pub fn shown(&self, path: &Utf8Path) -> Utf8PathBuf {
         let near = path.strip_prefix(&self.working_directory);
         near.unwrap_or(path).to_owned()
@@ -140,32 +132,22 @@ fn locale_is_utf8() -> bool {
     })
 }
 
-/// An error without diagnostics, printed.
-fn report(error: SessionError) -> Exit {
-    report_error(&error.to_string());
-    if error.is_nothing_selected() {
-        Exit::NothingSelected
-    } else {
-        Exit::CouldNotStart
-    }
-}
-
-/// One line on standard error.
-pub fn report_error(message: &str) {
+/// Prints a line to standard error.
+pub fn print_message(message: &str) {
     let _ = writeln!(io::stderr(), "evalrig: {message}");
 }
 
-/// Writes to standard output.
-pub fn print_text(text: &str) -> Result<(), Exit> {
+/// Prints to standard output.
+pub fn print_text(text: &str) -> Result<(), CommandError> {
     written(io::stdout().write_all(text.as_bytes()))
 }
 
-/// A reader that went away is not an error of ours; a full disk is.
-pub fn written(outcome: io::Result<()>) -> Result<(), Exit> {
+/// A closed pipe is not an error; a full disk is.
+pub fn written(outcome: io::Result<()>) -> Result<(), CommandError> {
     match outcome {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            report_error(&format!("cannot write to standard output: {error}"));
-            Err(Exit::CouldNotStart)
+            let message = format!("cannot write to standard output: {error}");
+            Err(CommandError::CouldNotStart(message))
         }
         _ => Ok(()),
     }

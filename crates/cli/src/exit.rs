@@ -1,4 +1,4 @@
-//! Exit codes (spec 11.4): one enum, one sentence each.
+//! Exit codes (spec 11.4).
 
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ Exit codes:
   2  could not start: wrong usage, a missing path, an unreadable file
   3  incomplete: something could not be measured
   4  nothing was selected
-  130, 143  interrupted by a signal; finished cases are kept";
+  130, 143  interrupted by a signal; finished cases are saved";
 
 impl Exit {
     pub fn code(self) -> u8 {

@@ -87,7 +87,7 @@ impl Losses<'_> {
                 None => Id::Text(self.redacted(loss.test.as_str())),
             },
             message: self.redacted(&loss.message),
-            source: Place { file, line },
+            source: LossPlace { file, line },
         }
     }
 
@@ -157,7 +157,7 @@ struct Row<'l> {
     kind: &'static str,
     test: Id<'l>,
     message: Cow<'l, str>,
-    source: Place,
+    source: LossPlace,
 }
 
 #[derive(Serialize)]
@@ -168,7 +168,7 @@ enum Id<'l> {
 }
 
 #[derive(Serialize)]
-struct Place {
+struct LossPlace {
     #[serde(serialize_with = "as_text")]
     file: Rc<str>,
     line: u32,

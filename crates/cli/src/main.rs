@@ -1,10 +1,10 @@
-//! The binary: hands the arguments to a command and turns its answer into an exit code.
+//! The binary: parses the arguments, calls the command and maps its result to an exit code.
 
 mod args;
 mod command;
 mod context;
+mod error;
 mod exit;
-mod fix;
 mod loss;
 mod place;
 mod progress;

@@ -1,5 +1,5 @@
-//! The progress of a run: bars on a terminal, a line now and then elsewhere. Always on
-//! standard error, so that standard output holds nothing but reports.
+//! The progress of a run: bars on a terminal, occasional lines elsewhere. Printed to standard error,
+//! so that standard output contains only reports.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
@@ -13,13 +13,13 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use evalrig_run::text;
 
-/// Running cases that have a line of their own.
+/// At most this many running cases have their own line.
 const LINES: usize = 8;
 
-/// How often a line is printed where there is no terminal.
+/// Interval between lines without a terminal.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// `12 passed, 1 failed, 0.0400 USD`, without what is zero.
+/// `12 passed, 1 failed, 0.0400 USD`, without zeros.
 fn totals_text(totals: &RunTotals) -> String {
     let mut parts: Vec<String> = Outcome::ALL
         .iter()
@@ -34,7 +34,7 @@ fn totals_text(totals: &RunTotals) -> String {
     parts.join(", ")
 }
 
-/// Hears events from all workers.
+/// Receives the events of all workers.
 pub struct Progress(Mutex<Display>);
 
 impl std::fmt::Debug for Progress {
@@ -73,7 +73,7 @@ impl Progress {
         }
     }
 
-    /// Leaves the terminal as it was.
+    /// Removes the bars from the terminal.
     pub fn clear(&self) {
         let display = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Display::Bars(bars) = &*display {
@@ -82,7 +82,7 @@ impl Progress {
     }
 }
 
-/// One bar for the whole, and one line for each of the longest running cases.
+/// One bar for the run, and one line for each of the longest running cases.
 struct Bars {
     all: MultiProgress,
     whole: ProgressBar,
@@ -160,8 +160,8 @@ impl Bars {
             line: Some(line),
         }) = self.running.get(&case)
         {
-            let told = format!("{label}: trying again in {seconds:.0} s: {reason}");
-            line.set_message(text::single_line(&told));
+            let message = format!("{label}: retrying in {seconds:.0} s: {reason}");
+            line.set_message(text::single_line(&message));
         }
     }
 
@@ -172,7 +172,7 @@ impl Bars {
         {
             line.finish_and_clear();
             self.all.remove(&line);
-            // The case that waited longest for a line gets it.
+            // The line goes to the case that has waited longest for one.
             let next = self.running.iter().find(|(_, one)| one.line.is_none());
             if let Some((waiting, label)) = next.map(|(at, one)| (*at, Arc::clone(&one.label))) {
                 let line = self.line(&label);
@@ -187,7 +187,7 @@ impl Bars {
     }
 }
 
-/// For logs: a line now and then.
+/// For logs: a line every ten seconds.
 struct Lines {
     cases: usize,
     done: usize,
@@ -222,7 +222,7 @@ impl Lines {
             }
             Event::Retrying {
                 reason, seconds, ..
-            } => say(&format!("trying again in {seconds:.0} s: {reason}")),
+            } => say(&format!("retrying in {seconds:.0} s: {reason}")),
             Event::Warning(text) => say(&format!("warning: {text}")),
             Event::Stopping(reason) => say(&format!("stopping: {reason}")),
             Event::Started { .. } | Event::StopRequested => {}

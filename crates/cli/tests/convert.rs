@@ -1,5 +1,5 @@
 //! `convert` as a process: what it writes, what it refuses, and that no evals.json of the corpus
-//! loses anything (skipped where there is no corpus).
+//! loses anything (skipped without a corpus).
 #![allow(clippy::print_stdout)]
 
 use std::fs;
@@ -71,7 +71,7 @@ fn refuses(directory: &Path, arguments: &[&str], reason: &str) {
 }
 
 #[test]
-fn a_suite_is_written_where_it_is_wanted() {
+fn a_suite_is_written_to_the_output_file() {
     let here = skill();
     let source = "greeter/evals/evals.json";
     let output = run(
@@ -109,7 +109,7 @@ fn beside_the_skill_paths_stay_as_they_were() {
 }
 
 #[test]
-fn both_ways_to_print_are_one() {
+fn both_ways_to_print_give_the_same() {
     let here = skill();
     let at = here.path().join("greeter");
     let dash = run(&at, &["convert", "evals/evals.json", "-o", "-"]);
@@ -122,14 +122,14 @@ fn both_ways_to_print_are_one() {
 }
 
 #[test]
-fn an_existing_file_is_replaced_only_when_asked() {
+fn an_existing_file_is_overwritten_only_with_force() {
     let here = skill();
     let source = "greeter/evals/evals.json";
     fs::write(here.path().join("EVAL.yaml"), "mine").expect("a file");
     refuses(
         here.path(),
         &["convert", source, "-o", "EVAL.yaml"],
-        "`EVAL.yaml` exists already; nothing was written",
+        "`EVAL.yaml` already exists; use `--force`",
     );
     let kept = fs::read_to_string(here.path().join("EVAL.yaml")).expect("a file");
     assert_eq!(kept, "mine");
@@ -148,7 +148,7 @@ fn a_link_is_kept_and_the_file_behind_it_replaced() {
     fs::write(here.path().join("real.yaml"), "old").expect("a file");
     std::os::unix::fs::symlink("real.yaml", here.path().join("EVAL.yaml")).expect("a link");
     let arguments = ["convert", "greeter/evals/evals.json", "-o", "EVAL.yaml"];
-    refuses(here.path(), &arguments, "exists already");
+    refuses(here.path(), &arguments, "already exists");
     let forced = [&arguments[..], &["--force"]].concat();
     ends_with(&run(here.path(), &forced), 0);
     assert!(here.path().join("EVAL.yaml").is_symlink());
@@ -157,7 +157,7 @@ fn a_link_is_kept_and_the_file_behind_it_replaced() {
 }
 
 #[test]
-fn what_cannot_be_converted_is_named() {
+fn unsupported_files_are_named() {
     let here = directory(&[
         ("EVAL.yaml", "name: x\n"),
         (".co/evals/hi.yaml", "name: hi\n"),
@@ -175,7 +175,7 @@ fn what_cannot_be_converted_is_named() {
     }
     for (output, reason) in [
         ("evals.json", "must end in .yaml"),
-        (".co", "`.co` is a directory; write `-o .co/EVAL.yaml`"),
+        (".co", "`.co` is a directory; use `-o .co/EVAL.yaml`"),
         ("notes.txt/EVAL.yaml", "cannot write `notes.txt/EVAL.yaml`"),
     ] {
         refuses(
@@ -188,7 +188,7 @@ fn what_cannot_be_converted_is_named() {
 }
 
 #[test]
-fn faults_that_stop_everything_stop_it_here_too() {
+fn blocking_errors_stop_a_conversion() {
     let twice = r#"[{"id": 1, "prompt": "a"}, {"id": 1, "prompt": "b"}]"#;
     let here = directory(&[("evals.json", twice)]);
     refuses(
@@ -200,7 +200,7 @@ fn faults_that_stop_everything_stop_it_here_too() {
 }
 
 #[test]
-fn what_no_suite_can_say_is_refused() {
+fn inexpressible_input_is_refused() {
     let blank = r#"{"skill_name": "x", "evals": [{"prompt": "a", "assertions": [" "]}]}"#;
     let here = directory(&[("evals.json", blank)]);
     let arguments = ["convert", "evals.json", "-o", "EVAL.yaml"];
@@ -208,7 +208,7 @@ fn what_no_suite_can_say_is_refused() {
     refuses(
         here.path(),
         &arguments,
-        "no suite can say; nothing was written",
+        "cannot be expressed as a suite; nothing was written",
     );
 }
 
@@ -223,7 +223,7 @@ fn warnings_are_shown_unless_quiet() {
         "{}",
         err(&loud)
     );
-    assert!(err(&loud).contains("will report more in this suite: nothing-to-grade (1)"));
+    assert!(err(&loud).contains("will report these errors in this suite: nothing-to-grade (1)"));
     let quiet = run(here.path(), &["convert", "evals.json", "--stdout", "-q"]);
     ends_with(&quiet, 0);
     assert!(

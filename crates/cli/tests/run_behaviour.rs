@@ -1,5 +1,5 @@
-//! What `run`, `grade` and `report` do beyond their exit code: what is selected, in which order it
-//! is done, what is kept, and what is never shown.
+//! `run`, `grade` and `report` beyond their exit codes: selection, order, saved results, and
+//! secrets.
 #![cfg(unix)]
 
 mod support;
@@ -79,7 +79,7 @@ fn a_sample_is_the_same_for_the_same_seed() {
 }
 
 #[test]
-fn shards_together_are_the_whole_and_share_nothing() {
+fn shards_cover_every_test_once() {
     let conversation = "  - {id: t1, criteria: c, input: hi, conversation_id: x, assert: [{type: contains, value: hello}]}\n  \
                         - {id: t2, criteria: c, input: hi, conversation_id: x, assert: [{type: contains, value: hello}]}\n";
     let project = Project::new(&(suite(&TEN) + conversation), MOCK);
@@ -97,7 +97,7 @@ fn shards_together_are_the_whole_and_share_nothing() {
     }
     parts.sort();
     assert_eq!(parts, whole);
-    // More parts than tests: some are empty, which is no failure of the others.
+    // With more shards than tests some are empty, and the others still pass.
     let codes: BTreeSet<_> = (1..=20)
         .map(|part| project.run(&["--shard", &format!("{part}/20")]).code)
         .collect();
@@ -116,7 +116,7 @@ const PICKY: &str =
     "targets: [{name: default, provider: mock, responses: [{pattern: hi, response: hello}]}]\n";
 
 #[test]
-fn what_did_not_pass_can_be_run_alone() {
+fn failures_can_be_rerun_alone() {
     let project = Project::new(MIXED, PICKY);
     project.run(&["--output", "first.jsonl"]).exits(1);
     project.run(&["--failed=first.jsonl"]).exits(1);
@@ -140,7 +140,7 @@ fn what_did_not_pass_can_be_run_alone() {
 }
 
 #[test]
-fn what_did_not_pass_is_told_apart_by_suite_and_target() {
+fn failures_are_selected_by_suite_and_target() {
     let project = Project::new(MIXED, PICKY);
     let other = "name: other\ntests: [{id: bad, criteria: c, input: hi, assert: [{type: contains, value: hello}]}]\n";
     project.write("other/EVAL.yaml", other);
@@ -220,7 +220,7 @@ fn turns_of_a_conversation_come_one_after_another() {
 }
 
 #[test]
-fn too_many_errors_stop_a_run_that_can_go_on_later() {
+fn max_errors_stops_a_run_that_can_be_resumed() {
     let targets = "targets: [{name: default, provider: cli, command: [sh, -c, 'echo {TEST_ID} >> calls; test -e fixed && echo hello']}]\n";
     let project = Project::new(&suite(&TEN), targets);
     let ran = project.run(&["--workers", "1", "--max-errors", "2"]);
@@ -238,7 +238,7 @@ fn too_many_errors_stop_a_run_that_can_go_on_later() {
         assert!(text(&row["error"]["message"]).starts_with("not run: 2 cases could not"));
     }
     project.write("fixed", "");
-    // The two that were tried have had their chance.
+    // The two finished cases are not repeated.
     project.run(&["--resume", "--workers", "1"]).exits(3);
     assert_eq!(project.lines("calls"), TEN);
     let (mut errored, mut passed) = (0, 0);
@@ -254,7 +254,7 @@ fn too_many_errors_stop_a_run_that_can_go_on_later() {
 }
 
 #[test]
-fn a_budget_stops_a_run_that_can_go_on_later() {
+fn a_budget_stops_a_run_that_can_be_resumed() {
     let targets = "targets: [{name: default, provider: cli, format: messages, command: \
                    [sh, -c, 'echo {TEST_ID} >> calls; echo \"{\\\"text\\\": \\\"hello\\\", \\\"cost_usd\\\": 0.5}\"']}]\n";
     let project = Project::new(&suite(&TEN), targets);
@@ -277,7 +277,7 @@ fn a_budget_stops_a_run_that_can_go_on_later() {
 }
 
 #[test]
-fn rows_go_where_they_are_wanted() {
+fn rows_go_to_the_output_file() {
     let project = Project::new(&suite(&["a", "b"]), MOCK);
     project.run(&["--output", "deep/down/rows.jsonl"]).exits(0);
     assert_eq!(ids(&project.rows_of("deep/down/rows.jsonl")), ["a", "b"]);
@@ -361,7 +361,7 @@ fn several_suites_are_one_run() {
 const CALLING: &str = "targets: [{name: default, provider: mock, responses: [{response: hello, tool_calls: [{tool: search, args: {q: x}, output: found}]}]}]\n";
 
 #[test]
-fn messages_are_kept_only_when_asked_for() {
+fn messages_are_saved_only_on_request() {
     let project = Project::new(&suite(&["a"]), CALLING);
     project.run(&[]).exits(0);
     assert!(project.row("a").get("outputMessages").is_none());
@@ -405,7 +405,7 @@ const CLI: &str =
     "{name: default, provider: cli, command: [sh, -c, 'echo {TEST_ID} >> calls; echo hello']}";
 
 #[test]
-fn criteria_are_judged_when_asked_for_and_judges_can_be_left_out() {
+fn criteria_are_judged_on_request_and_judges_can_be_skipped() {
     let server = FakeModel::start(Script::new().otherwise(Reply::text(NO)));
     let judged = "  - {id: r, criteria: c, input: hi, rubrics: [Is polite], assert: [{type: contains, value: hello}]}\n";
     let project = Project::new(&(suite(&["a"]) + judged), &with_judge(&server, CLI));
@@ -449,11 +449,11 @@ fn a_dry_run_calls_nothing_and_leaves_nothing() {
     let ran = project.run(&["--dry-run", "--trials", "3"]);
     ran.exits(0)
         .prints("2 tests on default, 6 cases")
-        .prints("`judge` has no known price");
+        .prints("`judge` have no known price");
     assert!(!project.has("calls") && !project.has(".evalrig/results"));
     assert_eq!(server.connections(), 0);
-    // What would stop a run stops this too.
-    project.run(&["--dry-run", "--target", "nobody"]).exits(2);
+    // Errors that stop a run stop a dry run, too.
+    project.run(&["--dry-run", "--target", "missing"]).exits(2);
 }
 
 #[test]
@@ -476,7 +476,7 @@ fn grading_again_takes_new_assertions_and_old_answers() {
         (&json!("failed"), &json!("passed"))
     );
     assert_eq!(of("a")["target"], "default");
-    // Nobody was called but the judge, and the stored run is as it was.
+    // Only the judge was called, and the stored run is unchanged.
     assert_eq!(project.lines("calls").len(), 2);
     assert_eq!(server.requests().len(), 1);
     assert_eq!(project.read("first.jsonl"), before);
@@ -516,7 +516,7 @@ fn grading_again_keeps_what_could_not_be_measured() {
         ids(&project.rows_of("second.jsonl")),
         ids(&project.rows_of("first.jsonl"))
     );
-    // Needs no targets file: nobody is asked.
+    // Without calls, no targets file is needed.
     std::fs::remove_file(project.path(".evalrig/targets.yaml")).unwrap();
     project
         .evalrig(&["grade", "first.jsonl", "--output", "third.jsonl"])
@@ -580,7 +580,7 @@ fn a_stored_run_can_be_shown_in_every_format() {
 }
 
 #[test]
-fn secrets_are_nowhere() {
+fn secrets_are_never_shown_or_saved() {
     let secrets = [
         "sk-environment-1234",
         "sk-header-5678",
@@ -721,7 +721,7 @@ fn a_busy_service_is_left_alone_as_long_as_it_asks_and_connections_are_kept() {
     assert_eq!(server.requests().len(), 1);
 }
 
-/// Kills a run while its judge thinks; the judge answers whoever asks next.
+/// Kills a run while its judge is working; the judge answers the next request.
 fn killed_while_judged(project: &Project, words: &[&str]) -> FakeModel {
     let slow = Rule::new(Reply::text(YES).delay(Duration::from_secs(120))).times(1);
     let server = FakeModel::start(Script::new().rule(slow).otherwise(Reply::text(YES)));
@@ -770,7 +770,7 @@ fn an_answer_to_another_question_is_asked_for_anew() {
 }
 
 #[test]
-fn a_run_goes_on_only_with_the_options_it_was_begun_with() {
+fn a_run_resumes_only_with_its_original_options() {
     let project = Project::new(JUDGED, "");
     let _server = killed_while_judged(&project, &["--trials", "2", "--filter", "a*"]);
     for words in [
@@ -814,7 +814,7 @@ fn a_test_that_was_changed_counts_once_when_a_run_goes_on() {
 }
 
 #[test]
-fn results_in_a_chosen_place_can_be_gone_on_with() {
+fn a_run_with_an_output_file_can_be_resumed() {
     let project = Project::new(JUDGED, "");
     let _server = killed_while_judged(&project, &["--output", "out/rows.jsonl"]);
     assert!(project.has("out/rows.jsonl.journal"));
@@ -830,7 +830,7 @@ fn results_in_a_chosen_place_can_be_gone_on_with() {
 }
 
 #[test]
-fn several_suites_in_one_file_can_be_gone_on_with() {
+fn several_suites_in_one_file_can_be_resumed() {
     let project = Project::new(JUDGED, "");
     let other = suite(&["x", "y"]);
     project.write("two/EVAL.yaml", &other);
@@ -863,7 +863,7 @@ fn two_runs_do_not_write_to_one_file() {
 }
 
 #[test]
-fn suites_of_one_name_are_counted_apart() {
+fn suites_with_the_same_name_are_counted_separately() {
     let project = Project::new(&suite(&["a"]), MOCK);
     project.write("two/EVAL.yaml", &suite(&["b", "c"]));
     project.run(&[]).exits(0).says("duplicate-suite-name");
@@ -879,7 +879,7 @@ fn suites_of_one_name_are_counted_apart() {
 }
 
 #[test]
-fn a_reader_that_goes_away_does_not_stop_a_run() {
+fn a_closed_pipe_does_not_stop_a_run() {
     let project = Project::new(MIXED, PICKY);
     let mut command = std::process::Command::new("sh");
     let line = "\"$EVALRIG\" run --output rows.jsonl | true";

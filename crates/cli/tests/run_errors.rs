@@ -1,5 +1,5 @@
-//! Whatever a target, a script or a judge does wrong, its case is `errored` with a reason that a
-//! person can read, the run goes on and exits with 3. Nothing of it is ever a score.
+//! Failures of targets, scripts and judges: the case is `errored` with a readable reason and has no
+//! score, the run continues and exits with 3.
 #![cfg(unix)]
 
 mod support;
@@ -39,7 +39,7 @@ fn suite(cases: &[Wrong]) -> String {
     for Wrong { id, test, .. } in cases {
         suite += &format!("  - {{id: {id}, criteria: c, input: This is {id}., {test}}}\n");
     }
-    // One that is well, to see that the others do not hurt it.
+    // A test that passes, to check that the others do not affect it.
     suite + "  - {id: well, criteria: c, input: hi, assert: [{type: contains, value: fine}]}\n"
 }
 
@@ -202,7 +202,7 @@ fn scripts_that_go_wrong() {
     ];
     let project = Project::new(&suite(&cases), FINE);
     check(&project, &cases);
-    // The grades that could be given are there all the same.
+    // The other grades are recorded.
     let row = project.row("weightless");
     assert_eq!(row["evaluatorResults"][0]["score"], 1.0);
     assert_eq!(row["evaluatorResults"][1]["outcome"], "errored");
@@ -289,7 +289,7 @@ fn targets_that_go_wrong() {
             "no-match",
             on("default"),
             ("target", "no-match"),
-            "no pattern of the mock target fits",
+            "no pattern of the mock target matches",
         ),
         wrong("told-to", on("default"), ("target", "reply"), "as you wish"),
         wrong(
@@ -460,13 +460,13 @@ fn judges_that_go_wrong() {
     ] {
         assert_eq!(asked(id), count, "{id}");
     }
-    // A 200 that is no reply at all is asked for once or twice, never more.
+    // A 200 response without a reply is requested at most twice.
     assert!(asked("html") <= 2);
     assert_eq!(project.row("garbage")["judgeUsage"]["calls"], 2);
 }
 
 #[test]
-fn judges_that_only_need_a_second_chance_or_say_no() {
+fn judges_that_recover_or_reject() {
     let suite = "\
 name: judged
 tests:
@@ -482,7 +482,7 @@ tests:
         row["judgeUsage"],
         json!({"calls": 2, "input": 300, "output": 34, "costUsd": null})
     );
-    // Nine tenths are there, and the tenth was required.
+    // Nine of ten rubrics are met, and the tenth was required.
     project.run(&["--filter", "must"]).exits(1);
     let row = project.row("must");
     assert_eq!(
@@ -506,7 +506,7 @@ fn requests_that_go_wrong_at_the_target() {
             "nothing left to spend",
         ),
         wrong("busy", on("default"), ("target", "http"), "HTTP 503"),
-        wrong("nobody", on("nobody"), ("target", "network"), ""),
+        wrong("refused", on("refused"), ("target", "network"), ""),
         wrong(
             "slow",
             "execution: {target: default, timeout_seconds: 1}, assert: [{type: contains, value: fine}]",
@@ -529,14 +529,14 @@ fn requests_that_go_wrong_at_the_target() {
             ))
             .otherwise(Reply::text("fine")),
     );
-    let nobody = FakeModel::start(Script::new());
-    let address = nobody.url();
-    drop(nobody);
+    let stopped = FakeModel::start(Script::new());
+    let address = stopped.url();
+    drop(stopped);
     for provider in ["openai", "anthropic"] {
         let version = if provider == "openai" { "/v1" } else { "" };
         let targets = format!(
             "targets:\n  - {{name: default, provider: {provider}, base_url: \"{}{version}\", api_key: unguessable-1, model: m, retries: 0}}\n  \
-             - {{name: nobody, provider: {provider}, base_url: \"{address}{version}\", api_key: unguessable-1, model: m, retries: 0}}\n",
+             - {{name: refused, provider: {provider}, base_url: \"{address}{version}\", api_key: unguessable-1, model: m, retries: 0}}\n",
             server.url()
         );
         let project = Project::new(&suite(&cases), &targets);

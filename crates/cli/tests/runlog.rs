@@ -27,7 +27,7 @@ tests:
       - {type: contains, value: Carol}
   - id: unanswered
     criteria: Any
-    input: Nobody answers this
+    input: This gets no answer
 ";
 
 const TARGETS: &str = "targets:
@@ -113,7 +113,7 @@ fn rows(here: &Path, file: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_store_is_begun_unless_nothing_is_to_be_recorded() {
+fn a_store_is_created_unless_recording_is_off() {
     let here = project();
     let here = here.path();
     fs::remove_dir(store(here)).expect("it is empty");
@@ -167,7 +167,7 @@ fn a_link_in_a_repository_has_nothing_written_elsewhere() {
     let said = complaint(here, &["log", "record"], messages);
     assert!(said.contains("is outside the repository"), "{said}");
     assert_eq!(fs::read_dir(outside.path()).expect("a folder").count(), 0);
-    // Whoever names it wants it.
+    // A store that is named explicitly is used.
     let named = ["run", "-q", "--filter", "alice", "--store", ".co/evals"];
     run(here, &named, 0);
     assert!(
@@ -288,7 +288,7 @@ fn a_record_that_cannot_be_written_leaves_the_row_and_exits_with_3() {
 }
 
 #[test]
-fn a_summary_that_cannot_be_read_is_set_aside_with_a_word() {
+fn an_unreadable_summary_is_set_aside_with_a_warning() {
     let here = project();
     let here = here.path();
     let path = store(here).join("say_hello_to_alice.yaml");
@@ -364,7 +364,7 @@ fn sessions_become_records_without_code() {
 {"type":"result","result":"Done.","total_cost_usd":0.0125,"duration_ms":5,"usage":{"input_tokens":1,"output_tokens":2}}
 "#;
     let told = complaint(here, &["log", "record"], claude);
-    assert!(told.contains("say it with `--input TEXT`"), "{told}");
+    assert!(told.contains("add `--input TEXT`"), "{told}");
     let output = evalrig(
         here,
         &["log", "record", "--input", "Fix it", "--format", "json"],
@@ -383,13 +383,13 @@ fn sessions_become_records_without_code() {
         "recorded run 1 of hello (.co/evals/hello.yaml)\n"
     );
     for (input, reason) in [
-        ("", "neither chat messages"),
-        ("{\"a\": 1}", "neither chat messages"),
+        ("", "the format of the session is unknown"),
+        ("{\"a\": 1}", "the format of the session is unknown"),
     ] {
         assert!(complaint(here, &["log", "record"], input).contains(reason));
     }
     let twice = complaint(here, &["log", "record", "--input", "x"], MESSAGES);
-    assert!(twice.contains("leave out `--input`"), "{twice}");
+    assert!(twice.contains("remove `--input`"), "{twice}");
 }
 
 #[test]
@@ -515,7 +515,7 @@ fn records_are_listed_shown_and_compared() {
 }
 
 #[test]
-fn what_agents_said_does_not_steer_the_terminal() {
+fn text_from_agents_cannot_control_the_terminal() {
     let here = project();
     let here = here.path();
     for said in ["a", "b"] {
@@ -551,11 +551,11 @@ fn a_count_that_is_too_small_is_shown_as_it_should_be() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_stores_and_records_are_reported() {
     let here = project();
     let here = here.path();
     fs::remove_dir(store(here)).expect("it is empty");
-    assert!(complaint(here, &["log", "list"], "").contains("there is no store at `.co/evals`"));
+    assert!(complaint(here, &["log", "list"], "").contains("no store found at `.co/evals`"));
     assert!(!store(here).exists());
     record(here, MESSAGES);
     for (arguments, reason) in [
@@ -572,7 +572,10 @@ fn what_is_not_there_is_said() {
             &["log", "diff", "say_hello_to_alice"],
             "fewer than two runs",
         ),
-        (&["log", "diff", "x", "--runs", "1"], "two numbers of runs"),
+        (
+            &["log", "diff", "x", "--runs", "1"],
+            "expected two run numbers",
+        ),
         (
             &["log", "expect", "say_hello_to_alice", "--turn", "2", "x"],
             "has no turn 2; its last turn is 1",
@@ -598,7 +601,7 @@ fn a_store_is_pruned_and_verified() {
         0,
     );
     assert!(text.ends_with("deleted 2 files and 0 records\n"), "{text}");
-    assert!(run(here, &["log", "verify"], 0).contains("1 record, 1 run file: all is well"));
+    assert!(run(here, &["log", "verify"], 0).contains("1 record, 1 run file: no problems"));
     fs::remove_file(store(here).join("say_hello_to_alice.yaml")).expect("a file");
     let text = run(here, &["log", "verify"], 1);
     assert!(
@@ -640,7 +643,7 @@ fn the_log_is_a_suite() {
         "New ${{ X }}: #1"
     );
     assert_eq!(tests[2]["criteria"], "Hello, Alice!");
-    // Tests that are there are not touched; a further record is added.
+    // Existing tests do not change; the new record is added.
     let path = here.join("new/EVAL.yaml");
     let edited = fs::read_to_string(&path)
         .expect("a suite")
@@ -658,13 +661,13 @@ fn the_log_is_a_suite() {
         "{added}"
     );
     let text = run(here, &["convert", ".co/evals", "-o", "new/EVAL.yaml"], 0);
-    assert_eq!(text, "new/EVAL.yaml has all of these tests already\n");
+    assert_eq!(text, "new/EVAL.yaml already has all of these tests\n");
     let one = run(here, &["convert", ".co/evals/later.yaml", "--stdout"], 0);
     assert!(
         one.contains("name: later\ntests:\n  - id: later\n"),
         "{one}"
     );
-    // What was logged answers the suite that was made of it.
+    // The records answer the suite that was made from them.
     let again = "targets:\n  - {name: default, provider: replay, from: .co/evals}\n";
     write(&here.join("again.yaml"), again);
     run(
@@ -690,7 +693,7 @@ fn the_log_is_a_suite() {
 }
 
 #[test]
-fn a_record_with_a_blank_input_does_not_keep_others_from_being_tests() {
+fn a_record_with_a_blank_input_is_skipped() {
     let here = project();
     let here = here.path();
     record(here, r#"[{"role":"user","content":" "}]"#);
@@ -700,7 +703,7 @@ fn a_record_with_a_blank_input_does_not_keep_others_from_being_tests() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     assert!(
-        told.contains("`.co/evals/default.yaml` is left out"),
+        told.contains("`.co/evals/default.yaml` is skipped"),
         "{told}"
     );
     let suite = json(here, &["show", "new.yaml"], 0);

@@ -1,13 +1,13 @@
-//! What can be typed after `evalrig log`.
+//! The subcommands of `log` and their options.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use evalrig_run::runlog::SessionFormat;
 
 use super::TextOrJson;
-use super::running::KEEPING;
+use super::running::RESULTS;
 
-/// Runs are kept in `.co/evals`, one record for each input.
+/// The store has one record per input.
 #[derive(Debug, Args)]
 pub struct Log {
     #[command(subcommand)]
@@ -15,7 +15,7 @@ pub struct Log {
     /// The store [default: `.co/evals` in the repository root].
     #[arg(long, value_name = "DIR", global = true)]
     pub store: Option<String>,
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
     pub format: TextOrJson,
 }
@@ -25,30 +25,30 @@ pub enum LogCommand {
     /// List the records.
     #[command(after_help = "Example: evalrig log list --format json")]
     List,
-    /// Show a record: the newest run of every turn, older ones beneath.
+    /// Show a record: the newest run of every turn, then older runs.
     #[command(after_help = "Example: evalrig log show say_hello_to_alice")]
     Show(Named),
-    /// Compare two runs of a record; exit with 1 when something passed before and does not now.
+    /// Compare two runs of a record; exit with 1 if a turn no longer passes.
     #[command(after_help = "Example: evalrig log diff say_hello_to_alice --runs 1,2")]
     Diff(Diff),
     /// Print the messages of a run as a JSON array.
     #[command(after_help = "Example: evalrig log messages say_hello_to_alice --run 1")]
     Messages(Messages),
-    /// Write down what is expected of a turn.
+    /// Set the expected answer of a turn.
     #[command(after_help = "Example: evalrig log expect say_hello_to_alice \"Hello, Alice!\"")]
     Expect(Expect),
-    /// Write down whether the newest answer of a turn is good.
+    /// Mark the newest answer of a turn as pass or fail.
     #[command(after_help = "Example: evalrig log evaluate say_hello_to_alice fail \"no greeting\"")]
     Evaluate(Evaluate),
-    /// Record a session from standard input: chat messages, or what Claude Code or Codex wrote.
+    /// Record a session from standard input: chat messages, or the output of Claude Code or Codex.
     #[command(
         after_help = "Example: claude -p 'Fix the build' --output-format stream-json --verbose | evalrig log record --input 'Fix the build'"
     )]
     Record(Record),
-    /// Delete what is old.
+    /// Delete old runs and records.
     #[command(after_help = "Example: evalrig log prune --keep-runs 20 --dry-run")]
     Prune(Prune),
-    /// Check the store: unreadable files, runs that no summary mentions, numbers that do not fit.
+    /// Check the store for unreadable files, runs missing from summaries and wrong counts.
     #[command(after_help = "Example: evalrig log verify --repair")]
     Verify(Verify),
 }
@@ -74,7 +74,7 @@ pub struct Named {
 pub struct Diff {
     /// Name of the record.
     pub name: String,
-    /// Which runs, before and now [default: the last two].
+    /// The two runs, older first [default: the last two].
     #[arg(long, value_name = "A,B", value_parser = two_runs)]
     pub runs: Option<[u64; 2]>,
 }
@@ -83,7 +83,7 @@ pub struct Diff {
 pub struct Messages {
     /// Name of the record.
     pub name: String,
-    /// Which run [default: the newest].
+    /// The run [default: the newest].
     #[arg(long, value_name = "N")]
     pub run: Option<u64>,
 }
@@ -92,9 +92,9 @@ pub struct Messages {
 pub struct Expect {
     /// Name of the record.
     pub name: String,
-    /// What is expected.
+    /// The expected answer.
     pub text: String,
-    /// Which turn, from 1 [default: the last].
+    /// The turn, counted from 1 [default: the last].
     #[arg(long, value_name = "K")]
     pub turn: Option<usize>,
 }
@@ -103,11 +103,11 @@ pub struct Expect {
 pub struct Evaluate {
     /// Name of the record.
     pub name: String,
-    /// What you make of it.
+    /// The verdict.
     pub word: WordName,
-    /// Why.
+    /// The reason.
     pub note: Option<String>,
-    /// Which turn, from 1 [default: the last].
+    /// The turn, counted from 1 [default: the last].
     #[arg(long, value_name = "K")]
     pub turn: Option<usize>,
 }
@@ -120,16 +120,16 @@ pub enum WordName {
 
 #[derive(Debug, Args)]
 pub struct Record {
-    /// What was asked, for sessions that do not say it themselves.
+    /// The user's message, if the session does not contain it.
     #[arg(long, value_name = "TEXT")]
     pub input: Option<String>,
-    /// Who wrote the session [default: by its look].
-    #[arg(long, value_name = "WRITER", value_parser = session_format())]
+    /// The format of the session [default: detected].
+    #[arg(long, value_name = "FORMAT", value_parser = session_format())]
     pub from: Option<SessionFormat>,
-    /// The model, where the session does not name it.
+    /// The model, if the session does not name it.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// What is expected of the last answer.
+    /// The expected last answer.
     #[arg(long, value_name = "TEXT")]
     pub expected: Option<String>,
 }
@@ -143,38 +143,38 @@ fn session_format() -> impl TypedValueParser<Value = SessionFormat> {
 
 #[derive(Debug, Args)]
 pub struct Prune {
-    /// Run files to keep of each record.
+    /// Run files to keep per record.
     #[arg(long, value_name = "N")]
     pub keep_runs: Option<usize>,
-    /// Older runs to keep in each turn's history.
+    /// Older runs to keep in the history of each turn.
     #[arg(long, value_name = "M")]
     pub keep_history: Option<usize>,
-    /// Records to keep, the newest.
+    /// Records to keep; the newest are kept.
     #[arg(long, value_name = "N")]
     pub keep_records: Option<usize>,
-    /// Only say what would go.
+    /// Print what would be deleted, and delete nothing.
     #[arg(long)]
     pub dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// Mend what can be mended; no run is thrown away.
+    /// Repair what can be repaired; no run is deleted.
     #[arg(long)]
     pub repair: bool,
 }
 
-/// Options of `run` about the store.
+/// Options of `run` for the store.
 #[derive(Debug, Clone, Args)]
 pub struct Recording {
-    /// Where runs are recorded [default: `.co/evals` in the repository root].
-    #[arg(long, value_name = "DIR", help_heading = KEEPING)]
+    /// The store for records [default: `.co/evals` in the repository root].
+    #[arg(long, value_name = "DIR", help_heading = RESULTS)]
     pub store: Option<String>,
-    /// Record nothing in `.co/evals`.
-    #[arg(long, conflicts_with_all = ["store", "keep_runs"], help_heading = KEEPING)]
+    /// Do not record the run in `.co/evals`.
+    #[arg(long, conflicts_with_all = ["store", "keep_runs"], help_heading = RESULTS)]
     pub no_record: bool,
-    /// Delete all but the newest N run files of each record that is written.
-    #[arg(long, value_name = "N", help_heading = KEEPING)]
+    /// Keep the newest N run files of each record that is written; delete the others.
+    #[arg(long, value_name = "N", help_heading = RESULTS)]
     pub keep_runs: Option<usize>,
 }
 
@@ -182,6 +182,6 @@ fn two_runs(text: &str) -> Result<[u64; 2], String> {
     let runs: Option<Vec<u64>> = text.split(',').map(|one| one.trim().parse().ok()).collect();
     match runs.as_deref() {
         Some([before, now]) => Ok([*before, *now]),
-        _ => Err("two numbers of runs are wanted, such as `1,2`".to_owned()),
+        _ => Err("expected two run numbers such as `1,2`".to_owned()),
     }
 }

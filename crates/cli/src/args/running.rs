@@ -1,83 +1,81 @@
-//! The options of `run` and of what goes on with a run: `grade`, `report`, `compare`.
+//! The options of `run`, and of `report`, `compare` and `grade`, which work on its results.
 
 use clap::{Args, ValueEnum};
 
-use super::{Loading, Recording};
+use super::{LOADING, Loading, Recording};
 
-const WHAT: &str = "What is run";
-const HOW: &str = "How it is run";
+const SELECTION: &str = "Selection";
+const LIMITS: &str = "Limits";
 const GRADING: &str = "Grading";
-pub const KEEPING: &str = "What is kept";
-const REPORTING: &str = "Reports";
-const COMPARING: &str = "Comparing";
+pub const RESULTS: &str = "Results";
+const COMPARISON: &str = "Comparison";
 
-/// What is run, and against what.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Files, directories or patterns; `!PATTERN` takes away [default: the current directory].
+    /// Files, directories or patterns; `!PATTERN` excludes [default: the current directory].
     pub paths: Vec<String>,
-    /// Run against this target, whatever the suite says; repeatable.
-    #[arg(long = "target", value_name = "NAME", help_heading = WHAT)]
+    /// Run against this target instead of the suite's; repeatable.
+    #[arg(short, long = "target", value_name = "NAME")]
     pub target: Vec<String>,
-    /// Only tests whose id fits; `!GLOB` excludes; repeatable.
-    #[arg(long, value_name = "GLOB", help_heading = WHAT)]
+    /// Run tests whose id matches; `!GLOB` excludes; repeatable.
+    #[arg(short, long, value_name = "GLOB")]
     pub filter: Vec<String>,
-    /// Only tests with this tag; repeatable.
-    #[arg(long, value_name = "TAG", help_heading = WHAT)]
+    /// Run tests with this tag; repeatable.
+    #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
-    /// Only what did not pass in a results file [default: the latest].
-    #[arg(long, value_name = "RESULTS", num_args = 0..=1, require_equals = true, default_missing_value = LATEST, help_heading = WHAT)]
-    pub failed: Option<String>,
-    /// How often each test is run, whatever the suite says.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), help_heading = WHAT)]
+    /// Run each test N times, instead of as often as the suite says.
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub trials: Option<u32>,
-    /// Only so many tests, chosen by the seed.
-    #[arg(long, value_name = "N", help_heading = WHAT)]
-    pub sample: Option<usize>,
-    /// Seed of every choice that is left to chance.
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = WHAT)]
-    pub seed: u64,
-    /// Only part I of N; the parts together are the whole.
-    #[arg(long, value_name = "I/N", help_heading = WHAT)]
-    pub shard: Option<String>,
-    /// Go on with an interrupted run [default: the latest].
-    #[arg(long, value_name = "RESULTS", num_args = 0..=1, require_equals = true, default_missing_value = LATEST, conflicts_with_all = ["output", "failed"], help_heading = WHAT)]
-    pub resume: Option<String>,
-    /// Call nothing; print how many calls there would be and what they may cost.
-    #[arg(long, help_heading = WHAT)]
-    pub dry_run: bool,
-    /// The targets file [default: the nearest `.evalrig/targets.yaml`].
-    #[arg(long, value_name = "FILE", help_heading = WHAT)]
-    pub targets: Option<String>,
-    /// Cases at once [default: cores for processes, four times that for HTTP].
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = HOW)]
+    /// Run N cases at once [default: one per core; four per core for HTTP targets].
+    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     pub workers: Option<usize>,
-    /// Seconds that one attempt may take.
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), help_heading = HOW)]
-    pub timeout: Option<u64>,
-    /// Further attempts after a transport failure.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10), help_heading = HOW)]
-    pub retries: Option<u32>,
-    /// Stop when so many cases could not be measured.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = HOW)]
-    pub max_errors: Option<u64>,
-    /// Stop when targets and judges have cost this much.
-    #[arg(long, value_name = "USD", value_parser = amount, help_heading = HOW)]
-    pub budget_usd: Option<f64>,
+    /// Run only what did not pass in a results file [default: the latest].
+    #[arg(long, value_name = "RESULTS", num_args = 0..=1, require_equals = true, default_missing_value = LATEST)]
+    pub failed: Option<String>,
+    /// Continue an interrupted run [default: the latest].
+    #[arg(long, value_name = "RESULTS", num_args = 0..=1, require_equals = true, default_missing_value = LATEST, conflicts_with_all = ["output", "failed"])]
+    pub resume: Option<String>,
+    /// Print the number of calls and their estimated cost, and call nothing.
+    #[arg(long)]
+    pub dry_run: bool,
     #[command(flatten)]
-    pub grading: Grading,
+    pub reports: Reports,
     #[command(flatten)]
     pub keeping: Keeping,
     #[command(flatten)]
     pub recording: Recording,
+    /// Run a random sample of N tests; see --seed.
+    #[arg(long, value_name = "N", help_heading = SELECTION)]
+    pub sample: Option<usize>,
+    /// Run shard I of N; together the shards run every test once.
+    #[arg(long, value_name = "I/N", help_heading = SELECTION)]
+    pub shard: Option<String>,
+    /// Seed for everything random.
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = SELECTION)]
+    pub seed: u64,
+    /// Timeout of one attempt.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), help_heading = LIMITS)]
+    pub timeout: Option<u64>,
+    /// Retries after a transport failure.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10), help_heading = LIMITS)]
+    pub retries: Option<u32>,
+    /// Stop when N cases could not be measured.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = LIMITS)]
+    pub max_errors: Option<u64>,
+    /// Stop when targets and judges have cost this much.
+    #[arg(long, value_name = "USD", value_parser = amount, help_heading = LIMITS)]
+    pub budget_usd: Option<f64>,
+    #[command(flatten)]
+    pub grading: Grading,
     #[command(flatten)]
     pub against: Against,
-    /// Let only the comparison decide: exit with 0 when better or equivalent, with 1 when worse, with
-    /// 3 when nothing is settled.
-    #[arg(long, requires = "baseline", conflicts_with_all = ["failed", "allow_borderline", "pass_trials"], help_heading = COMPARING)]
+    /// Base the exit code on the comparison alone: 0 if better or equivalent, 1 if worse, 3 if
+    /// inconclusive.
+    #[arg(long, requires = "baseline", conflicts_with_all = ["failed", "allow_borderline", "pass_trials"], help_heading = COMPARISON)]
     pub gate: bool,
-    #[command(flatten)]
-    pub reports: Reports,
+    /// The targets file [default: the nearest `.evalrig/targets.yaml`].
+    #[arg(long, value_name = "FILE", help_heading = LOADING)]
+    pub targets: Option<String>,
     #[command(flatten)]
     pub loading: Loading,
 }
@@ -85,22 +83,22 @@ pub struct Run {
 /// How answers are graded.
 #[derive(Debug, Clone, Args)]
 pub struct Grading {
-    /// The target that judges, where an assertion names none.
+    /// The target that judges, unless an assertion names another.
     #[arg(long, value_name = "NAME", help_heading = GRADING)]
     pub judge: Option<String>,
-    /// Leave out what a model has to judge.
+    /// Skip assertions that need a model as a judge.
     #[arg(long, conflicts_with_all = ["judge", "judge_criteria"], help_heading = GRADING)]
     pub skip_judges: bool,
-    /// Judge `criteria` too where a test has assertions.
+    /// Judge `criteria` even if a test has assertions.
     #[arg(long, help_heading = GRADING)]
     pub judge_criteria: bool,
-    /// Score from which a case passes [default: the suite's, else 0.8].
+    /// Lowest score that passes [default: the suite's, else 0.8].
     #[arg(long, value_name = "SCORE", value_parser = share, help_heading = GRADING)]
     pub pass: Option<f64>,
-    /// Score from which a case is borderline [default: the suite's, else 0.6].
+    /// Lowest score that is borderline [default: the suite's, else 0.6].
     #[arg(long, value_name = "SCORE", value_parser = share, help_heading = GRADING)]
     pub borderline: Option<f64>,
-    /// Exit with 0 when tests are borderline.
+    /// Exit with 0 even if tests are borderline.
     #[arg(long, help_heading = GRADING)]
     pub allow_borderline: bool,
     /// Share of a test's trials that must pass.
@@ -108,66 +106,68 @@ pub struct Grading {
     pub pass_trials: f64,
 }
 
-/// Which earlier run a run is seen against.
+/// The baseline of a run.
 #[derive(Debug, Clone, Args)]
 pub struct Against {
     /// Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`.
-    #[arg(long, value_name = "RUN", help_heading = COMPARING)]
+    #[arg(long, value_name = "RUN", help_heading = COMPARISON)]
     pub baseline: Option<String>,
-    /// Differences of the rate, or of the mean score, below this do not matter.
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = evalrig_core::compare::DEFAULT_MARGIN, requires = "baseline", help_heading = COMPARING)]
+    /// Ignore differences in pass rate, or mean score, that are smaller than this.
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = evalrig_core::compare::DEFAULT_MARGIN, requires = "baseline", help_heading = COMPARISON)]
     pub margin: f64,
-    /// Compare how many trials pass, or what they score.
-    #[arg(long, value_name = "MEASURE", default_value = "pass", requires = "baseline", help_heading = COMPARING)]
+    /// Compare pass rates or mean scores.
+    #[arg(long, value_name = "MEASURE", default_value = "pass", requires = "baseline", help_heading = COMPARISON)]
     pub measure: MeasureName,
 }
 
-/// What is kept of a run.
+/// Which results are saved, and where.
 #[derive(Debug, Clone, Args)]
 pub struct Keeping {
-    /// Where the rows go [default: `.evalrig/results` in the repository root].
-    #[arg(long, value_name = "FILE", help_heading = KEEPING)]
+    /// The results file to write [default: a new one in `.evalrig/results` of the repository root].
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
-    /// Keep the messages of every case, so that tool calls can be graded again.
-    #[arg(long, help_heading = KEEPING)]
+    /// Save the messages of every case, so that `grade` can check tool calls.
+    #[arg(long, help_heading = RESULTS)]
     pub messages: bool,
 }
 
 #[derive(Debug, Clone, Args)]
 pub struct Reports {
-    /// What to report, and where to; repeatable [default: terminal].
-    #[arg(long = "report", value_name = "NAME[=PATH]", help_heading = REPORTING, long_help = report_help())]
+    /// Report format, and the file to write it to; repeatable [default: terminal].
+    #[arg(long = "report", value_name = "NAME[=PATH]", long_help = report_help())]
     pub list: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Grade {
-    /// A results file.
+    /// The results file.
     pub results: String,
-    /// The suite whose assertions grade [default: where the rows say they come from].
+    /// The suite with the assertions [default: the suite named in the results].
     #[arg(long, value_name = "FILE")]
     pub suite: Option<String>,
-    /// The targets file, for judges [default: the nearest `.evalrig/targets.yaml`].
-    #[arg(long, value_name = "FILE")]
-    pub targets: Option<String>,
-    /// Cases at once.
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    /// Grade N cases at once.
+    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     pub workers: Option<usize>,
     #[command(flatten)]
-    pub grading: Grading,
+    pub reports: Reports,
     #[command(flatten)]
     pub keeping: Keeping,
     #[command(flatten)]
-    pub reports: Reports,
+    pub grading: Grading,
+    /// The targets file, for judges [default: the nearest `.evalrig/targets.yaml`].
+    #[arg(long, value_name = "FILE", help_heading = LOADING)]
+    pub targets: Option<String>,
     #[command(flatten)]
     pub loading: Loading,
 }
 
 #[derive(Debug, Args)]
 pub struct ReportRun {
-    /// A results file.
+    /// The results file.
     pub results: String,
-    /// Exit with 0 when tests are borderline.
+    #[command(flatten)]
+    pub reports: Reports,
+    /// Exit with 0 even if tests are borderline.
     #[arg(long)]
     pub allow_borderline: bool,
     /// Share of a test's trials that must pass.
@@ -175,45 +175,44 @@ pub struct ReportRun {
     pub pass_trials: f64,
     #[command(flatten)]
     pub against: Against,
-    /// Let only the comparison decide: exit with 0 when better or equivalent, with 1 when worse, with
-    /// 3 when nothing is settled.
-    #[arg(long, requires = "baseline", conflicts_with_all = ["allow_borderline", "pass_trials"], help_heading = COMPARING)]
+    /// Base the exit code on the comparison alone: 0 if better or equivalent, 1 if worse, 3 if
+    /// inconclusive.
+    #[arg(long, requires = "baseline", conflicts_with_all = ["allow_borderline", "pass_trials"], help_heading = COMPARISON)]
     pub gate: bool,
-    #[command(flatten)]
-    pub reports: Reports,
-    /// Repository root: where the paths of the rows start [default: the nearest directory with
+    /// Repository root: paths in the results start there [default: the nearest directory with
     /// `.git`].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = LOADING)]
     pub root: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The run before: a results file, a directory with results, `latest` or `latest~N`.
+    /// The earlier run: a results file, a directory with results, `latest` or `latest~N`.
     #[arg(required_unless_present = "selftest")]
     pub base: Option<String>,
-    /// The run after.
+    /// The later run.
     #[arg(required_unless_present = "selftest")]
     pub candidate: Option<String>,
-    /// How to print it.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ComparisonFormat,
-    /// Differences of the rate, or of the mean score, below this do not matter.
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = evalrig_core::compare::DEFAULT_MARGIN)]
-    pub margin: f64,
-    /// Compare how many trials pass, or what they score.
-    #[arg(long, value_name = "MEASURE", default_value = "pass")]
-    pub measure: MeasureName,
-    /// Let only the verdict decide: exit with 1 when worse, with 3 when nothing is settled.
+    /// Base the exit code on the verdict alone: 0 if better or equivalent, 1 if worse, 3 if
+    /// inconclusive.
     #[arg(long)]
     pub gate: bool,
-    /// Seed of what is left to chance [default: made from the runs].
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Try the gate on the trials of one run: how often it raises a false alarm, and how small a
-    /// drop it would catch.
+    /// Ignore differences in pass rate, or mean score, that are smaller than this.
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = evalrig_core::compare::DEFAULT_MARGIN)]
+    pub margin: f64,
+    /// Compare pass rates or mean scores.
+    #[arg(long, value_name = "MEASURE", default_value = "pass")]
+    pub measure: MeasureName,
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ComparisonFormat,
+    /// Test the gate on the trials of one run: how often it raises a false alarm, and the smallest
+    /// drop that it would catch.
     #[arg(long, value_name = "RESULTS", conflicts_with_all = ["base", "candidate", "gate"])]
     pub selftest: Option<String>,
+    /// Seed for everything random [default: derived from the runs].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -231,34 +230,34 @@ pub enum MeasureName {
 
 /// Shown at the end of `run --help`.
 pub(super) const RUN_HELP: &str = "\
-Example: evalrig run evals --target claude --report junit=junit.xml
-Example: evalrig run evals --trials 5 --baseline main.jsonl --gate
+Example: evalrig run evals -t claude --report junit=junit.xml
+Example: evalrig run evals -n 5 --baseline main.jsonl --gate
 
 Exit codes:
-  0  every test passed; with --gate: better than the baseline or equivalent to it, whatever fails
+  0  every test passed; with --gate: better than the baseline or equivalent to it
   1  a test failed or was borderline; with --gate: worse than the baseline
-  2  could not start: usage, a fault in a suite, no targets file, no judge, no baseline
-  3  something could not be measured; with --gate also: nothing is settled
-  4  nothing was selected, or no test could be graded; with --gate: no test in common
-  130, 143  interrupted by a signal; what was finished is kept";
+  2  could not start: wrong usage, an error in a suite, no targets file, no judge, no baseline
+  3  a case could not be measured; with --gate also: inconclusive
+  4  no test was selected or could be graded; with --gate: no test in common with the baseline
+  130, 143  interrupted by a signal; finished cases are saved";
 
 /// Shown at the end of `compare --help`.
 pub(super) const COMPARE_HELP: &str = "\
 Example: evalrig compare latest~1 latest --gate
 
 Exit codes:
-  0  with --gate: better or equivalent; without: no test regressed, and the whole is not worse
-  1  with --gate: worse; without: a test regressed, or the whole is worse
-  2  could not start: usage, a file that is missing or no results
-  3  with --gate: nothing is settled; with and without: a test could not be measured
+  0  no test regressed, and the run as a whole is not worse; with --gate: better or equivalent
+  1  a test regressed, or the run as a whole is worse; with --gate: worse
+  2  could not start: wrong usage, a missing file, or a file that is not a results file
+  3  a test could not be measured; with --gate also: inconclusive
   4  no test was measured in both runs";
 
-/// Stands for the newest results file.
+/// Names the newest results file.
 pub const LATEST: &str = evalrig_run::session::LATEST;
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("a number of at least 1 is wanted".to_owned()),
+        Ok(0) | Err(_) => Err("expected a whole number of at least 1".to_owned()),
         Ok(number) => Ok(number),
     }
 }
@@ -266,19 +265,20 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value <= 1.0 => Ok(value),
-        _ => Err("a number above 0 and up to 1 is wanted".to_owned()),
+        _ => Err("expected a number above 0 and at most 1".to_owned()),
     }
 }
 
 fn amount(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err("a number above 0 is wanted".to_owned()),
+        _ => Err("expected a number above 0".to_owned()),
     }
 }
 
 fn report_help() -> String {
-    let mut text = "What to report, and where to; repeatable [default: terminal]\n".to_owned();
+    let mut text =
+        "Report format, and the file to write it to; repeatable [default: terminal]\n".to_owned();
     for report in evalrig_run::report::REPORTS {
         text += &format!("\n  {:<9} {}", report.name, report.doc);
     }

@@ -4,9 +4,10 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, Completions};
 use crate::context::print_text;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-pub fn run(args: &Completions) -> Result<Exit, Exit> {
+pub fn run(args: &Completions) -> Result<Exit, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "evalrig", &mut script);
     print_text(&String::from_utf8_lossy(&script))?;

@@ -1,5 +1,5 @@
-//! `convert`: an evals.json, or what was logged, as a suite that people can read. The result is read
-//! again before it is written, and an existing file is replaced only when asked.
+//! `convert`: writes an evals.json or records of the store as a suite. The result is read again
+//! before it is written, and an existing file is overwritten only with `--force`.
 
 mod records;
 
@@ -17,27 +17,28 @@ use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::{Disk, Durability, FileDraft, behind_link, directory_of};
 
 use crate::args::Convert;
-use crate::context::{Context, print_text, report_error};
+use crate::context::{Context, print_message, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, Findings, format_named};
 
 const SUPPORTED: &str =
-    "`convert` reads evals.json, eval sets, lists of triggers and `.co/evals` records";
+    "`convert` reads evals.json, eval sets, trigger lists and `.co/evals` records";
 
-pub fn run(context: &Context, args: &Convert) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     context.check(&args.loading)?;
     if let Some(logged) = records::source(&context.absolute(&args.file)) {
         return records::run(context, args, &logged);
     }
-    let source = source_path(context, &args.file).map_err(refuse)?;
-    let output = Output::new(context, args).map_err(refuse)?;
+    let source = source_path(context, &args.file).map_err(CommandError::CouldNotStart)?;
+    let output = Output::new(context, args).map_err(CommandError::CouldNotStart)?;
     let first = Reading::of(context, args, &source, &Disk);
     let Some(suite) = first.sound() else {
         first.show(context);
         if !first.findings.is_blocked() {
-            report_error(&format!("`{}` is no suite", args.file));
+            return Err(CommandError::not_a_suite(&args.file));
         }
-        return Err(Exit::CouldNotStart);
+        return Err(CommandError::InvalidSuite);
     };
     let place = output.place(context);
     let directory = place.parent().unwrap_or(&place);
@@ -54,21 +55,16 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, Exit> {
     first.show(context);
     if second.sound().is_none() {
         second.show(context);
-        return Err(refuse(format!(
-            "`{}` says something that no suite can say; nothing was written",
+        return Err(CommandError::CouldNotStart(format!(
+            "`{}` cannot be expressed as a suite; nothing was written",
             args.file
         )));
     }
     output.write(context, suite, &text)?;
     if !context.global.quiet {
-        tell_news(&first, &second, output.shown());
+        warn_of_new_errors(&first, &second, output.shown());
     }
     Ok(Exit::Success)
-}
-
-fn refuse(message: String) -> Exit {
-    report_error(&message);
-    Exit::CouldNotStart
 }
 
 fn source_path(context: &Context, file: &str) -> Result<Utf8PathBuf, String> {
@@ -81,7 +77,7 @@ fn source_path(context: &Context, file: &str) -> Result<Utf8PathBuf, String> {
     match ending.as_deref() {
         Some("json") => Ok(path),
         Some("yaml" | "yml" | "jsonl") => Err(format!(
-            "`{file}` is no JSON file: {SUPPORTED}; `evalrig show {file}` prints a suite in the \
+            "`{file}` is not a JSON file: {SUPPORTED}; `evalrig show {file}` prints a suite in \
              canonical form"
         )),
         _ => Err(format!("`{file}` does not end in .json; {SUPPORTED}")),
@@ -112,13 +108,13 @@ impl Reading {
         }
     }
 
-    /// The suite, unless something about it must be mended first.
+    /// The suite, unless it has blocking errors.
     fn sound(&self) -> Option<&Suite> {
         let suite = self.suite.as_ref();
         suite.filter(|_| !self.findings.is_blocked())
     }
 
-    /// On standard error: the answer may go to standard output.
+    /// Prints diagnostics to standard error, because the suite may go to standard output.
     fn show(&self, context: &Context) {
         let least = match (context.global.quiet, context.global.verbose) {
             (true, _) => Severity::Error,
@@ -151,7 +147,7 @@ impl Reading {
         }
     }
 
-    /// How often each error was found.
+    /// The number of errors by name.
     fn errors(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         let all = self.findings.diagnostics().iter();
@@ -162,8 +158,8 @@ impl Reading {
     }
 }
 
-/// A suite asks for more than an evals.json, such as criteria: the author should not be surprised.
-fn tell_news(first: &Reading, second: &Reading, shown: &str) {
+/// Warns of errors that the suite has and the evals.json had not, such as missing criteria.
+fn warn_of_new_errors(first: &Reading, second: &Reading, shown: &str) {
     let before = first.errors();
     let news: Vec<String> = second
         .errors()
@@ -172,8 +168,8 @@ fn tell_news(first: &Reading, second: &Reading, shown: &str) {
         .map(|(name, count)| format!("{name} ({count})"))
         .collect();
     if !news.is_empty() {
-        report_error(&format!(
-            "`evalrig validate` will report more in {shown}: {}",
+        print_message(&format!(
+            "`evalrig validate` will report these errors in {shown}: {}",
             news.join(", ")
         ));
     }
@@ -203,15 +199,13 @@ impl Output {
         let path = context.absolute(&shown);
         if Disk.kind(&path) == Some(EntryKind::Directory) {
             let inside = format!("{}/EVAL.yaml", shown.trim_end_matches('/'));
-            return Err(format!("`{shown}` is a directory; write `-o {inside}`"));
+            return Err(format!("`{shown}` is a directory; use `-o {inside}`"));
         }
         let ending = path.extension().map(str::to_ascii_lowercase);
         if !matches!(ending.as_deref(), Some("yaml" | "yml")) {
-            return Err(format!(
-                "`{shown}` would hold YAML and must end in .yaml or .yml"
-            ));
+            return Err(format!("`{shown}` must end in .yaml or .yml"));
         }
-        // A link that leads nowhere is something too.
+        // A broken link counts as an existing file.
         if !args.force && path.symlink_metadata().is_ok() {
             return Err(exists(&shown));
         }
@@ -227,7 +221,7 @@ impl Output {
         })
     }
 
-    /// Where the suite will lie; its paths start there.
+    /// The path of the suite; its own paths are relative to it.
     fn place(&self, context: &Context) -> Utf8PathBuf {
         match self {
             Self::Stdout => context.working_directory.join("EVAL.yaml"),
@@ -235,7 +229,7 @@ impl Output {
         }
     }
 
-    /// For messages.
+    /// Its name in messages.
     fn shown(&self) -> &str {
         match self {
             Self::Stdout => "this suite",
@@ -243,7 +237,7 @@ impl Output {
         }
     }
 
-    fn write(&self, context: &Context, suite: &Suite, text: &str) -> Result<(), Exit> {
+    fn write(&self, context: &Context, suite: &Suite, text: &str) -> Result<(), CommandError> {
         let Self::File {
             path,
             shown,
@@ -259,25 +253,25 @@ impl Output {
                 let noun = if count == 1 { "test" } else { "tests" };
                 print_text(&format!("wrote {shown} ({}, {count} {noun})\n", suite.name))
             }
-            // The same kind is given for a parent that is no directory.
+            // A parent that is a file gives the same kind of error.
             Err(error)
                 if error.kind() == io::ErrorKind::AlreadyExists
                     && path.symlink_metadata().is_ok() =>
             {
-                Err(refuse(exists(shown)))
+                Err(CommandError::CouldNotStart(exists(shown)))
             }
-            Err(error) => Err(refuse(format!("cannot write `{shown}`: {error}"))),
+            Err(error) => Err(CommandError::cannot_write(shown, &error)),
         }
     }
 }
 
 fn exists(shown: &str) -> String {
-    format!("`{shown}` exists already; nothing was written (`--force` replaces it)")
+    format!("`{shown}` already exists; use `--force` to overwrite it")
 }
 
 fn write(path: &Utf8Path, bytes: &[u8], replaces: Replaces) -> io::Result<()> {
     fs::create_dir_all(directory_of(path))?;
-    // A link stays a link.
+    // Replaces the target of a link, not the link.
     let mut draft = FileDraft::create(&behind_link(path))?;
     draft.write_all(bytes)?;
     match replaces {

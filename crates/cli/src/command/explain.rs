@@ -1,4 +1,4 @@
-//! `explain`: the doc that stands beside the code.
+//! `explain`: prints the documentation of diagnostics, assertion types and providers.
 
 use evalrig_core::assertion::{AssertionKind, COMMON_FIELDS, KINDS, kind_named};
 use evalrig_core::codes::all_codes;
@@ -9,10 +9,11 @@ use evalrig_run::provider::{PROVIDERS, Provider, provider_named};
 use evalrig_run::setting::TARGET_FIELDS;
 
 use crate::args::{Explain, TextOrJson};
-use crate::context::{Context, print_text, report_error};
+use crate::context::print_text;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-/// Something that has a doc.
+/// Something that has documentation.
 #[derive(Debug, Clone, Copy)]
 enum Topic {
     Diagnostic(&'static Code),
@@ -20,15 +21,14 @@ enum Topic {
     Provider(&'static Provider),
 }
 
-pub fn run(_: &Context, args: &Explain) -> Result<Exit, Exit> {
+pub fn run(args: &Explain) -> Result<Exit, CommandError> {
     let text = match (&args.name, args.format) {
         (None, TextOrJson::Text) => index(),
         (None, TextOrJson::Json) => as_json(&topics()),
         (Some(name), format) => {
             let found = named(name);
             if found.is_empty() {
-                report_error(&unknown(name));
-                return Err(Exit::CouldNotStart);
+                return Err(CommandError::CouldNotStart(unknown(name)));
             }
             match format {
                 TextOrJson::Text => found
@@ -58,7 +58,7 @@ fn topics() -> Vec<Topic> {
 }
 
 fn named(name: &str) -> Vec<Topic> {
-    // Type names may be written with `_`; nobody should have to know where else.
+    // Suites may spell type names with `_`; here that works for every name.
     let name = name.trim().to_lowercase().replace('_', "-");
     let mut found: Vec<Topic> = Vec::new();
     found.extend(kind_named(&name).map(Topic::Assertion));
@@ -172,7 +172,7 @@ fn index() -> String {
     text + "\n`evalrig explain NAME` prints the whole page.\n"
 }
 
-/// A name and the first sentence of its doc.
+/// A name and the first sentence of its documentation.
 fn entry(name: &str, doc: &str) -> String {
     let paragraph = doc
         .trim()

@@ -6,13 +6,14 @@ use evalrig_run::session::{LoadOptions, RegradeSpec, regrade};
 
 use crate::args::Grade;
 use crate::context::Context;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::progress::Progress;
 
-use super::refusal::{notify, report_session_error};
+use super::notice::notify;
 use super::run::{grading, listener, reports};
 
-pub fn run(context: &Context, args: &Grade) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &Grade) -> Result<Exit, CommandError> {
     let absolute = |path: &String| context.absolute(path);
     let spec = RegradeSpec {
         loading: LoadOptions {
@@ -31,6 +32,5 @@ pub fn run(context: &Context, args: &Grade) -> Result<Exit, Exit> {
     let progress = Arc::new(Progress::new(context.global.quiet));
     let outcome = regrade(&spec, &mut notify(context), listener(&progress));
     progress.clear();
-    let outcome = outcome.map_err(|error| report_session_error(context, error))?;
-    Ok(outcome.exit.into())
+    Ok(outcome?.exit.into())
 }

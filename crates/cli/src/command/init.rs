@@ -1,4 +1,4 @@
-//! `init`: a small suite, and a mock target that answers it.
+//! `init`: writes a small suite and a mock target that answers it.
 
 use std::fs;
 use std::io::Write;
@@ -6,33 +6,32 @@ use std::io::Write;
 use camino::Utf8Path;
 
 use crate::args::Init;
-use crate::context::{Context, print_text, report_error};
+use crate::context::{Context, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 
 const SUITE: &str = include_str!("../../templates/EVAL.yaml");
 const TARGETS: &str = include_str!("../../templates/targets.yaml");
 
-pub fn run(context: &Context, args: &Init) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &Init) -> Result<Exit, CommandError> {
     let shown = args.directory.as_deref().unwrap_or(".");
     let directory = context.absolute(shown);
     if directory.exists() && !directory.is_dir() {
-        report_error(&format!("`{shown}` is not a directory"));
-        return Err(Exit::CouldNotStart);
+        return Err(CommandError::CouldNotStart(format!(
+            "`{shown}` is not a directory"
+        )));
     }
     let files = [("EVAL.yaml", SUITE), (".evalrig/targets.yaml", TARGETS)];
     let existing = files.iter().find(|(name, _)| directory.join(name).exists());
     if let Some((name, _)) = existing {
-        report_error(&format!(
-            "`{}` exists already; nothing was written",
-            joined(shown, name)
-        ));
-        return Err(Exit::CouldNotStart);
+        let file = joined(shown, name);
+        return Err(CommandError::CouldNotStart(format!(
+            "`{file}` already exists; nothing was written"
+        )));
     }
     for (name, content) in files {
-        if let Err(error) = create(&directory.join(name), content) {
-            report_error(&format!("cannot write `{}`: {error}", joined(shown, name)));
-            return Err(Exit::CouldNotStart);
-        }
+        create(&directory.join(name), content)
+            .map_err(|error| CommandError::cannot_write(&joined(shown, name), &error))?;
     }
     print_text(&next_steps(shown))?;
     Ok(Exit::Success)
@@ -45,7 +44,7 @@ fn joined(directory: &str, name: &str) -> String {
     }
 }
 
-/// Never writes over a file that appeared in between.
+/// Fails if the file has appeared in the meantime.
 fn create(path: &Utf8Path, content: &str) -> std::io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
@@ -64,8 +63,8 @@ fn next_steps(directory: &str) -> String {
     let validate = format!("evalrig validate{on}");
     let (files, commands) = (targets.chars().count(), validate.chars().count());
     format!(
-        "wrote {suite:<files$}  three tests, ready to be changed\n\
+        "wrote {suite:<files$}  three tests to start from\n\
          wrote {targets}  a mock target that answers them\n\n\
-         next:\n  {run:<commands$}  runs them; one fails and says why\n  {validate}  checks every line\n",
+         next:\n  {run:<commands$}  run the tests; one fails and shows why\n  {validate}  check the files\n",
     )
 }

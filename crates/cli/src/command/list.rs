@@ -9,10 +9,11 @@ use evalrig_core::source::Sources;
 
 use crate::args::{List, TextOrJson};
 use crate::command::suite::{LoadedSuite, load};
-use crate::context::{Context, print_text, report_error};
+use crate::context::{Context, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &List) -> Result<Exit, CommandError> {
     context.check(&args.loading)?;
     let found = context.discover(&args.paths)?;
     let mut suites = Vec::new();
@@ -20,14 +21,15 @@ pub fn run(context: &Context, args: &List) -> Result<Exit, Exit> {
     for one in &found {
         match load(context, &args.loading, one) {
             Ok(Some(suite)) => suites.push((one, suite)),
-            // A file of another tool that was merely found is passed over.
+            // A file of another tool that was found, not named, is skipped.
             Ok(None) if one.origin == Origin::Found => {}
             Ok(None) | Err(_) => exit = Exit::CouldNotStart,
         }
     }
     if suites.is_empty() && exit == Exit::Success {
-        report_error("no suite was found");
-        return Err(Exit::NothingSelected);
+        return Err(CommandError::NothingSelected(
+            "no suite was found".to_owned(),
+        ));
     }
     let text = match args.format {
         TextOrJson::Text => suites
@@ -48,13 +50,13 @@ fn line_of(sources: &Sources, test: &Test) -> u32 {
     sources.position(test.span).line
 }
 
-/// The file a test is written in, when it is not the suite's own.
+/// The file that contains a test, if it is not the suite.
 fn file_of<'s>(one: &FoundSuite, sources: &'s Sources, test: &Test) -> Option<&'s Utf8Path> {
     let path = sources.get(test.span.source).path();
     (path != one.path).then_some(path)
 }
 
-/// `8`, or `cases/more.yaml:8`, seen from the suite's directory.
+/// `8`, or `cases/more.yaml:8` relative to the suite's directory.
 fn place_of(one: &FoundSuite, sources: &Sources, test: &Test) -> String {
     let line = line_of(sources, test);
     let directory = one.path.parent().unwrap_or(&one.path);

@@ -1,25 +1,18 @@
-//! `man`: one page for the binary and one for each command.
+//! `man`: writes one page for the binary and one per command.
 
 use std::fs;
 
 use clap::CommandFactory;
 
 use crate::args::{Cli, Man};
-use crate::context::{Context, report_error};
+use crate::context::Context;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-pub fn run(context: &Context, args: &Man) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &Man) -> Result<Exit, CommandError> {
     let directory = context.absolute(&args.directory);
     let written = fs::create_dir_all(&directory)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), &directory));
-    match written {
-        Ok(()) => Ok(Exit::Success),
-        Err(error) => {
-            report_error(&format!(
-                "cannot write man pages into `{}`: {error}",
-                args.directory
-            ));
-            Err(Exit::CouldNotStart)
-        }
-    }
+    written.map_err(|error| CommandError::cannot_write(&args.directory, &error))?;
+    Ok(Exit::Success)
 }

@@ -1,4 +1,4 @@
-//! One file per command; this one only hands over.
+//! One file per command, and the call of the one that was typed.
 
 mod compare;
 mod completions;
@@ -9,7 +9,7 @@ mod init;
 mod list;
 mod log;
 mod man;
-mod refusal;
+mod notice;
 mod report;
 mod run;
 mod schema;
@@ -18,33 +18,55 @@ mod suite;
 mod transpile;
 mod validate;
 
-pub use validate::Check;
+use evalrig_run::session::SessionError;
 
 use crate::args::{Cli, Command};
-use crate::context::Context;
+use crate::context::{Context, print_message};
+use crate::error::CommandError;
 use crate::exit::Exit;
 
+use notice::show_refusal;
+
 pub fn run(cli: Cli) -> Exit {
-    let context = match Context::new(cli.global) {
-        Ok(context) => context,
-        Err(exit) => return exit,
+    let Some(context) = Context::new(cli.global) else {
+        print_message("the working directory cannot be read, or its name is not UTF-8");
+        return Exit::CouldNotStart;
     };
     let done = match cli.command {
         Command::Init(args) => init::run(&context, &args),
         Command::Validate(args) => validate::run(&context, &args),
-        Command::Explain(args) => explain::run(&context, &args),
-        Command::Schema(args) => schema::run(&args),
+        Command::Run(args) => run::run(&context, &args),
+        Command::Report(args) => report::run(&context, &args),
+        Command::Compare(args) => compare::run(&context, &args),
+        Command::Grade(args) => grade::run(&context, &args),
+        Command::Log(args) => log::run(&context, &args),
+        Command::Explain(args) => explain::run(&args),
         Command::List(args) => list::run(&context, &args),
         Command::Show(args) => show::run(&context, &args),
         Command::Convert(args) => convert::run(&context, &args),
         Command::Transpile(args) => transpile::run(&context, &args),
-        Command::Run(args) => run::run(&context, &args),
-        Command::Grade(args) => grade::run(&context, &args),
-        Command::Compare(args) => compare::run(&context, &args),
-        Command::Report(args) => report::run(&context, &args),
-        Command::Log(args) => log::run(&context, &args),
+        Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&context, &args),
     };
-    done.unwrap_or_else(|exit| exit)
+    done.unwrap_or_else(|error| {
+        let exit = error.exit();
+        print_error(&context, error);
+        exit
+    })
+}
+
+fn print_error(context: &Context, error: CommandError) {
+    match error {
+        CommandError::CouldNotStart(message) | CommandError::NothingSelected(message) => {
+            print_message(&message);
+        }
+        CommandError::Session(SessionError::Refused(suites)) => {
+            for refusal in suites {
+                show_refusal(context, refusal);
+            }
+        }
+        CommandError::Session(error) => print_message(&error.to_string()),
+        CommandError::InvalidSuite => {}
+    }
 }

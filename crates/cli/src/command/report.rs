@@ -1,15 +1,16 @@
-//! `report`: shows a stored run again.
+//! `report`: reports a stored run again.
 
 use evalrig_run::session::{LoadOptions, StoredRunSpec, report_stored_run};
 
 use crate::args::ReportRun;
 use crate::context::Context;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::refusal::{notify, report_session_error};
+use super::notice::notify;
 use super::run::{baseline, exit_rule, reports};
 
-pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, CommandError> {
     let spec = StoredRunSpec {
         loading: LoadOptions {
             root: args.root.as_ref().map(|root| context.absolute(root)),
@@ -20,7 +21,5 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, Exit> {
         baseline: baseline(&args.against, args.gate),
         reports: reports(context, &args.reports),
     };
-    let exit = report_stored_run(&spec, &mut notify(context));
-    exit.map(Exit::from)
-        .map_err(|error| report_session_error(context, error))
+    Ok(report_stored_run(&spec, &mut notify(context))?.into())
 }

@@ -1,17 +1,15 @@
-//! `schema`: JSON Schemas, built from the tables that reading uses.
+//! `schema`: prints JSON Schemas, built from the tables that the readers use.
 
 use evalrig_core::model::JsonStyle;
-use evalrig_core::schema::{self, Draft};
+use evalrig_core::schema;
 
-use crate::args::{DraftName, Schema, SchemaKind};
+use crate::args::{Schema, SchemaKind};
 use crate::context::print_text;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-pub fn run(args: &Schema) -> Result<Exit, Exit> {
-    let draft = match args.draft {
-        DraftName::D2020 => Draft::D2020,
-        DraftName::D07 => Draft::D07,
-    };
+pub fn run(args: &Schema) -> Result<Exit, CommandError> {
+    let draft = args.draft;
     let value = match args.kind {
         SchemaKind::Suite => schema::suite(draft),
         SchemaKind::EvalsJson => schema::evals_json(draft),

@@ -1,4 +1,4 @@
-//! `show`: a suite or one test, as it was understood.
+//! `show`: prints a suite or one test as it was read.
 
 use evalrig_core::export;
 use evalrig_core::model::{JsonStyle, Value};
@@ -10,22 +10,22 @@ use evalrig_run::disk::Disk;
 
 use crate::args::{Show, YamlOrJson};
 use crate::command::suite::load;
-use crate::context::{Context, print_text, report_error};
+use crate::context::{Context, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &Show) -> Result<Exit, CommandError> {
     let (file, id) = split(context, &args.file);
     let path = context.absolute(file);
-    let refusal = match Disk.kind(&path) {
+    let problem = match Disk.kind(&path) {
         None => Some(format!("`{file}` does not exist")),
         Some(EntryKind::Directory) => Some(format!(
-            "`{file}` is a directory; `evalrig list {file}` names the suites in it"
+            "`{file}` is a directory; `evalrig list {file}` lists its suites"
         )),
         Some(_) => None,
     };
-    if let Some(refusal) = refusal {
-        report_error(&refusal);
-        return Err(Exit::CouldNotStart);
+    if let Some(problem) = problem {
+        return Err(CommandError::CouldNotStart(problem));
     }
     context.check(&args.loading)?;
     let one = FoundSuite {
@@ -33,8 +33,7 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
         origin: Origin::Named,
     };
     let Some(mut loaded) = load(context, &args.loading, &one)? else {
-        report_error(&format!("`{file}` is no suite"));
-        return Err(Exit::CouldNotStart);
+        return Err(CommandError::not_a_suite(file));
     };
     if let Some(id) = id {
         let known: Vec<String> = loaded
@@ -47,8 +46,9 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
         if loaded.suite.tests.is_empty() {
             let near = evalrig_core::diagnostic::did_you_mean(id, known.iter().map(String::as_str));
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            report_error(&format!("`{file}` has no test `{id}`{hint}"));
-            return Err(Exit::NothingSelected);
+            return Err(CommandError::NothingSelected(format!(
+                "`{file}` has no test `{id}`{hint}"
+            )));
         }
     }
     let root = context.root(&args.loading, &one.path);
@@ -63,7 +63,7 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
         (YamlOrJson::Json, None) => export::suite_value(&loaded.suite, &export),
         (YamlOrJson::Json, Some(_)) => export::test_document(&loaded.suite.tests[0], &export),
     };
-    // Secrets go before the text is laid out, or a quoted one would slip through.
+    // Before the text is laid out: in quotes, a secret may be written differently.
     let value = redacted(value, &loaded.secrets);
     print_text(&match args.format {
         YamlOrJson::Yaml => to_yaml(&value, &EmitStyle::default()),
@@ -72,7 +72,7 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, Exit> {
     Ok(Exit::Success)
 }
 
-/// `FILE#ID`; a file whose own name has a `#` wins.
+/// Splits `FILE#ID`, unless a file of that whole name exists.
 fn split<'a>(context: &Context, argument: &'a str) -> (&'a str, Option<&'a str>) {
     if Disk.kind(&context.absolute(argument)).is_some() {
         return (argument, None);

@@ -12,17 +12,17 @@ use evalrig_core::source::Sources;
 
 use crate::args::Loading;
 use crate::context::Context;
-use crate::exit::Exit;
+use crate::error::CommandError;
 use crate::render::{self, Findings, format_named};
 
-/// What is known of a suite besides its tests.
+/// A suite without its tests.
 #[derive(Debug)]
 pub struct Read {
-    /// Without tests: those went to the sink.
+    /// Its tests went to the sink.
     pub suite: Suite,
     pub sources: Sources,
     pub secrets: Secrets,
-    /// What was found besides; nothing in it blocks.
+    /// Diagnostics that do not block.
     pub rest: Vec<Diagnostic>,
 }
 
@@ -33,12 +33,12 @@ pub struct LoadedSuite {
     pub secrets: Secrets,
 }
 
-/// As [`read()`], with all tests kept.
+/// Like [`read()`], with all tests in memory.
 pub fn load(
     context: &Context,
     loading: &Loading,
     one: &FoundSuite,
-) -> Result<Option<LoadedSuite>, Exit> {
+) -> Result<Option<LoadedSuite>, CommandError> {
     let mut tests = CollectTests::default();
     let read = read(context, loading, one, &mut tests)?;
     Ok(read.map(|read| LoadedSuite {
@@ -51,14 +51,14 @@ pub fn load(
     }))
 }
 
-/// Hands the tests of a suite without blocking faults to the sink; those are shown on standard
-/// error. `Ok(None)` when the file is no suite but nothing is wrong with it either.
+/// Passes the tests of a suite to the sink. Blocking errors are printed. `Ok(None)` if the file is
+/// valid but not a suite.
 pub fn read(
     context: &Context,
     loading: &Loading,
     one: &FoundSuite,
     sink: &mut dyn Sink,
-) -> Result<Option<Read>, Exit> {
+) -> Result<Option<Read>, CommandError> {
     let limits = context.limits(loading);
     let root = context.root(loading, &one.path);
     let request = LoadRequest::new(context.world(), &limits, &one.path, &root).origin(one.origin);
@@ -76,11 +76,11 @@ pub fn read(
         Err(LoadError::Blocked(findings)) => {
             let (sources, blocking, secrets) = findings.into_blocking();
             show(context, &sources, blocking, &secrets);
-            Err(Exit::CouldNotStart)
+            Err(CommandError::InvalidSuite)
         }
         Err(LoadError::NotASuite(findings)) => {
             let (sources, rest, secrets) = findings.into_parts();
-            // The caller passes the file over; only this says why.
+            // The caller skips the file; only these diagnostics say why.
             if !rest.is_empty() && !context.global.quiet {
                 show(context, &sources, rest, &secrets);
             }
@@ -89,7 +89,7 @@ pub fn read(
     }
 }
 
-/// Draws diagnostics on standard error.
+/// Prints diagnostics to standard error.
 pub fn show(
     context: &Context,
     sources: &Sources,

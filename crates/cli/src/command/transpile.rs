@@ -1,4 +1,4 @@
-//! `transpile`: a suite as files for skill-creator, and what they cannot say.
+//! `transpile`: writes a suite as files for skill-creator, and lists what they cannot express.
 
 use std::collections::HashSet;
 use std::io::{self, Write as _};
@@ -6,33 +6,33 @@ use std::io::{self, Write as _};
 use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Level, Severity};
 use evalrig_core::export::{
-    Audience, CriteriaMode, Ending, Format, Layout, NoSkill, PromptMode, TranspileOptions,
-    Transpiled, Transpiler,
+    CriteriaMode, Ending, PromptMode, TranspileOptions, Transpiled, Transpiler,
 };
 use evalrig_core::model::Test;
 use evalrig_core::read::{FoundSuite, Origin, Sink, SuiteContext};
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::Disk;
 
-use crate::args::{AudienceName, EvalsFormat, LayoutName, NoSkillName, Transpile};
+use crate::args::Transpile;
 use crate::command::suite::{Read, read, show};
 use evalrig_run::disk::{self, Durability};
 use evalrig_run::text;
 
-use crate::context::{Context, print_text, report_error};
+use crate::context::{Context, print_message, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::loss::Losses;
 use crate::place::{Foreign, Placement, State};
 
-pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &Transpile) -> Result<Exit, CommandError> {
     let path = context.absolute(&args.file);
     if let Some(problem) = match Disk.kind(&path) {
         None => Some("does not exist"),
         Some(EntryKind::Directory) => Some("is a directory; name the suite in it"),
         Some(_) => None,
     } {
-        report_error(&format!("`{}` {problem}", args.file));
-        return Err(Exit::CouldNotStart);
+        let message = format!("`{}` {problem}", args.file);
+        return Err(CommandError::CouldNotStart(message));
     }
     context.check(&args.loading)?;
     let one = FoundSuite {
@@ -43,17 +43,16 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
     let root = context.root(&args.loading, &one.path);
     let mut stream = Stream(Transpiler::new(options(args, directory, &root)));
     let Some(mut read) = read(context, &args.loading, &one, &mut stream)? else {
-        report_error(&format!("`{}` is no suite", args.file));
-        return Err(Exit::CouldNotStart);
+        return Err(CommandError::not_a_suite(&args.file));
     };
     let done = stream.0.finish(&Ending {
         metadata: &read.suite.metadata,
         sources: &read.sources,
         secrets: &read.secrets,
     });
-    tell(context, &mut read, &done);
+    print_diagnostics(context, &mut read, &done);
     if done.is_stopped() {
-        return Err(Exit::CouldNotStart);
+        return Err(CommandError::InvalidSuite);
     }
     let placement = Placement {
         directory: match &args.out {
@@ -70,17 +69,17 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, Exit> {
         working_directory: &context.working_directory,
     };
     let exit = finish(context, args, &placement, &losses);
-    // The process ends now; giving back a long list piece by piece would only take time.
+    // The process is about to exit; freeing a long list would only take time.
     std::mem::forget(done);
     exit
 }
 
-/// Turns every test into what is written of it, so that none has to be kept.
+/// Transpiles each test as it is read, so that no test stays in memory.
 #[derive(Debug)]
 struct Stream<'a>(Transpiler<'a>);
 
 impl Sink for Stream<'_> {
-    /// What is lost is shown with its line.
+    /// Losses are printed with their lines.
     fn needs_source_lines(&self) -> bool {
         true
     }
@@ -98,24 +97,10 @@ fn options<'a>(
     TranspileOptions {
         directory,
         root,
-        format: match args.format {
-            EvalsFormat::Evals => Format::Evals,
-            EvalsFormat::EvalSet => Format::EvalSet,
-            EvalsFormat::Both => Format::Both,
-        },
-        audience: match args.audience {
-            AudienceName::Issue598 => Audience::AgentEvals,
-            AudienceName::AgentSkills => Audience::AgentSkills,
-            AudienceName::SkillCreator => Audience::SkillCreator,
-        },
-        layout: match args.layout {
-            LayoutName::Flat => Layout::Flat,
-            LayoutName::SkillDirs => Layout::SkillDirs,
-        },
-        no_skill: match args.no_skill {
-            NoSkillName::Dominant => NoSkill::Dominant,
-            NoSkillName::Separate => NoSkill::Separate,
-        },
+        format: args.format,
+        audience: args.audience,
+        layout: args.layout,
+        no_skill: args.no_skill,
         criteria: if args.no_criteria {
             CriteriaMode::Omitted
         } else {
@@ -129,8 +114,8 @@ fn options<'a>(
     }
 }
 
-/// Shows what is wrong. Errors that do not stop this work are shown as warnings.
-fn tell(context: &Context, read: &mut Read, done: &Transpiled) {
+/// Prints diagnostics. Errors that do not block transpiling are shown as warnings.
+fn print_diagnostics(context: &Context, read: &mut Read, done: &Transpiled) {
     let mut all: Vec<Diagnostic> = std::mem::take(&mut read.rest)
         .into_iter()
         .filter(|one| one.level.severity() == Severity::Error)
@@ -142,7 +127,7 @@ fn tell(context: &Context, read: &mut Read, done: &Transpiled) {
             }
         })
         .collect();
-    // What loading said of a test is not said again: it knew the better place.
+    // Loading has reported these already, with better places.
     let said: HashSet<_> = all.iter().map(|one| (one.code.name, one.test)).collect();
     let news = done.diagnostics.iter();
     let news = news.filter(|one| one.test.is_none() || !said.contains(&(one.code.name, one.test)));
@@ -152,25 +137,25 @@ fn tell(context: &Context, read: &mut Read, done: &Transpiled) {
     }
 }
 
-/// Everything is built; from here on it is about the disk. What could not start wins over what
-/// is denied (spec 11.4).
+/// Checks, prints or writes the files. Exit code 2 takes precedence over `--deny-loss` (spec
+/// 11.4).
 fn finish(
     context: &Context,
     args: &Transpile,
     placement: &Placement<'_>,
     losses: &Losses<'_>,
-) -> Result<Exit, Exit> {
+) -> Result<Exit, CommandError> {
     if placement.files.is_empty() {
-        report_error("no test has a trigger, so there is no eval set to write");
-        return Err(Exit::NothingSelected);
+        return Err(CommandError::NothingSelected(
+            "no eval set to write: no test has a trigger".to_owned(),
+        ));
     }
     if args.stdout && placement.files.len() > 1 {
         let names: Vec<&str> = placement.files.iter().map(|file| &*file.name).collect();
         let names = names.join(", ");
-        report_error(&format!(
-            "--stdout takes one file, but there are more: {names}"
-        ));
-        return Err(Exit::CouldNotStart);
+        return Err(CommandError::CouldNotStart(format!(
+            "`--stdout` prints one file, but there are several: {names}; use `--out DIR`"
+        )));
     }
     let foreign = if args.force {
         Foreign::Replace
@@ -187,8 +172,9 @@ fn finish(
         .then(|| placement.refusal(&states, foreign))
         .flatten()
     {
-        report_error(&format!("nothing was written: {refusal}"));
-        return Err(Exit::CouldNotStart);
+        return Err(CommandError::CouldNotStart(format!(
+            "nothing was written: {refusal}"
+        )));
     }
     let is_denied = args.deny_loss && !losses.list.is_empty();
     if is_denied || !context.global.quiet {
@@ -198,7 +184,7 @@ fn finish(
         save(context, losses, file)?;
     }
     if is_denied {
-        report_error("nothing was written: --deny-loss");
+        print_message("nothing was written: `--deny-loss` is set");
         return Ok(Exit::Failure);
     }
     match (args.check, args.stdout) {
@@ -208,7 +194,11 @@ fn finish(
     }
 }
 
-fn check(context: &Context, placement: &Placement<'_>, states: &[State]) -> Result<Exit, Exit> {
+fn check(
+    context: &Context,
+    placement: &Placement<'_>,
+    states: &[State],
+) -> Result<Exit, CommandError> {
     let mut exit = Exit::Success;
     for (file, state) in placement.files.iter().zip(states) {
         let problem = match state {
@@ -223,14 +213,14 @@ fn check(context: &Context, placement: &Placement<'_>, states: &[State]) -> Resu
     Ok(exit)
 }
 
-fn write(context: &Context, placement: &Placement<'_>, states: &[State]) -> Result<Exit, Exit> {
-    if let Err(error) = placement.write(states) {
-        report_error(&format!(
-            "cannot write to `{}`: {error}",
-            placement.directory
-        ));
-        return Err(Exit::CouldNotStart);
-    }
+fn write(
+    context: &Context,
+    placement: &Placement<'_>,
+    states: &[State],
+) -> Result<Exit, CommandError> {
+    placement
+        .write(states)
+        .map_err(|error| CommandError::cannot_write(placement.directory.as_str(), &error))?;
     if context.global.quiet {
         return Ok(Exit::Success);
     }
@@ -245,12 +235,9 @@ fn write(context: &Context, placement: &Placement<'_>, states: &[State]) -> Resu
     Ok(Exit::Success)
 }
 
-fn save(context: &Context, losses: &Losses<'_>, file: &str) -> Result<(), Exit> {
+fn save(context: &Context, losses: &Losses<'_>, file: &str) -> Result<(), CommandError> {
     let path = context.absolute(file);
     let text = losses.to_json().map_err(io::Error::other);
     let saved = text.and_then(|text| disk::replace(&path, text.as_bytes(), Durability::Contents));
-    saved.map_err(|error| {
-        report_error(&format!("cannot write `{file}`: {error}"));
-        Exit::CouldNotStart
-    })
+    saved.map_err(|error| CommandError::cannot_write(file, &error))
 }

@@ -1,4 +1,6 @@
-//! `validate`: read everything, report every mistake.
+//! `validate`: reads everything and reports every mistake.
+
+mod fix;
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
@@ -13,12 +15,12 @@ use evalrig_run::disk::Disk;
 use evalrig_run::target::{find_targets_file, read_targets};
 
 use crate::args::Validate;
-use crate::context::{Context, report_error, written};
+use crate::context::{Context, print_message, written};
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::fix;
 use crate::render::{self, Findings, format_named};
 
-pub fn run(context: &Context, args: &Validate) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &Validate) -> Result<Exit, CommandError> {
     context.check(&args.loading)?;
     let found = context.discover(&args.paths)?;
     let mut check = Check::run(context, args, &found)?;
@@ -41,7 +43,7 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, Exit> {
     }
     if fixed > 0 && !context.global.quiet {
         let noun = if fixed == 1 { "place" } else { "places" };
-        report_error(&format!("fixed {fixed} {noun}"));
+        print_message(&format!("fixed {fixed} {noun}"));
     }
     Ok(if errors > 0 {
         Exit::Failure
@@ -50,9 +52,9 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, Exit> {
     })
 }
 
-/// Everything one pass over the files found.
+/// The result of one pass over the files.
 #[derive(Debug)]
-pub struct Check {
+struct Check {
     pub findings: ReadFindings,
     files: usize,
     tests: usize,
@@ -69,17 +71,21 @@ impl Reading for Check {
 }
 
 impl Check {
-    pub fn run(context: &Context, args: &Validate, found: &[FoundSuite]) -> Result<Self, Exit> {
+    pub fn run(
+        context: &Context,
+        args: &Validate,
+        found: &[FoundSuite],
+    ) -> Result<Self, CommandError> {
         Self::run_on(context, args, found, &Disk)
     }
 
-    /// As [`Check::run`], with files that need not be on disk yet.
+    /// Like [`Check::run`], for files that may not be on disk yet.
     pub fn run_on(
         context: &Context,
         args: &Validate,
         found: &[FoundSuite],
         files: &dyn Files,
-    ) -> Result<Self, Exit> {
+    ) -> Result<Self, CommandError> {
         let mut check = Self {
             findings: if args.strict {
                 ReadFindings::strict()
@@ -145,7 +151,7 @@ impl Check {
         }
     }
 
-    fn show(self, context: &Context, format: &str) -> Result<(), Exit> {
+    fn show(self, context: &Context, format: &str) -> Result<(), CommandError> {
         let out = self.findings.diagnostics();
         let (errors, warnings, dropped) = (out.errors(), out.warnings(), out.dropped());
         let (sources, mut diagnostics, secrets) = self.findings.into_parts();
@@ -176,11 +182,11 @@ impl Check {
     }
 }
 
-/// Targets files that were met, each read once.
+/// The targets files of all suites, each read once.
 struct TargetFiles {
     chosen: Option<Utf8PathBuf>,
     files: HashMap<Utf8PathBuf, TargetNames>,
-    /// Read for their names only.
+    /// Files read for their names only; their diagnostics are dropped.
     quiet: HashMap<Utf8PathBuf, TargetNames>,
 }
 
@@ -189,16 +195,15 @@ fn is_agentv(file: &Utf8Path) -> bool {
 }
 
 impl TargetFiles {
-    fn new(context: &Context, args: &Validate) -> Result<Self, Exit> {
+    fn new(context: &Context, args: &Validate) -> Result<Self, CommandError> {
         let chosen = args.targets.as_ref().map(|file| context.absolute(file));
         if let Some(file) = &chosen
             && Disk.kind(file) != Some(EntryKind::File)
         {
-            report_error(&format!(
-                "`{}` is not a file",
-                args.targets.as_deref().unwrap_or("")
-            ));
-            return Err(Exit::CouldNotStart);
+            let shown = args.targets.as_deref().unwrap_or_default();
+            return Err(CommandError::CouldNotStart(format!(
+                "`{shown}` is not a file"
+            )));
         }
         Ok(Self {
             chosen,
@@ -207,7 +212,7 @@ impl TargetFiles {
         })
     }
 
-    /// The names that a suite's `target` fields may use.
+    /// The target names that a suite may use.
     fn names_for(
         &mut self,
         check: &mut Check,
@@ -274,7 +279,7 @@ impl TargetFiles {
                 check.findings.add_secrets(targets.secrets().clone());
                 targets.target_names()
             }
-            // Its fault has been reported; every name would be a follow-up.
+            // The file's error has been reported; unknown names would only follow from it.
             None => TargetNames::Unchecked,
         };
         self.files.insert(file.to_owned(), names.clone());

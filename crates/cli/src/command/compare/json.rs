@@ -1,4 +1,4 @@
-//! The comparison for programs.
+//! The comparison as JSON.
 
 use evalrig_core::compare::SelfTest;
 use evalrig_run::report::comparison;

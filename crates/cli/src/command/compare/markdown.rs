@@ -1,4 +1,4 @@
-//! The comparison as a comment for a pull request.
+//! The comparison as Markdown, for a comment on a pull request.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! `compare`: two stored runs, what changed between them, and whether it is more than chance.
+//! `compare`: compares two stored runs, and tells changes from chance.
 
 mod json;
 mod markdown;
@@ -8,22 +8,23 @@ mod text;
 use evalrig_core::compare::{CompareOptions, ComparedCase, Comparison, Measure, compare, selftest};
 
 use camino::Utf8Path;
-use evalrig_run::session::{LoadOptions, comparison_exit, find_results, gate_exit, read_cases};
+use evalrig_run::session::{
+    LoadOptions, SessionError, comparison_exit, find_results, gate_exit, read_cases,
+};
 
 use crate::args::{Compare, ComparisonFormat, MeasureName};
-use crate::context::{Context, print_text, report_error};
+use crate::context::{Context, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::refusal::report_session_error;
-
-/// What is shown, and under which names.
+/// A comparison and the names of its runs.
 struct Shown<'a> {
     base: String,
     candidate: String,
     comparison: &'a Comparison,
 }
 
-pub fn run(context: &Context, args: &Compare) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &Compare) -> Result<Exit, CommandError> {
     let options = CompareOptions {
         measure: measure(args.measure),
         margin: args.margin,
@@ -36,7 +37,9 @@ pub fn run(context: &Context, args: &Compare) -> Result<Exit, Exit> {
             let candidate = read(context, candidate)?;
             show(context, args, [&base, &candidate], &options)
         }
-        _ => Err(Exit::CouldNotStart),
+        _ => Err(CommandError::CouldNotStart(
+            "name two runs, or use `--selftest RESULTS`".to_owned(),
+        )),
     }
 }
 
@@ -52,7 +55,7 @@ fn show(
     args: &Compare,
     [base, candidate]: [&(String, Vec<ComparedCase>); 2],
     options: &CompareOptions,
-) -> Result<Exit, Exit> {
+) -> Result<Exit, CommandError> {
     let comparison = compare(&base.1, &candidate.1, options);
     let shown = Shown {
         base: base.0.clone(),
@@ -71,19 +74,18 @@ fn show(
         comparison_exit(&comparison)
     });
     if exit == Exit::NothingSelected {
-        report_error("no test was measured in both runs");
+        let message = "no test was measured in both runs".to_owned();
+        return Err(CommandError::NothingSelected(message));
     }
     Ok(exit)
 }
 
-/// The results file as the user would write it, and its cases.
-fn read(context: &Context, argument: &str) -> Result<(String, Vec<ComparedCase>), Exit> {
+/// The path of a results file for display, and its cases.
+fn read(context: &Context, argument: &str) -> Result<(String, Vec<ComparedCase>), CommandError> {
     let options = LoadOptions::new(context.working_directory.clone());
-    let found = find_results(&options, argument).and_then(|path| {
-        let shown = text_shown(context, &path);
-        Ok((shown, read_cases(&path)?))
-    });
-    found.map_err(|error| report_session_error(context, error))
+    let path = find_results(&options, argument)?;
+    let cases = read_cases(&path).map_err(SessionError::from)?;
+    Ok((text_shown(context, &path), cases))
 }
 
 fn text_shown(context: &Context, path: &Utf8Path) -> String {
@@ -95,11 +97,12 @@ fn try_gate(
     args: &Compare,
     results: &str,
     options: &CompareOptions,
-) -> Result<Exit, Exit> {
+) -> Result<Exit, CommandError> {
     let (name, cases) = read(context, results)?;
     let Some(found) = selftest(&cases, options) else {
-        report_error("no test has two trials; run with `--trials 2` or more");
-        return Err(Exit::NothingSelected);
+        return Err(CommandError::NothingSelected(
+            "no test has two trials; run with `--trials 2` or more".to_owned(),
+        ));
     };
     print_text(&match args.format {
         ComparisonFormat::Text => text::selftest(&name, &found),

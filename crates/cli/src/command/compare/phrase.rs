@@ -1,4 +1,4 @@
-//! What text and Markdown say alike of the gate.
+//! The result of `--selftest`, for text and Markdown.
 
 use evalrig_core::compare::SelfTest;
 use evalrig_core::stats::{between, rate_text};
@@ -14,10 +14,10 @@ pub fn selftest(found: &SelfTest) -> [String; 2] {
     };
     let drop = match found.smallest_drop {
         Some(drop) => format!("{} points", points(drop).trim_start_matches('+')),
-        None => "none: not even a drop to nothing would be seen".to_owned(),
+        None => "none: even a drop to 0 would be missed".to_owned(),
     };
     [
         format!("false alarms: {alarms}"),
-        format!("smallest drop that 9 of 10 comparisons of two such runs catch: {drop}"),
+        format!("smallest drop caught in 9 of 10 comparisons of two such runs: {drop}"),
     ]
 }

@@ -1,4 +1,4 @@
-//! The comparison for people.
+//! The comparison as text.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ pub fn comparison(shown: &Shown, detail: Detail, look: OutputStyle) -> String {
     out
 }
 
-/// Everything that is not as it was; with `--verbose` the rest too.
+/// Changed tests; with `--verbose` all tests.
 fn list(comparison: &Comparison, detail: Detail, look: OutputStyle) -> String {
     let is_shown = |test: &&TestChange| {
         test.change != Change::Unchanged || test.is_certain || detail == Detail::Verbose

@@ -1,5 +1,5 @@
-//! `convert` from the `.co/evals` store: records become tests. A suite that exists gets the tests
-//! that it lacks; those it has are not touched.
+//! `convert` from the `.co/evals` store: turns records into tests. An existing suite gets the tests
+//! that it lacks; its other tests do not change.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
@@ -12,18 +12,19 @@ use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{IMPORT_NEEDS_CRITERIA, Record, RecordTest, Store};
 
 use crate::args::Convert;
-use crate::context::{Context, print_text, report_error};
+use crate::context::{Context, print_message, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{Output, Reading, Replaces, refuse, write};
+use super::{Output, Reading, Replaces, write};
 
-/// What was named on the command line.
+/// What the command line names.
 pub(super) enum Source {
     Store(Store),
     Record(Store, String),
 }
 
-/// `None` when the path leads to something else.
+/// `None` if the path is neither a directory nor a record.
 pub(super) fn source(path: &Utf8Path) -> Option<Source> {
     match Disk.kind(path)? {
         EntryKind::Directory => Some(Source::Store(Store::open(path))),
@@ -35,7 +36,7 @@ pub(super) fn source(path: &Utf8Path) -> Option<Source> {
     }
 }
 
-/// By its place, or because it has turns.
+/// Recognised by its path, or by its `turns`.
 fn is_record(path: &Utf8Path) -> bool {
     if path.extension() != Some("yaml") {
         return false;
@@ -52,52 +53,54 @@ fn is_record(path: &Utf8Path) -> bool {
     })
 }
 
-pub(super) fn run(context: &Context, args: &Convert, source: &Source) -> Result<Exit, Exit> {
+pub(super) fn run(
+    context: &Context,
+    args: &Convert,
+    source: &Source,
+) -> Result<Exit, CommandError> {
     let (records, name) = read(source)?;
     let tests: Vec<(&Record, RecordTest)> = records
         .iter()
         .filter_map(|record| Some((record, RecordTest::of(record)?)))
-        .filter(|(record, test)| is_said(context, record, test))
+        .filter(|(record, test)| has_input(context, record, test))
         .collect();
     if tests.is_empty() {
-        report_error(&format!(
-            "there is no record with a turn in `{}`",
+        return Err(CommandError::NothingSelected(format!(
+            "`{}` contains no record with a turn",
             args.file
-        ));
-        return Err(Exit::NothingSelected);
+        )));
     }
     let logged: Vec<LoggedTest> = tests.iter().map(|(_, test)| logged(test)).collect();
     let made = Made::of(context, args, &name, &logged)?;
     made.check(context, args)?;
     if !context.global.quiet {
-        tell_missing_criteria(context, &tests, &made.known);
+        warn_of_missing_criteria(context, &tests, &made.known);
     }
     let is_new = |test: &&LoggedTest| !made.known.contains(&test.id);
     made.write(context, logged.iter().filter(is_new).count())
 }
 
-/// A record of which a user message is blank cannot be a test; the others still can.
-fn is_said(context: &Context, record: &Record, test: &RecordTest) -> bool {
-    let is_said = test.turns.iter().all(|(said, _)| !said.trim().is_empty());
-    if !is_said {
+/// A record with a blank user message cannot become a test; it is skipped with a warning.
+fn has_input(context: &Context, record: &Record, test: &RecordTest) -> bool {
+    let has_input = test.turns.iter().all(|(said, _)| !said.trim().is_empty());
+    if !has_input {
         let file = context.shown(&record.file);
-        report_error(&format!("`{file}` is left out: its input is blank"));
+        print_message(&format!("`{file}` is skipped: its input is blank"));
     }
-    is_said
+    has_input
 }
 
-fn read(source: &Source) -> Result<(Vec<Record>, String), Exit> {
-    let fail = |error: evalrig_run::runlog::StoreError| refuse(error.to_string());
+fn read(source: &Source) -> Result<(Vec<Record>, String), CommandError> {
     match source {
         Source::Record(store, name) => {
-            let record = store.read(name).map_err(fail)?;
+            let record = store.read(name)?;
             let name = legal_name(&record.name);
             Ok((vec![record], name))
         }
         Source::Store(store) => {
-            let listing = store.list().map_err(fail)?;
+            let listing = store.list()?;
             for fault in &listing.unreadable {
-                report_error(&fault.to_string());
+                print_message(&fault.to_string());
             }
             Ok((listing.records, "recorded-runs".to_owned()))
         }
@@ -127,12 +130,12 @@ fn logged(test: &RecordTest) -> LoggedTest {
 /// The suite that will be written.
 struct Made {
     place: Utf8PathBuf,
-    /// As typed; `None` is standard output.
+    /// The path as typed; `None` is standard output.
     shown: Option<String>,
     text: String,
-    /// A suite that was there gets further tests.
+    /// Tests are added to an existing suite.
     is_added: bool,
-    /// The ids of tests that were there.
+    /// The ids of its tests.
     known: Vec<String>,
     replaces: Replaces,
 }
@@ -143,7 +146,7 @@ impl Made {
         args: &Convert,
         name: &str,
         tests: &[LoggedTest],
-    ) -> Result<Self, Exit> {
+    ) -> Result<Self, CommandError> {
         let shown = args.output.clone().filter(|shown| shown != "-");
         let there = shown.as_ref().filter(|_| !args.force);
         let there = there.map(|shown| context.absolute(shown));
@@ -151,7 +154,7 @@ impl Made {
         if let (Some(place), Some(shown)) = (there, &shown) {
             return Self::added(place, shown, tests);
         }
-        let output = Output::new(context, args).map_err(refuse)?;
+        let output = Output::new(context, args).map_err(CommandError::CouldNotStart)?;
         Ok(Self {
             place: output.place(context),
             shown,
@@ -166,11 +169,13 @@ impl Made {
         })
     }
 
-    fn added(place: Utf8PathBuf, shown: &str, tests: &[LoggedTest]) -> Result<Self, Exit> {
-        let there = std::fs::read_to_string(&place)
-            .map_err(|error| refuse(format!("cannot read `{shown}`: {error}")))?;
-        let text = with_logged_tests(&there, tests)
-            .map_err(|reason| refuse(format!("tests cannot be added to `{shown}`: {reason}")))?;
+    fn added(place: Utf8PathBuf, shown: &str, tests: &[LoggedTest]) -> Result<Self, CommandError> {
+        let there = std::fs::read_to_string(&place).map_err(|error| {
+            CommandError::CouldNotStart(format!("cannot read `{shown}`: {error}"))
+        })?;
+        let text = with_logged_tests(&there, tests).map_err(|reason| {
+            CommandError::CouldNotStart(format!("cannot add tests to `{shown}`: {reason}"))
+        })?;
         Ok(Self {
             place,
             shown: Some(shown.to_owned()),
@@ -181,8 +186,8 @@ impl Made {
         })
     }
 
-    /// What is written can be read.
-    fn check(&self, context: &Context, args: &Convert) -> Result<(), Exit> {
+    /// Reads the suite before it is written.
+    fn check(&self, context: &Context, args: &Convert) -> Result<(), CommandError> {
         let mut files = Overlay::new(&Disk);
         files.insert(self.place.clone(), self.text.clone().into_bytes());
         let reading = Reading::of(context, args, &self.place, &files);
@@ -190,23 +195,23 @@ impl Made {
             return Ok(());
         }
         reading.show(context);
-        Err(refuse(
-            "the suite could not be read again; nothing was written".to_owned(),
+        Err(CommandError::CouldNotStart(
+            "the converted suite is invalid; nothing was written".to_owned(),
         ))
     }
 
-    fn write(&self, context: &Context, count: usize) -> Result<Exit, Exit> {
+    fn write(&self, context: &Context, count: usize) -> Result<Exit, CommandError> {
         let Some(shown) = &self.shown else {
             print_text(&self.text)?;
             return Ok(Exit::Success);
         };
         let before = std::fs::read_to_string(&self.place).ok();
         if self.is_added && before.as_deref() == Some(self.text.as_str()) {
-            print_text(&format!("{shown} has all of these tests already\n"))?;
+            print_text(&format!("{shown} already has all of these tests\n"))?;
             return Ok(Exit::Success);
         }
         write(&self.place, self.text.as_bytes(), self.replaces)
-            .map_err(|error| refuse(format!("cannot write `{shown}`: {error}")))?;
+            .map_err(|error| CommandError::cannot_write(shown, &error))?;
         if !context.global.quiet {
             let noun = if count == 1 { "record" } else { "records" };
             let verb = if self.is_added { "added to" } else { "wrote" };
@@ -216,11 +221,11 @@ impl Made {
     }
 }
 
-/// A test that expects nothing in words is no test yet: its author should hear of it.
-fn tell_missing_criteria(context: &Context, tests: &[(&Record, RecordTest)], known: &[String]) {
+/// Warns of records without an expected answer, which give tests without criteria.
+fn warn_of_missing_criteria(context: &Context, tests: &[(&Record, RecordTest)], known: &[String]) {
     let mut findings = Findings::new();
     for (record, test) in tests {
-        // A suite that has the test already has its own words.
+        // A test that the suite already has keeps its own criteria.
         if test.expected.is_some() || known.contains(&test.id) {
             continue;
         }
@@ -233,7 +238,7 @@ fn tell_missing_criteria(context: &Context, tests: &[(&Record, RecordTest)], kno
             .0
             .add_file(record.file.clone(), text, 0);
         let span = Span::new(source, 0, u32::try_from(first_line).unwrap_or(0));
-        let message = format!("nobody has said what is expected of record `{}`", test.id);
+        let message = format!("record `{}` has no expected answer", test.id);
         let help = format!("evalrig log expect {} \"what a good answer does\"", test.id);
         findings.report(Diagnostic::new(&IMPORT_NEEDS_CRITERIA, span, message).help(help));
     }
@@ -249,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_suites_are_legal() {
+    fn suite_names_are_legal() {
         for (slug, name) in [
             ("say_hello_to_alice", "say-hello-to-alice"),
             ("2_eggs", "eggs"),

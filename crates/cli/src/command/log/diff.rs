@@ -1,19 +1,20 @@
-//! `log diff`: what changed between two runs of a record.
+//! `log diff`: prints what changed between two runs of a record.
 
 use evalrig_core::model::{Map, Number, Value};
 use evalrig_run::runlog::{Comparison, TurnChange};
 use similar::{ChangeTag, TextDiff};
 
 use crate::context::print_text;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use evalrig_run::text::paint::{Paint, Tone};
 use evalrig_run::text::{self, OutputStyle};
 
-use super::{LogContext, brief, json, refuse};
+use super::{LogContext, brief, json};
 use crate::args::Diff;
 
-pub(super) fn run(log: &LogContext<'_>, args: &Diff) -> Result<Exit, Exit> {
-    let found = log.store.compare(&args.name, args.runs).map_err(refuse)?;
+pub(super) fn run(log: &LogContext<'_>, args: &Diff) -> Result<Exit, CommandError> {
+    let found = log.store.compare(&args.name, args.runs)?;
     if log.is_json() {
         print_text(&as_json(&found))?
     } else {
@@ -99,7 +100,7 @@ fn as_text(found: &Comparison, style: OutputStyle) -> String {
 
 fn shown_output(turn: &TurnChange, paint: &Paint) -> String {
     let [Some(before), Some(now)] = &turn.outputs else {
-        return "  output      not known of both runs\n".to_owned();
+        return "  output      not saved for both runs\n".to_owned();
     };
     if before == now {
         return "  output      same\n".to_owned();

@@ -1,19 +1,20 @@
-//! `log list`: the records, newest first for people.
+//! `log list`: lists the records; the text shows the newest first.
 
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{Judgement, Record, SummaryKind};
 use unicode_width::UnicodeWidthStr;
 
-use crate::context::{print_text, report_error};
+use crate::context::{print_message, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, brief, counted_noun, json, print_paragraph, refuse, runs};
+use super::{LogContext, brief, counted_noun, json, print_paragraph, runs};
 
-pub(super) fn run(log: &LogContext<'_>) -> Result<Exit, Exit> {
+pub(super) fn run(log: &LogContext<'_>) -> Result<Exit, CommandError> {
     log.check()?;
-    let listing = log.store.list().map_err(refuse)?;
+    let listing = log.store.list()?;
     for fault in &listing.unreadable {
-        report_error(&fault.to_string());
+        print_message(&fault.to_string());
     }
     if log.is_json() {
         print_text(&as_json(log, &listing.records))?
@@ -27,7 +28,7 @@ pub(super) fn run(log: &LogContext<'_>) -> Result<Exit, Exit> {
     }
 }
 
-/// Of the last turn: that is the one which was answered.
+/// The evaluation of the last turn, which is the one that was answered.
 fn evaluation(record: &Record) -> String {
     let last = record.summary.turns.last();
     last.map(|turn| turn.now.evaluation()).unwrap_or_default()
@@ -53,7 +54,7 @@ fn as_json(log: &LogContext<'_>, records: &[Record]) -> String {
     json(document)
 }
 
-fn as_text(log: &LogContext<'_>, records: &[Record]) -> Result<String, Exit> {
+fn as_text(log: &LogContext<'_>, records: &[Record]) -> Result<String, CommandError> {
     if records.is_empty() {
         return Ok("no records\n".to_owned());
     }

@@ -1,22 +1,23 @@
-//! `log messages`: what was said in a run, for other programs and for replay.
+//! `log messages`: prints the messages of a run, for other programs and for replay.
 
 use evalrig_core::model::{JsonStyle, Value};
 
 use crate::context::print_text;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use evalrig_run::text;
 
-use super::{LogContext, refuse};
+use super::LogContext;
 use crate::args::Messages;
 
-/// One message per line, in either format: the array is what people and programs want.
-pub(super) fn run(log: &LogContext<'_>, args: &Messages) -> Result<Exit, Exit> {
-    let record = log.store.read(&args.name).map_err(refuse)?;
+/// Prints an array with one message per line, whatever the format.
+pub(super) fn run(log: &LogContext<'_>, args: &Messages) -> Result<Exit, CommandError> {
+    let record = log.store.read(&args.name)?;
     let run = match args.run {
         Some(run) => run,
-        None => log.store.run_count(&record).map_err(refuse)?,
+        None => log.store.run_count(&record)?,
     };
-    let messages = log.store.messages(&record.name, run).map_err(refuse)?;
+    let messages = log.store.messages(&record.name, run)?;
     print_text(&text::json(&array(&messages)))?;
     Ok(Exit::Success)
 }

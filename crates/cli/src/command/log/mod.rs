@@ -1,4 +1,4 @@
-//! `log`: the `.co/evals` store, one file for each thing that can be done with it.
+//! `log`: the `.co/evals` store, one file per subcommand.
 
 mod diff;
 mod list;
@@ -13,20 +13,19 @@ use camino::Utf8Path;
 use evalrig_core::model::{JsonStyle, Value};
 use evalrig_core::read::repository_root;
 use evalrig_run::disk::Disk;
-use evalrig_run::runlog::{Record, Store, StoreError};
+use evalrig_run::runlog::{Record, Store};
 
 use crate::args::{Log, LogCommand, TextOrJson};
-use crate::context::{Context, print_text, report_error};
+use crate::context::{Context, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use evalrig_run::text;
 use evalrig_run::text::numbers::counted_noun;
 
-pub fn run(context: &Context, args: &Log) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &Log) -> Result<Exit, CommandError> {
     if args.store.is_none() && args.command.writes() {
         let root = repository_root(&Disk, &context.working_directory);
-        Store::of_root(&root)
-            .check_is_inside(&root)
-            .map_err(refuse)?;
+        Store::of_root(&root).check_is_inside(&root)?;
     }
     let log = LogContext {
         context,
@@ -46,7 +45,7 @@ pub fn run(context: &Context, args: &Log) -> Result<Exit, Exit> {
     }
 }
 
-/// The store that was named, else that of the repository around the working directory.
+/// The named store, or that of the repository around the working directory.
 pub fn store(context: &Context, named: Option<&str>) -> Store {
     match named {
         Some(directory) => Store::open(context.absolute(directory)),
@@ -54,7 +53,7 @@ pub fn store(context: &Context, named: Option<&str>) -> Store {
     }
 }
 
-/// What every subcommand works with.
+/// The input of every subcommand.
 struct LogContext<'a> {
     context: &'a Context,
     store: Store,
@@ -71,20 +70,16 @@ impl LogContext<'_> {
     }
 
     /// A missing store is an error, not an empty store: the path is probably wrong.
-    fn check(&self) -> Result<(), Exit> {
+    fn check(&self) -> Result<(), CommandError> {
         if self.store.directory().is_dir() {
             Ok(())
         } else {
             let directory = self.shown(self.store.directory());
-            report_error(&format!("there is no store at `{directory}`"));
-            Err(Exit::CouldNotStart)
+            Err(CommandError::CouldNotStart(format!(
+                "no store found at `{directory}`; use `--store DIR`"
+            )))
         }
     }
-}
-
-fn refuse(error: StoreError) -> Exit {
-    report_error(&error.to_string());
-    Exit::CouldNotStart
 }
 
 fn json(value: impl Into<Value>) -> String {
@@ -92,18 +87,18 @@ fn json(value: impl Into<Value>) -> String {
     text::json(&text).into_owned()
 }
 
-/// Text of agents must not control the terminal.
-fn print_paragraph(text: &str) -> Result<(), Exit> {
+/// Prints text from agents, without control characters.
+fn print_paragraph(text: &str) -> Result<(), CommandError> {
     print_text(&text::paragraph(text))
 }
 
 fn runs(log: &LogContext<'_>, record: &Record) -> u64 {
-    // A directory that cannot be listed only hides numbers that the summary may have too.
+    // If the directory cannot be listed, the summary may still have the numbers.
     let counted = log.store.run_count(record);
     counted.unwrap_or_else(|_| record.summary.highest_run())
 }
 
-/// One line of at most so many characters.
+/// The text as one line of at most `longest` characters.
 fn brief(text: &str, longest: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");

@@ -1,15 +1,16 @@
-//! `log prune`: a smaller store.
+//! `log prune`: deletes old runs and records.
 
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{PruneMode, Pruned, Retention};
 
 use crate::context::print_text;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, counted_noun, json, print_paragraph, refuse};
+use super::{LogContext, counted_noun, json, print_paragraph};
 use crate::args::Prune;
 
-pub(super) fn run(log: &LogContext<'_>, args: &Prune) -> Result<Exit, Exit> {
+pub(super) fn run(log: &LogContext<'_>, args: &Prune) -> Result<Exit, CommandError> {
     log.check()?;
     let retention = Retention {
         runs: args.keep_runs,
@@ -21,7 +22,7 @@ pub(super) fn run(log: &LogContext<'_>, args: &Prune) -> Result<Exit, Exit> {
     } else {
         PruneMode::Delete
     };
-    let pruned = log.store.prune(retention, mode).map_err(refuse)?;
+    let pruned = log.store.prune(retention, mode)?;
     if log.is_json() {
         print_text(&as_json(log, &pruned, mode))?
     } else {

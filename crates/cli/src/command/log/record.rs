@@ -1,4 +1,4 @@
-//! `log record`: a session from standard input becomes a run, without code.
+//! `log record`: records a session from standard input as a run.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -13,20 +13,18 @@ use evalrig_core::source::Sources;
 use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{Recorded, Session, SessionFormat, local_time, read_session};
 
-use crate::context::{Context, print_text, report_error};
+use crate::context::{Context, print_message, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, json, refuse};
+use super::{LogContext, json};
 use crate::args::Record;
 
-/// Sessions are long, but not endless.
+/// Longer sessions are rejected.
 const LONGEST: u64 = 256 * 1024 * 1024;
 
-pub(super) fn run(log: &LogContext<'_>, args: &Record) -> Result<Exit, Exit> {
-    let session = read(args).map_err(|message| {
-        report_error(&message);
-        Exit::CouldNotStart
-    })?;
+pub(super) fn run(log: &LogContext<'_>, args: &Record) -> Result<Exit, CommandError> {
+    let session = read(args).map_err(CommandError::CouldNotStart)?;
     let mut new = session.into_run();
     if new.model.is_empty() {
         new.model = args.model.clone().unwrap_or_else(|| "unknown".to_owned());
@@ -37,9 +35,9 @@ pub(super) fn run(log: &LogContext<'_>, args: &Record) -> Result<Exit, Exit> {
     new.expected.clone_from(&args.expected);
     new.timestamp = local_time(SystemTime::now());
     new.redact(&secrets(log.context));
-    let recorded = log.store.record(&new).map_err(refuse)?;
+    let recorded = log.store.record(&new)?;
     for warning in &recorded.warnings {
-        report_error(warning);
+        print_message(warning);
     }
     print_paragraph(log, &recorded)
 }
@@ -50,31 +48,30 @@ fn read(args: &Record) -> Result<Session, String> {
         .lock()
         .take(LONGEST + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| format!("standard input cannot be read: {error}"))?;
+        .map_err(|error| format!("cannot read standard input: {error}"))?;
     if bytes.len() as u64 > LONGEST {
         return Err("the session is larger than 256 MiB".to_owned());
     }
     let format = match args.from {
         Some(format) => format,
-        None => SessionFormat::guess(&bytes).ok_or(
-            "this is neither chat messages nor a session of a known agent; name its format with `--from`",
-        )?,
+        None => SessionFormat::guess(&bytes)
+            .ok_or("the format of the session is unknown; name it with `--from FORMAT`")?,
     };
     let session = read_session(&bytes, format);
-    let session = session.map_err(|reason| format!("the session cannot be read: {reason}"))?;
+    let session = session.map_err(|reason| format!("cannot read the session: {reason}"))?;
     match (&args.input, session.has_question()) {
         (None, true) => Ok(session),
         (Some(input), false) => Ok(session.with_question(input)),
         (Some(_), true) => {
-            Err("the session says itself what was asked; leave out `--input`".to_owned())
+            Err("the session contains the user's message; remove `--input`".to_owned())
         }
         (None, false) => {
-            Err("the session does not say what was asked; say it with `--input TEXT`".to_owned())
+            Err("the session does not contain the user's message; add `--input TEXT`".to_owned())
         }
     }
 }
 
-/// Values of variables whose names say that they are secret, of `.env` files too (spec 9.5).
+/// Values of variables with secret names, from the environment and from `.env` files (spec 9.5).
 fn secrets(context: &Context) -> Secrets {
     let mut secrets = Secrets::default();
     for (name, value) in env_file_values(context) {
@@ -88,7 +85,7 @@ fn secrets(context: &Context) -> Secrets {
     secrets
 }
 
-/// From here up to the repository root.
+/// From the working directory up to the repository root.
 fn env_file_values(context: &Context) -> HashMap<String, String> {
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let here = context.working_directory.clone();
@@ -98,7 +95,7 @@ fn env_file_values(context: &Context) -> HashMap<String, String> {
     Reader::new(world, &mut sources, &mut out, &limits, root, here).env_file_values()
 }
 
-fn print_paragraph(log: &LogContext<'_>, recorded: &Recorded) -> Result<Exit, Exit> {
+fn print_paragraph(log: &LogContext<'_>, recorded: &Recorded) -> Result<Exit, CommandError> {
     let file = log.shown(&recorded.file);
     if log.is_json() {
         let mut record = Map::new();

@@ -1,21 +1,22 @@
-//! `log expect` and `log evaluate`: what people add to a record.
+//! `log expect` and `log evaluate`: edits of a record by hand.
 
 use evalrig_core::model::Map;
 use evalrig_run::runlog::{ManualVerdict, Record, TurnSelector};
 
 use crate::context::print_text;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, json, refuse};
+use super::{LogContext, json};
 use crate::args::{Evaluate, Expect, WordName};
 
-pub(super) fn expect(log: &LogContext<'_>, args: &Expect) -> Result<Exit, Exit> {
+pub(super) fn expect(log: &LogContext<'_>, args: &Expect) -> Result<Exit, CommandError> {
     let which = which(args.turn);
     let record = log.store.expect(&args.name, which, &args.text);
-    print_paragraph(log, &record.map_err(refuse)?, which)
+    print_paragraph(log, &record?, which)
 }
 
-pub(super) fn evaluate(log: &LogContext<'_>, args: &Evaluate) -> Result<Exit, Exit> {
+pub(super) fn evaluate(log: &LogContext<'_>, args: &Evaluate) -> Result<Exit, CommandError> {
     let which = which(args.turn);
     let word = match args.word {
         WordName::Pass => ManualVerdict::Pass,
@@ -23,7 +24,7 @@ pub(super) fn evaluate(log: &LogContext<'_>, args: &Evaluate) -> Result<Exit, Ex
     };
     let note = args.note.as_deref();
     let record = log.store.evaluate(&args.name, which, word, note);
-    print_paragraph(log, &record.map_err(refuse)?, which)
+    print_paragraph(log, &record?, which)
 }
 
 fn which(turn: Option<usize>) -> TurnSelector {
@@ -34,7 +35,7 @@ fn print_paragraph(
     log: &LogContext<'_>,
     record: &Record,
     which: TurnSelector,
-) -> Result<Exit, Exit> {
+) -> Result<Exit, CommandError> {
     let turns = record.summary.turns.len();
     let number = match which {
         TurnSelector::Last => turns,

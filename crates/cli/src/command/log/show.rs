@@ -1,19 +1,20 @@
-//! `log show`: one record.
+//! `log show`: prints one record.
 
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{HistoryEntry, Record, RunMeta, Turn};
 
 use crate::context::print_text;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, brief, counted_noun, json, print_paragraph, refuse, runs};
+use super::{LogContext, brief, counted_noun, json, print_paragraph, runs};
 use crate::args::Named;
 
-/// Answers of older runs are shown in one line of at most so many characters.
+/// Longest line for the answer of an older run, in characters.
 const BRIEF: usize = 72;
 
-pub(super) fn run(log: &LogContext<'_>, args: &Named) -> Result<Exit, Exit> {
-    let record = log.store.read(&args.name).map_err(refuse)?;
+pub(super) fn run(log: &LogContext<'_>, args: &Named) -> Result<Exit, CommandError> {
+    let record = log.store.read(&args.name)?;
     if log.is_json() {
         print_text(&as_json(log, &record))?
     } else {
@@ -22,8 +23,8 @@ pub(super) fn run(log: &LogContext<'_>, args: &Named) -> Result<Exit, Exit> {
     Ok(Exit::Success)
 }
 
-/// The summary's own keys, behind the version of this shape. A count that is missing or too small is
-/// read as it should be (spec 13.5).
+/// The keys of the summary, after the schema version. A missing or too small count is corrected
+/// (spec 13.5).
 fn as_json(log: &LogContext<'_>, record: &Record) -> String {
     let mut document = Map::new();
     document.insert("schemaVersion", 1_u64);
@@ -62,7 +63,7 @@ fn as_text(log: &LogContext<'_>, record: &Record) -> String {
     text
 }
 
-/// `output` looks an answer up that the summary may not hold.
+/// `output` looks up the answer of an older run, which the summary may not contain.
 fn shown_turn(turn: &Turn, output: &dyn Fn(&HistoryEntry) -> Option<String>) -> String {
     let mut text = field("input", &turn.input);
     let now = &turn.now;
@@ -82,7 +83,7 @@ fn shown_turn(turn: &Turn, output: &dyn Fn(&HistoryEntry) -> Option<String>) -> 
     text
 }
 
-/// Every line of a text in its column; nothing for an empty one.
+/// A label and the lines of a text in a column; nothing if the text is empty.
 fn field(label: &str, text: &str) -> String {
     if text.is_empty() {
         return String::new();
@@ -99,7 +100,7 @@ fn field(label: &str, text: &str) -> String {
 fn older(entry: &HistoryEntry, output: Option<String>) -> String {
     let run = entry.run().map_or("?".to_owned(), |run| run.to_string());
     let mut parts = vec![
-        brief(output.as_deref().unwrap_or("(not kept)"), BRIEF),
+        brief(output.as_deref().unwrap_or("(not saved)"), BRIEF),
         entry.evaluation(),
         measured(&entry.meta()),
     ];

@@ -1,22 +1,23 @@
-//! `log verify`: is the store sound? Exit 1 when it is not.
+//! `log verify`: checks the store; exit code 1 if it has problems.
 
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{RepairStatus, Verified, VerifyMode};
 
 use crate::context::print_text;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, counted_noun, json, print_paragraph, refuse};
+use super::{LogContext, counted_noun, json, print_paragraph};
 use crate::args::Verify;
 
-pub(super) fn run(log: &LogContext<'_>, args: &Verify) -> Result<Exit, Exit> {
+pub(super) fn run(log: &LogContext<'_>, args: &Verify) -> Result<Exit, CommandError> {
     log.check()?;
     let mode = if args.repair {
         VerifyMode::Repair
     } else {
         VerifyMode::Check
     };
-    let found = log.store.verify(mode).map_err(refuse)?;
+    let found = log.store.verify(mode)?;
     if log.is_json() {
         print_text(&as_json(log, &found))?
     } else {
@@ -67,12 +68,12 @@ fn as_text(log: &LogContext<'_>, found: &Verified) -> String {
     );
     let is_repairable = |repair| repair == RepairStatus::Possible;
     let verdict = match found.findings.len() {
-        0 => "all is well".to_owned(),
+        0 => "no problems".to_owned(),
         count => counted_noun(count, "problem"),
     };
     text += &format!("{counts}: {verdict}\n");
     if found.findings.iter().any(|one| is_repairable(one.repair)) {
-        text += "`evalrig log verify --repair` mends what is repairable\n";
+        text += "run `evalrig log verify --repair` to repair these\n";
     }
     text
 }

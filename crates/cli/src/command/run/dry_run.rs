@@ -1,4 +1,4 @@
-//! `--dry-run`: what a run would do, without doing it.
+//! `--dry-run`: prints the plan of a run.
 
 use std::fmt::Write as _;
 
@@ -7,9 +7,10 @@ use evalrig_run::prepare::{Estimate, EstimateRange};
 use evalrig_run::session::RunPlan;
 
 use crate::context::print_text;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-pub(super) fn print_plan(suites: &[SuiteJob], plan: &RunPlan) -> Result<Exit, Exit> {
+pub(super) fn print_plan(suites: &[SuiteJob], plan: &RunPlan) -> Result<Exit, CommandError> {
     let estimate = &plan.estimate;
     let mut text = String::new();
     for suite in suites {
@@ -69,6 +70,7 @@ fn cost(estimate: &Estimate) -> String {
         } else {
             format!("{known} and more")
         };
-        format!("{known}: {} has no known price", names.join(", "))
+        let verb = if names.len() == 1 { "has" } else { "have" };
+        format!("{known}: {} {verb} no known price", names.join(", "))
     }
 }

@@ -1,4 +1,4 @@
-//! `run`: plan, execute, grade, record, report.
+//! `run`: maps the options to a session, and runs it or prints its plan.
 
 mod dry_run;
 mod rerun;
@@ -14,28 +14,28 @@ use evalrig_run::session::{
 };
 
 use crate::args::{Against, Grading, Reports, Run};
-use crate::context::{Context, report_error};
+use crate::context::{Context, print_message};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::progress::Progress;
 
 use super::compare::measure;
-use super::refusal::{notify, report_session_error};
+use super::notice::notify;
 
-/// The report if none is asked for.
+/// The report without `--report`.
 const DEFAULT_REPORT: &str = "terminal";
 
-pub fn run(context: &Context, args: &Run) -> Result<Exit, Exit> {
+pub fn run(context: &Context, args: &Run) -> Result<Exit, CommandError> {
     let mut notify = notify(context);
-    let failed = |error| report_session_error(context, error);
-    let session = RunSession::prepare(spec(context, args), &mut notify).map_err(failed)?;
+    let session = RunSession::prepare(spec(context, args), &mut notify)?;
     if args.dry_run {
-        let plan = session.plan(&mut notify).map_err(failed)?;
+        let plan = session.plan(&mut notify)?;
         return dry_run::print_plan(session.suites(), &plan);
     }
     let progress = Arc::new(Progress::new(context.global.quiet));
     let outcome = session.run(&mut notify, listener(&progress));
     progress.clear();
-    Ok(outcome.map_err(failed)?.exit.into())
+    Ok(outcome?.exit.into())
 }
 
 /// Passes events to the progress display.
@@ -43,7 +43,7 @@ pub(super) fn listener(progress: &Arc<Progress>) -> EventListener {
     let progress = Arc::clone(progress);
     Arc::new(move |event: &Event| {
         if let Event::StopRequested = event {
-            report_error("finishing running cases; press Ctrl-C again to stop immediately");
+            print_message("finishing running cases; press Ctrl-C again to stop immediately");
         }
         progress.hear(event);
     })

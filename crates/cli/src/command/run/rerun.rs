@@ -1,12 +1,12 @@
-//! The command line that runs the same again.
+//! The command lines that continue or repeat a run.
 
 use evalrig_run::session::{RerunCommands, quoted};
 
-/// Options with a value that select the baseline.
+/// Options of the comparison that take a value.
 const COMPARING: &[&str] = &["--baseline", "--margin", "--measure"];
 
-/// The command line without options that belong to this run alone. An interrupted run keeps its
-/// baseline; after a complete one, a part of it is run again, which cannot be compared.
+/// The command line without the options that apply to this run only. An interrupted run keeps its
+/// baseline; after a complete run only the failed tests are repeated, which cannot be compared.
 pub(super) fn rerun_commands() -> RerunCommands {
     RerunCommands {
         complete: again(std::env::args().skip(1), true),
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_of_one_run_alone_are_left_out() {
+    fn options_for_one_run_only_are_dropped() {
         let given = "run evals --baseline main.jsonl --gate --margin=0.2 --failed=x -q";
         let words = || given.split(' ').map(str::to_owned);
         assert_eq!(again(words(), true), "evalrig run evals -q");

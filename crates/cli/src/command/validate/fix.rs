@@ -1,30 +1,30 @@
-//! `validate --fix`: shows or writes the fixed files. Nothing is written before the whole
-//! result has been read again and found no worse.
+//! `validate --fix`: writes the repaired files, or prints them as a patch. The caller has already
+//! read the result again, so what is written has no new errors.
 
 use evalrig_core::repair::{Overlay, Repaired};
 use evalrig_core::source::Files;
 use evalrig_run::disk::{Disk, Durability, behind_link, replace};
 
-use crate::command::Check;
-use crate::context::{Context, print_text, report_error};
+use crate::context::{Context, print_text};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::patch;
 
+use super::Check;
+
 /// Writes every changed file.
-pub fn write(files: &Overlay<'_>) -> Result<(), Exit> {
+pub fn write(files: &Overlay<'_>) -> Result<(), CommandError> {
     for (path, bytes) in files.texts() {
-        // A link stays a link.
+        // Replaces the target of a link, not the link.
         let file = behind_link(path);
-        if let Err(error) = replace(&file, bytes, Durability::Contents) {
-            report_error(&format!("cannot write `{path}`: {error}"));
-            return Err(Exit::CouldNotStart);
-        }
+        replace(&file, bytes, Durability::Contents)
+            .map_err(|error| CommandError::cannot_write(path.as_str(), &error))?;
     }
     Ok(())
 }
 
-/// Prints what would change.
-pub fn show(context: &Context, repaired: &Repaired<'_, Check>) -> Result<Exit, Exit> {
+/// Prints the changes as a patch.
+pub fn show(context: &Context, repaired: &Repaired<'_, Check>) -> Result<Exit, CommandError> {
     for (path, bytes) in repaired.files.texts() {
         let before = Disk.read(path, u64::MAX).unwrap_or_default();
         let shown = path

@@ -1,21 +1,20 @@
-//! Shows what sessions say: notices on the way, and the error that ended one.
+//! Prints what a session reports: notices while it works, and suites that it refuses.
 
 use evalrig_core::diagnostic::{Diagnostic, Severity};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
-use evalrig_run::session::{Notice, SessionError, SuiteRefusal};
+use evalrig_run::session::{Notice, SuiteRefusal};
 
-use crate::context::{Context, report_error};
-use crate::exit::Exit;
+use crate::context::{Context, print_message};
 
 use super::suite::show;
 
-/// Prints notices on standard error.
+/// Prints notices to standard error.
 pub(super) fn notify(context: &Context) -> impl FnMut(Notice<'_>) {
     let is_quiet = context.global.quiet;
     move |notice| match notice {
-        Notice::Message(text) => report_error(&text),
-        Notice::Warning(text) if !is_quiet => report_error(&text),
+        Notice::Message(text) => print_message(&text),
+        Notice::Warning(text) if !is_quiet => print_message(&text),
         Notice::Diagnostics {
             sources,
             secrets,
@@ -25,23 +24,8 @@ pub(super) fn notify(context: &Context) -> impl FnMut(Notice<'_>) {
     }
 }
 
-/// Prints the error once, and says how to exit.
-pub(super) fn report_session_error(context: &Context, error: SessionError) -> Exit {
-    let exit = if error.is_nothing_selected() {
-        Exit::NothingSelected
-    } else {
-        Exit::CouldNotStart
-    };
-    match error {
-        SessionError::Refused(suites) => suites
-            .into_iter()
-            .for_each(|refusal| show_refusal(context, refusal)),
-        error => report_error(&error.to_string()),
-    }
-    exit
-}
-
-fn show_refusal(context: &Context, refusal: SuiteRefusal) {
+/// Prints why a suite cannot be run.
+pub(super) fn show_refusal(context: &Context, refusal: SuiteRefusal) {
     let SuiteRefusal {
         sources,
         secrets,
@@ -51,12 +35,12 @@ fn show_refusal(context: &Context, refusal: SuiteRefusal) {
     } = refusal;
     show_notable(context, &sources, diagnostics, &secrets);
     for message in messages {
-        report_error(&message);
+        print_message(&message);
     }
     show_notable(context, &sources, missing, &secrets);
 }
 
-/// Notes are for `--verbose`.
+/// Prints diagnostics; notes only with `--verbose`.
 fn show_notable(
     context: &Context,
     sources: &Sources,
