@@ -36,7 +36,7 @@ fn row(test: &str, trial: u32, outcome: &str) -> Value {
     })
 }
 
-/// So many tests with five trials each, of which so many pass.
+/// `tests` tests with five trials each, of which `passes` pass.
 fn run_of(tests: usize, passes: u32) -> String {
     let mut text = String::new();
     for test in 0..tests {
@@ -145,7 +145,7 @@ fn the_json_has_the_documented_shape() {
         ["delta", "low", "high", "p", "verdict", "trialsNeeded"]
     );
     assert!(found["suite"]["low"].as_f64().unwrap() < 0.0);
-    // What it would take to know more has a price where every case has one.
+    // If every case has a cost, the cost of further trials is known.
     let priced = |text: String| text.replace("\"costUsd\":null", "\"costUsd\":0.5");
     for (text, cost) in [(run_of(3, 4), None), (priced(run_of(3, 4)), Some(0.5))] {
         fs::write(at.join("b"), text).unwrap();

@@ -1,5 +1,5 @@
-//! What must hold for every suite that other people wrote. The corpus is no part of the project:
-//! where it is absent these tests say so and pass (`cargo xtask corpus` prints the outcomes).
+//! Invariants of every suite in a corpus of public repositories. The corpus is not part of the
+//! project: without it these tests print a note and pass (`cargo xtask corpus` prints the outcomes).
 #![allow(clippy::print_stdout)]
 
 use std::convert::Infallible;
@@ -60,7 +60,7 @@ fn every_file_is_read_or_refused_with_a_reason() {
 #[test]
 fn files_of_other_tools_are_recognised() {
     for_every_file(|file, read| {
-        // A workflow of the CI service that merely bears the name has no key of any dialect.
+        // A CI workflow with a suite's file name has no key of any dialect.
         let is_eval = file.kind == "foreign" && !file.name.contains("/workflows/");
         let names = read.names(|level| level == Level::Blocking);
         if is_eval && names != ["foreign-dialect"] {
@@ -104,7 +104,7 @@ fn fixes_leave_no_old_spelling_and_change_no_meaning() {
     });
 }
 
-/// Keys in one order: that of moved entries says nothing.
+/// Sorts keys: the order of moved entries has no meaning.
 fn pretty(value: Option<Value>) -> String {
     value.map_or(String::new(), |value| {
         value.sorted().to_json(JsonStyle::Pretty)
@@ -134,7 +134,7 @@ fn lost_comments(path: &Utf8Path, files: &dyn Files) -> Vec<String> {
     lost
 }
 
-/// Comments, and what looks like one inside a text: that must stay just as well.
+/// Comments, and text that looks like one: both must be kept.
 fn comments(text: &str) -> Vec<&str> {
     let lines = text.lines().map(str::trim);
     let found = lines.filter_map(|line| {
@@ -190,7 +190,7 @@ fn reaches_elsewhere(file: &CorpusFile, read: &Read) -> bool {
     })
 }
 
-/// Errors about the world around a file, and those that a value put in by the test takes away.
+/// Errors about other files, and errors that the test's own values remove.
 const OUTSIDE_THE_SCHEMA: &[&str] = &[
     "attachment-too-large",
     "file-not-found",
@@ -249,7 +249,7 @@ fn validator(schema: &Value) -> jsonschema::Validator {
     jsonschema::validator_for(&json).expect("a legal schema")
 }
 
-/// What a YAML tool hands to a validator, with a good name and criteria for every test.
+/// The document as a YAML tool passes it to a validator, with a valid name and criteria for every test.
 fn data_of(file: &CorpusFile) -> Option<Json> {
     let text = text_of(&file.path, &Disk);
     match file.path.extension() {

@@ -1,5 +1,5 @@
-//! A run that is killed again and again, at any moment, ends where an undisturbed one would: every
-//! case has one result, and no answer that was kept is asked for a second time.
+//! A run that is killed repeatedly, at any moment, gives the same results as an undisturbed run:
+//! every case has one result, and no saved answer is requested again.
 #![cfg(unix)]
 
 mod support;
@@ -39,7 +39,7 @@ targets:
         echo hello
 ";
 
-/// Numbers that look like chance and are the same every time.
+/// Pseudo-random numbers with a fixed seed.
 struct Dice(u64);
 
 impl Dice {
@@ -64,7 +64,7 @@ fn calls(project: &Project) -> BTreeMap<usize, Vec<String>> {
     calls
 }
 
-/// Names of what there is to go on with.
+/// Names of unfinished runs.
 fn journals(project: &Project) -> Vec<String> {
     let entries = fs::read_dir(project.path(".evalrig/results"));
     let names = entries
@@ -77,7 +77,7 @@ fn journals(project: &Project) -> Vec<String> {
         .collect()
 }
 
-/// Tests with a row, or an answer that only wants grading, which is there to the last byte.
+/// Tests with a complete row, or a complete answer that is not graded yet.
 fn kept(project: &Project) -> BTreeSet<String> {
     let answers = journals(project).into_iter().flat_map(|journal| {
         let lines = whole_lines(&project.path(".evalrig/results").join(journal));
@@ -87,7 +87,7 @@ fn kept(project: &Project) -> BTreeSet<String> {
     finished(project).into_iter().chain(answers).collect()
 }
 
-/// Tests with a row that is there to the last byte.
+/// Tests with a complete row.
 fn finished(project: &Project) -> BTreeSet<String> {
     let rows = whole_lines(&project.path(support::LATEST)).into_iter();
     rows.map(|row| support::text(&row["evalId"])).collect()

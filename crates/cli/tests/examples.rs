@@ -1,4 +1,4 @@
-//! The examples are clean, listed, and run to the result that is promised.
+//! The examples are valid, listed, and give the documented results.
 #![allow(clippy::print_stderr, reason = "tests say what they leave out")]
 
 use std::fs;
@@ -143,7 +143,7 @@ fn copy(from: &Path, to: &Path) {
         let path = entry.expect("an entry").path();
         let name = path.file_name().expect("a name");
         match path.is_dir() {
-            // Left behind by those who tried the examples.
+            // Left over from running the examples by hand.
             true if name == "results" => {}
             true => copy(&path, &to.join(name)),
             false => drop(fs::copy(&path, to.join(name)).expect("a copy")),
@@ -152,7 +152,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn every_example_runs_and_comes_to_what_is_expected() {
+fn every_example_runs_with_the_expected_result() {
     let directory = tempfile::tempdir().expect("a directory");
     let examples = directory.path().join("examples");
     copy(&project().join("examples"), &examples);
@@ -172,7 +172,7 @@ fn every_example_runs_and_comes_to_what_is_expected() {
             "examples/README.md says another exit code for {name}"
         );
         if !can_run(name) {
-            eprintln!("{name} is not run: there is no python3");
+            eprintln!("{name} is not run: python3 is missing");
             continue;
         }
         let output = evalrig(

@@ -1,4 +1,4 @@
-//! The binary as a process among others: colours, pipes, strange files.
+//! The binary as a process: colors, pipes, special files.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ const CLEAN: &str = "name: clean\ntests:\n  - {id: a, criteria: Greets, input: H
 const BROKEN: &str = "name: broken\ntests:\n  - {id: a, criteria: Greets}\n";
 const NOTED: &str = "name: a--b\ntests:\n  - {id: a, criteria: Greets, input: Hi}\n";
 
-/// Nothing here takes longer unless it waits for ever.
+/// A longer wait means that the process hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn directory(files: &[(&str, &str)]) -> TempDir {
@@ -35,7 +35,7 @@ fn command(directory: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs to the end, or fails when there is none.
+/// Runs to the end; fails if the process hangs.
 fn finish(mut command: Command) -> Output {
     let child = command
         .stdin(Stdio::null())
@@ -71,7 +71,7 @@ fn ends_with(output: &Output, code: i32) {
 }
 
 #[test]
-fn a_pipe_gets_no_colours() {
+fn pipes_get_no_colors() {
     let here = directory(&[("EVAL.yaml", BROKEN)]);
     let output = run(here.path(), &["validate"]);
     ends_with(&output, 1);
@@ -79,7 +79,7 @@ fn a_pipe_gets_no_colours() {
 }
 
 #[test]
-fn colours_can_be_asked_for() {
+fn colors_can_be_forced() {
     let here = directory(&[("EVAL.yaml", BROKEN)]);
     let output = run(here.path(), &["validate", "--color", "always"]);
     ends_with(&output, 1);
@@ -90,7 +90,7 @@ fn colours_can_be_asked_for() {
 }
 
 #[test]
-fn colours_can_be_refused() {
+fn colors_can_be_disabled() {
     let here = directory(&[("EVAL.yaml", BROKEN)]);
     let mut refused = command(here.path(), &["validate"]);
     refused.env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1");
@@ -101,7 +101,7 @@ fn colours_can_be_refused() {
 }
 
 #[test]
-fn what_was_typed_wins_over_the_environment() {
+fn options_override_the_environment() {
     let here = directory(&[("EVAL.yaml", BROKEN)]);
     let mut command = command(here.path(), &["validate", "--color", "always"]);
     command.env("NO_COLOR", "1");
@@ -109,7 +109,7 @@ fn what_was_typed_wins_over_the_environment() {
 }
 
 #[test]
-fn formats_for_machines_have_no_colours() {
+fn machine_formats_have_no_colors() {
     let here = directory(&[("EVAL.yaml", BROKEN)]);
     for format in ["json", "github", "sarif"] {
         let arguments = ["validate", "--color", "always", "--format", format];
@@ -120,7 +120,7 @@ fn formats_for_machines_have_no_colours() {
 }
 
 #[test]
-fn quiet_says_nothing_about_what_is_well_and_everything_about_what_is_not() {
+fn quiet_prints_problems_only() {
     let clean = directory(&[("EVAL.yaml", CLEAN)]);
     let output = run(clean.path(), &["validate", "-q"]);
     ends_with(&output, 0);
@@ -142,7 +142,7 @@ fn a_list_without_suites_says_why() {
 }
 
 #[test]
-fn notes_are_shown_only_when_asked_for() {
+fn notes_are_shown_only_with_verbose() {
     let here = directory(&[("EVAL.yaml", NOTED)]);
     let output = run(here.path(), &["validate"]);
     ends_with(&output, 0);
@@ -172,7 +172,7 @@ mod unix {
     }
 
     #[test]
-    fn a_reader_that_goes_away_is_no_reason_to_panic() {
+    fn a_closed_pipe_does_not_panic() {
         let here = directory(&[("EVAL.yaml", &BROKEN.replace("id: a,", "id: a, x: 1,"))]);
         for arguments in [
             "explain",
@@ -184,7 +184,7 @@ mod unix {
         ] {
             let script = format!("\"$EVALRIG\" {arguments} | head -n 1");
             ends_with(&shell(here.path(), &script), 0);
-            // Nobody listens at all.
+            // The pipe has no reader at all.
             let output = shell(here.path(), &format!("\"$EVALRIG\" {arguments} >&-"));
             assert!(!err(&output).contains("panicked"), "{arguments}");
         }
@@ -201,7 +201,7 @@ mod unix {
         ends_with(&run(here.path(), &["list", "pipe.yaml"]), 2);
         fifo(&here.path().join("rows.jsonl"));
         ends_with(&run(here.path(), &["validate", "rows.jsonl"]), 1);
-        // Met on the way, it is no suite.
+        // Found by discovery, it is skipped.
         fifo(&here.path().join("EVAL.yaml"));
         ends_with(&run(here.path(), &["validate"]), 4);
     }
@@ -235,7 +235,7 @@ mod unix {
         let output = run(here.path(), &["validate"]);
         ends_with(&output, 0);
         assert_eq!(out(&output), "all good: 1 file, 1 test\n");
-        // A pattern names what it matches, so the link without a file behind it is a fault.
+        // A pattern names what it matches, so a broken link is an error.
         let output = run(here.path(), &["validate", "a/**/*.yaml"]);
         ends_with(&output, 1);
         assert_eq!(out(&output).matches("error[").count(), 1);
@@ -246,14 +246,14 @@ mod unix {
     fn a_path_that_is_not_utf8_is_refused_with_words() {
         let here = directory(&[("EVAL.yaml", CLEAN)]);
         let name = OsStr::from_bytes(b"\xff.eval.yaml");
-        // Some file systems do not take such a name; the argument can be given all the same.
+        // Some file systems reject such a name; the argument can still be passed.
         let _ = fs::write(here.path().join(name), CLEAN);
         let mut named = command(here.path(), &["validate"]);
         named.arg(name);
         let output = finish(named);
         ends_with(&output, 2);
         assert!(err(&output).contains("UTF-8"), "{}", err(&output));
-        // Beside a suite it does no harm.
+        // Next to a suite it is ignored.
         let output = run(here.path(), &["validate"]);
         assert!(out(&output).contains("1 file, 1 test"), "{}", out(&output));
     }
@@ -291,7 +291,7 @@ mod unix {
         let shut = here.path().join("b/EVAL.yaml");
         fs::set_permissions(&shut, fs::Permissions::from_mode(0o000)).expect("a mode");
         let output = run(here.path(), &["validate"]);
-        // The administrator may read everything.
+        // Root may read everything.
         if fs::read(&shut).is_err() {
             ends_with(&output, 1);
             assert!(out(&output).contains("error[unreadable-file]"));

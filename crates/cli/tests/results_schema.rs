@@ -1,4 +1,4 @@
-//! What `run` writes is what `schema results` says.
+//! `run` writes what `schema results` describes.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ tests:
   - {id: judged, criteria: Greets, input: hello}
   - {id: scripted, criteria: c, input: hello, assert: [{type: code-judge, script: "echo '{\"score\": 0.7, \"details\": {\"n\": 1}}'"}]}
   - {id: unmeasured, criteria: c, input: hello, assert: [{type: cost, budget: 0.1}]}
-  - {id: nobody, criteria: c, input: silence, assert: [{type: contains, value: x}]}
+  - {id: unanswered, criteria: c, input: silence, assert: [{type: contains, value: x}]}
   - {id: skipped, criteria: c, input: hello, skip: not today}
   - {id: counted, criteria: c, input: count, conversation_id: talk, assert: [{type: token-usage, max_total: 100}]}
 "#;

@@ -1,5 +1,5 @@
 //! evals.json → `convert` → `transpile`: every entry of the corpus comes back as it was, in every
-//! field that the format names (skipped where there is no corpus).
+//! field that the format names (skipped without a corpus).
 #![allow(clippy::print_stderr, reason = "a skipped check must say so")]
 
 use std::collections::BTreeSet;
@@ -58,7 +58,7 @@ fn assertions(entry: &Value) -> Vec<String> {
     texts
 }
 
-/// Paths, each once; `None` where a file's content stands inside the entry.
+/// Paths, each once; `None` if the entry contains the file itself.
 fn files(entry: &Value) -> Option<Vec<String>> {
     let mut paths: Vec<String> = Vec::new();
     for item in entry

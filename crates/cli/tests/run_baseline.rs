@@ -1,4 +1,4 @@
-//! `run --baseline`: what is compared, what decides, and that a mistake costs nothing.
+//! `run --baseline`: what is compared, which result decides, and errors before anything is called.
 #![cfg(unix)]
 
 mod support;
@@ -50,7 +50,7 @@ fn exit_code_of(project: &Project, summary: &str) -> Value {
 }
 
 #[test]
-fn with_a_gate_the_comparison_decides_and_not_the_tests() {
+fn with_a_gate_the_comparison_decides() {
     let project = project();
     for (words, plain, gated, said) in [
         (&[][..], 1, 0, "✓ gate: equivalent to the baseline; "),
@@ -91,7 +91,7 @@ fn with_a_gate_the_comparison_decides_and_not_the_tests() {
 }
 
 #[test]
-fn what_could_not_be_measured_never_passes_the_gate() {
+fn an_unmeasured_test_never_passes_the_gate() {
     let project = Project::new(&suite("shop"), MOCK);
     project
         .run(&["--trials", "5", "--output", "base.jsonl"])
@@ -99,10 +99,10 @@ fn what_could_not_be_measured_never_passes_the_gate() {
     let words = ["--trials", "5", "--baseline", "base.jsonl", "--gate"];
     let said = "equivalent to the baseline, but not everything could be measured";
     project.run(&words).exits(3).prints(said);
-    // Neither when it is new.
+    // Not even if the test is new.
     run(&project, &["--output", "base.jsonl"]).exits(1);
     project.run(&words).exits(3).prints(said);
-    // What is worse is worse all the same.
+    // A worse run is still worse.
     let worse: Vec<&str> = [&words[..], &["--target", "bad"]].concat();
     project.run(&worse).exits(1).prints("✗ gate: worse");
 }
@@ -125,7 +125,7 @@ fn latest_is_the_run_before_and_the_decision_is_that_of_compare() {
     }
     let ran = run(&project, &["--baseline", "latest~2", "--report", "json"]);
     assert_eq!(document(&ran)["comparison"]["base"], first.as_str());
-    // The link will stand for this run when it is over.
+    // At its end, the link will point to this run.
     let ran = run(&project, &["--baseline", LATEST, "--report", "json"]);
     let found = &document(&ran)["comparison"];
     assert_ne!(found["base"], LATEST);
@@ -133,7 +133,7 @@ fn latest_is_the_run_before_and_the_decision_is_that_of_compare() {
 }
 
 #[test]
-fn what_was_left_out_on_purpose_is_not_missed() {
+fn deselected_tests_are_not_missing() {
     let project = project();
     let ran = project.run(&["--filter", "t10", "--baseline", "base.jsonl"]);
     ran.exits(0).prints("\n           1 unchanged\n");
@@ -141,19 +141,19 @@ fn what_was_left_out_on_purpose_is_not_missed() {
     let dry = project.run(&["--filter", "t1*", "--baseline", "base.jsonl", "--dry-run"]);
     dry.exits(0)
         .prints("baseline      base.jsonl, 10 tests in common\n");
-    // A test that is gone is missed, unless only some were asked for.
+    // A removed test is missing, unless only some tests were selected.
     let shorter: String = suite("shop").replace("id: t10", "id: new");
     project.write("EVAL.yaml", &shorter);
     let ran = project.run(&["--trials", "5", "--baseline", "base.jsonl"]);
     ran.prints("2 added, 1 removed, 19 unchanged").exits(1);
 }
 
-/// Leaves a mark when it is called.
+/// Creates a file when it is called.
 const MARKING: &str =
     "targets: [{name: default, provider: cli, command: [sh, -c, 'touch called; echo yes']}]\n";
 
 #[test]
-fn a_mistake_costs_nothing() {
+fn errors_are_found_before_any_call() {
     let project = project();
     project.write(".evalrig/targets.yaml", MARKING);
     let rows = project.read("base.jsonl");
@@ -209,7 +209,7 @@ fn a_mistake_costs_nothing() {
         ),
     ] {
         let words: Vec<&str> = [&NO_BROKEN[..], words].concat();
-        // One of them is no mistake; it is only planned.
+        // One of them is valid; it is only planned.
         let words = match code {
             0 => [&words[..], &["--dry-run"]].concat(),
             _ => words,
@@ -236,14 +236,14 @@ fn every_suite_has_its_own_latest() {
     ran.exits(0)
         .prints("baseline 2 files in .evalrig/results\n");
     ran.prints("40 unchanged");
-    // Results of several suites in one file are told apart.
+    // Results of several suites in one file are kept separate.
     run(&project, &["--output", "both.jsonl"]).exits(1);
     let ran = run(&project, &["two", "--baseline", "both.jsonl", "--gate"]);
     ran.exits(0).prints("\n           20 unchanged\n");
 }
 
 #[test]
-fn a_stored_run_can_be_seen_against_another() {
+fn a_stored_run_can_be_compared_with_another() {
     let project = project();
     run(&project, &[]).exits(1);
     run(&project, &["--target", "bad"]).exits(1);
@@ -262,7 +262,7 @@ fn a_stored_run_can_be_seen_against_another() {
 }
 
 #[test]
-fn where_no_report_says_what_the_gate_decided_the_program_does() {
+fn the_decision_of_the_gate_is_printed_if_no_report_has_it() {
     let project = project();
     let words = [
         "--baseline",
@@ -284,7 +284,7 @@ fn where_no_report_says_what_the_gate_decided_the_program_does() {
 }
 
 #[test]
-fn some_of_what_failed_looks_better_by_chance() {
+fn rerunning_failures_cannot_be_compared() {
     let project = project();
     let words = [
         "--failed=base.jsonl",
@@ -298,7 +298,7 @@ fn some_of_what_failed_looks_better_by_chance() {
     ran.prints("4 fixed");
 }
 
-/// `b` waits until it is let go.
+/// `b` waits until it is released.
 const PATIENT: &str = "\
 targets:
   - name: default

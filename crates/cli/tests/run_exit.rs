@@ -24,7 +24,7 @@ tests:
 const MOCK: &str =
     "targets: [{name: default, provider: mock, responses: [{pattern: hi, response: hello}]}]\n";
 
-/// Leaves a mark when it is called.
+/// Creates a file when it is called.
 const MARKING: &str = "\
 targets:
   - {name: default, provider: cli, command: [sh, -c, 'touch called; echo hello']}
@@ -38,7 +38,7 @@ tests:
 ";
 
 #[test]
-fn a_file_of_another_tool_is_passed_over_with_a_word() {
+fn a_file_of_another_tool_is_skipped_with_a_message() {
     let targets = "targets: [{name: default, provider: mock, response: hello}]\n";
     let project = Project::new("testcases: []\n", targets);
     std::fs::rename(project.path("EVAL.yaml"), project.path("eval.yaml")).unwrap();
@@ -99,7 +99,7 @@ fn the_worst_outcome_decides() {
 }
 
 #[test]
-fn nothing_selected_is_no_success() {
+fn an_empty_selection_is_not_a_success() {
     let project = Project::new(SUITE, MARKING);
     for words in [
         &["--filter", "zebra"][..],
@@ -129,7 +129,7 @@ fn skipped_cases_say_why_and_call_nothing() {
     assert_eq!(row["error"]["stage"], "skip");
     assert_eq!(row["error"]["kind"], "skip");
     assert_eq!(row["error"]["message"], "not today");
-    // There is an answer, only nothing to hold against it.
+    // The answer exists, but no assertion grades it.
     let ran = project.run(&["--filter", "ungraded"]);
     ran.exits(4);
     assert!(project.has("called"));
@@ -150,13 +150,13 @@ fn refuses(project: &Project, words: &[&str], reason: &str) {
 }
 
 #[test]
-fn what_was_typed_wrongly_starts_nothing() {
+fn wrong_usage_starts_nothing() {
     let project = Project::new(PLAIN, MARKING);
     for (words, reason) in [
         (&["nowhere"][..], "`nowhere` does not exist"),
         (&["--targets", "nowhere.yaml"], "does not exist"),
         (&["--target", "defualt"], "did you mean `default`?"),
-        (&["--judge", "nobody"], "`nobody`"),
+        (&["--judge", "missing"], "`missing`"),
         (&["--shard", "4/3"], "--shard: write I/N"),
         (&["--shard", "0/3"], "--shard: write I/N"),
         (&["--shard", "1/0"], "--shard: write I/N"),
@@ -188,13 +188,13 @@ fn what_was_typed_wrongly_starts_nothing() {
 }
 
 #[test]
-fn an_unknown_target_is_complained_about_once() {
+fn an_unknown_target_is_reported_once() {
     let project = Project::new(PLAIN, MARKING);
-    let ran = project.run(&["--target", "nobody"]);
+    let ran = project.run(&["--target", "missing"]);
     ran.exits(2).says("it has default, other");
-    assert_eq!(ran.err.matches("nobody").count(), 1, "{}", ran.err);
-    let ran = project.run(&["--judge", "nobody"]);
-    assert_eq!(ran.err.matches("nobody").count(), 1, "{}", ran.err);
+    assert_eq!(ran.err.matches("missing").count(), 1, "{}", ran.err);
+    let ran = project.run(&["--judge", "missing"]);
+    assert_eq!(ran.err.matches("missing").count(), 1, "{}", ran.err);
 }
 
 #[test]
@@ -230,7 +230,7 @@ tests:
         ran.says(id);
     }
     assert!(!ran.err.contains("by-text"), "{}", ran.err);
-    // Those that need none may run.
+    // Tests without a judge may run.
     project.run(&["--filter", "by-text"]).exits(0);
     project
         .run(&["--filter", "by-text", "--judge-criteria"])
@@ -266,7 +266,7 @@ fn blocking_faults_stop_a_run_whatever_is_selected() {
     refuses(&project, &["--filter", "a"], "unknown-assertion-type");
     // Also when nothing would be selected: 2 comes before 4.
     refuses(&project, &["--filter", "zebra"], "unknown-assertion-type");
-    // And in another suite of the same run.
+    // In another suite of the same run, too.
     let project = Project::new(PLAIN, MARKING);
     project.write("more/EVAL.yaml", "name: more\ntests: [{id: a}]\n");
     refuses(&project, &[], "missing-input");
@@ -286,10 +286,10 @@ fn faults_that_block_running_matter_only_in_selected_tests() {
     let ran = project.run(&["--filter", "a"]);
     ran.exits(0).says("warning[file-not-found]");
     assert!(project.has("called"));
-    // Conformance is no condition for running.
+    // Conformance errors do not block a run.
     let project = Project::new(&PLAIN.replace("name: plain\n", ""), MARKING);
     project.run(&[]).exits(0).says("warning[missing-name]");
-    // Unless a root assertion is at fault: it touches every test.
+    // An error in a root assertion affects every test.
     let root = format!("assert: [{{type: code-judge, script: [sh, ./gone.sh]}}]\n{PLAIN}");
     let project = Project::new(&root, MARKING);
     refuses(&project, &["--filter", "a"], "script-not-found");
@@ -341,7 +341,7 @@ tests:
 ";
 
 #[test]
-fn the_first_signal_lets_what_runs_finish() {
+fn the_first_signal_lets_running_cases_finish() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let project = Project::new(THREE, PATIENT);
         let mut running = project.start(&["--workers", "1", "--report", "junit=out.xml"]);
@@ -353,7 +353,7 @@ fn the_first_signal_lets_what_runs_finish() {
         assert_eq!(project.lines("calls"), ["a", "b"]);
         assert_eq!(support::ids(&project.rows()), ["a", "b"]);
         assert!(project.has("out.xml"));
-        // What is left can be done later.
+        // The remaining cases can be run later.
         project.run(&["--resume"]).exits(0);
         assert_eq!(project.lines("calls"), ["a", "b", "c"]);
         assert_eq!(support::ids(&project.rows()), ["a", "b", "c"]);
@@ -365,14 +365,14 @@ fn the_first_signal_lets_what_runs_finish() {
 }
 
 #[test]
-fn the_second_signal_ends_everything_at_once() {
+fn the_second_signal_stops_immediately() {
     let project = Project::new(THREE, PATIENT);
     let mut running = project.start(&["--workers", "1"]);
     wait_until("b to start", || project.has("waiting"));
     let grandchild = project.read("waiting").trim().to_owned();
     running.signal("TERM");
     running.wait_for("press Ctrl-C again to stop immediately");
-    // Signals of one kind that wait to be heard are one.
+    // Pending signals of one kind are merged.
     wait_until("the end", || {
         let is_over = running.is_over();
         if !is_over {

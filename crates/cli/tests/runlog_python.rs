@@ -1,6 +1,6 @@
-//! A store that evalrig wrote, read by Python and PyYAML as seed `002` shows it: its snippets, as
-//! they stand there. Skipped with a word where Python or PyYAML is not there, unless `PYTHON` names an
-//! interpreter: then it must be good.
+//! Reads a store that evalrig wrote with Python and PyYAML, using the unchanged snippets of seed
+//! `002`. Skipped with a message without Python or PyYAML, unless `PYTHON` names an interpreter:
+//! then both must work.
 
 use std::fs;
 use std::io::Write;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 const USAGE: &str = include_str!("runlog_usage.py");
 const STRICT: &str = include_str!("runlog_strict.py");
 
-/// Texts that have broken files.
+/// Texts that are difficult to write as YAML.
 const NASTY: &[&str] = &[
     "yes",
     "212",

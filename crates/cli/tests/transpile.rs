@@ -79,7 +79,7 @@ fn files_go_beside_the_suite_with_a_manifest() {
 }
 
 #[test]
-fn what_evalrig_wrote_is_replaced_and_what_others_changed_is_not() {
+fn only_unchanged_files_of_evalrig_are_overwritten() {
     let place = directory(SUITE);
     ends_with(&run(place.path(), &[]), 0);
     fs::write(place.path().join("EVAL.yaml"), SUITE.replace("mean", "sum")).expect("a suite");
@@ -101,7 +101,7 @@ fn what_evalrig_wrote_is_replaced_and_what_others_changed_is_not() {
 }
 
 #[test]
-fn a_file_of_another_hand_stays() {
+fn foreign_files_are_not_overwritten() {
     let place = directory(SUITE);
     fs::write(place.path().join("evals.json"), "mine").expect("a file");
     ends_with(&run(place.path(), &[]), 2);
@@ -156,7 +156,7 @@ fn a_denied_loss_writes_only_its_report() {
 }
 
 #[test]
-fn faults_that_stop_the_work_are_shown_and_nothing_is_written() {
+fn blocking_errors_are_shown_and_nothing_is_written() {
     let place = directory(&SUITE.replace(
         "[{type: trigger-judge, skill: csv}]",
         "[{type: trigger-judge, skill: csv}, {type: trigger-judge, skill: csv, negate: true}]",
@@ -166,9 +166,9 @@ fn faults_that_stop_the_work_are_shown_and_nothing_is_written() {
     assert_eq!(names(place.path()), [""; 0]);
 }
 
-/// What stops only this work is an error for `validate`, a warning for `run`, and said once here.
+/// An error that blocks only `transpile` is an error in `validate`, a warning in `run`, and reported once here.
 #[test]
-fn faults_that_stop_only_this_work_are_known_before() {
+fn errors_that_block_only_transpile_are_reported_by_validate() {
     const CODES: [&str; 3] = ["conflicting-triggers", "no-prompt", "skill-name-collision"];
     let place = directory(
         "name: demo
@@ -223,7 +223,7 @@ tests:
     }
 }
 
-/// Tests are taken in while the file is read, when the text of their line is not kept yet.
+/// Tests are transpiled while the file is read, before the text of their line is stored.
 #[test]
 fn faults_and_losses_of_a_jsonl_file_have_their_lines() {
     let place = directory("name: demo\nmetadata: {skill: csv}\ntests: [data.jsonl]\n");
@@ -253,9 +253,9 @@ fn faults_and_losses_of_a_jsonl_file_have_their_lines() {
     }
 }
 
-/// A secret that a later test brings in is taken out of earlier ones too.
+/// A secret found in a later test is redacted in earlier tests, too.
 #[test]
-fn secrets_go_out_of_every_test() {
+fn secrets_are_redacted_in_every_test() {
     let suite = "name: demo
 metadata: {skill: csv}
 tests:

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::{NamedTempFile, TempDir};
 
-/// Nothing here takes longer unless it waits for ever.
+/// A longer wait means that the process hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where a run keeps its rows when nobody says where.
+/// The default results file.
 pub const LATEST: &str = ".evalrig/results/latest.jsonl";
 
 /// A repository with a suite, a targets file and whatever else a test needs.
@@ -80,18 +80,18 @@ impl Project {
         command
     }
 
-    /// `evalrig` with these words, to its end.
+    /// Runs `evalrig` with these arguments to its end.
     pub fn evalrig(&self, arguments: &[&str]) -> Ran {
         Ran::of(self.command(arguments))
     }
 
-    /// `evalrig run` with these words, to its end.
+    /// Runs `evalrig run` with these arguments to its end.
     pub fn run(&self, arguments: &[&str]) -> Ran {
         let arguments: Vec<&str> = ["run"].iter().chain(arguments).copied().collect();
         self.evalrig(&arguments)
     }
 
-    /// `evalrig run`, which goes on while the test does.
+    /// Starts `evalrig run` in the background.
     pub fn start(&self, arguments: &[&str]) -> Running {
         let arguments: Vec<&str> = ["run"].iter().chain(arguments).copied().collect();
         Running::of(self.command(&arguments))
@@ -136,7 +136,7 @@ fn collect(directory: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// A run that came to its end.
+/// A finished process.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,
@@ -145,7 +145,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Fails when there is no end.
+    /// Fails if the process hangs.
     pub fn of(command: Command) -> Self {
         Running::of(command).end()
     }
@@ -173,7 +173,7 @@ impl Ran {
     }
 }
 
-/// A run that goes on. It does not outlive the test.
+/// A process in the background, killed at the end of the test.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -202,23 +202,23 @@ impl Running {
         assert!(sent.expect("kill starts").success());
     }
 
-    /// Has it ended by itself?
+    /// Whether it has exited.
     pub fn is_over(&mut self) -> bool {
         self.child.try_wait().expect("a child").is_some()
     }
 
-    /// What it has said until now.
+    /// Its output so far.
     pub fn said(&self) -> String {
         printed(&self.err)
     }
 
-    /// Waits until it has said this.
+    /// Waits for this output.
     #[track_caller]
     pub fn wait_for(&mut self, text: &str) {
         wait_until(text, || self.said().contains(text));
     }
 
-    /// Ends it with a signal that it cannot hear.
+    /// Kills it with a signal that cannot be caught.
     pub fn kill(mut self) -> Ran {
         self.child.kill().expect("a child");
         self.end()
@@ -248,7 +248,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 #[track_caller]
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -262,7 +262,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub fn is_alive(process: &str) -> bool {
     let state = fs::read_to_string(format!("/proc/{process}/stat"));
     if let Ok(state) = state {
-        // One that nobody has waited for yet is dead all the same.
+        // A zombie is dead, though its entry still exists.
         return !state.contains(") Z ");
     }
     let asked = Command::new("kill").args(["-0", process]).output();
