@@ -2,6 +2,12 @@
 //!
 //! `cargo run -p evalrig-run --example run_suite -- examples/hello`
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example program prints its results"
+)]
+
 use std::error::Error;
 use std::sync::Arc;
 
