@@ -313,7 +313,7 @@ fn links_do_not_lead_out_of_the_directory() {
         &run(place.path(), &["--layout", "skill-dirs", "--force"]),
         2,
     );
-    assert!(said.contains("is a link or no directory"), "{said}");
+    assert!(said.contains("is a link or not a directory"), "{said}");
     assert_eq!(names(outside.path()), ["victim"]);
 }
 
