@@ -23,11 +23,11 @@ test("a baseline gives a verdict with its margin and its doubt", async () => {
   const page = await open("support/compared.html");
   const verdict = await page.locator(".verdict").textContent();
   for (const part of [
-    "Against earlier/support-2025-12-19.jsonl", "Worse", "Equal runs look as bad as this in",
+    "Against earlier/support-2025-12-19.jsonl", "Worse", "A drop this large happens by chance in",
     "the margin of 10 points", "Trials of 1 test could not be measured.", "20 tests, 2 trials each in both runs",
   ]) assert.ok(verdict.includes(part), `the verdict does not say: ${part}`);
   const drawing = page.locator(".against svg");
-  assert.match(await drawing.getAttribute("aria-label"), /^Difference in pass rate: −[\d.]+ points, 95 % interval −[\d.]+ to [+−][\d.]+, margin/);
+  assert.match(await drawing.getAttribute("aria-label"), /^Difference in pass rate: −[\d.]+ points \(95 % CI −[\d.]+ to [+−][\d.]+\), margin/);
   const place = (name) => drawing.locator(name).evaluateAll((list) => list.map((node) => node.getBBox().x + node.getBBox().width / 2));
   const [[low, high], [dot], [zero], [margin]] = await Promise.all([".cap", ".mark", ".zero", ".margin"].map(place));
   assert.ok(low < dot && dot < high && dot < zero, "the drop is left of zero and within its interval");
@@ -196,9 +196,9 @@ test("the course of pass rates has its points, its words and a table", async () 
   assert.equal(await drawing.locator(".point .whisker").count(), 6);
   assert.equal(await drawing.getAttribute("role"), "img");
   const words = await drawing.getAttribute("aria-label");
-  assert.match(words, /^Pass rate over 6 points in time: on 2025-11-18.* 22 of 48 passed, 46 %, between \d+ and \d+ %, then on 2026-01-02.* 28 of 47 passed/);
+  assert.match(words, /^Pass rate over 6 points in time: on 2025-11-18.* 22 of 48 passed, 46 %, 95 % CI \d+–\d+ %, then on 2026-01-02.* 28 of 47 passed/);
   const titles = await drawing.locator(".point title").allTextContents();
-  for (const text of titles) assert.match(text, /^20\d\d-\d\d-\d\d \d\d:\d\d: \d+ of 4[78] passed, \d+ %, between \d+ and \d+ %$/);
+  for (const text of titles) assert.match(text, /^20\d\d-\d\d-\d\d \d\d:\d\d: \d+ of 4[78] passed, \d+ %, 95 % CI \d+–\d+ %$/);
   const labels = await drawing.locator("text").allTextContents();
   assert.ok(labels.includes("2025-11-18") && labels.includes("2026-01-02"), labels.join(" "));
   await page.locator("#plots details summary").click();
