@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_twice_is_found() {
+    fn a_repeated_key_is_found() {
         let tree = build("a: 1\nb: {c: 1, c: 2}\na: 2\n").unwrap();
         assert_eq!(tree.duplicates.len(), 2);
     }

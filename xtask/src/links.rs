@@ -101,7 +101,7 @@ impl Pages {
             ));
         }
         if !workspace.join(&path).exists() {
-            return Err(format!("`{link}`: there is no {path}"));
+            return Err(format!("`{link}`: no such file: {path}"));
         }
         match self.pages.get(&path) {
             Some(page) if !anchor.is_empty() && !page.anchors.contains(anchor) => {
@@ -267,10 +267,10 @@ mod tests {
         assert_eq!(
             broken(&[("a/page.md", page)]),
             [
-                "a/page.md:3: `gone.md`: there is no a/gone.md",
+                "a/page.md:3: `gone.md`: no such file: a/gone.md",
                 "a/page.md:4: `#gone`: a/page.md has no heading `#gone`",
                 "a/page.md:4: `../../x.md` leaves the repository",
-                "a/page.md:6: `other.md`: there is no a/other.md",
+                "a/page.md:6: `other.md`: no such file: a/other.md",
             ]
         );
     }
@@ -296,7 +296,7 @@ mod tests {
                 format!(
                     "docs/a.md:1: `../README.md` leaves the book; link to {OWN_FILES}README.md"
                 ),
-                format!("docs/a.md:2: `{OWN_FILES}gone.md`: there is no gone.md"),
+                format!("docs/a.md:2: `{OWN_FILES}gone.md`: no such file: gone.md"),
                 "docs/b.md: not listed in docs/SUMMARY.md".to_owned(),
             ]
         );

@@ -120,7 +120,7 @@ fn every_command_with_its_output_is_true() {
             continue;
         }
         if has("python") && !has_python() {
-            eprintln!("{path} is not run: there is no python3");
+            eprintln!("{path} is not run: python3 was not found");
             continue;
         }
         page::run(&path, &text, programs.path());

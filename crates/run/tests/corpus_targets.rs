@@ -37,7 +37,7 @@ fn targets_files(directory: &Path, found: &mut Vec<PathBuf>) {
 fn targets_files_of_public_repositories_are_read() {
     let directory = corpus();
     if !directory.is_dir() {
-        println!("skipped: there is no corpus at {}", directory.display());
+        println!("skipped: no corpus at {}", directory.display());
         return;
     }
     let mut paths = Vec::new();

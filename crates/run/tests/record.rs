@@ -414,7 +414,7 @@ fn two_runs_do_not_write_to_one_file() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_to_whoever_waits() {
+fn a_full_disk_is_reported_to_every_waiter() {
     let place = Place::at("/dev/full".into()).unwrap();
     let recorder = Recorder::create(place, Existing::Refuse, &header(), Arc::default()).unwrap();
     let receipts: Vec<_> = (0..10).map(|_| recorder.row(row("a")).1).collect();

@@ -118,7 +118,7 @@ EVAL.yaml imports a.yaml to q.yaml itself
 ```
 
 ## Why
-With so many levels it is no longer clear where a test comes from.
+With so many levels it becomes unclear where a test comes from.
 "#;
 }
 

@@ -70,7 +70,7 @@ impl Reader<'_> {
 
 fn no_file(name: &str, span: Span) -> Diagnostic {
     let message = format!(
-        "target `{}` cannot be checked: there is no targets file",
+        "target `{}` cannot be checked without a targets file",
         shorten(name)
     );
     Diagnostic::new(&UNKNOWN_TARGET, span, message)

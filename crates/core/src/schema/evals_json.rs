@@ -24,7 +24,7 @@ static ROOT_FIELDS: &[Field] = &[
 static ENTRY_FIELDS: &[Field] = &[
     Field::new("id", Shape::Any, "integer or text; default: the position"),
     Field::new("prompt", Shape::Any, "what the user says"),
-    Field::new("query", Shape::Any, "read where there is no `prompt`"),
+    Field::new("query", Shape::Any, "read when `prompt` is absent"),
     Field::new("expected_output", Shape::Any, "what a good answer is like"),
     Field::new(
         "files",

@@ -350,7 +350,7 @@ d:
     }
 
     #[test]
-    fn a_key_too_long_for_readers_stands_after_a_question_mark() {
+    fn a_key_too_long_for_readers_follows_a_question_mark() {
         let long = "k".repeat(2000);
         let json = format!(
             r#"[{{"{long}":{{"a":"x\ny","b":[1]}}}},{{"{long}":["x"]}},{{"{long}":"  x\ny"}}]"#

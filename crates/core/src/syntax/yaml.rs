@@ -371,7 +371,7 @@ impl<'a> Builder<'a> {
                 format!("define it first with `&{name}`, or quote the text if the `*` is meant")
             }
         };
-        let message = format!("there is no anchor `&{name}` above this alias");
+        let message = format!("anchor `&{name}` is not defined above this alias");
         let span = self.span(start, end);
         self.out
             .report(Diagnostic::new(&codes::YAML_SYNTAX, span, message).help(help));

@@ -111,7 +111,7 @@ impl ProviderSettings for Replay {
                 run: context.setting(&self.run, EXPECTED, run_named)?,
             })),
             Some(EntryKind::Other) => Err(fail(format!("`{path}` is not a file"))),
-            None => Err(fail(format!("there is no results file `{path}`"))),
+            None => Err(fail(format!("results file `{path}` does not exist"))),
         }
     }
 }

@@ -387,7 +387,7 @@ static RECORD_FIELDS: &[Field] = &[
 pub(super) static GRADE_FIELDS: &[Field] = &[
     Field::new("name", Shape::Text, "name of the assertion in its test").required(),
     Field::new("type", Shape::NonEmptyText, "canonical type").required(),
-    Field::new("score", SHARE, "null without a grade"),
+    Field::new("score", SHARE, "absent without a grade"),
     Field::new("weight", AMOUNT, "share in the score").required(),
     Field::new(
         "required",

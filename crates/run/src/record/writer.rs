@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_receipt_hinders_nobody() {
+    fn a_dropped_receipt_does_not_block_others() {
         let fake = Fake::default();
         let recorder = recorder(&fake);
         for _ in 0..10 {

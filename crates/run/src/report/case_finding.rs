@@ -1,5 +1,5 @@
 //! What a report shows of a case that did not pass. Made from a row: bounded, and harmless,
-//! because every text passes through `visible` here.
+//! because every text passes through `text::line` here.
 
 use evalrig_core::model::Outcome;
 use serde_json::Value;

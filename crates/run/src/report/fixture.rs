@@ -310,7 +310,7 @@ fn summarise() -> Row {
     let trouble = fault(
         "judge",
         "reply",
-        "the judge's reply is no JSON: `I think it is fine`",
+        "the judge's reply is not JSON: `I think it is fine`",
     );
     let mut rubrics = graded("rubrics", "rubrics", 0.0);
     rubrics.score = None;

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_names_what_stands_in_the_page() {
+    fn the_policy_lists_the_scripts_of_the_page() {
         let page = shown().rows(&[]);
         let between = |open: &str, close: &str| {
             let (_, rest) = page.split_once(open).unwrap();

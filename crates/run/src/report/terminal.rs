@@ -130,7 +130,7 @@ impl Terminal {
             return next;
         };
         let command = end.command.as_deref().unwrap_or("evalrig run");
-        // What is to be resumed says so with its gate, and that does not go with `--failed`.
+        // The command that resumes a gated run contains `--gate`, which excludes `--failed`.
         if end.stopped != Some(super::Stopped::Signal) || !end.is_gated {
             next.push((format!("{command} --failed"), "run what did not pass again"));
         }

@@ -1,5 +1,5 @@
 //! Cases by test, for the intervals of rates and means: trials and targets of one test resemble
-//! each other. From so many tests on as speak for themselves, nothing is kept.
+//! each other. Once a run has enough tests to be shown without an interval, no more cases are kept.
 
 use std::collections::BTreeMap;
 

@@ -362,6 +362,6 @@ mod tests {
         let wanted = "`source_target` has no effect on a `.co/evals` directory";
         assert_eq!(message, wanted);
         let message = agent(&folder.join("none.jsonl"), "").unwrap_err().message;
-        assert!(message.starts_with("there is no results file"), "{message}");
+        assert!(message.ends_with("does not exist"), "{message}");
     }
 }
