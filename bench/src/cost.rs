@@ -25,10 +25,7 @@ impl Cost {
     /// The same with the time that passed in place of the CPU time.
     #[must_use]
     pub fn by_the_clock(self) -> Self {
-        Self {
-            micros: self.passed,
-            ..self
-        }
+        Self { micros: self.passed, ..self }
     }
 
     pub fn peak_mb(self) -> f64 {
@@ -65,31 +62,20 @@ impl Verdict {
 /// memory in KiB, as [`compare`] reads them.
 pub fn once(program: &str, arguments: &[&str]) -> Result<String> {
     let start = Instant::now();
-    let status = Command::new(program)
-        .args(arguments)
-        .stdout(Stdio::null())
-        .status()?;
+    let status = Command::new(program).args(arguments).stdout(Stdio::null()).status()?;
     if !status.success() {
         return Err(Error::other(format!("`{program}` ended with {status}")));
     }
     let passed = start.elapsed().as_micros();
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let time = usage.user_time() + usage.system_time();
-    Ok(format!(
-        "{} {passed} {}",
-        time.num_microseconds(),
-        usage.max_rss()
-    ))
+    Ok(format!("{} {passed} {}", time.num_microseconds(), usage.max_rss()))
 }
 
 /// Runs the commands in turn, round after round, so that a busy moment of the machine hits all of
 /// them alike; keeps the least CPU time and the highest peak of each.
 pub fn compare(rounds: usize, commands: &[Vec<String>]) -> Result<Vec<Cost>> {
-    let unknown = Cost {
-        micros: f64::INFINITY,
-        passed: f64::INFINITY,
-        peak_kib: 0.0,
-    };
+    let unknown = Cost { micros: f64::INFINITY, passed: f64::INFINITY, peak_kib: 0.0 };
     let mut costs = vec![unknown; commands.len()];
     for round in 0..rounds {
         for (cost, command) in costs.iter_mut().zip(commands) {
@@ -105,22 +91,14 @@ pub fn compare(rounds: usize, commands: &[Vec<String>]) -> Result<Vec<Cost>> {
 fn measured(command: &[String], round: usize) -> Result<Cost> {
     let output = Command::new(std::env::current_exe()?)
         .arg("--once")
-        .args(
-            command
-                .iter()
-                .map(|word| word.replace(FRESH, &round.to_string())),
-        )
+        .args(command.iter().map(|word| word.replace(FRESH, &round.to_string())))
         .stderr(Stdio::inherit())
         .output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let mut figures = text.split_whitespace().map(str::parse::<f64>);
     match (figures.next(), figures.next(), figures.next()) {
         (Some(Ok(micros)), Some(Ok(passed)), Some(Ok(peak_kib))) if output.status.success() => {
-            Ok(Cost {
-                micros,
-                passed,
-                peak_kib,
-            })
+            Ok(Cost { micros, passed, peak_kib })
         }
         _ => Err(Error::other(format!("`{}` failed", command.join(" ")))),
     }

@@ -46,12 +46,8 @@ pub fn build(text: &str) -> Result<Tree, String> {
         emit_comments: false,
     };
     let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut builder = Builder {
-        text,
-        tree: Tree::default(),
-        open: Vec::new(),
-        pending: Vec::new(),
-    };
+    let mut builder =
+        Builder { text, tree: Tree::default(), open: Vec::new(), pending: Vec::new() };
     while let Some(next) = parser.next_event() {
         let (event, span) = next.map_err(|error| error.to_string())?;
         builder.take(event, &span);
@@ -71,13 +67,7 @@ impl Builder<'_> {
     fn take(&mut self, event: Event<'_>, span: &Span) {
         let range = span.byte_range().unwrap_or(0..0);
         let (start, end) = (range.start as u32, range.end as u32);
-        let mut node = Node {
-            kind: Kind::Slice,
-            start,
-            end,
-            first: 0,
-            count: 0,
-        };
+        let mut node = Node { kind: Kind::Slice, start, end, first: 0, count: 0 };
         match event {
             Event::Scalar(text, ..) => {
                 node.count = text.len() as u32;
@@ -157,11 +147,7 @@ impl Builder<'_> {
             }
         } else {
             let mut known = std::collections::HashSet::with_capacity(keys.len() / 2);
-            found.extend(
-                keys.iter()
-                    .step_by(2)
-                    .filter(|key| !known.insert(name(**key))),
-            );
+            found.extend(keys.iter().step_by(2).filter(|key| !known.insert(name(**key))));
         }
         self.tree.duplicates.append(&mut found);
     }

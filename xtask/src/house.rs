@@ -34,13 +34,7 @@ pub fn measure(root: &Utf8Path) -> io::Result<String> {
 }
 
 fn write_row(out: &mut String, name: &str, count: LineCount) {
-    let LineCount {
-        code,
-        doc_text,
-        comment,
-        blank,
-        test,
-    } = count;
+    let LineCount { code, doc_text, comment, blank, test } = count;
     let all = count.all();
     let row = format!("{name:5} {code:9} {doc_text:10} {comment:9} {blank:6} {test:7} {all:7}\n");
     out.push_str(&row);
@@ -50,11 +44,7 @@ fn write_details(out: &mut String, name: &str, sources: &Sources) {
     let functions = sources.functions();
     let _ = writeln!(out, "\n{name}: longest of {} functions", functions.len());
     for (path, function) in functions.iter().take(SHOWN) {
-        let _ = writeln!(
-            out,
-            "  {:4}  {} {path}:{}",
-            function.lines, function.name, function.line
-        );
+        let _ = writeln!(out, "  {:4}  {} {path}:{}", function.lines, function.name, function.line);
     }
     let repeated = sources.repeated_types();
     let _ = writeln!(out, "{name}: {} type names occur twice", repeated.len());

@@ -78,16 +78,12 @@ impl Pages {
     }
 
     fn follow(&self, workspace: &Utf8Path, from: &Utf8Path, link: &str) -> Result<(), String> {
-        let own = [OWN_FILES, OWN_DIRECTORIES]
-            .iter()
-            .find_map(|start| link.strip_prefix(start));
+        let own = [OWN_FILES, OWN_DIRECTORIES].iter().find_map(|start| link.strip_prefix(start));
         if own.is_none() && has_scheme(link) {
             return Ok(());
         }
-        let (target, anchor) = own
-            .unwrap_or(link)
-            .split_once('#')
-            .unwrap_or((own.unwrap_or(link), ""));
+        let (target, anchor) =
+            own.unwrap_or(link).split_once('#').unwrap_or((own.unwrap_or(link), ""));
         let path = match (own, target) {
             (Some(_), _) => Utf8PathBuf::from(target),
             (None, "") => from.to_owned(),
@@ -96,9 +92,7 @@ impl Pages {
             }
         };
         if own.is_none() && from.starts_with(BOOK) && !path.starts_with(BOOK) {
-            return Err(format!(
-                "`{link}` leaves the book; link to {OWN_FILES}{path}"
-            ));
+            return Err(format!("`{link}` leaves the book; link to {OWN_FILES}{path}"));
         }
         if !workspace.join(&path).exists() {
             return Err(format!("`{link}`: no such file: {path}"));
@@ -117,11 +111,8 @@ impl Pages {
         let Some(summary) = self.pages.get(contents) else {
             return Vec::new();
         };
-        let listed: BTreeSet<Utf8PathBuf> = summary
-            .links
-            .iter()
-            .filter_map(|(_, link)| resolved(contents, link))
-            .collect();
+        let listed: BTreeSet<Utf8PathBuf> =
+            summary.links.iter().filter_map(|(_, link)| resolved(contents, link)).collect();
         self.pages
             .keys()
             .filter(|path| path.starts_with(BOOK) && *path != contents && !listed.contains(*path))
@@ -172,8 +163,7 @@ impl Page {
         let line = without_code(line);
         for mark in ["id=\"", "name=\""] {
             for rest in line.split(mark).skip(1) {
-                self.anchors
-                    .extend(rest.split('"').next().map(str::to_owned));
+                self.anchors.extend(rest.split('"').next().map(str::to_owned));
             }
         }
         for rest in line.split("](").skip(1) {
@@ -193,10 +183,8 @@ impl Page {
     /// The second heading of the same name is `name-1`.
     fn add_anchor(&mut self, slug: &str) {
         let numbered = (1..).map(|number| format!("{slug}-{number}"));
-        let free = [slug.to_owned()]
-            .into_iter()
-            .chain(numbered)
-            .find(|name| !self.anchors.contains(name));
+        let free =
+            [slug.to_owned()].into_iter().chain(numbered).find(|name| !self.anchors.contains(name));
         self.anchors.extend(free);
     }
 }
@@ -255,10 +243,7 @@ mod tests {
         let page = "# Title\n\n## Two words, a `code`\n\n## Twice\n\n## Twice\n\n[a](other.md#here) [b](#two-words-a-code) \
                     [c](#twice-1)\n[d](../a/other.md) [e](https://example.org/x) [f]: unused\n";
         let other = "## Here\n\n<a id=\"mark\"></a>\n\n[up](page.md#title)\n[mark](#mark)\n";
-        assert_eq!(
-            broken(&[("a/page.md", page), ("a/other.md", other)]),
-            [""; 0]
-        );
+        assert_eq!(broken(&[("a/page.md", page), ("a/other.md", other)]), [""; 0]);
     }
 
     #[test]

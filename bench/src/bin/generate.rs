@@ -8,9 +8,7 @@ use evalrig_bench::text;
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [format, count, file] = args.as_slice() else {
-        return Err(Error::other(
-            "usage: generate [small-]yaml|[small-]jsonl COUNT FILE",
-        ));
+        return Err(Error::other("usage: generate [small-]yaml|[small-]jsonl COUNT FILE"));
     };
     let count = count.parse().map_err(Error::other)?;
     let mut out = BufWriter::new(File::create(file)?);

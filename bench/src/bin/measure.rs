@@ -42,11 +42,7 @@ struct Bench {
 
 impl Bench {
     fn new(programs: &str, files: &str) -> Self {
-        Self {
-            programs: programs.into(),
-            files: files.into(),
-            verdict: Verdict::Within,
-        }
+        Self { programs: programs.into(), files: files.into(), verdict: Verdict::Within }
     }
 
     fn run(mut self) -> Result<Verdict> {
@@ -70,51 +66,24 @@ impl Bench {
                 self.command("raw_tree", &["raw", &file]),
                 self.command("raw_tree", &["core", &file]),
                 self.command("evalrig", &["validate", &file]),
-                self.command(
-                    "evalrig",
-                    &["transpile", &file, "--out", &out, "--force", "--quiet"],
-                ),
+                self.command("evalrig", &["transpile", &file, "--out", &out, "--force", "--quiet"]),
             ],
         )?;
         let base = costs[0];
-        self.row(
-            "YAML, 10 000 tests: the raw parser's tree",
-            base,
-            base,
-            Limits::default(),
-        );
+        self.row("YAML, 10 000 tests: the raw parser's tree", base, base, Limits::default());
         self.row("  evalrig's tree of it", costs[1], base, Limits::default());
-        let limits = Limits {
-            ratio: Some(1.6),
-            peak_mb: Some(150.0),
-        };
+        let limits = Limits { ratio: Some(1.6), peak_mb: Some(150.0) };
         self.row("  evalrig validate", costs[2], base, limits);
-        let limits = Limits {
-            ratio: Some(1.5),
-            peak_mb: None,
-        };
-        self.row(
-            "  evalrig transpile, beside validate",
-            costs[3],
-            costs[2],
-            limits,
-        );
+        let limits = Limits { ratio: Some(1.5), peak_mb: None };
+        self.row("  evalrig transpile, beside validate", costs[3], costs[2], limits);
         Ok(())
     }
 
     fn start(&mut self) -> Result<()> {
-        let costs = compare(
-            60,
-            &[
-                self.command("empty", &[]),
-                self.command("evalrig", &["--version"]),
-            ],
-        )?;
+        let costs =
+            compare(60, &[self.command("empty", &[]), self.command("evalrig", &["--version"])])?;
         self.row("an empty program", costs[0], costs[0], Limits::default());
-        let limits = Limits {
-            ratio: Some(3.0),
-            peak_mb: None,
-        };
+        let limits = Limits { ratio: Some(3.0), peak_mb: None };
         self.row("  evalrig --version", costs[1], costs[0], limits);
         Ok(())
     }
@@ -131,44 +100,13 @@ impl Bench {
             ],
         )?;
         let base = costs[0];
-        let limits = Limits {
-            ratio: Some(2.0),
-            peak_mb: Some(200.0),
-        };
-        self.row(
-            "JSONL, 1 000 000 lines: serde_json, typed",
-            base,
-            base,
-            Limits::default(),
-        );
-        self.row(
-            "  evalrig validate",
-            costs[1],
-            base,
-            Limits {
-                ratio: None,
-                ..limits
-            },
-        );
+        let limits = Limits { ratio: Some(2.0), peak_mb: Some(200.0) };
+        self.row("JSONL, 1 000 000 lines: serde_json, typed", base, base, Limits::default());
+        self.row("  evalrig validate", costs[1], base, Limits { ratio: None, ..limits });
         let (clock, clock_base) = (costs[1].by_the_clock(), base.by_the_clock());
-        self.row(
-            "  the same by the clock: serde_json",
-            clock_base,
-            clock_base,
-            Limits::default(),
-        );
-        self.row(
-            "  the same by the clock: evalrig validate",
-            clock,
-            clock_base,
-            limits,
-        );
-        self.row(
-            "  evalrig validate, 100 000 lines",
-            costs[2],
-            base,
-            Limits::default(),
-        );
+        self.row("  the same by the clock: serde_json", clock_base, clock_base, Limits::default());
+        self.row("  the same by the clock: evalrig validate", clock, clock_base, limits);
+        self.row("  evalrig validate, 100 000 lines", costs[2], base, Limits::default());
         Ok(())
     }
 
@@ -177,20 +115,12 @@ impl Bench {
         const SIZES: [(&str, f64); 3] = [("1000", 1e3), ("10000", 1e4), ("30000", 3e4)];
         const MOST: f64 = 0.10;
         let files = SIZES.map(|(name, _)| self.file(&format!("{name}/EVAL.yaml")));
-        let commands: Vec<_> = files
-            .iter()
-            .map(|file| self.command("evalrig", &["validate", file]))
-            .collect();
+        let commands: Vec<_> =
+            files.iter().map(|file| self.command("evalrig", &["validate", file])).collect();
         let costs = compare(8, &commands)?;
-        let each: Vec<f64> = costs
-            .iter()
-            .zip(SIZES)
-            .map(|(cost, (_, count))| cost.micros / count)
-            .collect();
-        println!(
-            "\n{:<44} {:>10} {:>9} {:>7}",
-            "growth", "µs / test", "deviation", "limit"
-        );
+        let each: Vec<f64> =
+            costs.iter().zip(SIZES).map(|(cost, (_, count))| cost.micros / count).collect();
+        println!("\n{:<44} {:>10} {:>9} {:>7}", "growth", "µs / test", "deviation", "limit");
         for ((name, _), micros) in SIZES.iter().zip(&each) {
             let deviation = micros / each[1] - 1.0;
             let verdict = self.verdict.judge(deviation.abs() <= MOST);
@@ -216,12 +146,8 @@ impl Bench {
         println!(
             "{what:<44} {:>10.2} {ratio:>7.2} {:>7} {peak_mb:>9.1} {:>7} {verdict}",
             cost.micros / 1000.0,
-            limits
-                .ratio
-                .map_or(String::new(), |most| format!("{most:.2}")),
-            limits
-                .peak_mb
-                .map_or(String::new(), |most| format!("{most:.0}")),
+            limits.ratio.map_or(String::new(), |most| format!("{most:.2}")),
+            limits.peak_mb.map_or(String::new(), |most| format!("{most:.0}")),
         );
     }
 

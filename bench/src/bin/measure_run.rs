@@ -34,9 +34,7 @@ fn main() -> Result<ExitCode> {
             ExitCode::SUCCESS
         }),
         ["--gate", programs, files] => Bench::new(programs, files)?.run().map(Verdict::gate),
-        [programs, files] => Bench::new(programs, files)?
-            .run()
-            .map(|_| ExitCode::SUCCESS),
+        [programs, files] => Bench::new(programs, files)?.run().map(|_| ExitCode::SUCCESS),
         _ => Err(Error::other("usage: measure_run [--gate] PROGRAMS FILES")),
     }
 }
@@ -51,10 +49,7 @@ struct Bench {
 impl Bench {
     fn new(programs: &str, files: &str) -> Result<Self> {
         let script = Script::new().otherwise(Reply::text(format!("It is {READY}.")));
-        let options = Options {
-            port: 0,
-            keep: Keep::Nothing,
-        };
+        let options = Options { port: 0, keep: Keep::Nothing };
         let bench = Self {
             programs: programs.into(),
             files: files.into(),
@@ -108,10 +103,7 @@ impl Bench {
             "",
             floor.peak_mb()
         );
-        let names = [
-            "  results kept durably",
-            "  results and the run log kept durably",
-        ];
+        let names = ["  results kept durably", "  results and the run log kept durably"];
         for (name, run) in names.into_iter().zip(&costs[1..]) {
             let run_ms = run.micros / 1000.0;
             let is_within = run_ms <= MOST_MS && run.peak_mb() <= MOST_MB;
@@ -156,11 +148,7 @@ impl Bench {
             let longer = each(clock, size) / each(usual.by_the_clock(), SIZES[1]) - 1.0;
             // Of few tests, the start of the program is the greater part. The clock is shown and
             // not judged: long runs meet more of what else the machine does than short ones.
-            let verdict = if size > SIZES[1] {
-                self.verdict.judge(more <= MOST)
-            } else {
-                ""
-            };
+            let verdict = if size > SIZES[1] { self.verdict.judge(more <= MOST) } else { "" };
             println!(
                 "{:<24} {:>9.2} {:>9.1}% {:>9.2} {:>9.1}% {:>6.0}% {:>9.1} {:>12.1} {verdict}",
                 format!("  {size} mock tests"),

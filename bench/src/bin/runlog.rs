@@ -74,9 +74,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 fn first_runs(store: &Store) -> Result<Duration, Box<dyn Error>> {
-    let times: Result<Vec<_>, _> = (0..SAMPLES)
-        .map(|at| timed(store, &format!("input {at}")))
-        .collect();
+    let times: Result<Vec<_>, _> =
+        (0..SAMPLES).map(|at| timed(store, &format!("input {at}"))).collect();
     Ok(median(times?))
 }
 

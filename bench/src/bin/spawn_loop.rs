@@ -19,9 +19,7 @@ fn main() -> Result<()> {
     };
     let count = count.parse().map_err(Error::other)?;
     let at_once = at_once.parse().map_err(Error::other)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(run_all(count, at_once, program))
 }
 
@@ -48,10 +46,7 @@ async fn run_all(count: usize, at_once: usize, program: &str) -> Result<()> {
 }
 
 async fn run_one(program: &str, number: usize) -> Result<()> {
-    let mut child = Command::new(program)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         stdin.write_all(text::prompt(number).as_bytes()).await?;
     }

@@ -35,11 +35,7 @@ const GLOBAL: &str = "Global options";
 /// Agent evaluations kept as files in git.
 #[derive(Debug, Parser)]
 #[command(name = "evalrig", version, styles = STYLES, after_help = exit::HELP)]
-#[command(
-    propagate_version = false,
-    subcommand_required = true,
-    arg_required_else_help = true
-)]
+#[command(propagate_version = false, subcommand_required = true, arg_required_else_help = true)]
 #[command(max_term_width = 100)]
 pub struct Cli {
     #[command(flatten)]
@@ -281,10 +277,6 @@ pub fn parse() -> Result<Cli, Exit> {
     Cli::try_parse().map_err(|error| {
         // A closed pipe while printing help is not an error.
         let _ = error.print();
-        if error.use_stderr() {
-            Exit::CouldNotStart
-        } else {
-            Exit::Success
-        }
+        if error.use_stderr() { Exit::CouldNotStart } else { Exit::Success }
     })
 }

@@ -24,10 +24,7 @@ impl Context {
     /// `None` without a working directory that can be read and whose name is UTF-8.
     pub fn new(global: Global) -> Option<Self> {
         let here = std::env::current_dir().ok()?;
-        Some(Self {
-            global,
-            working_directory: Utf8PathBuf::from_path_buf(here).ok()?,
-        })
+        Some(Self { global, working_directory: Utf8PathBuf::from_path_buf(here).ok()? })
     }
 
     pub fn world(&self) -> World<'_> {

@@ -70,11 +70,7 @@ impl Losses<'_> {
 
     pub fn to_json(&self) -> serde_json::Result<String> {
         let mut files = Files::of(self);
-        let rows: Vec<Row<'_>> = self
-            .list
-            .iter()
-            .map(|loss| self.row(loss, &mut files))
-            .collect();
+        let rows: Vec<Row<'_>> = self.list.iter().map(|loss| self.row(loss, &mut files)).collect();
         Ok(serde_json::to_string_pretty(&rows)? + "\n")
     }
 
@@ -92,11 +88,7 @@ impl Losses<'_> {
     }
 
     fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.secrets.is_empty() {
-            text.into()
-        } else {
-            self.secrets.redact(text).into()
-        }
+        if self.secrets.is_empty() { text.into() } else { self.secrets.redact(text).into() }
     }
 }
 
@@ -130,11 +122,7 @@ struct Files<'a> {
 
 impl<'a> Files<'a> {
     fn of(losses: &Losses<'a>) -> Self {
-        Self {
-            sources: losses.sources,
-            working_directory: losses.working_directory,
-            last: None,
-        }
+        Self { sources: losses.sources, working_directory: losses.working_directory, last: None }
     }
 
     /// File and line.

@@ -136,8 +136,7 @@ impl Placement<'_> {
         let is_sound = fs::symlink_metadata(&path)
             .is_ok_and(|found| found.is_file() && found.len() <= MANIFEST_LIMIT);
         let text = is_sound.then(|| fs::read(&path).ok()).flatten();
-        text.and_then(|text| serde_json::from_slice(&text).ok())
-            .unwrap_or_default()
+        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
     }
 }
 

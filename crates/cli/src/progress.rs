@@ -105,34 +105,21 @@ impl Bars {
             whole.set_style(style.progress_chars("━╸─"));
         }
         whole.enable_steady_tick(Duration::from_millis(200));
-        Self {
-            all,
-            whole,
-            totals: RunTotals::default(),
-            running: BTreeMap::new(),
-        }
+        Self { all, whole, totals: RunTotals::default(), running: BTreeMap::new() }
     }
 
     fn hear(&mut self, event: &Event) {
         match event {
             Event::Planned { finished, .. } => self.whole.inc(*finished as u64),
             Event::Started { case, label } => self.start(*case, label),
-            Event::Retrying {
-                case,
-                reason,
-                seconds,
-            } => self.retry(*case, reason, *seconds),
+            Event::Retrying { case, reason, seconds } => self.retry(*case, reason, *seconds),
             Event::Finished { case, row } => self.finish(*case, row),
             Event::StopRequested => {}
             Event::Warning(text) => {
-                let _ = self
-                    .all
-                    .println(format!("warning: {}", text::single_line(text)));
+                let _ = self.all.println(format!("warning: {}", text::single_line(text)));
             }
             Event::Stopping(reason) => {
-                let _ = self
-                    .all
-                    .println(format!("stopping: {}", text::single_line(reason)));
+                let _ = self.all.println(format!("stopping: {}", text::single_line(reason)));
             }
         }
     }
@@ -155,21 +142,14 @@ impl Bars {
     }
 
     fn retry(&mut self, case: usize, reason: &str, seconds: f64) {
-        if let Some(Running {
-            label,
-            line: Some(line),
-        }) = self.running.get(&case)
-        {
+        if let Some(Running { label, line: Some(line) }) = self.running.get(&case) {
             let message = format!("{label}: retrying in {seconds:.0} s: {reason}");
             line.set_message(text::single_line(&message));
         }
     }
 
     fn finish(&mut self, case: usize, row: &Row) {
-        if let Some(Running {
-            line: Some(line), ..
-        }) = self.running.remove(&case)
-        {
+        if let Some(Running { line: Some(line), .. }) = self.running.remove(&case) {
             line.finish_and_clear();
             self.all.remove(&line);
             // The line goes to the case that has waited longest for one.
@@ -197,12 +177,7 @@ struct Lines {
 
 impl Lines {
     fn new() -> Self {
-        Self {
-            cases: 0,
-            done: 0,
-            totals: RunTotals::default(),
-            last: Instant::now(),
-        }
+        Self { cases: 0, done: 0, totals: RunTotals::default(), last: Instant::now() }
     }
 
     fn hear(&mut self, event: &Event) {
@@ -220,9 +195,9 @@ impl Lines {
                     say(&format!("{done}/{cases}: {}", totals_text(&self.totals)));
                 }
             }
-            Event::Retrying {
-                reason, seconds, ..
-            } => say(&format!("retrying in {seconds:.0} s: {reason}")),
+            Event::Retrying { reason, seconds, .. } => {
+                say(&format!("retrying in {seconds:.0} s: {reason}"))
+            }
             Event::Warning(text) => say(&format!("warning: {text}")),
             Event::Stopping(reason) => say(&format!("stopping: {reason}")),
             Event::Started { .. } | Event::StopRequested => {}

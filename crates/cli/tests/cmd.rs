@@ -3,10 +3,7 @@
 #[test]
 fn the_manual_is_true() {
     trycmd::TestCases::new()
-        .register_bin(
-            "evalrig",
-            std::path::Path::new(env!("CARGO_BIN_EXE_evalrig")),
-        )
+        .register_bin("evalrig", std::path::Path::new(env!("CARGO_BIN_EXE_evalrig")))
         .env("NO_COLOR", "1")
         .env("CLICOLOR_FORCE", "0")
         .case("tests/cmd/*.md");

@@ -98,25 +98,14 @@ fn the_same_runs_give_the_same_bytes() {
     fs::write(at.join("a"), run_of(30, 5)).unwrap();
     fs::write(at.join("b"), run_of(30, 4)).unwrap();
     for format in ["text", "json", "markdown"] {
-        let arguments = [
-            "compare",
-            "a",
-            "b",
-            "--measure",
-            "score",
-            "--format",
-            format,
-        ];
+        let arguments = ["compare", "a", "b", "--measure", "score", "--format", format];
         let first = evalrig(at, &arguments);
         let second = evalrig(at, &arguments);
         assert!(!first.stdout.is_empty());
         assert_eq!(first.stdout, second.stdout);
     }
     let arguments = ["compare", "--selftest", "b", "--format", "json"];
-    assert_eq!(
-        evalrig(at, &arguments).stdout,
-        evalrig(at, &arguments).stdout
-    );
+    assert_eq!(evalrig(at, &arguments).stdout, evalrig(at, &arguments).stdout);
 }
 
 #[test]
@@ -128,22 +117,10 @@ fn the_json_has_the_documented_shape() {
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let keys =
         |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
-    assert_eq!(
-        keys(&found),
-        ["schemaVersion", "base", "candidate", "tests", "suite"]
-    );
-    assert_eq!(
-        keys(&found["tests"][0]),
-        ["evalId", "target", "change", "base", "candidate"]
-    );
-    assert_eq!(
-        keys(&found["tests"][0]["base"]),
-        ["trials", "passes", "score"]
-    );
-    assert_eq!(
-        keys(&found["suite"]),
-        ["delta", "low", "high", "p", "verdict", "trialsNeeded"]
-    );
+    assert_eq!(keys(&found), ["schemaVersion", "base", "candidate", "tests", "suite"]);
+    assert_eq!(keys(&found["tests"][0]), ["evalId", "target", "change", "base", "candidate"]);
+    assert_eq!(keys(&found["tests"][0]["base"]), ["trials", "passes", "score"]);
+    assert_eq!(keys(&found["suite"]), ["delta", "low", "high", "p", "verdict", "trialsNeeded"]);
     assert!(found["suite"]["low"].as_f64().unwrap() < 0.0);
     // If every case has a cost, the cost of further trials is known.
     let priced = |text: String| text.replace("\"costUsd\":null", "\"costUsd\":0.5");
@@ -171,23 +148,11 @@ fn earlier_runs_are_found() {
     ] {
         fs::write(results.join(name), run_of(20, passes)).unwrap();
     }
-    assert_eq!(
-        code(&evalrig(at, &["compare", "latest~1", "latest", "--gate"])),
-        1
-    );
-    assert_eq!(
-        code(&evalrig(at, &["compare", "latest", "latest~1", "--gate"])),
-        0
-    );
+    assert_eq!(code(&evalrig(at, &["compare", "latest~1", "latest", "--gate"])), 1);
+    assert_eq!(code(&evalrig(at, &["compare", "latest", "latest~1", "--gate"])), 0);
     assert_eq!(code(&evalrig(at, &["compare", "latest~2", "latest"])), 2);
-    let output = evalrig(
-        at,
-        &["compare", ".evalrig/results", ".", "--format", "json"],
-    );
+    let output = evalrig(at, &["compare", ".evalrig/results", ".", "--format", "json"]);
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(
-        found["base"],
-        ".evalrig/results/s-2026-01-02T00-00-00.jsonl"
-    );
+    assert_eq!(found["base"], ".evalrig/results/s-2026-01-02T00-00-00.jsonl");
     assert_eq!(found["base"], found["candidate"]);
 }

@@ -30,11 +30,7 @@ fn directory(files: &[(&str, &str)]) -> TempDir {
 
 /// A repository with one skill.
 fn skill() -> TempDir {
-    directory(&[
-        (".git/HEAD", ""),
-        ("greeter/evals/evals.json", EVALS),
-        ("greeter/a.md", "A"),
-    ])
+    directory(&[(".git/HEAD", ""), ("greeter/evals/evals.json", EVALS), ("greeter/a.md", "A")])
 }
 
 fn run(directory: &Path, arguments: &[&str]) -> Output {
@@ -74,18 +70,13 @@ fn refuses(directory: &Path, arguments: &[&str], reason: &str) {
 fn a_suite_is_written_to_the_output_file() {
     let here = skill();
     let source = "greeter/evals/evals.json";
-    let output = run(
-        here.path(),
-        &["convert", source, "-o", "new/deep/EVAL.yaml"],
-    );
+    let output = run(here.path(), &["convert", source, "-o", "new/deep/EVAL.yaml"]);
     ends_with(&output, 0);
     assert_eq!(out(&output), "wrote new/deep/EVAL.yaml (greeter, 1 test)\n");
     assert_eq!(err(&output), "");
     let text = fs::read_to_string(here.path().join("new/deep/EVAL.yaml")).expect("it is there");
     assert!(text.contains("- /greeter/a.md\n"), "{text}");
-    let names: Vec<_> = fs::read_dir(here.path().join("new/deep"))
-        .expect("a directory")
-        .collect();
+    let names: Vec<_> = fs::read_dir(here.path().join("new/deep")).expect("a directory").collect();
     assert_eq!(names.len(), 1, "a temporary file was left");
     ends_with(&run(here.path(), &["validate", "new", "--strict"]), 0);
 }
@@ -94,18 +85,12 @@ fn a_suite_is_written_to_the_output_file() {
 fn beside_the_skill_paths_stay_as_they_were() {
     let here = skill();
     let at = here.path().join("greeter");
-    let output = run(
-        &at,
-        &["convert", "evals/evals.json", "--output", "EVAL.yaml", "-q"],
-    );
+    let output = run(&at, &["convert", "evals/evals.json", "--output", "EVAL.yaml", "-q"]);
     ends_with(&output, 0);
     assert_eq!((out(&output), err(&output)), (String::new(), String::new()));
     let text = fs::read_to_string(at.join("EVAL.yaml")).expect("it is there");
     assert!(text.contains("input_files:\n      - a.md\n"), "{text}");
-    assert!(
-        text.contains("input: |-\n      Greet\n      me\n"),
-        "{text}"
-    );
+    assert!(text.contains("input: |-\n      Greet\n      me\n"), "{text}");
 }
 
 #[test]
@@ -133,10 +118,7 @@ fn an_existing_file_is_overwritten_only_with_force() {
     );
     let kept = fs::read_to_string(here.path().join("EVAL.yaml")).expect("a file");
     assert_eq!(kept, "mine");
-    let output = run(
-        here.path(),
-        &["convert", source, "-o", "EVAL.yaml", "--force"],
-    );
+    let output = run(here.path(), &["convert", source, "-o", "EVAL.yaml", "--force"]);
     ends_with(&output, 0);
     ends_with(&run(here.path(), &["validate", "EVAL.yaml"]), 0);
 }
@@ -178,11 +160,7 @@ fn unsupported_files_are_named() {
         (".co", "`.co` is a directory; use `-o .co/EVAL.yaml`"),
         ("notes.txt/EVAL.yaml", "cannot write `notes.txt/EVAL.yaml`"),
     ] {
-        refuses(
-            here.path(),
-            &["convert", "evals.json", "-o", output, "--force"],
-            reason,
-        );
+        refuses(here.path(), &["convert", "evals.json", "-o", output, "--force"], reason);
     }
     assert!(!here.path().join("new.yaml").exists());
 }
@@ -191,11 +169,7 @@ fn unsupported_files_are_named() {
 fn blocking_errors_stop_a_conversion() {
     let twice = r#"[{"id": 1, "prompt": "a"}, {"id": 1, "prompt": "b"}]"#;
     let here = directory(&[("evals.json", twice)]);
-    refuses(
-        here.path(),
-        &["convert", "evals.json", "-o", "EVAL.yaml", "-q"],
-        "duplicate-id",
-    );
+    refuses(here.path(), &["convert", "evals.json", "-o", "EVAL.yaml", "-q"], "duplicate-id");
     assert!(!here.path().join("EVAL.yaml").exists());
 }
 
@@ -205,11 +179,7 @@ fn inexpressible_input_is_refused() {
     let here = directory(&[("evals.json", blank)]);
     let arguments = ["convert", "evals.json", "-o", "EVAL.yaml"];
     refuses(here.path(), &arguments, "missing-outcome");
-    refuses(
-        here.path(),
-        &arguments,
-        "cannot be expressed as a suite; nothing was written",
-    );
+    refuses(here.path(), &arguments, "cannot be expressed as a suite; nothing was written");
 }
 
 #[test]
@@ -218,19 +188,11 @@ fn warnings_are_shown_unless_quiet() {
     let here = directory(&[("evals.json", bare)]);
     let loud = run(here.path(), &["convert", "evals.json", "--stdout"]);
     ends_with(&loud, 0);
-    assert!(
-        err(&loud).contains("warning[nothing-to-grade]"),
-        "{}",
-        err(&loud)
-    );
+    assert!(err(&loud).contains("warning[nothing-to-grade]"), "{}", err(&loud));
     assert!(err(&loud).contains("will report these errors in this suite: nothing-to-grade (1)"));
     let quiet = run(here.path(), &["convert", "evals.json", "--stdout", "-q"]);
     ends_with(&quiet, 0);
-    assert!(
-        err(&quiet).contains("error[file-not-found]"),
-        "{}",
-        err(&quiet)
-    );
+    assert!(err(&quiet).contains("error[file-not-found]"), "{}", err(&quiet));
     assert!(!err(&quiet).contains("nothing-to-grade"), "{}", err(&quiet));
     assert_eq!(out(&quiet), out(&loud));
 }
@@ -257,11 +219,7 @@ fn meaning(file: &CorpusFile, read: &Read, files: &Overlay<'_>) -> (String, Vec<
 fn complaint(file: &CorpusFile) -> Option<String> {
     let before = read(file, &file.path, &Disk);
     let suite = before.suite.as_ref()?;
-    let context = Context {
-        files: &Disk,
-        sources: before.findings.sources(),
-        root: &file.root,
-    };
+    let context = Context { files: &Disk, sources: before.findings.sources(), root: &file.root };
     let directory = skill_root(file);
     let path: Utf8PathBuf = directory.join("converted.eval.yaml");
     let mut files = Overlay::new(&Disk);
@@ -281,10 +239,7 @@ fn complaint(file: &CorpusFile) -> Option<String> {
     if errors(&after) != errors(&before) {
         return Some(format!("{:?} is now {:?}", errors(&before), errors(&after)));
     }
-    let (first, second) = (
-        meaning(file, &before, &files),
-        meaning(file, &after, &files),
-    );
+    let (first, second) = (meaning(file, &before, &files), meaning(file, &after, &files));
     let mut lines = first.0.lines().zip(second.0.lines());
     let line = lines.find(|(before, after)| before != after);
     (first != second).then(|| format!("not the same: {line:?}"))

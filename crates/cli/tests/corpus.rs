@@ -29,12 +29,7 @@ fn for_every_file(check: impl Fn(&CorpusFile, &Read) -> Vec<String>) {
             complaints.push(format!("{}: {complaint}", file.name));
         }
     }
-    assert!(
-        complaints.is_empty(),
-        "{} complaints\n{}",
-        complaints.len(),
-        complaints.join("\n")
-    );
+    assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
 }
 
 fn text_of(path: &Utf8Path, files: &dyn Files) -> String {
@@ -106,9 +101,7 @@ fn fixes_leave_no_old_spelling_and_change_no_meaning() {
 
 /// Sorts keys: the order of moved entries has no meaning.
 fn pretty(value: Option<Value>) -> String {
-    value.map_or(String::new(), |value| {
-        value.sorted().to_json(JsonStyle::Pretty)
-    })
+    value.map_or(String::new(), |value| value.sorted().to_json(JsonStyle::Pretty))
 }
 
 /// The first lines that differ.
@@ -138,11 +131,7 @@ fn lost_comments(path: &Utf8Path, files: &dyn Files) -> Vec<String> {
 fn comments(text: &str) -> Vec<&str> {
     let lines = text.lines().map(str::trim);
     let found = lines.filter_map(|line| {
-        if line.starts_with('#') {
-            Some(line)
-        } else {
-            line.find(" #").map(|at| &line[at + 1..])
-        }
+        if line.starts_with('#') { Some(line) } else { line.find(" #").map(|at| &line[at + 1..]) }
     });
     found.collect()
 }
@@ -182,10 +171,7 @@ fn reaches_elsewhere(file: &CorpusFile, read: &Read) -> bool {
     let tests = read.suite.iter().flat_map(|suite| &suite.tests);
     let mut assertions = tests.flat_map(|test| &test.assertions);
     assertions.any(|named| {
-        let source = read
-            .findings
-            .sources()
-            .get(named.assertion.common.span.source);
+        let source = read.findings.sources().get(named.assertion.common.span.source);
         source.path().parent() != Some(file.directory())
     })
 }

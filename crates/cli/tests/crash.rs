@@ -45,10 +45,8 @@ struct Dice(u64);
 impl Dice {
     /// From 0 to `most`.
     fn roll(&mut self, most: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % (most + 1)
     }
 }
@@ -67,10 +65,7 @@ fn calls(project: &Project) -> BTreeMap<usize, Vec<String>> {
 /// Names of unfinished runs.
 fn journals(project: &Project) -> Vec<String> {
     let entries = fs::read_dir(project.path(".evalrig/results"));
-    let names = entries
-        .into_iter()
-        .flatten()
-        .map(|entry| entry.expect("an entry").file_name());
+    let names = entries.into_iter().flatten().map(|entry| entry.expect("an entry").file_name());
     names
         .map(|name| name.to_string_lossy().into_owned())
         .filter(|name| name.ends_with(".journal"))
@@ -97,9 +92,7 @@ fn whole_lines(path: &Path) -> Vec<serde_json::Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let lines = text.split_inclusive('\n');
     let whole = lines.filter(|line| line.ends_with('\n'));
-    whole
-        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
-        .collect()
+    whole.map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 
 fn start(project: &Project, round: usize, allowed: usize) -> Running {
@@ -109,9 +102,7 @@ fn start(project: &Project, round: usize, allowed: usize) -> Running {
         words.push("--resume");
     }
     let mut command = project.command(&words);
-    command
-        .env("ROUND", round.to_string())
-        .env("ALLOWED", allowed.to_string());
+    command.env("ROUND", round.to_string()).env("ALLOWED", allowed.to_string());
     Running::of(command)
 }
 
@@ -142,38 +133,23 @@ fn a_run_that_is_killed_fifty_times_gives_every_result_once() {
         thread::sleep(Duration::from_micros(dice.roll(8000)));
         running.kill();
         let now = kept(&project);
-        assert!(
-            now.is_superset(&before),
-            "results were lost in round {round}"
-        );
+        assert!(now.is_superset(&before), "results were lost in round {round}");
         before = now.clone();
         after_kill.push(now);
     }
-    assert!(
-        may_finish < CASES - WORKERS,
-        "the run could have ended before its last kill"
-    );
+    assert!(may_finish < CASES - WORKERS, "the run could have ended before its last kill");
     let ran = start(&project, KILLS, CASES * 2).end();
     ran.exits(0);
 
     // Every case once, whether rows are read as they lie or as they count.
     let results = camino::Utf8PathBuf::from_path_buf(project.path(support::LATEST)).unwrap();
-    let rows: Vec<_> = Rows::open(&results)
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
+    let rows: Vec<_> = Rows::open(&results).unwrap().collect::<Result<_, _>>().unwrap();
     assert_eq!(rows.len(), CASES);
-    assert!(
-        rows.iter()
-            .all(|row| row.score == Some(1.0) && row.attempts == 1)
-    );
+    assert!(rows.iter().all(|row| row.score == Some(1.0) && row.attempts == 1));
     assert_eq!(finished(&project).len(), CASES);
     assert_eq!(project.read(support::LATEST).lines().count(), CASES);
     project.evalrig(&["report", support::LATEST]).exits(0);
-    project
-        .run(&["--resume"])
-        .exits(2)
-        .says("no interrupted run");
+    project.run(&["--resume"]).exits(2).says("no interrupted run");
 
     // A case is called again only if it was on its way when the run was killed.
     let calls = calls(&project);
@@ -188,10 +164,7 @@ fn a_run_that_is_killed_fifty_times_gives_every_result_once() {
         }
         if let Some(kept) = after_kill.get(*round) {
             let in_flight = called_once.difference(kept).count();
-            assert!(
-                in_flight <= WORKERS,
-                "round {round} lost {in_flight} of {called:?}"
-            );
+            assert!(in_flight <= WORKERS, "round {round} lost {in_flight} of {called:?}");
             lost += in_flight;
         }
     }
@@ -201,10 +174,8 @@ fn a_run_that_is_killed_fifty_times_gives_every_result_once() {
 
 /// Every row has its run in the log, which kills leave readable.
 fn is_logged(project: &Project, rows: &[Row]) {
-    let numbers: BTreeSet<u64> = rows
-        .iter()
-        .map(|row| row.record.as_ref().expect("a place in the log").run)
-        .collect();
+    let numbers: BTreeSet<u64> =
+        rows.iter().map(|row| row.record.as_ref().expect("a place in the log").run).collect();
     assert_eq!(numbers.len(), CASES, "two rows have the same run");
     for number in numbers {
         let number = number.to_string();

@@ -148,12 +148,7 @@ fn variables(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.split("EVALRIG_")
         .skip(1)
-        .map(|rest| {
-            rest.split(|c| !is_part(c))
-                .next()
-                .unwrap_or_default()
-                .to_owned()
-        })
+        .map(|rest| rest.split(|c| !is_part(c)).next().unwrap_or_default().to_owned())
         .collect()
 }
 

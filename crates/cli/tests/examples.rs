@@ -29,30 +29,17 @@ fn read(path: &str) -> String {
 fn directories(path: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(path).expect("the directory is part of the project");
     let paths = entries.map(|entry| entry.expect("an entry").path());
-    let is_hidden = |path: &Path| {
-        path.file_name()
-            .is_some_and(|n| n.as_encoded_bytes()[0] == b'.')
-    };
-    paths
-        .filter(|path| path.is_dir() && !is_hidden(path))
-        .collect()
+    let is_hidden = |path: &Path| path.file_name().is_some_and(|n| n.as_encoded_bytes()[0] == b'.');
+    paths.filter(|path| path.is_dir() && !is_hidden(path)).collect()
 }
 
 /// With the root given, because a source archive has no `.git`.
 fn clean(paths: &[&str]) {
     let options = ["--strict", "-v", "--format", "json", "--root", "."];
-    let arguments: Vec<&str> = ["validate"]
-        .iter()
-        .chain(paths)
-        .chain(&options)
-        .copied()
-        .collect();
+    let arguments: Vec<&str> = ["validate"].iter().chain(paths).chain(&options).copied().collect();
     let output = evalrig(&project(), &arguments);
     let report = stdout(&output);
-    assert!(
-        report.contains("\"diagnostics\": []"),
-        "{paths:?}: {report}"
-    );
+    assert!(report.contains("\"diagnostics\": []"), "{paths:?}: {report}");
     assert_eq!(output.status.code(), Some(0), "{paths:?}");
 }
 
@@ -89,18 +76,9 @@ fn every_example_says_what_it_shows_and_is_in_the_list() {
         let page = [example.join("EVAL.yaml"), example.join("README.md")];
         let page = page.iter().find_map(|path| fs::read_to_string(path).ok());
         let page = page.unwrap_or_else(|| panic!("{name} has no EVAL.yaml and no README.md"));
-        assert!(
-            page.starts_with("# "),
-            "{name} does not open with a comment"
-        );
-        assert!(
-            page.contains("Shows: "),
-            "{name} does not say what it shows"
-        );
-        assert!(
-            list.contains(&format!("| [{name}](")),
-            "{name} is not listed"
-        );
+        assert!(page.starts_with("# "), "{name} does not open with a comment");
+        assert!(page.contains("Shows: "), "{name} does not say what it shows");
+        assert!(list.contains(&format!("| [{name}](")), "{name} is not listed");
     }
 }
 
@@ -175,10 +153,7 @@ fn every_example_runs_with_the_expected_result() {
             eprintln!("{name} is not run: python3 is missing");
             continue;
         }
-        let output = evalrig(
-            &examples,
-            &["run", name, "--root", ".", "--report", "jsonl"],
-        );
+        let output = evalrig(&examples, &["run", name, "--root", ".", "--report", "jsonl"]);
         let rows = stdout(&output);
         let outcome = |row: &str| {
             let row: serde_json::Value = serde_json::from_str(row).expect("a row is JSON");
@@ -211,9 +186,6 @@ fn the_suites_for_real_agents_are_clean() {
 
 #[test]
 fn paths_are_relative_to_the_working_directory() {
-    let output = evalrig(
-        &project().join("examples"),
-        &["list", "hello", "--format", "json"],
-    );
+    let output = evalrig(&project().join("examples"), &["list", "hello", "--format", "json"]);
     assert!(stdout(&output).contains("\"file\": \"hello/EVAL.yaml\""));
 }

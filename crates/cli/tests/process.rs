@@ -45,10 +45,7 @@ fn finish(mut command: Command) -> Output {
         .expect("the binary starts");
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(child.wait_with_output()));
-    receiver
-        .recv_timeout(PATIENCE)
-        .expect("the binary ends")
-        .expect("its output can be read")
+    receiver.recv_timeout(PATIENCE).expect("the binary ends").expect("its output can be read")
 }
 
 fn run(directory: &Path, arguments: &[&str]) -> Output {
@@ -174,14 +171,7 @@ mod unix {
     #[test]
     fn a_closed_pipe_does_not_panic() {
         let here = directory(&[("EVAL.yaml", &BROKEN.replace("id: a,", "id: a, x: 1,"))]);
-        for arguments in [
-            "explain",
-            "schema",
-            "validate",
-            "list",
-            "--help",
-            "completions zsh",
-        ] {
+        for arguments in ["explain", "schema", "validate", "list", "--help", "completions zsh"] {
             let script = format!("\"$EVALRIG\" {arguments} | head -n 1");
             ends_with(&shell(here.path(), &script), 0);
             // The pipe has no reader at all.

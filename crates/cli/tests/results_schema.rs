@@ -57,17 +57,7 @@ fn rows_and_summary_follow_the_schema() {
     fs::create_dir(path.join(".evalrig")).unwrap();
     fs::write(path.join("EVAL.yaml"), SUITE).unwrap();
     fs::write(path.join(".evalrig/targets.yaml"), TARGETS).unwrap();
-    let ran = evalrig(
-        path,
-        &[
-            "run",
-            "--messages",
-            "--output",
-            "out.jsonl",
-            "--trials",
-            "2",
-        ],
-    );
+    let ran = evalrig(path, &["run", "--messages", "--output", "out.jsonl", "--trials", "2"]);
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
 
     for draft in ["2020-12", "07"] {
@@ -80,19 +70,12 @@ fn rows_and_summary_follow_the_schema() {
             let faults: Vec<String> = of_rows.iter_errors(&row).map(|e| e.to_string()).collect();
             assert_eq!(faults, [""; 0], "{line}");
         }
-        let definitions = if draft == "07" {
-            "definitions"
-        } else {
-            "$defs"
-        };
+        let definitions = if draft == "07" { "definitions" } else { "$defs" };
         let mut of_summary = schema[definitions]["summary"].clone();
         of_summary[definitions] = schema[definitions].clone();
         let of_summary = jsonschema::validator_for(&of_summary).expect("a legal schema");
         let summary = json(&fs::read(path.join("out.summary.json")).unwrap());
-        let faults: Vec<String> = of_summary
-            .iter_errors(&summary)
-            .map(|e| e.to_string())
-            .collect();
+        let faults: Vec<String> = of_summary.iter_errors(&summary).map(|e| e.to_string()).collect();
         assert_eq!(faults, [""; 0]);
     }
 }

@@ -10,26 +10,19 @@ use serde_json::Value;
 use xtask::corpus::Corpus;
 
 fn evalrig(arguments: &[&str]) -> Option<()> {
-    let output = Command::new(env!("CARGO_BIN_EXE_evalrig"))
-        .args(arguments)
-        .output()
-        .ok()?;
+    let output = Command::new(env!("CARGO_BIN_EXE_evalrig")).args(arguments).output().ok()?;
     output.status.success().then_some(())
 }
 
 /// The entries of an evals.json in any dialect.
 fn entries(root: &Value) -> Option<Vec<Value>> {
     let keys = ["evals", "cases", "tests", "test_cases", "queries"];
-    let list = root
-        .as_array()
-        .or_else(|| keys.iter().find_map(|key| root.get(key)?.as_array()));
+    let list = root.as_array().or_else(|| keys.iter().find_map(|key| root.get(key)?.as_array()));
     list.cloned()
 }
 
 fn prompt(entry: &Value) -> Option<&str> {
-    ["prompt", "query", "input", "task"]
-        .iter()
-        .find_map(|key| entry.get(key)?.as_str())
+    ["prompt", "query", "input", "task"].iter().find_map(|key| entry.get(key)?.as_str())
 }
 
 fn expected(entry: &Value) -> Option<String> {
@@ -47,9 +40,7 @@ fn assertions(entry: &Value) -> Vec<String> {
     let lists = keys.iter().filter_map(|key| entry.get(key)?.as_array());
     let mut texts: Vec<String> = Vec::new();
     for item in lists.flatten() {
-        let text = item
-            .as_str()
-            .or_else(|| names.iter().find_map(|name| item.get(name)?.as_str()));
+        let text = item.as_str().or_else(|| names.iter().find_map(|name| item.get(name)?.as_str()));
         let text = text.unwrap_or_default().to_owned();
         if !texts.contains(&text) {
             texts.push(text);
@@ -61,16 +52,8 @@ fn assertions(entry: &Value) -> Vec<String> {
 /// Paths, each once; `None` if the entry contains the file itself.
 fn files(entry: &Value) -> Option<Vec<String>> {
     let mut paths: Vec<String> = Vec::new();
-    for item in entry
-        .get("files")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        let path = item
-            .as_str()
-            .or_else(|| item.get("path")?.as_str())?
-            .to_owned();
+    for item in entry.get("files").and_then(Value::as_array).into_iter().flatten() {
+        let path = item.as_str().or_else(|| item.get("path")?.as_str())?.to_owned();
         if !paths.contains(&path) {
             paths.push(path);
         }
@@ -81,23 +64,11 @@ fn files(entry: &Value) -> Option<Vec<String>> {
 fn difference(source: &Value, made: &Value) -> Option<String> {
     let number = source.get("id").and_then(Value::as_u64);
     let same = [
-        (
-            "id",
-            number.is_none() || number == made.get("id").and_then(Value::as_u64),
-        ),
-        (
-            "prompt",
-            files(source).is_none() || prompt(source) == prompt(made),
-        ),
+        ("id", number.is_none() || number == made.get("id").and_then(Value::as_u64)),
+        ("prompt", files(source).is_none() || prompt(source) == prompt(made)),
         ("expected_output", expected(source) == expected(made)),
-        (
-            "files",
-            files(source).is_none_or(|paths| Some(paths) == files(made)),
-        ),
-        (
-            "should_trigger",
-            source.get("should_trigger") == made.get("should_trigger"),
-        ),
+        ("files", files(source).is_none_or(|paths| Some(paths) == files(made))),
+        ("should_trigger", source.get("should_trigger") == made.get("should_trigger")),
         ("assertions", assertions(source) == assertions(made)),
     ];
     let wrong = same.iter().find(|(_, is_same)| !is_same)?;
@@ -122,10 +93,7 @@ fn every_evals_json_of_the_corpus_comes_back() {
         let [copy, suite, out] = [&copy, &suite, &out].map(|path| path.to_string_lossy());
         let made = evalrig(&["convert", &copy, "-o", &suite])
             .and_then(|()| evalrig(&["transpile", &suite, "--format", "evals", "--out", &out]));
-        let written = fs::read_dir(scratch.path().join("out"))
-            .into_iter()
-            .flatten()
-            .flatten();
+        let written = fs::read_dir(scratch.path().join("out")).into_iter().flatten().flatten();
         let made = made.and(written.map(|entry| entry.path()).find(|path| {
             path.extension().is_some_and(|ending| ending == "json")
                 && !path

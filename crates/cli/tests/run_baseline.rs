@@ -54,18 +54,8 @@ fn with_a_gate_the_comparison_decides() {
     let project = project();
     for (words, plain, gated, said) in [
         (&[][..], 1, 0, "✓ gate: equivalent to the baseline; "),
-        (
-            &["--target", "good"],
-            0,
-            0,
-            "✓ gate: better than the baseline; ",
-        ),
-        (
-            &["--target", "bad"],
-            1,
-            1,
-            "✗ gate: worse than the baseline; ",
-        ),
+        (&["--target", "good"], 0, 0, "✓ gate: better than the baseline; "),
+        (&["--target", "bad"], 1, 1, "✗ gate: worse than the baseline; "),
         (
             &["--target", "good", "--trials", "1", "--filter", "t1?"],
             0,
@@ -93,9 +83,7 @@ fn with_a_gate_the_comparison_decides() {
 #[test]
 fn an_unmeasured_test_never_passes_the_gate() {
     let project = Project::new(&suite("shop"), MOCK);
-    project
-        .run(&["--trials", "5", "--output", "base.jsonl"])
-        .exits(1);
+    project.run(&["--trials", "5", "--output", "base.jsonl"]).exits(1);
     let words = ["--trials", "5", "--baseline", "base.jsonl", "--gate"];
     let said = "equivalent to the baseline, but not everything could be measured";
     project.run(&words).exits(3).prints(said);
@@ -139,8 +127,7 @@ fn deselected_tests_are_not_missing() {
     ran.exits(0).prints("\n           1 unchanged\n");
     assert!(!ran.out.contains("removed"), "{}", ran.out);
     let dry = project.run(&["--filter", "t1*", "--baseline", "base.jsonl", "--dry-run"]);
-    dry.exits(0)
-        .prints("baseline      base.jsonl, 10 tests in common\n");
+    dry.exits(0).prints("baseline      base.jsonl, 10 tests in common\n");
     // A removed test is missing, unless only some tests were selected.
     let shorter: String = suite("shop").replace("id: t10", "id: new");
     project.write("EVAL.yaml", &shorter);
@@ -165,48 +152,16 @@ fn errors_are_found_before_any_call() {
     for (words, code, said) in [
         (&["--gate"][..], 2, "--baseline <RUN>"),
         (&["--margin", "0.2"], 2, "--baseline <RUN>"),
-        (
-            &["--baseline", "nowhere.jsonl"],
-            2,
-            "nowhere.jsonl` cannot be read",
-        ),
+        (&["--baseline", "nowhere.jsonl"], 2, "nowhere.jsonl` cannot be read"),
         (&["--baseline", "EVAL.yaml"], 2, "is not a results file"),
-        (
-            &["--baseline", "latest"],
-            2,
-            "`.evalrig/results` has no earlier results of `shop`",
-        ),
+        (&["--baseline", "latest"], 2, "`.evalrig/results` has no earlier results of `shop`"),
         (&["--baseline", "old"], 0, ""),
-        (
-            &["--baseline", "base.jsonl", "--output", "base.jsonl"],
-            2,
-            "name an earlier one",
-        ),
-        (
-            &["--baseline", "other.jsonl", "--gate"],
-            4,
-            "no test of this run was measured in",
-        ),
-        (
-            &["--baseline", "empty.jsonl", "--gate"],
-            4,
-            "no test of this run was measured in",
-        ),
-        (
-            &[&gate[..], &["--failed"]].concat(),
-            2,
-            "cannot be used with '--failed",
-        ),
-        (
-            &[&gate[..], &["--allow-borderline"]].concat(),
-            2,
-            "cannot be used with",
-        ),
-        (
-            &[&gate[..], &["--pass-trials", "0.5"]].concat(),
-            2,
-            "cannot be used with",
-        ),
+        (&["--baseline", "base.jsonl", "--output", "base.jsonl"], 2, "name an earlier one"),
+        (&["--baseline", "other.jsonl", "--gate"], 4, "no test of this run was measured in"),
+        (&["--baseline", "empty.jsonl", "--gate"], 4, "no test of this run was measured in"),
+        (&[&gate[..], &["--failed"]].concat(), 2, "cannot be used with '--failed"),
+        (&[&gate[..], &["--allow-borderline"]].concat(), 2, "cannot be used with"),
+        (&[&gate[..], &["--pass-trials", "0.5"]].concat(), 2, "cannot be used with"),
     ] {
         let words: Vec<&str> = [&NO_BROKEN[..], words].concat();
         // One of them is valid; it is only planned.
@@ -233,8 +188,7 @@ fn every_suite_has_its_own_latest() {
     ran.exits(1).says("no earlier results of `depot`");
     ran.prints("20 added, 20 unchanged");
     let ran = run(&project, &["--baseline", "latest", "--gate"]);
-    ran.exits(0)
-        .prints("baseline 2 files in .evalrig/results\n");
+    ran.exits(0).prints("baseline 2 files in .evalrig/results\n");
     ran.prints("40 unchanged");
     // Results of several suites in one file are kept separate.
     run(&project, &["--output", "both.jsonl"]).exits(1);
@@ -249,14 +203,10 @@ fn a_stored_run_can_be_compared_with_another() {
     run(&project, &["--target", "bad"]).exits(1);
     let words = ["report", LATEST, "--baseline"];
     let ask = |more: &[&str]| project.evalrig(&[&words[..], more].concat());
-    ask(&["latest"])
-        .exits(1)
-        .prints("worse than the baseline: ");
+    ask(&["latest"]).exits(1).prints("worse than the baseline: ");
     ask(&["latest", "--gate"]).exits(1).prints("✗ gate: worse");
     ask(&[LATEST]).exits(2).says("name an earlier one");
-    ask(&["latest~1"])
-        .exits(2)
-        .says("has only one earlier run of `shop`");
+    ask(&["latest~1"]).exits(2).says("has only one earlier run of `shop`");
     let ran = project.evalrig(&["report", "base.jsonl", "--baseline", "latest~1", "--gate"]);
     ran.exits(0).prints("✓ gate: equivalent");
 }
@@ -264,35 +214,17 @@ fn a_stored_run_can_be_compared_with_another() {
 #[test]
 fn the_decision_of_the_gate_is_printed_if_no_report_has_it() {
     let project = project();
-    let words = [
-        "--baseline",
-        "base.jsonl",
-        "--gate",
-        "--report",
-        "junit=out.xml",
-    ];
-    run(&project, &words)
-        .exits(0)
-        .says("gate: equivalent to the baseline; ");
-    let ran = run(
-        &project,
-        &[&words[..], &["--report", "github", "--target", "bad"]].concat(),
-    );
-    ran.exits(1)
-        .prints("::error title=evalrig gate::gate: worse than the baseline; ");
+    let words = ["--baseline", "base.jsonl", "--gate", "--report", "junit=out.xml"];
+    run(&project, &words).exits(0).says("gate: equivalent to the baseline; ");
+    let ran = run(&project, &[&words[..], &["--report", "github", "--target", "bad"]].concat());
+    ran.exits(1).prints("::error title=evalrig gate::gate: worse than the baseline; ");
     assert!(!ran.err.contains("gate:"), "{}", ran.err);
 }
 
 #[test]
 fn rerunning_failures_cannot_be_compared() {
     let project = project();
-    let words = [
-        "--failed=base.jsonl",
-        "--baseline",
-        "base.jsonl",
-        "--target",
-        "good",
-    ];
+    let words = ["--failed=base.jsonl", "--baseline", "base.jsonl", "--target", "good"];
     let ran = project.run(&words);
     ran.exits(0).says("will improve by chance alone");
     ran.prints("4 fixed");
@@ -329,8 +261,7 @@ tests:
     running.wait_for("finishing running cases");
     project.write("go", "");
     let ran = running.end();
-    ran.exits(130)
-        .says("not compared, because the run did not finish");
+    ran.exits(130).says("not compared, because the run did not finish");
     ran.prints("evalrig run --workers 1 --baseline latest --gate --resume");
     let ran = project.run(&["--resume", "--baseline", LATEST]);
     ran.exits(2).says("name an earlier one");

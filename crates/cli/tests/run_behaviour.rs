@@ -68,10 +68,8 @@ fn a_sample_is_the_same_for_the_same_seed() {
         project.run(&["--sample", "3", "--seed", seed]).exits(0);
         ids(&project.rows())
     };
-    let samples: BTreeMap<&str, Vec<String>> = ["0", "1", "2", "3", "4"]
-        .iter()
-        .map(|seed| (*seed, sample(seed)))
-        .collect();
+    let samples: BTreeMap<&str, Vec<String>> =
+        ["0", "1", "2", "3", "4"].iter().map(|seed| (*seed, sample(seed))).collect();
     assert!(samples.values().all(|sample| sample.len() == 3));
     assert_eq!(sample("2"), samples["2"]);
     let different: BTreeSet<_> = samples.values().collect();
@@ -98,9 +96,8 @@ fn shards_cover_every_test_once() {
     parts.sort();
     assert_eq!(parts, whole);
     // With more shards than tests some are empty, and the others still pass.
-    let codes: BTreeSet<_> = (1..=20)
-        .map(|part| project.run(&["--shard", &format!("{part}/20")]).code)
-        .collect();
+    let codes: BTreeSet<_> =
+        (1..=20).map(|part| project.run(&["--shard", &format!("{part}/20")]).code).collect();
     assert_eq!(codes, BTreeSet::from([Some(0), Some(4)]));
 }
 
@@ -129,10 +126,7 @@ fn failures_can_be_rerun_alone() {
     assert_eq!(ids(&project.rows()), ["broken"]);
     project.run(&["--failed", "--filter", "bad"]).exits(4);
     project.run(&["--filter", "good"]).exits(0);
-    project
-        .run(&["--failed"])
-        .exits(4)
-        .says("no test was selected");
+    project.run(&["--failed"]).exits(4).says("no test was selected");
     // A suite that was never run has nothing to run again, and does not hinder the others.
     project.write("more/EVAL.yaml", &suite(&["a"]));
     let ran = project.run(&["--failed"]);
@@ -145,14 +139,10 @@ fn failures_are_selected_by_suite_and_target() {
     let other = "name: other\ntests: [{id: bad, criteria: c, input: hi, assert: [{type: contains, value: hello}]}]\n";
     project.write("other/EVAL.yaml", other);
     project.run(&[]).exits(1);
-    project
-        .run(&["--failed", "--output", "again.jsonl"])
-        .exits(1);
+    project.run(&["--failed", "--output", "again.jsonl"]).exits(1);
     let rows = project.rows_of("again.jsonl");
-    let found: BTreeSet<_> = rows
-        .iter()
-        .map(|row| (text(&row["dataset"]), text(&row["evalId"])))
-        .collect();
+    let found: BTreeSet<_> =
+        rows.iter().map(|row| (text(&row["dataset"]), text(&row["evalId"]))).collect();
     let expected =
         [("mixed", "bad"), ("mixed", "broken")].map(|(a, b)| (a.to_owned(), b.to_owned()));
     assert_eq!(found, BTreeSet::from(expected));
@@ -163,20 +153,14 @@ fn failures_are_selected_by_suite_and_target() {
     project.run(&both).exits(1);
     assert_eq!(project.rows().len(), 4);
     project.run(&[&both[..], &["--failed"]].concat()).exits(1);
-    assert_eq!(
-        project.rows().len(),
-        2,
-        "only what failed, on the target where it did"
-    );
+    assert_eq!(project.rows().len(), 2, "only what failed, on the target where it did");
 }
 
 #[test]
 fn trials_and_targets_multiply() {
     let project = Project::new(&suite(&["a", "b"]), MOCK);
     project
-        .run(&[
-            "--trials", "2", "--target", "default", "--target", "second", "--target", "default",
-        ])
+        .run(&["--trials", "2", "--target", "default", "--target", "second", "--target", "default"])
         .exits(0);
     let cases = cases(&project.rows());
     assert_eq!(cases.len(), 8);
@@ -208,10 +192,8 @@ fn turns_of_a_conversation_come_one_after_another() {
     project.run(&["--workers", "8"]).exits(1);
     let calls = project.lines("calls");
     for talk in ["x", "y"] {
-        let of_talk: Vec<_> = calls
-            .iter()
-            .filter(|line| line.contains(&format!(" {talk}")))
-            .collect();
+        let of_talk: Vec<_> =
+            calls.iter().filter(|line| line.contains(&format!(" {talk}"))).collect();
         let expected: Vec<_> = (1..=4)
             .flat_map(|turn| [format!("begin {talk}{turn}"), format!("end {talk}{turn}")])
             .collect();
@@ -231,10 +213,7 @@ fn max_errors_stops_a_run_that_can_be_resumed() {
     let limited = rows.iter().filter(|row| row["error"]["kind"] == "limit");
     assert_eq!(limited.clone().count(), 8);
     for row in limited {
-        assert_eq!(
-            (&row["outcome"], &row["attempts"]),
-            (&json!("errored"), &json!(0))
-        );
+        assert_eq!((&row["outcome"], &row["attempts"]), (&json!("errored"), &json!(0)));
         assert!(text(&row["error"]["message"]).starts_with("not run: 2 cases could not"));
     }
     project.write("fixed", "");
@@ -266,14 +245,8 @@ fn a_budget_stops_a_run_that_can_be_resumed() {
     let ran = project.run(&["--resume", "--workers", "1"]);
     ran.exits(0).prints("10 tests passed");
     assert_eq!(project.lines("calls"), TEN);
-    project
-        .evalrig(&["report", LATEST])
-        .exits(0)
-        .prints("10 tests passed");
-    project
-        .run(&["--resume"])
-        .exits(2)
-        .says("no interrupted run");
+    project.evalrig(&["report", LATEST]).exits(0).prints("10 tests passed");
+    project.run(&["--resume"]).exits(2).says("no interrupted run");
 }
 
 #[test]
@@ -285,24 +258,11 @@ fn rows_go_to_the_output_file() {
     assert!(!project.has("deep/down/rows.jsonl.journal"));
     assert!(!project.has(".evalrig/results"));
     // A second time replaces; the old rows are not mixed with the new ones.
-    project
-        .run(&["--output", "deep/down/rows.jsonl", "--filter", "a"])
-        .exits(0);
+    project.run(&["--output", "deep/down/rows.jsonl", "--filter", "a"]).exits(0);
     assert_eq!(ids(&project.rows_of("deep/down/rows.jsonl")), ["a"]);
-    project
-        .run(&["--output", "deep"])
-        .exits(2)
-        .says("cannot write results");
-    project
-        .run(&["--output", "EVAL.yaml/x.jsonl"])
-        .exits(2)
-        .says("cannot write results");
-    assert!(
-        std::fs::read_dir(project.scratch.path())
-            .unwrap()
-            .next()
-            .is_none()
-    );
+    project.run(&["--output", "deep"]).exits(2).says("cannot write results");
+    project.run(&["--output", "EVAL.yaml/x.jsonl"]).exits(2).says("cannot write results");
+    assert!(std::fs::read_dir(project.scratch.path()).unwrap().next().is_none());
 }
 
 #[test]
@@ -320,16 +280,12 @@ fn rows_may_go_to_a_device_that_has_nothing_beside_it() {
 #[test]
 fn several_suites_are_one_run() {
     let project = Project::new(&suite(&["a"]), LOGGING);
-    project.write(
-        "two/EVAL.yaml",
-        &suite(&["a", "b"]).replace("name: many", "name: more"),
-    );
+    project.write("two/EVAL.yaml", &suite(&["a", "b"]).replace("name: many", "name: more"));
     project.run(&[]).exits(0).prints("3 tests passed");
     let names = |ending: &str| {
         let files = project.all_files();
-        let names = files
-            .iter()
-            .map(|(path, _)| path.file_name().unwrap().to_string_lossy().into_owned());
+        let names =
+            files.iter().map(|(path, _)| path.file_name().unwrap().to_string_lossy().into_owned());
         names.filter(|name| name.ends_with(ending)).count()
     };
     // One of each, and the link to the latest.
@@ -338,22 +294,12 @@ fn several_suites_are_one_run() {
     let rows = project.rows_of("all.jsonl");
     let datasets: BTreeSet<_> = rows.iter().map(|row| text(&row["dataset"])).collect();
     assert_eq!(rows.len(), 3);
-    assert_eq!(
-        datasets,
-        BTreeSet::from(["many".to_owned(), "more".to_owned()])
-    );
+    assert_eq!(datasets, BTreeSet::from(["many".to_owned(), "more".to_owned()]));
     let summary: Value = serde_json::from_str(&project.read("all.summary.json")).unwrap();
     assert_eq!(summary["summary"]["total"], 3);
     // Graded again, each suite on its own.
     project
-        .evalrig(&[
-            "grade",
-            "all.jsonl",
-            "--suite",
-            "two/EVAL.yaml",
-            "--output",
-            "g.jsonl",
-        ])
+        .evalrig(&["grade", "all.jsonl", "--suite", "two/EVAL.yaml", "--output", "g.jsonl"])
         .exits(0);
     assert_eq!(ids(&project.rows_of("g.jsonl")), ["a", "b"]);
 }
@@ -370,24 +316,15 @@ fn messages_are_saved_only_on_request() {
     assert!(messages.to_string().contains("search"), "{messages}");
     // With them, tool calls can be graded later; without them that is said.
     let stored = std::fs::canonicalize(project.path(LATEST)).unwrap();
-    let changed = suite(&["a"]).replace(
-        "{type: contains, value: hello}",
-        "{type: tool-trajectory, expected: [search]}",
-    );
+    let changed = suite(&["a"])
+        .replace("{type: contains, value: hello}", "{type: tool-trajectory, expected: [search]}");
     project.write("EVAL.yaml", &changed);
-    project
-        .evalrig(&["grade", stored.to_str().unwrap(), "--output", "g.jsonl"])
-        .exits(0);
+    project.evalrig(&["grade", stored.to_str().unwrap(), "--output", "g.jsonl"]).exits(0);
     project.write("EVAL.yaml", &suite(&["a"]));
     project.run(&["--output", "bare.jsonl"]).exits(0);
     project.write("EVAL.yaml", &changed);
-    project
-        .evalrig(&["grade", "bare.jsonl", "--output", "g.jsonl"])
-        .exits(3);
-    assert_eq!(
-        project.rows_of("g.jsonl")[0]["error"]["kind"],
-        "not-measured"
-    );
+    project.evalrig(&["grade", "bare.jsonl", "--output", "g.jsonl"]).exits(3);
+    assert_eq!(project.rows_of("g.jsonl")[0]["error"]["kind"], "not-measured");
 }
 
 const YES: &str = r#"{"checks": [{"id": "criteria", "reasoning": "r", "satisfied": true}, {"id": "rubric-1", "reasoning": "r", "satisfied": true}]}"#;
@@ -414,10 +351,7 @@ fn criteria_are_judged_on_request_and_judges_can_be_skipped() {
     assert_eq!(server.requests().len(), 0);
     project.run(&["--filter", "a", "--judge-criteria"]).exits(1);
     assert_eq!(server.requests().len(), 1);
-    assert_eq!(
-        server.requests()[0].header("authorization"),
-        Some("Bearer open-sesame")
-    );
+    assert_eq!(server.requests()[0].header("authorization"), Some("Bearer open-sesame"));
     assert_eq!(project.row("a")["score"], 0.5);
     project.run(&["--filter", "r", "--skip-judges"]).exits(0);
     assert_eq!(server.requests().len(), 1);
@@ -447,9 +381,7 @@ fn a_dry_run_calls_nothing_and_leaves_nothing() {
     let project = Project::new(&(suite(&["a"]) + judged), &with_judge(&server, CLI));
     project.write(".env", "JUDGE_KEY=open-sesame\n");
     let ran = project.run(&["--dry-run", "--trials", "3"]);
-    ran.exits(0)
-        .prints("2 tests on default, 6 cases")
-        .prints("`judge` have no known price");
+    ran.exits(0).prints("2 tests on default, 6 cases").prints("`judge` have no known price");
     assert!(!project.has("calls") && !project.has(".evalrig/results"));
     assert_eq!(server.connections(), 0);
     // Errors that stop a run stop a dry run, too.
@@ -471,10 +403,7 @@ fn grading_again_takes_new_assertions_and_old_answers() {
     let rows = project.rows_of("second.jsonl");
     assert_eq!(ids(&rows), ["a", "b"]);
     let of = |id: &str| rows.iter().find(|row| row["evalId"] == id).unwrap();
-    assert_eq!(
-        (&of("a")["outcome"], &of("b")["outcome"]),
-        (&json!("failed"), &json!("passed"))
-    );
+    assert_eq!((&of("a")["outcome"], &of("b")["outcome"]), (&json!("failed"), &json!("passed")));
     assert_eq!(of("a")["target"], "default");
     // Only the judge was called, and the stored run is unchanged.
     assert_eq!(project.lines("calls").len(), 2);
@@ -495,32 +424,18 @@ fn grading_again_keeps_what_could_not_be_measured() {
     project.run(&["--output", "first.jsonl"]).exits(1);
     let reason = |file: &str| {
         let rows = project.rows_of(file);
-        let row = rows
-            .iter()
-            .find(|row| row["evalId"] == "broken")
-            .unwrap()
-            .clone();
+        let row = rows.iter().find(|row| row["evalId"] == "broken").unwrap().clone();
         (row["outcome"].clone(), row["error"].clone())
     };
-    project
-        .evalrig(&["grade", "first.jsonl", "--output", "second.jsonl"])
-        .exits(1);
+    project.evalrig(&["grade", "first.jsonl", "--output", "second.jsonl"]).exits(1);
     assert_eq!(reason("second.jsonl").0, "errored");
     let said = |file: &str| text(&reason(file).1["message"]);
     assert!(said("second.jsonl").ends_with(&said("first.jsonl")));
-    assert_eq!(
-        reason("second.jsonl").1["kind"],
-        reason("first.jsonl").1["kind"]
-    );
-    assert_eq!(
-        ids(&project.rows_of("second.jsonl")),
-        ids(&project.rows_of("first.jsonl"))
-    );
+    assert_eq!(reason("second.jsonl").1["kind"], reason("first.jsonl").1["kind"]);
+    assert_eq!(ids(&project.rows_of("second.jsonl")), ids(&project.rows_of("first.jsonl")));
     // Without calls, no targets file is needed.
     std::fs::remove_file(project.path(".evalrig/targets.yaml")).unwrap();
-    project
-        .evalrig(&["grade", "first.jsonl", "--output", "third.jsonl"])
-        .exits(1);
+    project.evalrig(&["grade", "first.jsonl", "--output", "third.jsonl"]).exits(1);
     project.evalrig(&["grade", "nowhere.jsonl"]).exits(2);
     project.evalrig(&["grade", "EVAL.yaml"]).exits(2);
 }
@@ -533,9 +448,7 @@ fn a_target_that_judges_is_asked_when_grading_again() {
     let suite = "name: self\ntests: [{id: a, criteria: c, input: hi, rubrics: [Is polite]}]\n";
     let project = Project::new(suite, &targets);
     project.run(&["--output", "first.jsonl"]).exits(0);
-    project
-        .evalrig(&["grade", "first.jsonl", "--output", "second.jsonl"])
-        .exits(0);
+    project.evalrig(&["grade", "first.jsonl", "--output", "second.jsonl"]).exits(0);
 }
 
 #[test]
@@ -551,12 +464,7 @@ fn a_stored_run_can_be_shown_in_every_format() {
     ran.exits(1);
     assert_eq!(ran.out, "", "reports that go to files are not printed");
     for name in all {
-        let ran = project.evalrig(&[
-            "report",
-            LATEST,
-            "--report",
-            &format!("{name}=again.{name}"),
-        ]);
+        let ran = project.evalrig(&["report", LATEST, "--report", &format!("{name}=again.{name}")]);
         ran.exits(1);
         let again = project.read(&format!("again.{name}"));
         let printed = project.evalrig(&["report", LATEST, "--report", name]);
@@ -581,12 +489,7 @@ fn a_stored_run_can_be_shown_in_every_format() {
 
 #[test]
 fn secrets_are_never_shown_or_saved() {
-    let secrets = [
-        "sk-environment-1234",
-        "sk-header-5678",
-        "sk-custom-9012",
-        "sk-dotenv-3456",
-    ];
+    let secrets = ["sk-environment-1234", "sk-header-5678", "sk-custom-9012", "sk-dotenv-3456"];
     let echo = json!({"error": {"message": "Incorrect API key provided: sk-header-5678 (x: sk-custom-9012)"}});
     let server = FakeModel::start(
         Script::new()
@@ -625,37 +528,26 @@ tests:
         all.extend(["--env-file", keys.path().to_str().unwrap()]);
         let mut command = project.command(&all);
         command.env("SOME_API_KEY", "sk-environment-1234");
-        command
-            .env("MODEL_SESAME", "sk-header-5678")
-            .env("TEAM", "sk-custom-9012");
+        command.env("MODEL_SESAME", "sk-header-5678").env("TEAM", "sk-custom-9012");
         support::Ran::of(command)
     };
     let mut words = vec!["run", "--messages", "-v", "--trials", "2"];
-    for report in [
-        "jsonl=r.jsonl",
-        "json=r.json",
-        "junit=r.xml",
-        "markdown=r.md",
-        "github=r.txt",
-        "terminal",
-    ] {
+    for report in
+        ["jsonl=r.jsonl", "json=r.json", "junit=r.xml", "markdown=r.md", "github=r.txt", "terminal"]
+    {
         words.extend(["--report", report]);
     }
     let ran = run(&words);
     ran.exits(1);
     let again = run(&["grade", LATEST, "-v"]);
-    let said: Vec<&str> = [&ran, &again]
-        .iter()
-        .flat_map(|ran| [ran.out.as_str(), ran.err.as_str()])
-        .collect();
+    let said: Vec<&str> =
+        [&ran, &again].iter().flat_map(|ran| [ran.out.as_str(), ran.err.as_str()]).collect();
     for secret in secrets {
         for said in &said {
             assert!(!said.contains(secret), "{secret} in\n{said}");
         }
         for (path, bytes) in project.all_files() {
-            let is_there = bytes
-                .windows(secret.len())
-                .any(|part| part == secret.as_bytes());
+            let is_there = bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
             assert!(!is_there, "{secret} in {}", path.display());
         }
     }
@@ -666,26 +558,14 @@ tests:
             .iter()
             .all(|one| one.header("authorization") == Some("Bearer sk-header-5678"))
     );
-    assert!(
-        server
-            .requests()
-            .iter()
-            .all(|one| one.header("x-team") == Some("sk-custom-9012"))
-    );
+    assert!(server.requests().iter().all(|one| one.header("x-team") == Some("sk-custom-9012")));
     assert_eq!(project.row("echo")["candidateAnswer"], "*** ***");
-    assert!(
-        std::fs::read_dir(project.scratch.path())
-            .unwrap()
-            .next()
-            .is_none()
-    );
+    assert!(std::fs::read_dir(project.scratch.path()).unwrap().next().is_none());
 }
 
 #[test]
 fn a_busy_service_is_left_alone_as_long_as_it_asks_and_connections_are_kept() {
-    let busy = Rule::new(Reply::status(429).header("retry-after", "1"))
-        .when("busy")
-        .times(1);
+    let busy = Rule::new(Reply::status(429).header("retry-after", "1")).when("busy").times(1);
     let server = FakeModel::start(Script::new().rule(busy).otherwise(Reply::text("hello")));
     let mut suite = suite(&TEN);
     suite += "  - {id: z, criteria: c, input: busy, assert: [{type: contains, value: hello}]}\n";
@@ -701,11 +581,7 @@ fn a_busy_service_is_left_alone_as_long_as_it_asks_and_connections_are_kept() {
     assert_eq!(project.row("z")["attempts"], 2);
     assert_eq!(server.requests().len(), 12);
     // A connection may still be on its way back when the next request is sent.
-    assert!(
-        server.connections() <= 4,
-        "{} connections",
-        server.connections()
-    );
+    assert!(server.connections() <= 4, "{} connections", server.connections());
     assert_eq!(
         project.row("a1")["tokens"],
         json!({"input": 150, "output": 17, "total": 167, "cached": 30})
@@ -727,10 +603,7 @@ fn killed_while_judged(project: &Project, words: &[&str]) -> FakeModel {
     let server = FakeModel::start(Script::new().rule(slow).otherwise(Reply::text(YES)));
     let target = "{name: default, provider: cli, command: [sh, -c, 'echo {TEST_ID} >> calls; echo hello from sk-shell-12345']}";
     project.write(".evalrig/targets.yaml", &with_judge(&server, target));
-    project.write(
-        ".env",
-        "JUDGE_KEY=open-sesame\nSHELL_TOKEN=sk-shell-12345\n",
-    );
+    project.write(".env", "JUDGE_KEY=open-sesame\nSHELL_TOKEN=sk-shell-12345\n");
     let running = project.start(words);
     wait_until("the judge to be asked", || !server.requests().is_empty());
     running.kill();
@@ -779,8 +652,7 @@ fn a_run_resumes_only_with_its_original_options() {
         &["--resume", "--trials", "3", "--filter", "a*"],
     ] {
         let ran = project.run(words);
-        ran.exits(2)
-            .says("was started with `--filter 'a*' --trials 2`");
+        ran.exits(2).says("was started with `--filter 'a*' --trials 2`");
     }
     let same = ["--resume", "--filter", "a*", "--trials", "2"];
     project.run(&same).exits(0);
@@ -803,10 +675,7 @@ fn a_test_that_was_changed_counts_once_when_a_run_goes_on() {
     let ran = project.run(&["--resume"]);
     ran.exits(0).prints("2 tests passed");
     assert_eq!(project.row("a")["outcome"], "passed");
-    project
-        .evalrig(&["report", LATEST])
-        .exits(0)
-        .prints("2 tests passed");
+    project.evalrig(&["report", LATEST]).exits(0).prints("2 tests passed");
     let results = std::fs::canonicalize(project.path(LATEST)).unwrap();
     let summary = std::fs::read(results.with_extension("summary.json")).unwrap();
     let summary: Value = serde_json::from_slice(&summary).unwrap();
@@ -818,10 +687,7 @@ fn a_run_with_an_output_file_can_be_resumed() {
     let project = Project::new(JUDGED, "");
     let _server = killed_while_judged(&project, &["--output", "out/rows.jsonl"]);
     assert!(project.has("out/rows.jsonl.journal"));
-    project
-        .run(&["--resume"])
-        .exits(2)
-        .says("no interrupted run");
+    project.run(&["--resume"]).exits(2).says("no interrupted run");
     project.run(&["--resume=out/rows.jsonl"]).exits(0);
     assert_eq!(project.lines("calls"), ["a"]);
     assert_eq!(ids(&project.rows_of("out/rows.jsonl")), ["a"]);
@@ -883,9 +749,7 @@ fn a_closed_pipe_does_not_stop_a_run() {
     let project = Project::new(MIXED, PICKY);
     let mut command = std::process::Command::new("sh");
     let line = "\"$EVALRIG\" run --output rows.jsonl | true";
-    command
-        .args(["-c", line])
-        .env("EVALRIG", env!("CARGO_BIN_EXE_evalrig"));
+    command.args(["-c", line]).env("EVALRIG", env!("CARGO_BIN_EXE_evalrig"));
     command.current_dir(project.path("."));
     support::Ran::of(command).exits(0);
     assert_eq!(project.rows_of("rows.jsonl").len(), 4);
@@ -904,21 +768,15 @@ fn run_and_report_agree_on_the_cost_of_a_run_with_an_errored_case() {
     );
     let totals = |text: &str| {
         let document: serde_json::Value = serde_json::from_str(text).expect("JSON");
-        let summary = document
-            .get("costUsd")
-            .map_or(&document["summary"], |_| &document);
-        (
-            summary["costUsd"].clone(),
-            summary["tokens"]["total"].clone(),
-        )
+        let summary = document.get("costUsd").map_or(&document["summary"], |_| &document);
+        (summary["costUsd"].clone(), summary["tokens"]["total"].clone())
     };
     let expected = (serde_json::json!(0.5), serde_json::json!(15));
     let ran = project.run(&["--report", "json"]);
     assert_eq!(totals(&ran.exits(3).out), expected, "{}", ran.out);
     let files = project.all_files();
-    let mut summaries = files
-        .iter()
-        .filter(|(path, _)| path.to_string_lossy().ends_with(".summary.json"));
+    let mut summaries =
+        files.iter().filter(|(path, _)| path.to_string_lossy().ends_with(".summary.json"));
     let summary = String::from_utf8(summaries.next().expect("a summary").1.clone()).expect("UTF-8");
     assert_eq!(totals(&summary), expected, "{summary}");
     let shown = project.evalrig(&["report", support::LATEST, "--report", "json"]);

@@ -25,13 +25,7 @@ fn wrong(
     (stage, kind): (&'static str, &'static str),
     says: &'static str,
 ) -> Wrong {
-    Wrong {
-        id,
-        test: test.into(),
-        stage,
-        kind,
-        says,
-    }
+    Wrong { id, test: test.into(), stage, kind, says }
 }
 
 fn suite(cases: &[Wrong]) -> String {
@@ -68,10 +62,7 @@ fn check(project: &Project, cases: &[Wrong]) {
 const FINE: &str = "targets: [{name: default, provider: mock, response: fine}]\n";
 
 fn script(line: &str) -> String {
-    format!(
-        "assert: [{{type: code-judge, script: [sh, -c, {}]}}]",
-        json!(line)
-    )
+    format!("assert: [{{type: code-judge, script: [sh, -c, {}]}}]", json!(line))
 }
 
 #[test]
@@ -89,24 +80,9 @@ fn scripts_that_go_wrong() {
             ("script", "exit"),
             "Traceback: boom",
         ),
-        wrong(
-            "crash-silently",
-            script("exit 4"),
-            ("script", "exit"),
-            "exit status 4",
-        ),
-        wrong(
-            "killed",
-            script("kill -9 $$"),
-            ("script", "exit"),
-            "killed by signal 9",
-        ),
-        wrong(
-            "no-json",
-            script("echo looks good to me"),
-            ("script", "reply"),
-            "looks good to me",
-        ),
+        wrong("crash-silently", script("exit 4"), ("script", "exit"), "exit status 4"),
+        wrong("killed", script("kill -9 $$"), ("script", "exit"), "killed by signal 9"),
+        wrong("no-json", script("echo looks good to me"), ("script", "reply"), "looks good to me"),
         wrong(
             "two-objects",
             script("echo '{\"score\": 1} {\"score\": 0}'"),
@@ -115,48 +91,13 @@ fn scripts_that_go_wrong() {
         ),
         wrong("list", script("echo '[1]'"), ("script", "reply"), ""),
         wrong("silent", script("true"), ("script", "reply"), ""),
-        wrong(
-            "no-score",
-            script("echo '{\"hits\": []}'"),
-            ("script", "reply"),
-            "score",
-        ),
-        wrong(
-            "no-assertions",
-            script("echo '{\"assertions\": []}'"),
-            ("script", "reply"),
-            "",
-        ),
-        wrong(
-            "score-7",
-            script("echo '{\"score\": 7}'"),
-            ("script", "reply"),
-            "7",
-        ),
-        wrong(
-            "score-negative",
-            script("echo '{\"score\": -0.1}'"),
-            ("script", "reply"),
-            "-0.1",
-        ),
-        wrong(
-            "score-text",
-            script("echo '{\"score\": \"1\"}'"),
-            ("script", "reply"),
-            "score",
-        ),
-        wrong(
-            "score-null",
-            script("echo '{\"score\": null}'"),
-            ("script", "reply"),
-            "score",
-        ),
-        wrong(
-            "score-nan",
-            script("echo '{\"score\": NaN}'"),
-            ("script", "reply"),
-            "",
-        ),
+        wrong("no-score", script("echo '{\"hits\": []}'"), ("script", "reply"), "score"),
+        wrong("no-assertions", script("echo '{\"assertions\": []}'"), ("script", "reply"), ""),
+        wrong("score-7", script("echo '{\"score\": 7}'"), ("script", "reply"), "7"),
+        wrong("score-negative", script("echo '{\"score\": -0.1}'"), ("script", "reply"), "-0.1"),
+        wrong("score-text", script("echo '{\"score\": \"1\"}'"), ("script", "reply"), "score"),
+        wrong("score-null", script("echo '{\"score\": null}'"), ("script", "reply"), "score"),
+        wrong("score-nan", script("echo '{\"score\": NaN}'"), ("script", "reply"), ""),
         wrong(
             "passed-text",
             script("echo '{\"assertions\": [{\"text\": \"a\", \"passed\": \"yes\"}]}'"),
@@ -206,11 +147,7 @@ fn scripts_that_go_wrong() {
     let row = project.row("weightless");
     assert_eq!(row["evaluatorResults"][0]["score"], 1.0);
     assert_eq!(row["evaluatorResults"][1]["outcome"], "errored");
-    assert!(
-        row["evaluatorResults"][1]
-            .get("score")
-            .is_none_or(Value::is_null)
-    );
+    assert!(row["evaluatorResults"][1].get("score").is_none_or(Value::is_null));
 }
 
 #[test]
@@ -244,47 +181,17 @@ fn on(target: &str) -> String {
 fn targets_that_go_wrong() {
     let cases = [
         wrong("exit", on("exit"), ("target", "exit"), "no licence found"),
-        wrong(
-            "exit-silently",
-            on("exit-silently"),
-            ("target", "exit"),
-            "exit status 9",
-        ),
-        wrong(
-            "killed",
-            on("killed"),
-            ("target", "exit"),
-            "killed by signal 9",
-        ),
-        wrong(
-            "missing",
-            on("missing"),
-            ("target", "start"),
-            "no such program",
-        ),
+        wrong("exit-silently", on("exit-silently"), ("target", "exit"), "exit status 9"),
+        wrong("killed", on("killed"), ("target", "exit"), "killed by signal 9"),
+        wrong("missing", on("missing"), ("target", "start"), "no such program"),
         wrong("no-file", on("no-file"), ("target", "reply"), ""),
         wrong("bad-messages", on("bad-messages"), ("target", "reply"), ""),
         wrong("bad-jsonl", on("bad-jsonl"), ("target", "reply"), "2"),
         wrong("bad-stream", on("bad-stream"), ("target", "reply"), ""),
-        wrong(
-            "endless-stream",
-            on("endless-stream"),
-            ("target", "reply"),
-            "result",
-        ),
-        wrong(
-            "failed-stream",
-            on("failed-stream"),
-            ("target", "reply"),
-            "out of patience",
-        ),
+        wrong("endless-stream", on("endless-stream"), ("target", "reply"), "result"),
+        wrong("failed-stream", on("failed-stream"), ("target", "reply"), "out of patience"),
         wrong("bytes", on("bytes"), ("target", "reply"), "UTF-8"),
-        wrong(
-            "flood",
-            on("flood"),
-            ("target", "limit"),
-            "more than 64 MiB of output",
-        ),
+        wrong("flood", on("flood"), ("target", "limit"), "more than 64 MiB of output"),
         wrong(
             "no-match",
             on("default"),
@@ -360,10 +267,7 @@ tests:
     project.run(&[]).exits(3).prints("no answer after 1 s");
     assert!(begun.elapsed() < std::time::Duration::from_secs(30));
     let row = project.row("slow");
-    assert_eq!(
-        (&row["error"]["kind"], &row["attempts"]),
-        (&json!("timeout"), &json!(1))
-    );
+    assert_eq!((&row["error"]["kind"], &row["attempts"]), (&json!("timeout"), &json!(1)));
     assert_eq!(row["error"]["message"], "no answer after 1 s: patience");
     for file in ["inner", "outer"] {
         let process = project.read(file).trim().to_owned();
@@ -424,12 +328,7 @@ fn judges_that_go_wrong() {
         wrong("closed", CHECKED, ("judge", "network"), ""),
         wrong("html", CHECKED, ("judge", "reply"), ""),
         wrong("unknown-key", CHECKED, ("judge", "http"), "HTTP 401"),
-        wrong(
-            "quota",
-            CHECKED,
-            ("judge", "http"),
-            "You exceeded your current quota",
-        ),
+        wrong("quota", CHECKED, ("judge", "http"), "You exceeded your current quota"),
         wrong("busy", CHECKED, ("judge", "http"), "HTTP 503"),
         wrong(
             "garbage-negated",
@@ -446,18 +345,11 @@ fn judges_that_go_wrong() {
     let asked = |id: &str| {
         let named = format!("This is {id}.");
         let requests = server.requests();
-        requests
-            .iter()
-            .filter(|one| one.body.to_string().contains(&named))
-            .count()
+        requests.iter().filter(|one| one.body.to_string().contains(&named)).count()
     };
-    for (id, count) in [
-        ("garbage", 2),
-        ("range", 2),
-        ("unanswered", 2),
-        ("unknown-key", 1),
-        ("quota", 1),
-    ] {
+    for (id, count) in
+        [("garbage", 2), ("range", 2), ("unanswered", 2), ("unknown-key", 1), ("quota", 1)]
+    {
         assert_eq!(asked(id), count, "{id}");
     }
     // A 200 response without a reply is requested at most twice.
@@ -478,17 +370,11 @@ tests:
     project.write(".env", "JUDGE_SESAME=opensesame\n");
     project.run(&["--filter", "repaired"]).exits(0);
     let row = project.row("repaired");
-    assert_eq!(
-        row["judgeUsage"],
-        json!({"calls": 2, "input": 300, "output": 34, "costUsd": null})
-    );
+    assert_eq!(row["judgeUsage"], json!({"calls": 2, "input": 300, "output": 34, "costUsd": null}));
     // Nine of ten rubrics are met, and the tenth was required.
     project.run(&["--filter", "must"]).exits(1);
     let row = project.row("must");
-    assert_eq!(
-        (&row["outcome"], &row["verdict"]),
-        (&json!("failed"), &json!("fail"))
-    );
+    assert_eq!((&row["outcome"], &row["verdict"]), (&json!("failed"), &json!("fail")));
     assert_eq!(row["score"], 0.9);
     assert_eq!(row["misses"], json!(["Is true"]));
 }
@@ -499,12 +385,7 @@ fn requests_that_go_wrong_at_the_target() {
         wrong("closed", on("default"), ("target", "network"), ""),
         wrong("html", on("default"), ("target", "reply"), ""),
         wrong("unknown-key", on("default"), ("target", "http"), "HTTP 401"),
-        wrong(
-            "quota",
-            on("default"),
-            ("target", "http"),
-            "nothing left to spend",
-        ),
+        wrong("quota", on("default"), ("target", "http"), "nothing left to spend"),
         wrong("busy", on("default"), ("target", "http"), "HTTP 503"),
         wrong("refused", on("refused"), ("target", "network"), ""),
         wrong(
@@ -523,10 +404,7 @@ fn requests_that_go_wrong_at_the_target() {
             .rule(when("unknown-key", Reply::status(401)))
             .rule(when("quota", Reply::status(429).body(quota)))
             .rule(when("busy", Reply::status(503)))
-            .rule(when(
-                "slow",
-                Reply::text("fine").delay(std::time::Duration::from_secs(60)),
-            ))
+            .rule(when("slow", Reply::text("fine").delay(std::time::Duration::from_secs(60))))
             .otherwise(Reply::text("fine")),
     );
     let stopped = FakeModel::start(Script::new());

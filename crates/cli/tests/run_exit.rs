@@ -43,9 +43,7 @@ fn a_file_of_another_tool_is_skipped_with_a_message() {
     let project = Project::new("testcases: []\n", targets);
     std::fs::rename(project.path("EVAL.yaml"), project.path("eval.yaml")).unwrap();
     let ran = project.run(&[]);
-    ran.exits(4)
-        .says("foreign-dialect")
-        .says("no suite was found");
+    ran.exits(4).says("foreign-dialect").says("no suite was found");
 }
 
 #[test]
@@ -86,10 +84,7 @@ fn the_worst_outcome_decides() {
         let summary = project.path(".evalrig/results/latest.jsonl");
         let summary = std::fs::canonicalize(summary).unwrap().with_extension("");
         let summary = std::fs::read_to_string(summary.with_extension("summary.json")).unwrap();
-        assert!(
-            summary.contains(&format!("\"exitCode\": {code}")),
-            "{summary}"
-        );
+        assert!(summary.contains(&format!("\"exitCode\": {code}")), "{summary}");
         if !options.starts_with("--pass") && !options.starts_with("--borderline") {
             let mut words = vec!["report", support::LATEST];
             words.extend(options.split_whitespace());
@@ -172,10 +167,7 @@ fn wrong_usage_starts_nothing() {
         (&["--budget-usd=-1"], "--budget-usd"),
         (&["--budget-usd", "NaN"], "--budget-usd"),
         (&["--report", "pdf"], "pdf"),
-        (
-            &["--report", "json", "--report", "junit"],
-            "standard output",
-        ),
+        (&["--report", "json", "--report", "junit"], "standard output"),
         (&["--resume"], "no interrupted run"),
         (&["--resume=nowhere.jsonl"], "nowhere.jsonl"),
         (&["--failed"], "no results yet of `plain`"),
@@ -232,16 +224,12 @@ tests:
     assert!(!ran.err.contains("by-text"), "{}", ran.err);
     // Tests without a judge may run.
     project.run(&["--filter", "by-text"]).exits(0);
-    project
-        .run(&["--filter", "by-text", "--judge-criteria"])
-        .exits(2);
+    project.run(&["--filter", "by-text", "--judge-criteria"]).exits(2);
     project.run(&["--skip-judges"]).exits(0);
     let row = project.row("by-rubric");
     assert_eq!(row["outcome"], "skipped");
     assert_eq!(row["error"]["kind"], "not-judged");
-    project
-        .run(&["--skip-judges", "--filter", "by-rubric"])
-        .exits(4);
+    project.run(&["--skip-judges", "--filter", "by-rubric"]).exits(4);
 }
 
 #[test]
@@ -251,9 +239,7 @@ fn unset_variables_matter_only_where_they_are_used() {
     project.run(&[]).exits(0);
     project.write(".env", "NEVER_SET_ANYWHERE=now\n");
     project.run(&["--target", "other"]).exits(0);
-    project
-        .run(&["--target", "other", "--no-env-file"])
-        .exits(2);
+    project.run(&["--target", "other", "--no-env-file"]).exits(2);
 }
 
 #[test]
@@ -275,10 +261,7 @@ fn blocking_faults_stop_a_run_whatever_is_selected() {
 #[test]
 fn faults_that_block_running_matter_only_in_selected_tests() {
     let suite = format!("{PLAIN}  - {{id: b, criteria: c, input: hi, input_files: [gone.txt]}}\n");
-    let suite = suite.replace(
-        "name: plain",
-        "name: plain\nassert: [{type: contains, value: h}]",
-    );
+    let suite = suite.replace("name: plain", "name: plain\nassert: [{type: contains, value: h}]");
     let project = Project::new(&suite, MARKING);
     refuses(&project, &[], "error[file-not-found]");
     refuses(&project, &["--filter", "b"], "error[file-not-found]");
@@ -357,10 +340,7 @@ fn the_first_signal_lets_running_cases_finish() {
         project.run(&["--resume"]).exits(0);
         assert_eq!(project.lines("calls"), ["a", "b", "c"]);
         assert_eq!(support::ids(&project.rows()), ["a", "b", "c"]);
-        project
-            .run(&["--resume"])
-            .exits(2)
-            .says("no interrupted run");
+        project.run(&["--resume"]).exits(2).says("no interrupted run");
     }
 }
 

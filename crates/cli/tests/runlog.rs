@@ -43,11 +43,9 @@ const MESSAGES: &str = r#"{"messages": [{"role": "user", "content": "Say hello t
 fn project() -> TempDir {
     let here = tempfile::tempdir().expect("a directory");
     fs::create_dir_all(store(here.path())).expect("a store");
-    for (name, text) in [
-        (".git/HEAD", ""),
-        ("EVAL.yaml", SUITE),
-        (".evalrig/targets.yaml", TARGETS),
-    ] {
+    for (name, text) in
+        [(".git/HEAD", ""), ("EVAL.yaml", SUITE), (".evalrig/targets.yaml", TARGETS)]
+    {
         write(&here.path().join(name), text);
     }
     here
@@ -69,11 +67,7 @@ fn evalrig(here: &Path, arguments: &[&str], input: &str) -> Output {
         .spawn()
         .expect("the binary starts");
     // Commands that read nothing close it early.
-    let _ = child
-        .stdin
-        .take()
-        .expect("a pipe")
-        .write_all(input.as_bytes());
+    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
     child.wait_with_output().expect("the binary ends")
 }
 
@@ -106,9 +100,7 @@ fn store(here: &Path) -> PathBuf {
 
 fn rows(here: &Path, file: &str) -> Vec<Value> {
     let text = fs::read_to_string(here.join(file)).expect("rows");
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a row"));
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("a row"));
     lines.collect()
 }
 
@@ -170,12 +162,7 @@ fn a_link_in_a_repository_has_nothing_written_elsewhere() {
     // A store that is named explicitly is used.
     let named = ["run", "-q", "--filter", "alice", "--store", ".co/evals"];
     run(here, &named, 0);
-    assert!(
-        outside
-            .path()
-            .join("evals/say_hello_to_alice.yaml")
-            .exists()
-    );
+    assert!(outside.path().join("evals/say_hello_to_alice.yaml").exists());
 }
 
 #[test]
@@ -183,11 +170,7 @@ fn run_records_every_case_that_has_a_transcript() {
     let here = project();
     let here = here.path();
     for _ in 0..2 {
-        run(
-            here,
-            &["run", "--output", "r.jsonl", "-q", "--skip-judges"],
-            1,
-        );
+        run(here, &["run", "--output", "r.jsonl", "-q", "--skip-judges"], 1);
         fs::rename(here.join("r.jsonl"), here.join("old.jsonl")).expect("rows");
     }
     let rows = rows(here, "old.jsonl");
@@ -201,33 +184,15 @@ fn run_records_every_case_that_has_a_transcript() {
     assert_eq!(record("unanswered"), Value::Null);
     let text = fs::read_to_string(store(here).join("say_hello_to_alice.yaml")).expect("a file");
     assert!(text.contains("\nruns: 2\nmodel: default\n"), "{text}");
-    assert!(
-        text.contains("  expected: Hello, Alice!\n  evaluation: pass\n"),
-        "{text}"
-    );
+    assert!(text.contains("  expected: Hello, Alice!\n  evaluation: pass\n"), "{text}");
     assert!(text.contains("  - greet(name='Alice')\n"), "{text}");
-    assert!(
-        text.contains("{\"tokens\": 155, \"cost\": 0.0, \"duration_ms\": 3595, "),
-        "{text}"
-    );
+    assert!(text.contains("{\"tokens\": 155, \"cost\": 0.0, \"duration_ms\": 3595, "), "{text}");
     let talk = fs::read_to_string(store(here).join("i_am_bob.yaml")).expect("a file");
-    assert!(
-        talk.contains("- input: I am Bob\n  run: 2\n  output: Hi Bob\n"),
-        "{talk}"
-    );
-    assert!(
-        talk.contains("- input: Who am I?\n  run: 2\n  output: You are Bob\n"),
-        "{talk}"
-    );
-    assert!(
-        talk.contains("  expected: Remembers\n  evaluation: 'fail: "),
-        "{talk}"
-    );
+    assert!(talk.contains("- input: I am Bob\n  run: 2\n  output: Hi Bob\n"), "{talk}");
+    assert!(talk.contains("- input: Who am I?\n  run: 2\n  output: You are Bob\n"), "{talk}");
+    assert!(talk.contains("  expected: Remembers\n  evaluation: 'fail: "), "{talk}");
     let file = fs::read_to_string(store(here).join("i_am_bob/run_2.yaml")).expect("a file");
-    assert!(
-        file.starts_with("system_prompt: \"Be kind\"\nmodel: \"default\"\n"),
-        "{file}"
-    );
+    assert!(file.starts_with("system_prompt: \"Be kind\"\nmodel: \"default\"\n"), "{file}");
     let calls =
         fs::read_to_string(store(here).join("say_hello_to_alice/run_1.yaml")).expect("a file");
     let worked = r#"    {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "greet", "arguments": "{\"name\": \"Alice\"}"}}]},"#;
@@ -239,22 +204,11 @@ fn run_records_every_case_that_has_a_transcript() {
 fn recording_can_be_turned_off_moved_and_bounded() {
     let here = project();
     let here = here.path();
-    let quiet = [
-        "run",
-        "-q",
-        "--skip-judges",
-        "--filter",
-        "alice",
-        "--output",
-    ];
+    let quiet = ["run", "-q", "--skip-judges", "--filter", "alice", "--output"];
     run(here, &[&quiet[..], &["a.jsonl", "--no-record"]].concat(), 0);
     assert_eq!(fs::read_dir(store(here)).expect("the store").count(), 0);
     for name in ["b.jsonl", "c.jsonl", "d.jsonl"] {
-        run(
-            here,
-            &[&quiet[..], &[name, "--store", "logs", "--keep-runs", "2"]].concat(),
-            0,
-        );
+        run(here, &[&quiet[..], &[name, "--store", "logs", "--keep-runs", "2"]].concat(), 0);
     }
     let mut files: Vec<_> = fs::read_dir(here.join("logs/say_hello_to_alice"))
         .expect("runs")
@@ -262,10 +216,7 @@ fn recording_can_be_turned_off_moved_and_bounded() {
         .collect();
     files.sort();
     assert_eq!(files, ["run_2.yaml", "run_3.yaml"]);
-    assert_eq!(
-        rows(here, "d.jsonl")[0]["record"]["file"],
-        "logs/say_hello_to_alice.yaml"
-    );
+    assert_eq!(rows(here, "d.jsonl")[0]["record"]["file"], "logs/say_hello_to_alice.yaml");
 }
 
 #[test]
@@ -280,10 +231,7 @@ fn a_record_that_cannot_be_written_leaves_the_row_and_exits_with_3() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("1 case was not recorded: `"), "{told}");
     let row = &rows(here, "r.jsonl")[0];
-    assert_eq!(
-        (&row["outcome"], &row["error"]["stage"]),
-        (&"passed".into(), &"record".into())
-    );
+    assert_eq!((&row["outcome"], &row["error"]["stage"]), (&"passed".into(), &"record".into()));
     assert_eq!(row["record"], Value::Null);
 }
 
@@ -297,10 +245,7 @@ fn an_unreadable_summary_is_set_aside_with_a_warning() {
     let output = evalrig(here, &arguments, "");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
-    assert!(
-        told.contains("renamed it to `say_hello_to_alice.yaml.corrupt.1`"),
-        "{told}"
-    );
+    assert!(told.contains("renamed it to `say_hello_to_alice.yaml.corrupt.1`"), "{told}");
     assert_eq!(rows(here, "r.jsonl")[0]["record"]["run"], 1);
 }
 
@@ -308,44 +253,18 @@ fn an_unreadable_summary_is_set_aside_with_a_warning() {
 fn recorded_runs_are_graded_again_without_an_agent() {
     let here = project();
     let here = here.path();
-    run(
-        here,
-        &["run", "-q", "--skip-judges", "--output", "a.jsonl"],
-        1,
-    );
+    run(here, &["run", "-q", "--skip-judges", "--output", "a.jsonl"], 1);
     let again = "targets:\n  - {name: default, provider: replay, from: .co/evals}\n  - {name: first, provider: replay, from: .co/evals, run: 1}\n";
     write(&here.join("again.yaml"), again);
-    let arguments = [
-        "run",
-        "-q",
-        "--targets",
-        "again.yaml",
-        "--filter",
-        "alice",
-        "--no-record",
-    ];
-    run(
-        here,
-        &[&arguments[..], &["--output", "b.jsonl"]].concat(),
-        0,
-    );
+    let arguments = ["run", "-q", "--targets", "again.yaml", "--filter", "alice", "--no-record"];
+    run(here, &[&arguments[..], &["--output", "b.jsonl"]].concat(), 0);
     let row = &rows(here, "b.jsonl")[0];
     assert_eq!(row["candidateAnswer"], "Hello, Alice!");
     assert_eq!(row["traceSummary"]["toolNames"][0], "greet");
-    assert_eq!(
-        (&row["tokens"]["total"], &row["durationMs"]),
-        (&155.into(), &3595.into())
-    );
+    assert_eq!((&row["tokens"]["total"], &row["durationMs"]), (&155.into(), &3595.into()));
     let missing = [
         &arguments[..4],
-        &[
-            "--filter",
-            "unanswered",
-            "--no-record",
-            "--output",
-            "c.jsonl",
-            "--skip-judges",
-        ],
+        &["--filter", "unanswered", "--no-record", "--output", "c.jsonl", "--skip-judges"],
     ]
     .concat();
     run(here, &missing, 3);
@@ -365,11 +284,7 @@ fn sessions_become_records_without_code() {
 "#;
     let told = complaint(here, &["log", "record"], claude);
     assert!(told.contains("add `--input TEXT`"), "{told}");
-    let output = evalrig(
-        here,
-        &["log", "record", "--input", "Fix it", "--format", "json"],
-        claude,
-    );
+    let output = evalrig(here, &["log", "record", "--input", "Fix it", "--format", "json"], claude);
     let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(told["record"]["file"], ".co/evals/fix_it.yaml");
     let shown = json(here, &["log", "show", "fix_it"], 0);
@@ -405,19 +320,11 @@ fn secrets_of_the_environment_are_not_recorded() {
     let messages = r#"[{"role":"user","content":"Hi"},
         {"role":"assistant","content":"it is sk-very-secret-1","tool_calls":[
           {"tool":"get","args":{"header":"Authorization: Bearer with some more sk-very-secret-1"}}]}]"#;
-    child
-        .stdin
-        .take()
-        .expect("a pipe")
-        .write_all(messages.as_bytes())
-        .expect("room");
+    child.stdin.take().expect("a pipe").write_all(messages.as_bytes()).expect("room");
     assert!(child.wait().expect("an end").success());
     for file in ["hi.yaml", "hi/run_1.yaml"] {
         let text = fs::read_to_string(store(here.path()).join(file)).expect("a file");
-        assert!(
-            !text.contains("very-secret") && text.contains("it is ***"),
-            "{text}"
-        );
+        assert!(!text.contains("very-secret") && text.contains("it is ***"), "{text}");
     }
 }
 
@@ -440,69 +347,33 @@ fn records_are_listed_shown_and_compared() {
     let here = here.path();
     record(here, MESSAGES);
     run(here, &["log", "evaluate", "say_hello_to_alice", "pass"], 0);
-    let worse = MESSAGES
-        .replace("Hello, Alice!", "Bye")
-        .replace("\"output\": 2", "\"output\": 9");
+    let worse = MESSAGES.replace("Hello, Alice!", "Bye").replace("\"output\": 2", "\"output\": 9");
     record(here, &worse);
     let name = "say_hello_to_alice";
-    run(
-        here,
-        &[
-            "log",
-            "evaluate",
-            name,
-            "--turn",
-            "1",
-            "fail",
-            "no greeting",
-        ],
-        0,
-    );
-    run(
-        here,
-        &["log", "expect", name, "--turn", "1", "Greets Alice"],
-        0,
-    );
+    run(here, &["log", "evaluate", name, "--turn", "1", "fail", "no greeting"], 0);
+    run(here, &["log", "expect", name, "--turn", "1", "Greets Alice"], 0);
     let list = json(here, &["log", "list"], 0);
     let row = &list["records"][0];
     assert_eq!(list["schemaVersion"], 1);
-    assert_eq!(
-        (&row["name"], &row["runs"], &row["turns"]),
-        (&name.into(), &2.into(), &1.into())
-    );
+    assert_eq!((&row["name"], &row["runs"], &row["turns"]), (&name.into(), &2.into(), &1.into()));
     assert_eq!(row["file"], ".co/evals/say_hello_to_alice.yaml");
     assert_eq!(row["evaluation"], "fail: no greeting");
     let shown = json(here, &["log", "show", name], 0);
     let turn = &shown["turns"][0];
+    assert_eq!((&turn["expected"], &turn["run"]), (&"Greets Alice".into(), &2.into()));
     assert_eq!(
-        (&turn["expected"], &turn["run"]),
-        (&"Greets Alice".into(), &2.into())
-    );
-    assert_eq!(
-        (
-            &turn["meta"]["tokens"],
-            &turn["history"][0]["meta"]["tokens"]
-        ),
+        (&turn["meta"]["tokens"], &turn["history"][0]["meta"]["tokens"]),
         (&14.into(), &7.into())
     );
     let diff = json(here, &["log", "diff", name], 1);
     let change = &diff["turns"][0];
     assert_eq!(diff["runs"], serde_json::json!([1, 2]));
-    assert_eq!(
-        change["evaluation"],
-        serde_json::json!(["pass", "fail: no greeting"])
-    );
+    assert_eq!(change["evaluation"], serde_json::json!(["pass", "fail: no greeting"]));
     assert_eq!(change["tokens"], serde_json::json!([7, 14]));
-    assert_eq!(
-        (&change["output"], &change["regressed"]),
-        (&"changed".into(), &true.into())
-    );
+    assert_eq!((&change["output"], &change["regressed"]), (&"changed".into(), &true.into()));
     let text = run(here, &["log", "diff", name, "--runs", "1,2"], 1);
     assert!(text.contains("    - Hello, Alice!\n    + Bye\n"), "{text}");
-    assert!(
-        text.contains("pass → fail: no greeting  (regressed)"),
-        "{text}"
-    );
+    assert!(text.contains("pass → fail: no greeting  (regressed)"), "{text}");
     assert!(text.contains("tokens      7 → 14 (+7)"), "{text}");
     run(here, &["log", "diff", name, "--runs", "2,1"], 0);
     let messages: Value =
@@ -542,10 +413,7 @@ fn a_count_that_is_too_small_is_shown_as_it_should_be() {
     let path = store(here).join("hi.yaml");
     write(&store(here).join("hi/run_4.jsonl"), "");
     for count in ["", "runs: 1\n"] {
-        write(
-            &path,
-            &format!("name: hi\n{count}turns: [{{input: hi, run: 2}}]\n"),
-        );
+        write(&path, &format!("name: hi\n{count}turns: [{{input: hi, run: 2}}]\n"));
         assert_eq!(json(here, &["log", "show", "hi"], 0)["runs"], 4);
     }
 }
@@ -560,22 +428,10 @@ fn missing_stores_and_records_are_reported() {
     record(here, MESSAGES);
     for (arguments, reason) in [
         (&["log", "show", "no"][..], "no record `no`"),
-        (
-            &["log", "show", "../../EVAL"],
-            "cannot be the name of a record",
-        ),
-        (
-            &["log", "messages", "say_hello_to_alice", "--run", "7"],
-            "has no run 7",
-        ),
-        (
-            &["log", "diff", "say_hello_to_alice"],
-            "fewer than two runs",
-        ),
-        (
-            &["log", "diff", "x", "--runs", "1"],
-            "expected two run numbers",
-        ),
+        (&["log", "show", "../../EVAL"], "cannot be the name of a record"),
+        (&["log", "messages", "say_hello_to_alice", "--run", "7"], "has no run 7"),
+        (&["log", "diff", "say_hello_to_alice"], "fewer than two runs"),
+        (&["log", "diff", "x", "--runs", "1"], "expected two run numbers"),
         (
             &["log", "expect", "say_hello_to_alice", "--turn", "2", "x"],
             "has no turn 2; its last turn is 1",
@@ -595,11 +451,7 @@ fn a_store_is_pruned_and_verified() {
     }
     let listed = json(here, &["log", "prune", "--keep-runs", "1", "--dry-run"], 0);
     assert_eq!(listed["files"].as_array().map(Vec::len), Some(2));
-    let text = run(
-        here,
-        &["log", "prune", "--keep-runs", "1", "--keep-history", "1"],
-        0,
-    );
+    let text = run(here, &["log", "prune", "--keep-runs", "1", "--keep-history", "1"], 0);
     assert!(text.ends_with("deleted 2 files and 0 records\n"), "{text}");
     assert!(run(here, &["log", "verify"], 0).contains("1 record, 1 run file: no problems"));
     fs::remove_file(store(here).join("say_hello_to_alice.yaml")).expect("a file");
@@ -616,11 +468,7 @@ fn a_store_is_pruned_and_verified() {
 fn the_log_is_a_suite() {
     let here = project();
     let here = here.path();
-    run(
-        here,
-        &["run", "-q", "--skip-judges", "--output", "a.jsonl"],
-        1,
-    );
+    run(here, &["run", "-q", "--skip-judges", "--output", "a.jsonl"], 1);
     record(
         here,
         r#"[{"role":"user","content":"New ${{ X }}: #1"},{"role":"assistant","content":"ok"}]"#,
@@ -632,41 +480,25 @@ fn the_log_is_a_suite() {
     assert_eq!(told.matches("import-needs-criteria").count(), 1, "{told}");
     let suite = json(here, &["show", "new/EVAL.yaml"], 0);
     let tests = suite["tests"].as_array().expect("tests");
-    let ids: Vec<&str> = tests
-        .iter()
-        .filter_map(|test| test["id"].as_str())
-        .collect();
+    let ids: Vec<&str> = tests.iter().filter_map(|test| test["id"].as_str()).collect();
     assert_eq!(ids, ["i_am_bob", "new_x_1", "say_hello_to_alice"]);
     assert_eq!(tests[0]["input"].as_array().map(Vec::len), Some(3));
-    assert_eq!(
-        tests[1]["input"][0]["content"][0]["value"],
-        "New ${{ X }}: #1"
-    );
+    assert_eq!(tests[1]["input"][0]["content"][0]["value"], "New ${{ X }}: #1");
     assert_eq!(tests[2]["criteria"], "Hello, Alice!");
     // Existing tests do not change; the new record is added.
     let path = here.join("new/EVAL.yaml");
-    let edited = fs::read_to_string(&path)
-        .expect("a suite")
-        .replace("Hello, Alice!", "Mine # kept");
+    let edited =
+        fs::read_to_string(&path).expect("a suite").replace("Hello, Alice!", "Mine # kept");
     write(&path, &edited);
-    record(
-        here,
-        r#"[{"role":"user","content":"Later"},{"role":"assistant","content":"ok"}]"#,
-    );
+    record(here, r#"[{"role":"user","content":"Later"},{"role":"assistant","content":"ok"}]"#);
     let text = run(here, &["convert", ".co/evals", "-o", "new/EVAL.yaml"], 0);
     assert_eq!(text, "added to new/EVAL.yaml (1 record)\n");
     let added = fs::read_to_string(&path).expect("a suite");
-    assert!(
-        added.starts_with(&edited) && added.contains("  - id: later\n"),
-        "{added}"
-    );
+    assert!(added.starts_with(&edited) && added.contains("  - id: later\n"), "{added}");
     let text = run(here, &["convert", ".co/evals", "-o", "new/EVAL.yaml"], 0);
     assert_eq!(text, "new/EVAL.yaml already has all of these tests\n");
     let one = run(here, &["convert", ".co/evals/later.yaml", "--stdout"], 0);
-    assert!(
-        one.contains("name: later\ntests:\n  - id: later\n"),
-        "{one}"
-    );
+    assert!(one.contains("name: later\ntests:\n  - id: later\n"), "{one}");
     // The records answer the suite that was made from them.
     let again = "targets:\n  - {name: default, provider: replay, from: .co/evals}\n";
     write(&here.join("again.yaml"), again);
@@ -686,10 +518,7 @@ fn the_log_is_a_suite() {
         4,
     );
     let answers = rows(here, "b.jsonl");
-    assert!(
-        answers.iter().all(|row| row["candidateAnswer"].is_string()),
-        "{answers:?}"
-    );
+    assert!(answers.iter().all(|row| row["candidateAnswer"].is_string()), "{answers:?}");
 }
 
 #[test]
@@ -702,10 +531,7 @@ fn a_record_with_a_blank_input_is_skipped() {
     let output = evalrig(here, &arguments, "");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
-    assert!(
-        told.contains("`.co/evals/default.yaml` is skipped"),
-        "{told}"
-    );
+    assert!(told.contains("`.co/evals/default.yaml` is skipped"), "{told}");
     let suite = json(here, &["show", "new.yaml"], 0);
     assert_eq!(suite["tests"].as_array().map(Vec::len), Some(1));
 }
@@ -733,10 +559,7 @@ fn show_and_diff_print_neither_commands_nor_invisible_characters() {
         assert!(shown.contains("add-mask"), "{shown}");
         let has_command = |line: &str| line.trim_start().starts_with("::");
         assert!(!shown.lines().any(has_command), "{shown}");
-        assert!(
-            !shown.contains("##[") && !shown.contains("##vso["),
-            "{shown}"
-        );
+        assert!(!shown.contains("##[") && !shown.contains("##vso["), "{shown}");
         let invisible = ['\u{200b}', '\u{2060}', '\u{feff}', '\u{e0041}'];
         assert!(!shown.contains(invisible), "{shown:?}");
     }

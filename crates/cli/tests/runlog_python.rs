@@ -72,8 +72,7 @@ fn record(here: &Path, messages: &serde_json::Value) {
         .spawn()
         .expect("the binary starts");
     let mut pipe = child.stdin.take().expect("a pipe");
-    pipe.write_all(messages.to_string().as_bytes())
-        .expect("room");
+    pipe.write_all(messages.to_string().as_bytes()).expect("room");
     drop(pipe);
     assert!(child.wait().expect("an end").success());
 }
@@ -111,14 +110,8 @@ fn the_snippets_of_the_seed_run_unchanged() {
     let told = run_python(here.path(), &format!("{USAGE}{check}"));
     assert!(told.contains("Model: gemini-2.5-flash\n"), "{told}");
     assert!(told.contains("Tokens: 155, Cost: $0.0015\n"), "{told}");
-    assert!(
-        told.contains("Run 2: Hello, Alice! (36)\nRun 1: Hello, Alice! (35)\n"),
-        "{told}"
-    );
-    assert!(
-        told.ends_with("Tokens: 156, Cost: $0.0015, Duration: 3595ms\n"),
-        "{told}"
-    );
+    assert!(told.contains("Run 2: Hello, Alice! (36)\nRun 1: Hello, Alice! (35)\n"), "{told}");
+    assert!(told.ends_with("Tokens: 156, Cost: $0.0015, Duration: 3595ms\n"), "{told}");
 }
 
 #[test]
@@ -138,10 +131,8 @@ fn every_text_is_the_same_text_in_python() {
     }
     let told = run_python(here.path(), STRICT);
     let mut outputs: Vec<String> = serde_json::from_str(&told).expect("JSON");
-    let mut expected: Vec<String> = NASTY
-        .iter()
-        .flat_map(|&one| [one.to_owned(), one.to_owned()])
-        .collect();
+    let mut expected: Vec<String> =
+        NASTY.iter().flat_map(|&one| [one.to_owned(), one.to_owned()]).collect();
     outputs.sort();
     expected.sort();
     assert_eq!(outputs, expected);

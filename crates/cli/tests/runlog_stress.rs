@@ -80,17 +80,12 @@ fn eight_processes_lose_nothing() {
         assert_eq!(mentioned, numbers);
         assert_eq!(record.summary.runs(), Some(200));
     }
-    assert_eq!(
-        store.verify(VerifyMode::Check).expect("a store").findings,
-        []
-    );
+    assert_eq!(store.verify(VerifyMode::Check).expect("a store").findings, []);
 }
 
 /// Pseudo-random, the same every time.
 fn next(state: &mut u64) -> u64 {
-    *state = state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1);
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
     *state >> 33
 }
 
@@ -111,31 +106,15 @@ fn two_hundred_kills_leave_a_sound_store() {
     }
     // What was acknowledged is there. What was not may be.
     let kept = answers(&store);
-    assert!(
-        kept.is_superset(&finished),
-        "{:?}",
-        finished.difference(&kept)
-    );
+    assert!(kept.is_superset(&finished), "{:?}", finished.difference(&kept));
     // A run file that no summary mentions is all that a kill may leave, and it can be entered.
-    assert!(
-        store
-            .verify(VerifyMode::Repair)
-            .expect("a store")
-            .is_sound()
-    );
-    assert_eq!(
-        store.verify(VerifyMode::Check).expect("a store").findings,
-        []
-    );
+    assert!(store.verify(VerifyMode::Repair).expect("a store").is_sound());
+    assert_eq!(store.verify(VerifyMode::Check).expect("a store").findings, []);
     for name in store.names().expect("a store") {
         let numbers = store.run_numbers(&name).expect("runs");
         let contiguous: Vec<u64> = (1..=numbers.len() as u64).collect();
         assert_eq!(numbers, contiguous, "{name}");
-        let mut mentioned = store
-            .read(&name)
-            .expect("a record")
-            .summary
-            .mentioned_runs();
+        let mut mentioned = store.read(&name).expect("a record").summary.mentioned_runs();
         mentioned.reverse();
         assert_eq!(mentioned, contiguous, "{name}");
     }

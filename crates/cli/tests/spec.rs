@@ -49,10 +49,7 @@ fn blocks(page: &str) -> Vec<Block> {
             continue;
         };
         let content: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-        blocks.push(Block {
-            info: info.to_owned(),
-            text: content.join("\n") + "\n",
-        });
+        blocks.push(Block { info: info.to_owned(), text: content.join("\n") + "\n" });
     }
     blocks
 }
@@ -76,9 +73,7 @@ fn sections() -> BTreeSet<String> {
     let all = pages();
     let headings = all.values().flat_map(|page| headings(page));
     let numbers = headings.filter_map(|heading| Some(heading.split_once(' ')?.0.to_owned()));
-    numbers
-        .filter(|number| number_length(number) == number.len())
-        .collect()
+    numbers.filter(|number| number_length(number) == number.len()).collect()
 }
 
 /// How many bytes at the beginning are a section number such as `7` or `7.17`.
@@ -153,9 +148,7 @@ fn every_citation_leads_to_a_heading() {
         if !matches!(extension, Some("rs" | "md")) {
             continue;
         }
-        let unknown = citations(&text)
-            .into_iter()
-            .filter(|number| !sections.contains(*number));
+        let unknown = citations(&text).into_iter().filter(|number| !sections.contains(*number));
         lost.extend(unknown.map(|number| format!("{}: spec {number}", path.display())));
     }
     assert!(lost.is_empty(), "{lost:#?}");
@@ -177,11 +170,7 @@ fn mark(diagnostic: &Value) -> &'static str {
         let blocked = diagnostic["blocks"].as_array().expect("a list");
         blocked.iter().any(|one| one == command)
     };
-    match (
-        diagnostic["level"].as_str(),
-        blocks("run"),
-        blocks("transpile"),
-    ) {
+    match (diagnostic["level"].as_str(), blocks("run"), blocks("transpile")) {
         (Some("error"), true, true) => "E!",
         (Some("error"), true, false) => "Er",
         (Some("error"), false, true) => "Et",
@@ -214,18 +203,11 @@ fn every_diagnostic_has_its_level_in_the_specification() {
     let expected: BTreeSet<(String, String)> = topics
         .iter()
         .filter(|topic| topic["kind"] == "diagnostic")
-        .map(|topic| {
-            (
-                topic["name"].as_str().expect("a name").to_owned(),
-                mark(topic).to_owned(),
-            )
-        })
+        .map(|topic| (topic["name"].as_str().expect("a name").to_owned(), mark(topic).to_owned()))
         .collect();
     assert!(expected.len() > 100);
-    let written: BTreeSet<(String, String)> = pages()
-        .values()
-        .flat_map(|page| marked_names(page))
-        .collect();
+    let written: BTreeSet<(String, String)> =
+        pages().values().flat_map(|page| marked_names(page)).collect();
     let missing: Vec<_> = expected.difference(&written).collect();
     assert!(missing.is_empty(), "not in docs/spec: {missing:#?}");
     let wrong: Vec<_> = written.difference(&expected).collect();
@@ -257,9 +239,8 @@ fn suites_and_targets_files_in_the_specification_are_clean() {
             count += 1;
             let project = project_of(&blocks);
             project.write(file, &block.text);
-            let report = project
-                .evalrig(&["validate", file, "--strict", "-v", "--format", "json"])
-                .out;
+            let report =
+                project.evalrig(&["validate", file, "--strict", "-v", "--format", "json"]).out;
             let is_clean = report.contains("\"diagnostics\": []");
             assert!(is_clean, "{name}:\n{}{report}", block.text);
         }

@@ -26,10 +26,7 @@ fn hashes_of_examples() -> String {
     collect_suites(&examples, &mut suites);
     suites.sort();
     assert!(suites.len() > 15, "only {} suites found", suites.len());
-    suites
-        .iter()
-        .map(|suite| hashes_of_suite(&examples, suite))
-        .collect()
+    suites.iter().map(|suite| hashes_of_suite(&examples, suite)).collect()
 }
 
 fn hashes_of_suite(examples: &Path, suite: &Path) -> String {
@@ -70,8 +67,6 @@ fn is_suite(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| {
         name == "EVAL.yaml"
-            || [".eval.yaml", ".jsonl", "evals.json"]
-                .iter()
-                .any(|ending| name.ends_with(ending))
+            || [".eval.yaml", ".jsonl", "evals.json"].iter().any(|ending| name.ends_with(ending))
     })
 }

@@ -52,9 +52,7 @@ fn read(directory: &Path, name: &str) -> String {
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).expect("a directory");
     let names = entries.map(|entry| entry.expect("an entry").file_name());
-    let mut names: Vec<String> = names
-        .map(|name| name.to_string_lossy().into_owned())
-        .collect();
+    let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
     names.retain(|name| name != "EVAL.yaml");
     names.sort();
     names
@@ -65,10 +63,7 @@ fn files_go_beside_the_suite_with_a_manifest() {
     let place = directory(SUITE);
     let said = ends_with(&run(place.path(), &[]), 0);
     assert_eq!(said, "wrote evals.json\nwrote eval-set.json\n");
-    assert_eq!(
-        names(place.path()),
-        [MANIFEST, "eval-set.json", "evals.json"]
-    );
+    assert_eq!(names(place.path()), [MANIFEST, "eval-set.json", "evals.json"]);
     let manifest: serde_json::Value =
         serde_json::from_str(&read(place.path(), MANIFEST)).expect("JSON");
     for name in ["evals.json", "eval-set.json"] {
@@ -88,14 +83,8 @@ fn only_unchanged_files_of_evalrig_are_overwritten() {
     fs::write(place.path().join("eval-set.json"), "[]\n").expect("a file");
     fs::write(place.path().join("EVAL.yaml"), SUITE).expect("a suite");
     let said = ends_with(&run(place.path(), &[]), 2);
-    assert!(
-        said.contains("eval-set.json` was not written by evalrig"),
-        "{said}"
-    );
-    assert!(
-        read(place.path(), "evals.json").contains("sum of column"),
-        "nothing is written"
-    );
+    assert!(said.contains("eval-set.json` was not written by evalrig"), "{said}");
+    assert!(read(place.path(), "evals.json").contains("sum of column"), "nothing is written");
     ends_with(&run(place.path(), &["--force"]), 0);
     assert!(read(place.path(), "eval-set.json").contains("mean of column"));
 }
@@ -138,20 +127,14 @@ fn stdout_takes_exactly_one_file() {
 fn a_denied_loss_writes_only_its_report() {
     let lossy = SUITE.replace("skill: csv}", "skill: csv, weight: 2}");
     let place = directory(&lossy);
-    let said = ends_with(
-        &run(place.path(), &["--deny-loss", "--loss-report", "loss.json"]),
-        1,
-    );
+    let said = ends_with(&run(place.path(), &["--deny-loss", "--loss-report", "loss.json"]), 1);
     assert!(said.contains("EVAL.yaml:6: loss[weight]: "), "{said}");
     assert_eq!(names(place.path()), ["loss.json"]);
     let report: serde_json::Value =
         serde_json::from_str(&read(place.path(), "loss.json")).expect("JSON");
     assert_eq!(report[0]["kind"], "weight");
     assert_eq!(report[0]["test"], "a");
-    assert_eq!(
-        report[0]["source"],
-        serde_json::json!({"file": "EVAL.yaml", "line": 6})
-    );
+    assert_eq!(report[0]["source"], serde_json::json!({"file": "EVAL.yaml", "line": 6}));
     ends_with(&run(place.path(), &[]), 0);
 }
 
@@ -242,11 +225,7 @@ fn faults_and_losses_of_a_jsonl_file_have_their_lines() {
         assert!(said.contains(part), "{part}\n{said}");
     }
     let silent = r#"{"id": 5, "criteria": "c", "input": [{"role": "user", "content": [{"type": "image", "value": "data:image/png;base64,AAAA"}]}]}"#;
-    fs::write(
-        place.path().join("data.jsonl"),
-        [lines[0], silent].join("\n"),
-    )
-    .expect("a file");
+    fs::write(place.path().join("data.jsonl"), [lines[0], silent].join("\n")).expect("a file");
     let said = ends_with(&run(place.path(), &["--force"]), 2);
     for part in ["no-prompt", "data.jsonl:2:37", r#"{"id": 5, "criteria""#] {
         assert!(said.contains(part), "{part}\n{said}");
@@ -283,9 +262,8 @@ fn hostile_skill_names_stay_in_the_directory() {
     let outer = tempfile::tempdir().expect("a directory");
     let inner = outer.path().join("inner");
     fs::create_dir(&inner).expect("a directory");
-    let suite = SUITE
-        .replace("skill: csv}", "skill: ../../x}")
-        .replace("skill: csv,", "skill: /tmp/y,");
+    let suite =
+        SUITE.replace("skill: csv}", "skill: ../../x}").replace("skill: csv,", "skill: /tmp/y,");
     fs::write(inner.join("EVAL.yaml"), suite).expect("a suite");
     for layout in ["flat", "skill-dirs"] {
         ends_with(&run(&inner, &["--layout", layout]), 0);
@@ -309,10 +287,7 @@ fn links_do_not_lead_out_of_the_directory() {
     assert_eq!(fs::read_to_string(&victim).expect("a file"), "precious");
     assert!(read(place.path(), "evals.json").starts_with('{'));
     symlink(outside.path(), place.path().join("csv")).expect("a link");
-    let said = ends_with(
-        &run(place.path(), &["--layout", "skill-dirs", "--force"]),
-        2,
-    );
+    let said = ends_with(&run(place.path(), &["--layout", "skill-dirs", "--force"]), 2);
     assert!(said.contains("is a link or not a directory"), "{said}");
     assert_eq!(names(outside.path()), ["victim"]);
 }

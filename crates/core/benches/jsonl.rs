@@ -32,16 +32,10 @@ fn jsonl(criterion: &mut Criterion) {
         });
     });
 
-    let files = MemoryFiles::new()
-        .with("/p/d.jsonl", bytes.clone())
-        .with("/p/d.yaml", "name: d\n");
+    let files = MemoryFiles::new().with("/p/d.jsonl", bytes.clone()).with("/p/d.yaml", "name: d\n");
     let environment = Variables::default();
     let limits = ReadPolicy::default();
-    let world = World {
-        files: &files,
-        environment: &environment,
-        working_directory: "/p".into(),
-    };
+    let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
     let request = LoadRequest::new(world, &limits, "/p/d.jsonl".into(), "/p".into());
     group.bench_function("validate", |bencher| {
         bencher.iter(|| {

@@ -31,11 +31,7 @@ fn yaml(criterion: &mut Criterion) {
     let files = MemoryFiles::new().with("/p/EVAL.yaml", bytes);
     let environment = Variables::default();
     let limits = ReadPolicy::default();
-    let world = World {
-        files: &files,
-        environment: &environment,
-        working_directory: "/p".into(),
-    };
+    let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
     let request = LoadRequest::new(world, &limits, "/p/EVAL.yaml".into(), "/p".into());
     group.bench_function("validate", |bencher| {
         bencher.iter(|| {

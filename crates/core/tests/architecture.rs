@@ -93,12 +93,8 @@ fn the_core_touches_no_file_clock_process_network_or_thread() {
 #[test]
 fn every_assertion_type_is_in_the_list_and_in_a_file_of_its_name() {
     let sources = sources();
-    let list = &sources
-        .files
-        .iter()
-        .find(|file| file.path == "assertion/mod.rs")
-        .expect("the list")
-        .text;
+    let list =
+        &sources.files.iter().find(|file| file.path == "assertion/mod.rs").expect("the list").text;
     let mut count = 0;
     for file in sources.shipped().filter(|file| file.room() == "assertion") {
         let statics = file.text.lines().filter_map(|line| {
@@ -134,16 +130,8 @@ fn every_file_that_declares_codes_is_gathered() {
             continue;
         }
         let parent = format!("{}/mod.rs", file.room());
-        let list = sources
-            .files
-            .iter()
-            .find(|other| other.path == parent)
-            .expect("a `mod.rs`");
+        let list = sources.files.iter().find(|other| other.path == parent).expect("a `mod.rs`");
         let line = format!("{}::CODES", file.stem());
-        assert!(
-            list.text.contains(&line),
-            "`{}` is not in `{parent}`",
-            file.path
-        );
+        assert!(list.text.contains(&line), "`{}` is not in `{parent}`", file.path);
     }
 }

@@ -24,20 +24,14 @@ struct Loaded {
 
 fn load(files: &MemoryFiles, path: &Utf8Path) -> Loaded {
     let environment = Variables::default().with("HOME", "replaced");
-    let world = World {
-        files,
-        environment: &environment,
-        working_directory: "/p".into(),
-    };
+    let world = World { files, environment: &environment, working_directory: "/p".into() };
     let limits = ReadPolicy::default();
     let request = LoadRequest::new(world, &limits, path, "/p".into());
     let mut tests = CollectTests::default();
     let loaded = evalrig_core::read::load(&request, Findings::new(), &mut tests);
     let header = loaded.header().cloned();
     let (sources, found, _) = loaded.into_findings().into_parts();
-    let errors = found
-        .iter()
-        .filter(|one| one.level.severity() == Severity::Error);
+    let errors = found.iter().filter(|one| one.level.severity() == Severity::Error);
     Loaded {
         suite: header.map(|header| header.with_tests(tests.0)),
         errors: errors.map(|one| one.code.name).collect(),
@@ -59,11 +53,7 @@ fn convert(evals: &str, directory: &str) -> (Loaded, String, Loaded) {
     let files = files(evals);
     let first = load(&files, SOURCE.into());
     let suite = first.suite.as_ref().expect("the evals.json is read");
-    let context = Context {
-        files: &files,
-        sources: &first.sources,
-        root: "/p".into(),
-    };
+    let context = Context { files: &files, sources: &first.sources, root: "/p".into() };
     let text = converted_yaml(suite, &context, directory.into());
     let path = Utf8PathBuf::from(directory).join("EVAL.yaml");
     let second = load(&files.with(path.as_str(), text.clone()), &path);
@@ -119,26 +109,14 @@ fn check_kept(evals: &Json, directory: &str) -> Result<(), TestCaseError> {
     let evals = &evals.to_string().replace('\u{7f}', "\\u007f");
     let (first, text, second) = convert(evals, directory);
     let after = second.suite.as_ref().map(meaning);
-    prop_assert_eq!(
-        after,
-        first.suite.as_ref().map(meaning),
-        "{}\n{}",
-        evals,
-        text
-    );
+    prop_assert_eq!(after, first.suite.as_ref().map(meaning), "{}\n{}", evals, text);
     let mut errors = second.errors;
     errors.retain(|name| !ASKED_BY_SUITES.contains(name));
     prop_assert_eq!(errors, first.errors, "{}\n{}", evals, text);
     // Elsewhere the texts of paths change, and they are part of what is written.
     if directory == "/p/skill" {
         let again = transpiled(&second.suite, &second.sources);
-        prop_assert_eq!(
-            again,
-            transpiled(&first.suite, &first.sources),
-            "{}\n{}",
-            evals,
-            text
-        );
+        prop_assert_eq!(again, transpiled(&first.suite, &first.sources), "{}\n{}", evals, text);
     }
     Ok(())
 }
@@ -201,22 +179,10 @@ fn text() -> impl Strategy<Value = String> {
 
 /// Neither blank nor made blank by trimming.
 fn filled() -> impl Strategy<Value = String> {
-    text().prop_map(|text| {
-        if text.trim().is_empty() {
-            format!("{text}x")
-        } else {
-            text
-        }
-    })
+    text().prop_map(|text| if text.trim().is_empty() { format!("{text}x") } else { text })
 }
 
-const PATHS: &[&str] = &[
-    "a.csv",
-    "./a.csv",
-    "files/b c.md",
-    "/shared.md",
-    "gone/${{ x }}.md",
-];
+const PATHS: &[&str] = &["a.csv", "./a.csv", "files/b c.md", "/shared.md", "gone/${{ x }}.md"];
 
 fn file() -> impl Strategy<Value = Json> {
     let path = prop::sample::select(PATHS);
@@ -290,9 +256,7 @@ fn with_id(mut entry: Json, at: usize, kind: u8) -> Json {
 fn entries() -> impl Strategy<Value = Vec<Json>> {
     prop::collection::vec((entry(), 0..4u8), 1..4).prop_map(|list| {
         let numbered = list.into_iter().enumerate();
-        numbered
-            .map(|(at, (entry, kind))| with_id(entry, at, kind))
-            .collect()
+        numbered.map(|(at, (entry, kind))| with_id(entry, at, kind)).collect()
     })
 }
 

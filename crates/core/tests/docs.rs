@@ -14,16 +14,10 @@ use support::{Outcome, Project, show};
 const ONLY_TOLD: &[(&str, &str)] = &[
     ("attachment-too-large", "the attached file has over 10 MiB"),
     ("import-depth", "it takes eighteen files"),
-    (
-        "duplicate-suite-name",
-        "it takes two suites of one invocation",
-    ),
+    ("duplicate-suite-name", "it takes two suites of one invocation"),
     ("description-too-long", "the text has 2049 characters"),
     ("invalid-encoding", "Markdown is UTF-8"),
-    (
-        "control-character",
-        "the character would be in the source of this project",
-    ),
+    ("control-character", "the character would be in the source of this project"),
     ("file-too-large", "the file has over 32 MiB"),
     ("line-too-long", "the line has over 16 MiB"),
     ("too-deep", "129 brackets are not readable"),
@@ -32,12 +26,8 @@ const ONLY_TOLD: &[(&str, &str)] = &[
 ];
 
 /// Warnings that only show when a suite is transpiled, which `validate` does not do.
-const EXPORTED: &[&str] = &[
-    "conflicting-trigger-settings",
-    "duplicate-query",
-    "id-moved",
-    "prompt-path-as-text",
-];
+const EXPORTED: &[&str] =
+    &["conflicting-trigger-settings", "duplicate-query", "id-moved", "prompt-path-as-text"];
 
 /// Errors that block transpiling only.
 const NOT_EXPORTED: &[&str] = &["conflicting-triggers", "no-prompt", "skill-name-collision"];
@@ -91,21 +81,14 @@ fn every_example_reports_exactly_its_code() {
 
 #[test]
 fn every_example_of_an_export_code_reports_it_when_transpiled() {
-    let family: BTreeSet<&str> = all_codes()
-        .filter(|code| code.family == Family::Export)
-        .map(|code| code.name)
-        .collect();
+    let family: BTreeSet<&str> =
+        all_codes().filter(|code| code.family == Family::Export).map(|code| code.name).collect();
     let listed = EXPORTED.iter().chain(NOT_EXPORTED).copied();
     assert_eq!(family, BTreeSet::from_iter(listed));
     for code in all_codes().filter(|code| code.family == Family::Export) {
         let doc = doc_of(code);
         let made = project(&doc.example).transpile(|_| {});
-        assert_eq!(
-            made.loading.is_empty(),
-            is_exported(code),
-            "{}",
-            show(&made.loading)
-        );
+        assert_eq!(made.loading.is_empty(), is_exported(code), "{}", show(&made.loading));
         assert_eq!(made.told_names(), [code.name]);
         assert_eq!(made.files.is_empty(), code.level.blocks_transpile());
         let made = project(&doc.instead).transpile(|_| {});
@@ -141,10 +124,7 @@ fn codes_without_an_example_file_are_listed_and_tested_in_limits() {
     let limits = include_str!("limits.rs");
     for (name, reason) in ONLY_TOLD {
         assert!(!reason.is_empty(), "`{name}` is listed without a reason");
-        assert!(
-            limits.contains(&format!("\"{name}\"")),
-            "`limits.rs` lacks `{name}`"
-        );
+        assert!(limits.contains(&format!("\"{name}\"")), "`limits.rs` lacks `{name}`");
     }
 }
 
@@ -153,10 +133,7 @@ fn names_are_kebab_case_and_unique() {
     let mut seen = BTreeSet::new();
     for code in all_codes() {
         let is_kebab = code.name.split('-').all(|word| {
-            !word.is_empty()
-                && word
-                    .bytes()
-                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+            !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
         });
         assert!(is_kebab, "`{}`", code.name);
         assert!(seen.insert(code.name), "`{}` is declared twice", code.name);
@@ -183,10 +160,7 @@ fn as_suite(fragment: &str) -> String {
     }
     let mut suite = "name: demo\ntests:\n  - id: a\n".to_owned();
     for (key, value) in [("criteria", "Fits"), ("input", "Hi")] {
-        if !fragment
-            .lines()
-            .any(|line| line.starts_with(&format!("{key}:")))
-        {
+        if !fragment.lines().any(|line| line.starts_with(&format!("{key}:"))) {
             suite += &format!("    {key}: {value}\n");
         }
     }
@@ -201,11 +175,7 @@ fn every_example_of_an_assertion_type_is_clean() {
     let mut faults = String::new();
     for kind in KINDS {
         let fences = yaml_fences(kind.doc);
-        assert!(
-            !fences.is_empty(),
-            "the doc of `{}` has no example",
-            kind.name
-        );
+        assert!(!fences.is_empty(), "the doc of `{}` has no example", kind.name);
         for fence in fences {
             let outcome = Project::new(&as_suite(&fence)).load();
             if !outcome.seen.is_empty() {

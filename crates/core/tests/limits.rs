@@ -21,11 +21,7 @@ const MIB: usize = 1024 * 1024;
 fn assert_only(project: &Project, name: &str, level: Level, line: u32) -> Seen {
     let outcome = project.load();
     let seen = outcome.only();
-    assert_eq!(
-        (seen.code.name, seen.level, seen.line),
-        (name, level, line),
-        "{seen}"
-    );
+    assert_eq!((seen.code.name, seen.level, seen.line), (name, level, line), "{seen}");
     seen.clone()
 }
 
@@ -44,9 +40,7 @@ tests:
 }
 
 fn utf16(text: &str, mark: [u8; 2], bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
-    mark.into_iter()
-        .chain(text.encode_utf16().flat_map(bytes))
-        .collect()
+    mark.into_iter().chain(text.encode_utf16().flat_map(bytes)).collect()
 }
 
 // Encodings.
@@ -64,12 +58,7 @@ fn columns_do_not_count_the_byte_order_mark() {
         "EVAL.yaml",
         "\u{feff}nam: demo\ntests:\n  - {id: a, criteria: x, input: y}\n",
     );
-    let places: Vec<(u32, u32)> = project
-        .load()
-        .seen
-        .iter()
-        .map(|s| (s.line, s.column))
-        .collect();
+    let places: Vec<(u32, u32)> = project.load().seen.iter().map(|s| (s.line, s.column)).collect();
     assert!(places.iter().all(|place| *place == (1, 1)), "{places:?}");
 }
 
@@ -81,12 +70,9 @@ fn utf_16_and_utf_32_are_refused_by_their_marks() {
     wide.extend(SUITE.chars().flat_map(|c| u32::from(c).to_le_bytes()));
     let mut wide_big = vec![0, 0, 0xfe, 0xff];
     wide_big.extend(SUITE.chars().flat_map(|c| u32::from(c).to_be_bytes()));
-    for (name, bytes) in [
-        ("UTF-16", little),
-        ("UTF-16", big),
-        ("UTF-32", wide),
-        ("UTF-32", wide_big),
-    ] {
+    for (name, bytes) in
+        [("UTF-16", little), ("UTF-16", big), ("UTF-32", wide), ("UTF-32", wide_big)]
+    {
         let project = Project::named("EVAL.yaml", bytes);
         let seen = assert_only(&project, "invalid-encoding", Level::Blocking, 1);
         assert!(seen.message.contains(name), "{seen}");
@@ -130,24 +116,18 @@ fn carriage_returns_are_fine() {
 
 #[test]
 fn control_characters_are_refused_raw_and_fine_as_escapes() {
-    for character in [
-        '\0', '\u{1}', '\u{b}', '\u{c}', '\u{1b}', '\u{7f}', '\u{80}', '\u{9f}',
-    ] {
+    for character in ['\0', '\u{1}', '\u{b}', '\u{c}', '\u{1b}', '\u{7f}', '\u{80}', '\u{9f}'] {
         let project = Project::new(&SUITE.replace("Hi", &format!("\"H{character}i\"")));
         let seen = assert_only(&project, "control-character", Level::Blocking, 3);
         let code = format!("U+{:04X}", u32::from(character));
         assert!(seen.message.contains(&code), "{seen}");
     }
-    Project::new(&SUITE.replace("Hi", "\"a\\e\\0\\u007fb\""))
-        .load()
-        .clean();
+    Project::new(&SUITE.replace("Hi", "\"a\\e\\0\\u007fb\"")).load().clean();
 }
 
 #[test]
 fn tab_and_next_line_are_allowed() {
-    Project::new(&SUITE.replace("Hi", "\"a\tb\u{85}c\""))
-        .load()
-        .clean();
+    Project::new(&SUITE.replace("Hi", "\"a\tb\u{85}c\"")).load().clean();
 }
 
 #[test]
@@ -214,22 +194,12 @@ tests:
         .with("x.md", vec![b'x'; size])
     };
     attached(10 * MIB).load().clean();
-    assert_only(
-        &attached(10 * MIB + 1),
-        "attachment-too-large",
-        Level::BlocksRun,
-        3,
-    );
+    assert_only(&attached(10 * MIB + 1), "attachment-too-large", Level::BlocksRun, 3);
     let prompt = |size: usize| {
         with_assertion("{type: llm-judge, prompt: ./judge.md}").with("judge.md", vec![b'x'; size])
     };
     prompt(MIB).load().clean();
-    assert_only(
-        &prompt(MIB + 1),
-        "attachment-too-large",
-        Level::BlocksRun,
-        7,
-    );
+    assert_only(&prompt(MIB + 1), "attachment-too-large", Level::BlocksRun, 7);
 }
 
 #[test]
@@ -301,10 +271,7 @@ tests:
 ";
     let outcome = Project::new(&text).load();
     let seen = outcome.only();
-    assert_eq!(
-        (seen.code.name, seen.level),
-        ("alias-limit", Level::Blocking)
-    );
+    assert_eq!((seen.code.name, seen.level), ("alias-limit", Level::Blocking));
 }
 
 #[test]
@@ -369,15 +336,9 @@ fn composites_may_be_nested_8_deep() {
 fn chain(length: usize) -> Project {
     let mut project = Project::new("name: demo\ntests: [f1.yaml]\n");
     for at in 1..length {
-        project = project.with(
-            &format!("f{at}.yaml"),
-            format!("tests: [f{}.yaml]\n", at + 1),
-        );
+        project = project.with(&format!("f{at}.yaml"), format!("tests: [f{}.yaml]\n", at + 1));
     }
-    project.with(
-        &format!("f{length}.yaml"),
-        "- {id: a, criteria: x, input: y}\n",
-    )
+    project.with(&format!("f{length}.yaml"), "- {id: a, criteria: x, input: y}\n")
 }
 
 #[test]
@@ -396,10 +357,7 @@ fn two_suites_of_one_name_are_noticed() {
     let second = sources.add_file("/p/b.yaml".into(), "name: review\n".into(), 0);
     let span = |source| evalrig_core::source::Span::new(source, 6, 12);
     let found = duplicate_suite_name("review", span(first), span(second));
-    assert_eq!(
-        (found.code.name, found.level),
-        ("duplicate-suite-name", Level::Warning)
-    );
+    assert_eq!((found.code.name, found.level), ("duplicate-suite-name", Level::Warning));
     assert_eq!(found.span.source, second);
     assert_eq!(found.related[0].span.source, first);
 }
@@ -456,19 +414,12 @@ fn names_with_locked(locked: &str) -> Vec<&'static str> {
         files: MemoryFiles::new()
             .with("/p/EVAL.yaml", "name: demo\ntests: [a.yaml, b.jsonl]\n")
             .with("/p/a.yaml", "- {id: a, criteria: x, input: y}\n")
-            .with(
-                "/p/b.jsonl",
-                "{\"id\": \"b\", \"criteria\": \"x\", \"input\": \"y\"}\n",
-            ),
+            .with("/p/b.jsonl", "{\"id\": \"b\", \"criteria\": \"x\", \"input\": \"y\"}\n"),
         path: locked.into(),
     };
     let environment = Variables::default();
     let limits = ReadPolicy::default();
-    let world = World {
-        files: &files,
-        environment: &environment,
-        working_directory: "/p".into(),
-    };
+    let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
     let request = LoadRequest::new(world, &limits, "/p/EVAL.yaml".into(), "/p".into());
     let loaded = load(&request, Findings::new(), &mut DiscardTests);
     let diagnostics = loaded.findings().diagnostics().iter();

@@ -8,10 +8,7 @@
 //! A fence ```` ```settings ```` says how the file is loaded. What is reported and what is expected
 //! must be the same, both ways.
 #![allow(clippy::print_stdout)]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the test looks into the folder of the checks"
-)]
+#![allow(clippy::disallowed_methods, reason = "the test looks into the folder of the checks")]
 
 mod support;
 
@@ -43,10 +40,7 @@ const CHECKS: &[(&str, &str)] = &[
     ("paths.md", include_str!("check/paths.md")),
     ("rubrics.md", include_str!("check/rubrics.md")),
     ("rulings.md", include_str!("check/rulings.md")),
-    (
-        "transpile_rules.md",
-        include_str!("check/transpile_rules.md"),
-    ),
+    ("transpile_rules.md", include_str!("check/transpile_rules.md")),
 ];
 
 fn code_named(name: &str) -> Option<&'static Code> {
@@ -105,10 +99,7 @@ impl Expected {
             && self.name == seen.code.name
             && self.severity == seen.level.severity().word()
             && seen.level.mark() == self.mark.as_deref().unwrap_or(seen.code.level.mark())
-            && self
-                .part
-                .as_deref()
-                .is_none_or(|part| seen.message.contains(part))
+            && self.part.as_deref().is_none_or(|part| seen.message.contains(part))
     }
 }
 
@@ -196,11 +187,8 @@ fn cases(file: &str, markdown: &str) -> Vec<Case> {
         }
         let info = line[fence..].trim();
         let end = &line[..fence];
-        let body: Vec<&str> = lines
-            .by_ref()
-            .map(|(_, line)| line)
-            .take_while(|line| *line != end)
-            .collect();
+        let body: Vec<&str> =
+            lines.by_ref().map(|(_, line)| line).take_while(|line| *line != end).collect();
         let case = cases.last_mut().expect("a fence is below a heading");
         add_fence(case, info, &body);
     }
@@ -221,11 +209,7 @@ fn add_fence(case: &mut Case, info: &str, body: &[&str]) {
             if language == "yaml" {
                 case.expected.extend(comments(path, body));
             }
-            let text = if body.is_empty() {
-                String::new()
-            } else {
-                body.join("\n") + "\n"
-            };
+            let text = if body.is_empty() { String::new() } else { body.join("\n") + "\n" };
             case.project = Some(match case.project.take() {
                 None => Project::named(path, text),
                 Some(project) => project.with(path, text),
@@ -250,11 +234,7 @@ fn difference(case: &Case) -> String {
     for seen in seen {
         text += &format!("  + {seen}\n");
     }
-    if text.is_empty() {
-        text
-    } else {
-        format!("{}\n{text}\n", case.title)
-    }
+    if text.is_empty() { text } else { format!("{}\n{text}\n", case.title) }
 }
 
 #[test]
@@ -309,19 +289,12 @@ fn a_suite_without_errors_is_accepted_by_the_schema() {
     let (mut count, mut refused) = (0, String::new());
     for (file, markdown) in CHECKS {
         for case in cases(file, markdown) {
-            let Some(project) = case
-                .project
-                .filter(|project| project.main.ends_with(".yaml"))
+            let Some(project) = case.project.filter(|project| project.main.ends_with(".yaml"))
             else {
                 continue;
             };
             let has_errors = case.expected.iter().any(|one| one.severity == "error");
-            let is_suite = project
-                .clone()
-                .with_targets_of_file()
-                .load()
-                .suite
-                .is_some();
+            let is_suite = project.clone().with_targets_of_file().load().suite.is_some();
             let text = project.main_text().filter(|_| is_suite && !has_errors);
             let Some(tree) = text.and_then(tree_of) else {
                 continue;
@@ -366,13 +339,7 @@ fn every_check_file_is_run() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check");
     let mut found: Vec<String> = std::fs::read_dir(folder)
         .expect("the folder of the checks")
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .into_string()
-                .expect("UTF-8")
-        })
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
         .collect();
     found.sort();
     let listed: Vec<&str> = CHECKS.iter().map(|(file, _)| *file).collect();

@@ -11,17 +11,11 @@ fn clean(suite: &str) -> Suite {
 
 /// The type and the canonical options of each assertion.
 fn assertions(test: &Test) -> Vec<String> {
-    test.assertions
-        .iter()
-        .map(|placed| json(&placed.to_value()))
-        .collect()
+    test.assertions.iter().map(|placed| json(&placed.to_value())).collect()
 }
 
 fn expected(suite: &Suite, id: &str) -> String {
-    let expected = test(suite, id)
-        .expected_output
-        .as_ref()
-        .expect("an expected output");
+    let expected = test(suite, id).expected_output.as_ref().expect("an expected output");
     json(&expected.to_value())
 }
 
@@ -79,17 +73,14 @@ fn a_sidecar_that_points_to_its_jsonl_file_is_the_same_suite() {
 
 #[test]
 fn a_jsonl_file_alone_is_named_by_its_stem() {
-    let suite = Project::named("Data Set.jsonl", LINE)
-        .load()
-        .with_names(&["missing-sidecar"]);
+    let suite = Project::named("Data Set.jsonl", LINE).load().with_names(&["missing-sidecar"]);
     assert_eq!(suite.name, "data-set");
 }
 
 #[test]
 fn an_imported_jsonl_file_has_no_sidecar() {
-    let project = Project::new("name: demo\ntests: d.jsonl\n")
-        .with("d.jsonl", LINE)
-        .with("d.yaml", SIDECAR);
+    let project =
+        Project::new("name: demo\ntests: d.jsonl\n").with("d.jsonl", LINE).with("d.yaml", SIDECAR);
     let suite = project.load().clean();
     assert_eq!(suite.tests[0].input, [Message::user("Hi")]);
     assert_eq!(assertion_names(&suite.tests[0]), ["criteria"]);
@@ -173,15 +164,7 @@ tests:
     .clean();
     assert_eq!(
         assertion_names(test(&suite, "a")),
-        [
-            "rubrics",
-            "own",
-            "own-execution",
-            "near",
-            "near-execution",
-            "root",
-            "root-execution"
-        ]
+        ["rubrics", "own", "own-execution", "near", "near-execution", "root", "root-execution"]
     );
     assert_eq!(
         assertion_names(test(&suite, "b")),
@@ -212,20 +195,11 @@ tests:
     .load()
     .clean();
     let a = &test(&suite, "a").execution;
-    assert_eq!(
-        (a.target.as_deref(), a.timeout_seconds),
-        (Some("near"), Some(10))
-    );
+    assert_eq!((a.target.as_deref(), a.timeout_seconds), (Some("near"), Some(10)));
     let b = &test(&suite, "b").execution;
-    assert_eq!(
-        (b.target.as_deref(), b.timeout_seconds),
-        (Some("own"), Some(1))
-    );
+    assert_eq!((b.target.as_deref(), b.timeout_seconds), (Some("own"), Some(1)));
     assert_eq!(suite.description, None);
-    assert_eq!(
-        json(&test(&suite, "a").metadata.clone().into()),
-        "{\"tags\":[\"root\"]}"
-    );
+    assert_eq!(json(&test(&suite, "a").metadata.clone().into()), "{\"tags\":[\"root\"]}");
 }
 
 #[test]
@@ -294,12 +268,7 @@ tests:
 ",
     );
     assert_eq!(
-        test(&suite, "a")
-            .expected_output
-            .as_ref()
-            .unwrap()
-            .text()
-            .unwrap(),
+        test(&suite, "a").expected_output.as_ref().unwrap().text().unwrap(),
         r#"{"z":1.50,"1":1e3,"a":1250.00,"true":12345678901234567890123,"~":-0}"#
     );
 }
@@ -326,10 +295,7 @@ tests:
     assert_eq!(a.criteria.as_deref(), Some("Base"));
     assert_eq!(a.input, [Message::user("Own")]);
     let b = test(&suite, "b");
-    assert_eq!(
-        (b.criteria.as_deref(), b.note.as_deref()),
-        (Some("Base"), Some("More"))
-    );
+    assert_eq!((b.criteria.as_deref(), b.note.as_deref()), (Some("Base"), Some("More")));
     assert_eq!(test(&suite, "d").input, [Message::user("y")]);
 }
 
@@ -357,11 +323,7 @@ fn names_come_from_the_directory_or_the_stem() {
         ("a/data_set.yaml", "data-set"),
     ] {
         let project = Project::named(path, "tests:\n  - {id: a, criteria: x, input: y}\n");
-        assert_eq!(
-            project.load().with_names(&["missing-name"]).name,
-            name,
-            "{path}"
-        );
+        assert_eq!(project.load().with_names(&["missing-name"]).name, name, "{path}");
     }
 }
 
@@ -369,10 +331,7 @@ fn names_come_from_the_directory_or_the_stem() {
 fn root_fields_have_defaults() {
     let suite = clean("name: demo\ntests:\n  - {id: a, criteria: x, input: y}\n");
     assert_eq!(suite.version, "1.0");
-    assert_eq!(
-        (suite.verdicts.pass(), suite.verdicts.borderline()),
-        (0.8, 0.6)
-    );
+    assert_eq!((suite.verdicts.pass(), suite.verdicts.borderline()), (0.8, 0.6));
     assert_eq!(suite.tests[0].trials, 1);
     assert!(suite.execution.is_empty());
 }
@@ -387,9 +346,7 @@ tests:
   - {{id: a, criteria: x, input: y}}
 "
         );
-        let suite = Project::new(&text)
-            .load()
-            .with_names(&["version-not-string"]);
+        let suite = Project::new(&text).load().with_names(&["version-not-string"]);
         assert_eq!(suite.version, version);
     }
 }
@@ -410,10 +367,7 @@ tests:
     .with_names(&["deprecated-field"; 4]);
     assert_eq!(suite.execution.target.as_deref(), Some("t"));
     assert_eq!(test(&suite, "a").execution.target.as_deref(), Some("t"));
-    assert_eq!(
-        json(&suite.metadata.into()),
-        r#"{"tags":["a"],"author":"me","license":"MIT"}"#
-    );
+    assert_eq!(json(&suite.metadata.into()), r#"{"tags":["a"],"author":"me","license":"MIT"}"#);
 }
 
 #[test]
@@ -450,22 +404,9 @@ tests:
     )
     .load()
     .with_names(&["ambiguous-id", "ambiguous-id"]);
-    assert_eq!(
-        ids(&suite),
-        ["7", "8", "007", "0x10", "9007199254740991", "0"]
-    );
+    assert_eq!(ids(&suite), ["7", "8", "007", "0x10", "9007199254740991", "0"]);
     let numbers: Vec<Option<u64>> = suite.tests.iter().map(|test| test.id.number()).collect();
-    assert_eq!(
-        numbers,
-        [
-            Some(7),
-            None,
-            None,
-            None,
-            Some(9_007_199_254_740_991),
-            Some(0)
-        ]
-    );
+    assert_eq!(numbers, [Some(7), None, None, None, Some(9_007_199_254_740_991), Some(0)]);
 }
 
 #[test]
@@ -477,17 +418,11 @@ tests:
 ",
     );
     let only = &test(&suite, "a").assertions[0];
-    assert_eq!(
-        (&*only.name, &*only.assertion.type_name),
-        ("criteria", "rubrics")
-    );
+    assert_eq!((&*only.name, &*only.assertion.type_name), ("criteria", "rubrics"));
     assert!(only.assertion.common.weight.is_one());
     assert_eq!(only.assertion.sentences(), ["Greets the user"]);
     let value = json(&only.to_value());
-    assert!(
-        value.contains(r#""id":"criteria""#),
-        "the item is named `criteria`: {value}"
-    );
+    assert!(value.contains(r#""id":"criteria""#), "the item is named `criteria`: {value}");
 }
 
 #[test]
@@ -517,15 +452,9 @@ tests:
     let a = test(&suite, "a");
     assert_eq!(assertion_names(a), ["rubrics", "is-json"]);
     assert!(a.assertions[0].assertion.common.weight.is_one());
-    assert_eq!(
-        a.assertions[0].assertion.sentences(),
-        ["Greets", "Is polite"]
-    );
+    assert_eq!(a.assertions[0].assertion.sentences(), ["Greets", "Is polite"]);
     let value = json(&a.assertions[0].to_value());
-    assert!(
-        value.contains(r#""id":"rubric-1""#) && value.contains(r#""id":"p""#),
-        "{value}"
-    );
+    assert!(value.contains(r#""id":"rubric-1""#) && value.contains(r#""id":"p""#), "{value}");
 }
 
 #[test]
@@ -547,14 +476,7 @@ tests:
     );
     assert_eq!(
         assertion_names(test(&suite, "a")),
-        [
-            "rubrics",
-            "rubrics-2",
-            "contains",
-            "contains-3",
-            "contains-2",
-            "contains-4"
-        ]
+        ["rubrics", "rubrics-2", "contains", "contains-3", "contains-2", "contains-4"]
     );
 }
 
@@ -632,12 +554,7 @@ tests:
     .variable("OFF", "false")
     .load()
     .clean();
-    let reason = |id| {
-        test(&suite, id)
-            .skip
-            .as_ref()
-            .map(|skip| skip.reason.as_deref())
-    };
+    let reason = |id| test(&suite, id).skip.as_ref().map(|skip| skip.reason.as_deref());
     assert_eq!(reason("a"), Some(None));
     assert_eq!(reason("b"), Some(Some("later")));
     assert_eq!((reason("c"), reason("d")), (None, None));
@@ -706,13 +623,7 @@ tests:
     let calls: Vec<(&str, &str, &str)> = test(&suite, "a").input[1]
         .tool_calls
         .iter()
-        .map(|call| {
-            (
-                call.id.as_str(),
-                call.name.as_str(),
-                call.arguments.as_str(),
-            )
-        })
+        .map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.as_str()))
         .collect();
     assert_eq!(
         calls,
@@ -798,18 +709,9 @@ tests:
         let found = test(&suite, id).expected_output.as_ref().unwrap().text();
         assert_eq!(found.as_deref(), text, "{id}");
     }
-    assert_eq!(
-        expected(&suite, "number"),
-        r#"{"kind":"text","value":"1.50","text":"1.50"}"#
-    );
-    assert!(matches!(
-        test(&suite, "message").expected_output,
-        Some(Expected::Messages(_))
-    ));
-    assert!(matches!(
-        test(&suite, "boss").expected_output,
-        Some(Expected::Structured(_))
-    ));
+    assert_eq!(expected(&suite, "number"), r#"{"kind":"text","value":"1.50","text":"1.50"}"#);
+    assert!(matches!(test(&suite, "message").expected_output, Some(Expected::Messages(_))));
+    assert!(matches!(test(&suite, "boss").expected_output, Some(Expected::Structured(_))));
 }
 
 #[test]
@@ -849,10 +751,7 @@ tests:
   - {id: b, criteria: x, input: y, rubrics: [{id: depth, score_ranges: [{score_range: [0, 9], outcome: None}, {score_range: [10, 10], outcome: Much}]}]}
 ",
     );
-    assert_eq!(
-        test(&suite, "a").assertions[0].assertion.sentences(),
-        ["depth"]
-    );
+    assert_eq!(test(&suite, "a").assertions[0].assertion.sentences(), ["depth"]);
     assert_eq!(assertions(test(&suite, "a")), assertions(test(&suite, "b")));
 }
 
@@ -907,11 +806,7 @@ tests:
     .with_names(&["empty-input-files"]);
     let files = |id| -> Vec<&str> {
         let content = &test(&suite, id).input[0].content;
-        content
-            .iter()
-            .filter_map(Block::file)
-            .map(|file| file.value.as_str())
-            .collect()
+        content.iter().filter_map(Block::file).map(|file| file.value.as_str()).collect()
     };
     assert_eq!(test(&suite, "empty").input, [Message::user("y")]);
     assert_eq!(files("twice"), ["x.md", "x.md"]);
@@ -956,17 +851,9 @@ tests:
 "#,
     );
     let a = test(&suite, "a");
-    assert_eq!(
-        a.input,
-        [Message::user(
-            r#"text|1.50|True|{"b":1,"a":["x"]}|x|q|k|{{ s }}"#
-        )]
-    );
+    assert_eq!(a.input, [Message::user(r#"text|1.50|True|{"b":1,"a":["x"]}|x|q|k|{{ s }}"#)]);
     let text = a.expected_output.as_ref().unwrap().text();
-    assert_eq!(
-        text.as_deref(),
-        Some(r#"{"typed":1.50,"inside":"n=1.50","list":[["p","q"]]}"#)
-    );
+    assert_eq!(text.as_deref(), Some(r#"{"typed":1.50,"inside":"n=1.50","list":[["p","q"]]}"#));
 }
 
 #[test]
@@ -1001,10 +888,7 @@ tests:
     );
     assert_eq!(test(&suite, "a").input[0], Message::user("Speak French"));
     assert_eq!(test(&suite, "b").input[0], Message::user("Speak Dutch"));
-    assert_eq!(
-        test(&suite, "c").input[0],
-        Message::user("Speak {{ language }}")
-    );
+    assert_eq!(test(&suite, "c").input[0], Message::user("Speak {{ language }}"));
 }
 
 #[test]
@@ -1018,19 +902,14 @@ tests:
 "#,
     )
     .with("evals/.env", "A=near\nB='near $x'\nN=3\n")
-    .with(
-        ".env",
-        "B=far\nexport C=\"far \\\"q\\\" \\\\ \\n.\" # comment\nD=\n",
-    )
+    .with(".env", "B=far\nexport C=\"far \\\"q\\\" \\\\ \\n.\" # comment\nD=\n")
     .variable("A", "process")
     .variable("E", "${{ A }}")
     .load()
     .clean();
     assert_eq!(
         test(&suite, "a").input,
-        [Message::user(
-            "process|near $x|far \"q\" \\ \n.||${{ A }}|${{ A }}"
-        )]
+        [Message::user("process|near $x|far \"q\" \\ \n.||${{ A }}|${{ A }}")]
     );
     assert_eq!(test(&suite, "a").trials, 3);
 }
@@ -1062,32 +941,20 @@ fn an_evals_json_is_a_suite_like_any_other() {
     .load()
     .clean();
     assert_eq!(suite.name, "greeter-skill");
-    assert_eq!(
-        suite.metadata.get("skill"),
-        Some(&Value::from("Greeter Skill"))
-    );
+    assert_eq!(suite.metadata.get("skill"), Some(&Value::from("Greeter Skill")));
     assert_eq!(ids(&suite), ["1", "two", "3"]);
     let first = &suite.tests[0];
     assert_eq!(first.id.number(), Some(1));
     assert_eq!(first.criteria.as_deref(), Some("Hello"));
-    assert_eq!(
-        first.metadata.get("priority").map(json).as_deref(),
-        Some("7")
-    );
+    assert_eq!(first.metadata.get("priority").map(json).as_deref(), Some("7"));
     assert_eq!(first.input.len(), 1);
     let file = first.input[0].content[0].file().unwrap();
     assert_eq!(file.path.as_deref().unwrap(), "/p/greeter/evals/x.md");
     assert_eq!(first.input[0].content[2], Block::Text(" Hi ".into()));
     assert_eq!(assertion_names(first), ["rubrics", "trigger-judge"]);
-    assert_eq!(
-        first.assertions[0].assertion.sentences(),
-        ["Greets", "Is polite"]
-    );
+    assert_eq!(first.assertions[0].assertion.sentences(), ["Greets", "Is polite"]);
     let trigger = first.assertions[1].assertion.check.trigger().unwrap();
-    assert_eq!(
-        (trigger.skill.as_str(), trigger.should_trigger),
-        ("Greeter Skill", false)
-    );
+    assert_eq!((trigger.skill.as_str(), trigger.should_trigger), ("Greeter Skill", false));
     assert_eq!(assertion_names(&suite.tests[1]), ["criteria"]);
     assert_eq!(suite.tests[1].description.as_deref(), Some("farewell"));
     assert_eq!(assertion_names(&suite.tests[2]), ["trigger-judge"]);
@@ -1109,10 +976,8 @@ fn trigger_lists_become_tests_in_order() {
             (test.input[0].text().unwrap(), trigger.should_trigger)
         })
         .collect();
-    let pairs: Vec<(&str, bool)> = wanted
-        .iter()
-        .map(|(text, wanted)| (text.as_str(), *wanted))
-        .collect();
+    let pairs: Vec<(&str, bool)> =
+        wanted.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect();
     assert_eq!(pairs, [("yes", true), ("also", true), ("no", false)]);
 }
 
@@ -1121,10 +986,7 @@ fn joined_assertions_drop_repeats() {
     let suite = Project::named("e.json", r#"{"skill_name": "s", "evals": [{"prompt": "Hi", "assertions": ["a"], "expectations": ["a", "b"]}]}"#)
         .load()
         .with_names(&["conflicting-fields"]);
-    assert_eq!(
-        suite.tests[0].assertions[0].assertion.sentences(),
-        ["a", "b"]
-    );
+    assert_eq!(suite.tests[0].assertions[0].assertion.sentences(), ["a", "b"]);
 }
 
 #[test]
@@ -1172,11 +1034,7 @@ tests:
 ",
     )
     .with("data/x.md", "x");
-    assert!(
-        help(&project).contains("`/data/x.md`"),
-        "{}",
-        help(&project)
-    );
+    assert!(help(&project).contains("`/data/x.md`"), "{}", help(&project));
 }
 
 #[test]
@@ -1229,11 +1087,7 @@ tests:
   - {{id: a, criteria: x, input: y}}
 "
         ));
-        assert!(
-            help(&project).contains(option),
-            "{field}: {}",
-            help(&project)
-        );
+        assert!(help(&project).contains(option), "{field}: {}", help(&project));
     }
 }
 
@@ -1247,10 +1101,7 @@ tests:
 ",
     )
     .load();
-    assert_eq!(
-        (outcome.only().line, outcome.only().related.as_slice()),
-        (4, [3].as_slice())
-    );
+    assert_eq!((outcome.only().line, outcome.only().related.as_slice()), (4, [3].as_slice()));
     let outcome = Project::new(
         r#"name: demo
 version: "1.0"
@@ -1260,10 +1111,7 @@ tests:
 "#,
     )
     .load();
-    assert_eq!(
-        (outcome.only().line, outcome.only().related.as_slice()),
-        (3, [2].as_slice())
-    );
+    assert_eq!((outcome.only().line, outcome.only().related.as_slice()), (3, [2].as_slice()));
     let project = Project::new("name: demo\ntests: [c.jsonl]\n").with(
         "c.jsonl",
         r#"{"id": 1, "criteria": "x", "input": "y"}
@@ -1272,10 +1120,7 @@ tests:
 "#,
     );
     let outcome = project.load();
-    assert_eq!(
-        (outcome.only().line, outcome.only().related.as_slice()),
-        (3, [1].as_slice())
-    );
+    assert_eq!((outcome.only().line, outcome.only().related.as_slice()), (3, [1].as_slice()));
 }
 
 #[test]
@@ -1414,18 +1259,12 @@ tests:
     assert_eq!(only.criteria.as_deref(), Some("8"));
     assert_eq!(only.input, [Message::user("true")]);
     assert_eq!((only.trials, only.skip.is_some()), (3, true));
-    assert_eq!(
-        json(&only.metadata.clone().into()),
-        r#"{"a":"1","b":2,"c":null,"d":16}"#
-    );
+    assert_eq!(json(&only.metadata.clone().into()), r#"{"a":"1","b":2,"c":null,"d":16}"#);
 }
 
 #[test]
 fn jsonl_may_have_a_byte_order_mark_and_carriage_returns() {
     let jsonl = "\u{feff}{\"id\": \"a\", \"criteria\": \"x\", \"input\": \"y\"}\r\n\r\n{\"id\": \"b\", \"criteria\": \"x\", \"input\": \"y\"}";
-    let suite = Project::new("name: demo\ntests: c.jsonl\n")
-        .with("c.jsonl", jsonl)
-        .load()
-        .clean();
+    let suite = Project::new("name: demo\ntests: c.jsonl\n").with("c.jsonl", jsonl).load().clean();
     assert_eq!(ids(&suite), ["a", "b"]);
 }

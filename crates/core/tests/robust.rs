@@ -28,11 +28,7 @@ fn check(name: &str, files: &[DocFile], text: &str) {
     memory.insert(path.clone(), text.as_bytes().to_vec());
     let environment = Variables::default();
     let limits = ReadPolicy::default();
-    let world = World {
-        files: &memory,
-        environment: &environment,
-        working_directory: &root,
-    };
+    let world = World { files: &memory, environment: &environment, working_directory: &root };
     let request = LoadRequest::new(world, &limits, &path, &root);
     let mut kept = CollectTests::default();
     let loaded = load(&request, Findings::new(), &mut kept);
@@ -49,11 +45,7 @@ fn check(name: &str, files: &[DocFile], text: &str) {
             found.code.name,
             source.len()
         );
-        assert!(
-            !found.message.is_empty(),
-            "{name}: `{}` says nothing",
-            found.code.name
-        );
+        assert!(!found.message.is_empty(), "{name}: `{}` says nothing", found.code.name);
         if let Some(fix) = &found.fix {
             assert!(!fix.edits.is_empty(), "{name}: a fix without edits\n{text}");
         }
@@ -64,18 +56,12 @@ fn check(name: &str, files: &[DocFile], text: &str) {
             "{name}: no suite, and no diagnostic says why\n{text}"
         );
     } else if kept.0.len() < tests {
-        assert!(
-            is_blocked,
-            "{name}: a test is lost, and no diagnostic says why\n{text}"
-        );
+        assert!(is_blocked, "{name}: a test is lost, and no diagnostic says why\n{text}");
     } else if kept.0.is_empty() {
         assert!(is_blocked, "{name}: a suite without tests\n{text}");
     }
     for test in &kept.0 {
-        assert!(
-            !test.input.is_empty(),
-            "{name}: a test without input\n{text}"
-        );
+        assert!(!test.input.is_empty(), "{name}: a test without input\n{text}");
     }
 }
 
@@ -105,9 +91,7 @@ fn no_missing_line_of_an_example_breaks_the_loader() {
     }
 }
 
-const OTHERS: &[&str] = &[
-    "[", "{", "\"", ":", "*", "&", "é", "\n", "- ", "#", "!", "7",
-];
+const OTHERS: &[&str] = &["[", "{", "\"", ":", "*", "&", "é", "\n", "- ", "#", "!", "7"];
 
 #[test]
 fn no_other_character_in_an_example_breaks_the_loader() {
@@ -130,9 +114,9 @@ fn no_value_of_another_type_breaks_the_loader() {
         for (at, _) in text.match_indices(": ") {
             let rest = &text[at + 2..];
             let end = rest.find([',', '}', '\n']).unwrap_or(rest.len());
-            for new in [
-                "~", "[]", "{}", "[x]", "{a: b}", "7", "-1", "1.5", "true", "\"\"", "x", ".nan",
-            ] {
+            for new in
+                ["~", "[]", "{}", "[x]", "{a: b}", "7", "-1", "1.5", "true", "\"\"", "x", ".nan"]
+            {
                 let changed = format!("{}: {new}{}", &text[..at], &rest[end..]);
                 check(name, &files, &changed);
             }

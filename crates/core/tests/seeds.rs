@@ -7,18 +7,12 @@ use evalrig_core::model::{Block, Suite};
 use support::{Project, assertion_names, test};
 
 fn indented(fragment: &str, by: usize) -> String {
-    fragment
-        .lines()
-        .map(|line| format!("{}{line}\n", " ".repeat(by)))
-        .collect()
+    fragment.lines().map(|line| format!("{}{line}\n", " ".repeat(by))).collect()
 }
 
 /// A fragment of a test, as a suite.
 fn with_test(fragment: &str) -> Project {
-    Project::new(&format!(
-        "name: demo\ntests:\n  - id: a\n{}",
-        indented(fragment, 4)
-    ))
+    Project::new(&format!("name: demo\ntests:\n  - id: a\n{}", indented(fragment, 4)))
 }
 
 /// Tests of a list, as a suite.
@@ -79,15 +73,8 @@ fn the_suite_of_seed_000_lacks_only_its_name() {
         assertion_names(test(&suite, "csv-top-months")),
         ["trigger-judge", "rubrics", "contains"]
     );
-    let trigger = test(&suite, "irrelevant-query").assertions[0]
-        .assertion
-        .check
-        .trigger()
-        .unwrap();
-    assert_eq!(
-        (trigger.skill.as_str(), trigger.should_trigger),
-        ("csv-analyzer", false)
-    );
+    let trigger = test(&suite, "irrelevant-query").assertions[0].assertion.check.trigger().unwrap();
+    assert_eq!((trigger.skill.as_str(), trigger.should_trigger), ("csv-analyzer", false));
 }
 
 #[test]
@@ -163,11 +150,8 @@ assert:
     )
     .load()
     .clean();
-    let sentences: Vec<String> = suite.tests[0]
-        .assertions
-        .iter()
-        .flat_map(|placed| placed.assertion.sentences())
-        .collect();
+    let sentences: Vec<String> =
+        suite.tests[0].assertions.iter().flat_map(|placed| placed.assertion.sentences()).collect();
     assert_eq!(
         sentences,
         [
@@ -250,10 +234,7 @@ tests:
 
 fn code_review() -> Project {
     Project::named("evals/code-review/EVAL.yaml", CODE_REVIEW)
-        .with(
-            "evals/code-review/prompts/correctness.md",
-            "Is {{ answer }} correct?\n",
-        )
+        .with("evals/code-review/prompts/correctness.md", "Is {{ answer }} correct?\n")
         .with("evals/code-review/judges/format.py", "print(1)\n")
         .with("evals/code-review/judges/bug_check.py", "print(1)\n")
 }
@@ -262,15 +243,9 @@ fn code_review() -> Project {
 fn the_complete_suite_of_seed_001_is_clean() {
     let suite = code_review().load().clean();
     let only = test(&suite, "detect-off-by-one");
-    assert_eq!(
-        assertion_names(only),
-        ["rubrics", "bug_check", "correctness", "format_check"]
-    );
+    assert_eq!(assertion_names(only), ["rubrics", "bug_check", "correctness", "format_check"]);
     assert_eq!(only.assertions[2].assertion.type_name, "llm-judge");
-    assert_eq!(
-        only.assertions[2].assertion.common.weight.number().text(),
-        "2.0"
-    );
+    assert_eq!(only.assertions[2].assertion.common.weight.number().text(), "2.0");
     assert_eq!(only.input.len(), 2);
     assert_eq!(
         only.expected_output.as_ref().unwrap().text().as_deref(),
@@ -334,10 +309,7 @@ fn every_form_of_tests_in_seed_001_loads() {
         Project::new(suite)
             .with("security.yaml", "- {id: s, criteria: Is safe, input: Hi}\n")
             .with("style.yaml", "- {id: t, criteria: Is neat, input: Hi}\n")
-            .with(
-                "cases.jsonl",
-                "{\"id\": \"c\", \"criteria\": \"Greets\", \"input\": \"Hi\"}\n",
-            )
+            .with("cases.jsonl", "{\"id\": \"c\", \"criteria\": \"Greets\", \"input\": \"Hi\"}\n")
     };
     let count = |suite: &Suite| suite.tests.len();
     let inline = r#"name: demo
@@ -395,13 +367,7 @@ tests:
         .filter_map(Block::file)
         .map(|file| file.path.as_deref().unwrap().as_str())
         .collect();
-    assert_eq!(
-        paths,
-        [
-            "/p/evals/code-review/fixtures/sample.js",
-            "/p/shared/prompts/system.md"
-        ]
-    );
+    assert_eq!(paths, ["/p/evals/code-review/fixtures/sample.js", "/p/shared/prompts/system.md"]);
 }
 
 #[test]
@@ -446,14 +412,8 @@ fn both_forms_of_seed_003_are_the_same_input() {
   input_files:
     - evals/files/sales.csv
   input: "Summarize the monthly trends in this CSV.""#;
-    let suite = with_tests(list)
-        .with("evals/files/sales.csv", "month\n")
-        .load()
-        .clean();
-    assert_eq!(
-        test(&suite, "analyze-sales").input,
-        test(&suite, "analyze-sales-short").input
-    );
+    let suite = with_tests(list).with("evals/files/sales.csv", "month\n").load().clean();
+    assert_eq!(test(&suite, "analyze-sales").input, test(&suite, "analyze-sales-short").input);
 }
 
 #[test]
@@ -494,10 +454,7 @@ fn the_inputs_of_seed_004_are_clean() {
   and provides an accurate fix with clear explanation.
 {input}"
         );
-        with_test(&fragment)
-            .with("fixtures/buggy.js", "1\n")
-            .load()
-            .clean();
+        with_test(&fragment).with("fixtures/buggy.js", "1\n").load().clean();
     }
 }
 
@@ -546,9 +503,7 @@ fn the_expected_outputs_of_seed_004_are_clean() {
   age: 30
   verified: true"#,
     ] {
-        with_test(&format!("criteria: Fits\ninput: Hi\n{expected}"))
-            .load()
-            .clean();
+        with_test(&format!("criteria: Fits\ninput: Hi\n{expected}")).load().clean();
     }
 }
 
@@ -573,9 +528,7 @@ fn the_rubrics_of_seed_004_are_clean() {
       5: Generic greeting
       10: Personalized greeting"#,
     ] {
-        with_test(&format!("criteria: Fits\ninput: Hi\n{rubrics}"))
-            .load()
-            .clean();
+        with_test(&format!("criteria: Fits\ninput: Hi\n{rubrics}")).load().clean();
     }
 }
 
@@ -625,12 +578,7 @@ fn the_conversation_of_seed_004_loads() {
     )
     .load()
     .clean();
-    assert!(
-        suite
-            .tests
-            .iter()
-            .all(|test| test.conversation_id.as_deref() == Some("support-flow"))
-    );
+    assert!(suite.tests.iter().all(|test| test.conversation_id.as_deref() == Some("support-flow")));
 }
 
 #[test]
@@ -653,13 +601,7 @@ fn the_notes_and_descriptions_of_seed_004_are_clean() {
     )
     .load()
     .clean();
-    assert!(
-        test(&suite, "regional-date")
-            .note
-            .as_deref()
-            .unwrap()
-            .contains("European")
-    );
+    assert!(test(&suite, "regional-date").note.as_deref().unwrap().contains("European"));
 }
 
 #[test]

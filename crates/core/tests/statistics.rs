@@ -21,13 +21,8 @@ enum Suite {
     Lumpy,
 }
 
-const SUITES: [Suite; 5] = [
-    Suite::Even(0.9),
-    Suite::Even(0.5),
-    Suite::From(0.6),
-    Suite::From(0.0),
-    Suite::Lumpy,
-];
+const SUITES: [Suite; 5] =
+    [Suite::Even(0.9), Suite::Even(0.5), Suite::From(0.6), Suite::From(0.0), Suite::Lumpy];
 
 impl Suite {
     fn rate(self, random: &mut SplitMix64) -> f64 {
@@ -61,11 +56,7 @@ fn runs(suite: Suite, size: (usize, usize), drop: f64, random: &mut SplitMix64) 
 }
 
 fn rule(measure: Measure) -> Rule {
-    Rule {
-        measure,
-        margin: 0.1,
-        seed: 1,
-    }
+    Rule { measure, margin: 0.1, seed: 1 }
 }
 
 /// Shares of the verdicts `worse` and `better`.
@@ -97,9 +88,7 @@ fn equal_runs_raise_at_most_one_false_alarm_in_twenty() {
                 worse += found.0 / SUITES.len() as f64;
                 better += found.1 / SUITES.len() as f64;
             }
-            report(&format!(
-                "A/A {tests} × {trials}: worse {worse:.3}, better {better:.3}"
-            ));
+            report(&format!("A/A {tests} × {trials}: worse {worse:.3}, better {better:.3}"));
             assert!(worse <= 0.05, "{tests} {trials}: {worse}");
             assert!(better <= 0.015, "{tests} {trials}: {better}");
         }
@@ -138,19 +127,14 @@ fn what_matters_is_not_called_equivalent() {
                 wrong += usize::from(judged.verdict == ComparisonVerdict::Equivalent);
             }
             let share = wrong as f64 / repeats as f64;
-            report(&format!(
-                "equivalent at the margin, {suite:?} {size:?}: {share}"
-            ));
+            report(&format!("equivalent at the margin, {suite:?} {size:?}: {share}"));
             assert!(share <= 0.06, "{suite:?} {size:?} {share}");
         }
     }
 }
 
 /// Shown with `--nocapture`, for the docs.
-#[allow(
-    clippy::print_stdout,
-    reason = "the numbers of the docs come from here"
-)]
+#[allow(clippy::print_stdout, reason = "the numbers of the docs come from here")]
 fn report(line: &str) {
     println!("{line}");
 }
@@ -165,9 +149,8 @@ fn share(hits: usize, repeats: usize) -> f64 {
 fn intervals_of_rates_cover() {
     let (mut least, mut most) = (1.0_f64, 0.0_f64);
     for trials in (3..=20).chain([30, 50, 75, 100, 150, 200]) {
-        let intervals: Vec<Interval> = (0..=trials)
-            .map(|passes| wilson(passes, trials, 0.95))
-            .collect();
+        let intervals: Vec<Interval> =
+            (0..=trials).map(|passes| wilson(passes, trials, 0.95)).collect();
         let steps = 200;
         let mean = (0..steps)
             .map(|step| covered(&intervals, (f64::from(step) + 0.5) / f64::from(steps)))
@@ -220,9 +203,7 @@ fn the_interval_of_a_difference_covers() {
                 hits += usize::from(interval.holds(after - before));
             }
             let found = share(hits, repeats);
-            report(&format!(
-                "difference of rates, {tests} × {trials}: {found:.3}"
-            ));
+            report(&format!("difference of rates, {tests} × {trials}: {found:.3}"));
             assert!((0.93..=0.97).contains(&found), "{tests} {trials} {found}");
         }
     }
@@ -244,10 +225,7 @@ fn the_interval_of_a_rate_with_several_trials_covers() {
                         let is_short = at % 2 == 1 && test % 3 == 0;
                         let trials = if is_short { 1 } else { trials };
                         let passed = passes(trials, rate, &mut random);
-                        Passes {
-                            passes: passed.iter().sum::<f64>() as u64,
-                            trials: trials as u64,
-                        }
+                        Passes { passes: passed.iter().sum::<f64>() as u64, trials: trials as u64 }
                     })
                     .collect();
                 let interval = clustered_rate(&groups, 0.95).expect("trials");
@@ -300,9 +278,7 @@ fn the_interval_of_a_difference_of_scores_covers() {
                 hits += usize::from(interval.holds(-drop));
             }
             let found = share(hits, repeats);
-            report(&format!(
-                "difference of scores, {tests} × {trials}: {found:.3}"
-            ));
+            report(&format!("difference of scores, {tests} × {trials}: {found:.3}"));
             assert!((0.93..=0.97).contains(&found), "{tests} {trials} {found}");
         }
     }
@@ -331,9 +307,7 @@ fn the_interval_of_a_mean_score_covers() {
                     .map(|_| {
                         let (level, mean) = level(at % 3, &mut random);
                         truth = mean;
-                        (0..trials)
-                            .map(|_| score(level, 0.01, &mut random))
-                            .collect()
+                        (0..trials).map(|_| score(level, 0.01, &mut random)).collect()
                     })
                     .collect();
                 let (_, interval) = clustered_mean(&groups, 0.95).expect("values");

@@ -129,9 +129,7 @@ fn the_first_worked_example_is_written_exactly() {
     let second = "\"assertions\": [\n        \"Agent does not invoke csv-analyzer for an unrelated query\"\n      ]";
     let first = "\"assertions\": [\n        \"Agent finds the top 3 months by revenue\",\n";
     let expected =
-        SAMPLE
-            .replace("\"assertions\": []", second)
-            .replacen("\"assertions\": [\n", first, 1);
+        SAMPLE.replace("\"assertions\": []", second).replacen("\"assertions\": [\n", first, 1);
     assert_eq!(made.text("evals.json"), expected);
     let names: Vec<&str> = made.loading.iter().map(|seen| seen.code.name).collect();
     assert_eq!(names, ["missing-name", "file-not-found"]);
@@ -145,10 +143,7 @@ fn without_criteria_the_file_is_the_sample_of_the_seed() {
     assert_eq!(made.text("evals.json"), SAMPLE);
     assert_eq!(
         made.lost(),
-        [
-            "criteria-omitted csv-top-months 2",
-            "criteria-omitted irrelevant-query 21"
-        ]
+        ["criteria-omitted csv-top-months 2", "criteria-omitted irrelevant-query 21"]
     );
 }
 
@@ -171,19 +166,10 @@ fn the_second_worked_example() {
     let names = made.names();
     assert_eq!(
         names,
-        [
-            "commit.evals.json",
-            "commit.eval-set.json",
-            "push.evals.json",
-            "push.eval-set.json"
-        ]
+        ["commit.evals.json", "commit.eval-set.json", "push.evals.json", "push.eval-set.json"]
     );
     let latency = "Response time under 5000ms";
-    let sentences = [
-        "Commits the change",
-        "NOT: Output contains 'force'",
-        latency,
-    ];
+    let sentences = ["Commits the change", "NOT: Output contains 'force'", latency];
     assert_eq!(
         made.json("commit.evals.json"),
         json!({"skill_name": "commit", "evals": [
@@ -198,14 +184,7 @@ fn the_second_worked_example() {
             {"id": 1, "prompt": "Commit my changes", "should_trigger": false,
              "assertions": sentences}]})
     );
-    assert_eq!(
-        made.lost(),
-        [
-            "negation commit 10",
-            "system-message 7 11",
-            "earlier-turns 7 11"
-        ]
-    );
+    assert_eq!(made.lost(), ["negation commit 10", "system-message 7 11", "earlier-turns 7 11"]);
 }
 
 #[test]
@@ -215,10 +194,7 @@ fn ids_are_kept_or_become_positions() {
         let tests = tests.map(|id| format!("  - {{id: {id}, criteria: c, input: '{id}'}}\n"));
         format!("name: demo\ntests:\n{}", tests.collect::<String>())
     };
-    assert_eq!(
-        ids(&suite(&["a", "1", "b"])),
-        (json!([2, 1, 3]), vec!["id-moved"])
-    );
+    assert_eq!(ids(&suite(&["a", "1", "b"])), (json!([2, 1, 3]), vec!["id-moved"]));
     assert_eq!(ids(&suite(&["x", "y"])), (json!([1, 2]), vec![]));
     assert_eq!(ids(&suite(&["0", "z"])), (json!([0, 2]), vec![]));
     let moved = ids(&suite(&["a", "b", "1", "2"]));
@@ -257,26 +233,18 @@ fn row_file_blocks_of_all_messages() {
     ));
     let entry = &made.json("_no-skill.json")["evals"][0];
     assert_eq!(entry["files"], json!(["s.md", "a.md", "p.png"]));
-    assert!(
-        made.text("_no-skill.json")
-            .contains("\"files\": [\"s.md\", \"a.md\", \"p.png\"],")
-    );
+    assert!(made.text("_no-skill.json").contains("\"files\": [\"s.md\", \"a.md\", \"p.png\"],"));
 }
 
 #[test]
 fn row_expected_output_is_flattened() {
     for (written, text) in [
         ("Fine", "Fine"),
-        (
-            "[{role: assistant, content: A}, {role: assistant, content: B}]",
-            "B",
-        ),
+        ("[{role: assistant, content: A}, {role: assistant, content: B}]", "B"),
         ("{role: assistant, content: A}", "A"),
         ("[1, {b: 2.0, a: x}]", "[1,{\"b\":2.0,\"a\":\"x\"}]"),
     ] {
-        let entry = entry(&format!(
-            "criteria: c\ninput: q\nexpected_output: {written}"
-        ));
+        let entry = entry(&format!("criteria: c\ninput: q\nexpected_output: {written}"));
         assert_eq!(entry["expected_output"], text);
     }
     assert_eq!(entry("criteria: c\ninput: q").get("expected_output"), None);
@@ -317,46 +285,25 @@ fn row_other_assertions_become_words_and_criteria_come_first() {
 
 #[test]
 fn sentence_rubrics() {
-    assert_eq!(
-        sentences("{type: rubrics, criteria: Is kind}"),
-        json!(["Is kind"])
-    );
-    assert_eq!(
-        sentences("{type: rubrics, rubrics: [A, {id: b, outcome: B}]}"),
-        json!(["A", "B"])
-    );
+    assert_eq!(sentences("{type: rubrics, criteria: Is kind}"), json!(["Is kind"]));
+    assert_eq!(sentences("{type: rubrics, rubrics: [A, {id: b, outcome: B}]}"), json!(["A", "B"]));
 }
 
 #[test]
 fn sentence_contains_regex_equals_json() {
-    assert_eq!(
-        sentences("{type: contains, value: a'b}"),
-        json!(["Output contains 'a'b'"])
-    );
+    assert_eq!(sentences("{type: contains, value: a'b}"), json!(["Output contains 'a'b'"]));
     assert_eq!(
         sentences("{type: regex, value: '^\\d+$'}"),
         json!(["Output matches regex: ^\\d+$"])
     );
-    assert_eq!(
-        sentences("{type: equals, value: x}"),
-        json!(["Output exactly equals: x"])
-    );
-    assert_eq!(
-        sentences("{type: is-json}"),
-        json!(["Output is valid JSON"])
-    );
+    assert_eq!(sentences("{type: equals, value: x}"), json!(["Output exactly equals: x"]));
+    assert_eq!(sentences("{type: is-json}"), json!(["Output is valid JSON"]));
 }
 
 #[test]
 fn sentence_llm_judge_and_agent_judge() {
-    assert_eq!(
-        sentences("{type: llm-judge, prompt: Is it kind?}"),
-        json!(["Is it kind?"])
-    );
-    assert_eq!(
-        sentences("{type: agent-judge, rubrics: [A, B]}"),
-        json!(["A", "B"])
-    );
+    assert_eq!(sentences("{type: llm-judge, prompt: Is it kind?}"), json!(["Is it kind?"]));
+    assert_eq!(sentences("{type: agent-judge, rubrics: [A, B]}"), json!(["A", "B"]));
 }
 
 #[test]
@@ -375,10 +322,7 @@ fn sentence_code_judge() {
         sentences("{type: code-judge, script: 'exit 0', name: lines, description: counts lines}"),
         json!(["lines: counts lines"])
     );
-    assert_eq!(
-        sentences("{type: code-judge, script: 'exit 0'}"),
-        json!(["exit 0"])
-    );
+    assert_eq!(sentences("{type: code-judge, script: 'exit 0'}"), json!(["exit 0"]));
 }
 
 #[test]
@@ -386,10 +330,7 @@ fn sentence_field_accuracy() {
     let entry = entry(
         "input: Hi\nexpected_output: {a: 1, b: 2}\nassert:\n  - {type: field-accuracy, fields: [{path: a}, {path: b}]}",
     );
-    assert_eq!(
-        entry["assertions"],
-        json!(["Fields a, b match expected values"])
-    );
+    assert_eq!(entry["assertions"], json!(["Fields a, b match expected values"]));
 }
 
 #[test]
@@ -398,10 +339,7 @@ fn sentence_latency_cost_tokens_metrics() {
         sentences("{type: latency, threshold: 1500}"),
         json!(["Response time under 1500ms"])
     );
-    assert_eq!(
-        sentences("{type: cost, budget: 0.10}"),
-        json!(["Cost under $0.10"])
-    );
+    assert_eq!(sentences("{type: cost, budget: 0.10}"), json!(["Cost under $0.10"]));
     assert_eq!(
         sentences("{type: token-usage, max_total: 9}"),
         json!(["Token usage within limits"])
@@ -450,10 +388,7 @@ fn signal_files_are_extracted_and_texts_joined() {
 #[test]
 fn signal_root_assertions_reach_all_tests() {
     let made = made(DESK);
-    for entry in made.json("commit.evals.json")["evals"]
-        .as_array()
-        .expect("a list")
-    {
+    for entry in made.json("commit.evals.json")["evals"].as_array().expect("a list") {
         let last = entry["assertions"].as_array().and_then(|list| list.last());
         assert_eq!(last, Some(&json!("Response time under 5000ms")));
     }
@@ -470,11 +405,7 @@ fn signal_run_eval_reads_the_eval_set() {
             assert!(item["query"].is_string());
             assert!(item["should_trigger"].is_boolean());
         }
-        assert_eq!(
-            set.as_array().map(Vec::len),
-            Some(1),
-            "only tests with a trigger"
-        );
+        assert_eq!(set.as_array().map(Vec::len), Some(1), "only tests with a trigger");
     }
 }
 
@@ -495,9 +426,7 @@ tests:
 ",
     );
     let file = made.json("evals.json");
-    let values: Vec<_> = (0..3)
-        .map(|at| &file["evals"][at]["should_trigger"])
-        .collect();
+    let values: Vec<_> = (0..3).map(|at| &file["evals"][at]["should_trigger"]).collect();
     assert_eq!(values, [true, false, false]);
     assert!(made.told.is_empty(), "{}", show(&made.told));
 }
@@ -526,9 +455,7 @@ tests:
     let ids = |made: &Made, name: &str| -> Vec<u64> {
         let file = made.json(name);
         let entries = file["evals"].as_array().expect("a list").iter();
-        entries
-            .map(|entry| entry["id"].as_u64().expect("a number"))
-            .collect()
+        entries.map(|entry| entry["id"].as_u64().expect("a number")).collect()
     };
     let together = made_with(suite, |options| options.format = Format::Evals);
     assert_eq!(ids(&together, "x.evals.json"), [1]);
@@ -585,15 +512,8 @@ tests:
   - {id: 2, criteria: c, input: b, assert: [{type: trigger-judge, skill: ..}]}
 ";
     let made_flat = made(suite);
-    assert!(
-        made_flat.names().contains(&"_._.._up.evals.json"),
-        "{:?}",
-        made_flat.names()
-    );
-    assert_eq!(
-        made_flat.json("_._.._up.evals.json")["skill_name"],
-        "../../up"
-    );
+    assert!(made_flat.names().contains(&"_._.._up.evals.json"), "{:?}", made_flat.names());
+    assert_eq!(made_flat.json("_._.._up.evals.json")["skill_name"], "../../up");
     let folders = made_with(suite, |options| options.layout = Layout::SkillDirs);
     assert!(folders.names().contains(&"__/evals/evals.json"));
 }
@@ -646,9 +566,7 @@ fn a_test_without_a_prompt_blocks_transpiling() {
     let made_image = made(&one_test(image));
     assert_eq!(made_image.told_names(), ["no-prompt"]);
     assert_eq!(made_image.lost(), ["image-data a 3"]);
-    let system = made(&one_test(
-        "criteria: c\ninput: [{role: system, content: x}]",
-    ));
+    let system = made(&one_test("criteria: c\ninput: [{role: system, content: x}]"));
     assert_eq!(system.told_names(), ["no-prompt"]);
 }
 
@@ -689,15 +607,8 @@ tests:
     assert_eq!(list(&plain), json!(["c", "NOT: tone.md", "NOT: Is brief"]));
     let inlined = project.transpile(|options| options.prompts = PromptMode::Inlined);
     assert!(inlined.told.is_empty());
-    assert_eq!(
-        list(&inlined),
-        json!(["c", "NOT: Kind? {{ answer }}", "NOT: Is brief"])
-    );
-    assert!(
-        inlined
-            .lost()
-            .contains(&"template-variables 2 2".to_owned())
-    );
+    assert_eq!(list(&inlined), json!(["c", "NOT: Kind? {{ answer }}", "NOT: Is brief"]));
+    assert!(inlined.lost().contains(&"template-variables 2 2".to_owned()));
 }
 
 #[test]
@@ -750,9 +661,8 @@ tests:
 
 #[test]
 fn one_assistant_message_as_expected_output_loses_nothing() {
-    let made = made(&one_test(
-        "criteria: c\ninput: q\nexpected_output: [{role: assistant, content: A}]",
-    ));
+    let made =
+        made(&one_test("criteria: c\ninput: q\nexpected_output: [{role: assistant, content: A}]"));
     assert_eq!(made.lost(), [""; 0]);
 }
 
@@ -785,15 +695,9 @@ fn criteria_made_from_the_expected_output_do_not_come_back() {
 
 #[test]
 fn texts_are_escaped_no_more_than_json_demands() {
-    let made = made(&one_test(
-        "criteria: \"é \\\"q\\\" \\\\ \\t\\x01 </x>\"\ninput: q",
-    ));
+    let made = made(&one_test("criteria: \"é \\\"q\\\" \\\\ \\t\\x01 </x>\"\ninput: q"));
     let line = "        \"é \\\"q\\\" \\\\ \\t\\u0001 </x>\"\n";
-    assert!(
-        made.text("_no-skill.json").contains(line),
-        "{}",
-        made.text("_no-skill.json")
-    );
+    assert!(made.text("_no-skill.json").contains(line), "{}", made.text("_no-skill.json"));
 }
 
 #[test]
@@ -801,8 +705,5 @@ fn secrets_do_not_leave_the_program() {
     let suite = one_test("criteria: c\ninput: 'use ${{ API_KEY }} now'");
     let project = Project::new(&suite).variable("API_KEY", "sk-very-secret-value");
     let made = project.transpile(|_| {});
-    assert_eq!(
-        made.json("_no-skill.json")["evals"][0]["prompt"],
-        "use *** now"
-    );
+    assert_eq!(made.json("_no-skill.json")["evals"][0]["prompt"], "use *** now");
 }

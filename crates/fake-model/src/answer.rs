@@ -31,12 +31,7 @@ impl Desk {
     pub(crate) fn new(play: Play, record: Record) -> Self {
         // Ids differ between servers: an agent that resumes a session meets the old ones again.
         let opened = u64::try_from(since_epoch().as_micros()).unwrap_or(u64::MAX);
-        Self {
-            play,
-            record,
-            served: AtomicU64::new(0),
-            opened,
-        }
+        Self { play, record, served: AtomicU64::new(0), opened }
     }
 
     pub(crate) fn requests(&self) -> Vec<Request> {
@@ -65,16 +60,10 @@ impl Desk {
             return Ok(document(404, &json!({"error": {"message": message}})));
         };
         if head.headers.contains_key(CONTENT_ENCODING) {
-            return Ok(document(
-                415,
-                &wire.error(415, "compressed requests are not understood"),
-            ));
+            return Ok(document(415, &wire.error(415, "compressed requests are not understood")));
         }
         if !body.is_object() {
-            return Ok(document(
-                400,
-                &wire.error(400, "the body is not a JSON object"),
-            ));
+            return Ok(document(400, &wire.error(400, "the body is not a JSON object")));
         }
         let turn = Turn::of(wire.entries(&body));
         let reply = self.play.choose(&turn, &text);
@@ -94,11 +83,9 @@ impl Desk {
     ) -> Result<Response<Canned>, io::Error> {
         match &reply.kind {
             Kind::Answer(answer) => Ok(self.write(wire, body, turn, answer)),
-            Kind::Status {
-                status,
-                headers,
-                body,
-            } => Ok(fault(wire, *status, headers, body.as_ref())),
+            Kind::Status { status, headers, body } => {
+                Ok(fault(wire, *status, headers, body.as_ref()))
+            }
             Kind::Close => Err(io::Error::other("the script closes this connection")),
             Kind::Garbage => Ok(plain(200, "application/json", "<html>not JSON</html>")),
         }
@@ -116,10 +103,7 @@ impl Desk {
         let exchange = Exchange {
             body,
             answer,
-            text: answer
-                .text
-                .as_ref()
-                .map(|text| text.replace("{tool_result}", result)),
+            text: answer.text.as_ref().map(|text| text.replace("{tool_result}", result)),
             serial: format!("{:014x}{number:06x}", self.opened),
             created: since_epoch().as_secs(),
         };
@@ -141,9 +125,7 @@ impl Desk {
 }
 
 fn since_epoch() -> Duration {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 fn read_body(text: &str) -> Value {
@@ -158,11 +140,7 @@ fn take_down(head: &Parts, body: &Value) -> Request {
     Request {
         method: head.method.to_string(),
         path: head.uri.to_string(),
-        headers: head
-            .headers
-            .iter()
-            .map(|(name, value)| (name.to_string(), text(value)))
-            .collect(),
+        headers: head.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect(),
         body: body.clone(),
     }
 }
@@ -184,10 +162,7 @@ fn browse(head: &Parts) -> Response<Canned> {
         "display_name": "Fake model",
         "created_at": "1970-01-01T00:00:00Z",
     });
-    document(
-        200,
-        &json!({"object": "list", "data": [model], "has_more": false}),
-    )
+    document(200, &json!({"object": "list", "data": [model], "has_more": false}))
 }
 
 fn fault(
@@ -199,10 +174,7 @@ fn fault(
     let mut response = match body {
         Some(Value::String(text)) => plain(status, "text/plain", text.clone()),
         Some(body) => document(status, body),
-        None => document(
-            status,
-            &wire.error(status, &format!("scripted status {status}")),
-        ),
+        None => document(status, &wire.error(status, &format!("scripted status {status}"))),
     };
     for (name, value) in headers {
         // Both were checked when the reply was made.
@@ -221,8 +193,6 @@ fn plain(status: u16, kind: &'static str, body: impl Into<Bytes>) -> Response<Ca
     let mut response = Response::new(Canned::whole(body));
     // The status of a reply was checked when the reply was made.
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }

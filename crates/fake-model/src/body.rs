@@ -17,22 +17,12 @@ pub(crate) struct Canned {
 impl Canned {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
-        let frames = if bytes.is_empty() {
-            VecDeque::new()
-        } else {
-            VecDeque::from([bytes])
-        };
-        Self {
-            frames,
-            streamed: false,
-        }
+        let frames = if bytes.is_empty() { VecDeque::new() } else { VecDeque::from([bytes]) };
+        Self { frames, streamed: false }
     }
 
     pub(crate) fn streamed(events: Vec<Bytes>) -> Self {
-        Self {
-            frames: events.into(),
-            streamed: true,
-        }
+        Self { frames: events.into(), streamed: true }
     }
 }
 

@@ -28,17 +28,11 @@ fn main() -> ExitCode {
 }
 
 fn start(mut args: impl Iterator<Item = String>) -> Result<FakeModel, String> {
-    let mut options = Options {
-        port: 0,
-        keep: Keep::Nothing,
-    };
+    let mut options = Options { port: 0, keep: Keep::Nothing };
     let mut script = Script::new();
     let mut delay = None;
     while let Some(flag) = args.next() {
-        let mut value = || {
-            args.next()
-                .ok_or_else(|| format!("{flag} needs a value\n{USAGE}"))
-        };
+        let mut value = || args.next().ok_or_else(|| format!("{flag} needs a value\n{USAGE}"));
         match flag.as_str() {
             "--port" => options.port = number(&flag, &value()?)?,
             "--delay-ms" => delay = Some(number(&flag, &value()?)?),
@@ -54,8 +48,7 @@ fn start(mut args: impl Iterator<Item = String>) -> Result<FakeModel, String> {
 }
 
 fn number<T: std::str::FromStr>(flag: &str, text: &str) -> Result<T, String> {
-    text.parse()
-        .map_err(|_| format!("{flag} needs a number, not `{text}`"))
+    text.parse().map_err(|_| format!("{flag} needs a number, not `{text}`"))
 }
 
 fn read(path: &str) -> Result<Script, String> {

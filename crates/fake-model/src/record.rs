@@ -24,9 +24,7 @@ impl Request {
     /// The first value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
-        headers
-            .find(|(key, _)| key.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.as_str())
+        headers.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 }
 
@@ -89,11 +87,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn line(request: &Request) -> Value {
     let headers = request.headers.iter().map(|(name, value)| {
-        let value = if SECRET.contains(&name.as_str()) {
-            "…"
-        } else {
-            value
-        };
+        let value = if SECRET.contains(&name.as_str()) { "…" } else { value };
         (name.clone(), json!(value))
     });
     json!({
@@ -113,10 +107,7 @@ mod tests {
         let request = Request {
             method: "POST".into(),
             path: "/v1/messages?beta=true".into(),
-            headers: vec![
-                ("x-api-key".into(), "sk-1".into()),
-                ("a".into(), "b".into()),
-            ],
+            headers: vec![("x-api-key".into(), "sk-1".into()), ("a".into(), "b".into())],
             body: json!({"model": "m"}),
         };
         assert_eq!(request.header("X-Api-Key"), Some("sk-1"));

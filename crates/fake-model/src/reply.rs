@@ -18,11 +18,7 @@ pub struct Reply {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {
     Answer(Answer),
-    Status {
-        status: u16,
-        headers: Vec<(String, String)>,
-        body: Option<Value>,
-    },
+    Status { status: u16, headers: Vec<(String, String)>, body: Option<Value> },
     Close,
     Garbage,
 }
@@ -69,12 +65,7 @@ pub struct Usage {
 impl Default for Usage {
     /// Four different numbers, none of them zero, so that a mix-up shows in a test.
     fn default() -> Self {
-        Self {
-            input: 150,
-            cached: 30,
-            output: 17,
-            reasoning: 5,
-        }
+        Self { input: 150, cached: 30, output: 17, reasoning: 5 }
     }
 }
 
@@ -97,10 +88,7 @@ impl Reply {
 
     /// A text answer. `{tool_result}` is replaced by the latest tool result.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::of(Kind::Answer(Answer {
-            text: Some(text.into()),
-            ..Answer::default()
-        }))
+        Self::of(Kind::Answer(Answer { text: Some(text.into()), ..Answer::default() }))
     }
 
     /// A call of one tool, without text.
@@ -115,11 +103,7 @@ impl Reply {
     /// When this is not a final HTTP status.
     pub fn status(status: u16) -> Self {
         check_status(status).expect("a final HTTP status");
-        Self::of(Kind::Status {
-            status,
-            headers: Vec::new(),
-            body: None,
-        })
+        Self::of(Kind::Status { status, headers: Vec::new(), body: None })
     }
 
     /// The connection is closed without an answer.
@@ -136,10 +120,7 @@ impl Reply {
     #[must_use]
     pub fn and_tool(mut self, name: impl Into<String>, arguments: Value) -> Self {
         if let Kind::Answer(answer) = &mut self.kind {
-            answer.tool_calls.push(ToolCall {
-                name: name.into(),
-                arguments,
-            });
+            answer.tool_calls.push(ToolCall { name: name.into(), arguments });
         }
         self
     }
@@ -215,18 +196,11 @@ impl TryFrom<Fields> for Reply {
         let delay = fields.delay_ms.map(Duration::from_millis);
         let answers =
             fields.text.is_some() || !fields.tool_calls.is_empty() || fields.usage.is_some();
-        let kinds = [
-            answers,
-            fields.status.is_some(),
-            fields.close,
-            fields.garbage,
-        ];
+        let kinds = [answers, fields.status.is_some(), fields.close, fields.garbage];
         if kinds.iter().filter(|given| **given).count() != 1 {
-            return Err(
-                "a reply has either `text`, `tool_calls` and `usage`, or `status`, \
+            return Err("a reply has either `text`, `tool_calls` and `usage`, or `status`, \
                         or `close`, or `garbage`"
-                    .into(),
-            );
+                .into());
         }
         if fields.status.is_none() && (fields.headers.is_some() || fields.body.is_some()) {
             return Err("`headers` and `body` need a `status`".into());
@@ -234,22 +208,14 @@ impl TryFrom<Fields> for Reply {
         let kind = if let Some(status) = fields.status {
             check_status(status)?;
             let headers = fields.headers.unwrap_or_default().into_iter().map(header);
-            Kind::Status {
-                status,
-                headers: headers.collect::<Result<_, _>>()?,
-                body: fields.body,
-            }
+            Kind::Status { status, headers: headers.collect::<Result<_, _>>()?, body: fields.body }
         } else if fields.close {
             Kind::Close
         } else if fields.garbage {
             Kind::Garbage
         } else {
             let usage = fields.usage.unwrap_or_default().check()?;
-            Kind::Answer(Answer {
-                text: fields.text,
-                tool_calls: fields.tool_calls,
-                usage,
-            })
+            Kind::Answer(Answer { text: fields.text, tool_calls: fields.tool_calls, usage })
         };
         Ok(Self { delay, kind })
     }
@@ -290,14 +256,9 @@ mod tests {
     fn every_kind_is_read_from_json() {
         assert_eq!(read(json!({"text": "a"})), Ok(Reply::text("a")));
         let call = json!({"tool_calls": [{"name": "Bash", "arguments": {"command": "ls"}}]});
-        assert_eq!(
-            read(call),
-            Ok(Reply::tool("Bash", json!({"command": "ls"})))
-        );
+        assert_eq!(read(call), Ok(Reply::tool("Bash", json!({"command": "ls"}))));
         let status = json!({"status": 429, "headers": {"retry-after": 2}, "body": "slow"});
-        let same = Reply::status(429)
-            .header("retry-after", "2")
-            .body(json!("slow"));
+        let same = Reply::status(429).header("retry-after", "2").body(json!("slow"));
         assert_eq!(read(status), Ok(same));
         assert_eq!(read(json!({"close": true})), Ok(Reply::close()));
         let late = Reply::garbage().delay(Duration::from_millis(5));
@@ -306,30 +267,14 @@ mod tests {
 
     #[test]
     fn a_reply_of_two_kinds_or_of_none_is_an_error() {
-        for wrong in [
-            json!({}),
-            json!({"text": "a", "close": true}),
-            json!({"delay_ms": 1}),
-        ] {
+        for wrong in [json!({}), json!({"text": "a", "close": true}), json!({"delay_ms": 1})] {
             assert!(read(wrong).unwrap_err().contains("a reply has either"));
         }
-        assert!(
-            read(json!({"text": "a", "body": 1}))
-                .unwrap_err()
-                .contains("need a `status`")
-        );
-        assert!(
-            read(json!({"txt": "a"}))
-                .unwrap_err()
-                .contains("unknown field `txt`")
-        );
+        assert!(read(json!({"text": "a", "body": 1})).unwrap_err().contains("need a `status`"));
+        assert!(read(json!({"txt": "a"})).unwrap_err().contains("unknown field `txt`"));
         assert!(read(json!({"status": 99})).unwrap_err().contains("99"));
         let header = json!({"status": 429, "headers": {"retry after": 1}});
-        assert!(
-            read(header)
-                .unwrap_err()
-                .contains("`retry after: 1` is not a header")
-        );
+        assert!(read(header).unwrap_err().contains("`retry after: 1` is not a header"));
     }
 
     #[test]

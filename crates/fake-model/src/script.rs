@@ -20,11 +20,7 @@ pub struct Script {
 
 impl Default for Script {
     fn default() -> Self {
-        Self {
-            rules: Vec::new(),
-            default: Reply::text("ok"),
-            delay_ms: 0,
-        }
+        Self { rules: Vec::new(), default: Reply::text("ok"), delay_ms: 0 }
     }
 }
 
@@ -80,14 +76,7 @@ pub struct Rule {
 impl Rule {
     /// A rule that always fires.
     pub fn new(reply: Reply) -> Self {
-        Self {
-            when: None,
-            when_tool: None,
-            when_body: None,
-            after_tool: None,
-            times: None,
-            reply,
-        }
+        Self { when: None, when_tool: None, when_body: None, after_tool: None, times: None, reply }
     }
 
     /// Fires only when the user's last words contain this text. Results of tools are not words of
@@ -136,20 +125,13 @@ impl Rule {
 
     fn matches(&self, turn: &Turn, body: &str) -> bool {
         let result = turn.tool_result.as_deref();
-        self.after_tool
-            .is_none_or(|after| after == result.is_some())
-            && self
-                .when
-                .as_ref()
-                .is_none_or(|text| turn.user_text.contains(text.as_str()))
+        self.after_tool.is_none_or(|after| after == result.is_some())
+            && self.when.as_ref().is_none_or(|text| turn.user_text.contains(text.as_str()))
             && self
                 .when_tool
                 .as_ref()
                 .is_none_or(|text| result.is_some_and(|result| result.contains(text.as_str())))
-            && self
-                .when_body
-                .as_ref()
-                .is_none_or(|text| body.contains(text.as_str()))
+            && self.when_body.as_ref().is_none_or(|text| body.contains(text.as_str()))
     }
 }
 
@@ -174,18 +156,14 @@ impl Play {
     }
 
     pub(crate) fn delay(&self, reply: &Reply) -> Duration {
-        reply
-            .delay
-            .unwrap_or(Duration::from_millis(self.script.delay_ms))
+        reply.delay.unwrap_or(Duration::from_millis(self.script.delay_ms))
     }
 }
 
 /// Counts and checks in one step, so that concurrent requests never share the last time.
 fn take(times: Option<usize>, fired: &AtomicUsize) -> bool {
     let step = |fired| times.is_none_or(|times| fired < times).then_some(fired + 1);
-    fired
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, step)
-        .is_ok()
+    fired.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step).is_ok()
 }
 
 #[cfg(test)]
@@ -193,10 +171,7 @@ mod tests {
     use super::*;
 
     fn turn(user: &str, tool: Option<&str>) -> Turn {
-        Turn {
-            user_text: user.into(),
-            tool_result: tool.map(Into::into),
-        }
+        Turn { user_text: user.into(), tool_result: tool.map(Into::into) }
     }
 
     #[test]
@@ -218,11 +193,7 @@ mod tests {
             Script::new()
                 .rule(Rule::new(Reply::text("found")).when_tool("xyzzy"))
                 .rule(Rule::new(Reply::text("done")).when("word").after_tool())
-                .rule(
-                    Rule::new(Reply::text("call"))
-                        .when("word")
-                        .unless_after_tool(),
-                )
+                .rule(Rule::new(Reply::text("call")).when("word").unless_after_tool())
                 .rule(Rule::new(Reply::text("never")).when("xyzzy")),
         );
         let ask = |user, tool| play.choose(&turn(user, tool), "").clone();
@@ -237,16 +208,11 @@ mod tests {
             "rules": [{"when": "x", "after_tool": false, "times": 1, "reply": {"close": true}}],
             "default": {"text": "d"}, "delay_ms": 7
         }"#;
-        let rule = Rule::new(Reply::close())
-            .when("x")
-            .unless_after_tool()
-            .times(1);
+        let rule = Rule::new(Reply::close()).when("x").unless_after_tool().times(1);
         let same = Script::new().rule(rule).otherwise(Reply::text("d"));
         let same = same.delay(Duration::from_millis(7));
         assert_eq!(Script::from_json(text).unwrap(), same);
-        let error = Script::from_json(r#"{"rule": []}"#)
-            .unwrap_err()
-            .to_string();
+        let error = Script::from_json(r#"{"rule": []}"#).unwrap_err().to_string();
         assert!(error.contains("unknown field `rule`"), "{error}");
     }
 
@@ -254,9 +220,6 @@ mod tests {
     fn a_reply_keeps_its_own_delay() {
         let play = Play::new(Script::new().delay(Duration::from_millis(9)));
         assert_eq!(play.delay(&Reply::close()), Duration::from_millis(9));
-        assert_eq!(
-            play.delay(&Reply::close().delay(Duration::ZERO)),
-            Duration::ZERO
-        );
+        assert_eq!(play.delay(&Reply::close().delay(Duration::ZERO)), Duration::ZERO);
     }
 }

@@ -62,39 +62,29 @@ impl FakeModel {
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = mpsc::channel();
         let room = (Arc::clone(&desk), Arc::clone(&connections));
-        let thread = thread::Builder::new()
-            .name("fake-model".into())
-            .spawn(move || {
-                let (desk, connections) = room;
-                let runtime = tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build();
-                let opened = runtime.and_then(|runtime| {
-                    let listener = runtime.block_on(async { listen(options.port) })?;
-                    Ok((listener.local_addr()?, listener, runtime))
-                });
-                match opened {
-                    Ok((address, listener, runtime)) => {
-                        let _ = tell.send(Ok(address));
-                        // Dropping the runtime afterwards drops the connections with it.
-                        runtime.block_on(async {
-                            tokio::select! {
-                                () = accept(&listener, &desk, &connections) => {}
-                                _ = stopped => {}
-                            }
-                        });
-                    }
-                    Err(error) => drop(tell.send(Err(error))),
+        let thread = thread::Builder::new().name("fake-model".into()).spawn(move || {
+            let (desk, connections) = room;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let opened = runtime.and_then(|runtime| {
+                let listener = runtime.block_on(async { listen(options.port) })?;
+                Ok((listener.local_addr()?, listener, runtime))
+            });
+            match opened {
+                Ok((address, listener, runtime)) => {
+                    let _ = tell.send(Ok(address));
+                    // Dropping the runtime afterwards drops the connections with it.
+                    runtime.block_on(async {
+                        tokio::select! {
+                            () = accept(&listener, &desk, &connections) => {}
+                            _ = stopped => {}
+                        }
+                    });
                 }
-            })?;
+                Err(error) => drop(tell.send(Err(error))),
+            }
+        })?;
         let address = told.recv().map_err(io::Error::other).and_then(identity)?;
-        Ok(Self {
-            address,
-            desk,
-            connections,
-            stop: Some(stop),
-            thread: Some(thread),
-        })
+        Ok(Self { address, desk, connections, stop: Some(stop), thread: Some(thread) })
     }
 
     /// The address without a path, such as `http://127.0.0.1:1234`.
@@ -158,7 +148,5 @@ async fn converse(stream: TcpStream, desk: Arc<Desk>) {
         async move { desk.serve(request).await }
     });
     // A client that hangs up, and a script that says `close`, both end here.
-    let _ = http1::Builder::new()
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }

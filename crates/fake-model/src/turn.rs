@@ -70,18 +70,11 @@ pub(crate) fn text_of(content: &Value) -> String {
 pub(crate) fn words_of(content: &Value) -> Vec<Entry> {
     let texts: Vec<&str> = match content {
         Value::String(text) => vec![text],
-        Value::Array(blocks) => blocks
-            .iter()
-            .filter_map(|block| block["text"].as_str())
-            .collect(),
+        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
         _ => Vec::new(),
     };
     let own = |text: &&str| !NOTES.iter().any(|note| text.trim_start().starts_with(note));
-    texts
-        .into_iter()
-        .filter(own)
-        .map(|text| Entry::User(text.to_owned()))
-        .collect()
+    texts.into_iter().filter(own).map(|text| Entry::User(text.to_owned())).collect()
 }
 
 #[cfg(test)]
@@ -107,20 +100,8 @@ mod tests {
 
     #[test]
     fn answered_tool_results_wait_no_more() {
-        let turn = Turn::of([
-            user("a"),
-            Entry::Model,
-            result("r"),
-            Entry::Model,
-            user("b"),
-        ]);
-        assert_eq!(
-            turn,
-            Turn {
-                user_text: "b".into(),
-                tool_result: None
-            }
-        );
+        let turn = Turn::of([user("a"), Entry::Model, result("r"), Entry::Model, user("b")]);
+        assert_eq!(turn, Turn { user_text: "b".into(), tool_result: None });
     }
 
     #[test]

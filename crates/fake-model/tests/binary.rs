@@ -12,13 +12,8 @@ fn command() -> Command {
 
 fn address(process: &mut Child) -> String {
     let mut line = String::new();
-    BufReader::new(process.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    line.trim_end()
-        .strip_prefix("listening on ")
-        .expect("the first line")
-        .to_owned()
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    line.trim_end().strip_prefix("listening on ").expect("the first line").to_owned()
 }
 
 #[test]
@@ -28,13 +23,7 @@ fn the_process_plays_a_script_and_keeps_a_log() {
     std::fs::write(&script, r#"{"default": {"text": "from a file"}}"#).unwrap();
     let mut command = command();
     command.args(["--delay-ms", "1", "--port", "0"]);
-    let mut process = command
-        .arg("--script")
-        .arg(&script)
-        .arg("--log")
-        .arg(&log)
-        .spawn()
-        .unwrap();
+    let mut process = command.arg("--script").arg(&script).arg("--log").arg(&log).spawn().unwrap();
     let mut stream = TcpStream::connect(address(&mut process)).unwrap();
     let request = "POST /v1/responses HTTP/1.1\r\nhost: t\r\nauthorization: Bearer secret\r\n\
                    connection: close\r\ncontent-length: 15\r\n\r\n{\"input\": \"hi\"}";
@@ -45,10 +34,7 @@ fn the_process_plays_a_script_and_keeps_a_log() {
     process.wait().unwrap();
     assert!(reply.contains("from a file"), "{reply}");
     let log = std::fs::read_to_string(&log).unwrap();
-    assert!(
-        log.contains(r#""path":"/v1/responses""#) && !log.contains("secret"),
-        "{log}"
-    );
+    assert!(log.contains(r#""path":"/v1/responses""#) && !log.contains("secret"), "{log}");
 }
 
 #[test]

@@ -68,18 +68,8 @@ impl SourceFile {
             tests.push((start, end));
             test_modules.extend(module);
         }
-        code = blank_unless(&code, |at| {
-            !tests.iter().any(|(from, to)| (*from..*to).contains(&at))
-        });
-        Self {
-            path,
-            text,
-            is_test: false,
-            code,
-            classes,
-            tests,
-            test_modules,
-        }
+        code = blank_unless(&code, |at| !tests.iter().any(|(from, to)| (*from..*to).contains(&at)));
+        Self { path, text, is_test: false, code, classes, tests, test_modules }
     }
 
     /// The top-level module; empty for the root of the crate.
@@ -139,14 +129,10 @@ impl SourceFile {
         let mut start = 0;
         for line in self.text.split_inclusive('\n') {
             let range = start..start + line.trim_end().len();
-            let is_in_test = self
-                .tests
-                .iter()
-                .any(|(from, to)| (*from..*to).contains(&start));
+            let is_in_test = self.tests.iter().any(|(from, to)| (*from..*to).contains(&start));
             let begins_in_text = self.classes.get(start) == Some(&Class::Text);
-            let mut classes = range
-                .clone()
-                .filter(|at| !self.text.as_bytes()[*at].is_ascii_whitespace());
+            let mut classes =
+                range.clone().filter(|at| !self.text.as_bytes()[*at].is_ascii_whitespace());
             if self.is_test || is_in_test {
                 count.test += 1;
             } else if line.trim().is_empty() {
@@ -196,10 +182,7 @@ impl SourceFile {
             let keyword = tokens[at].text;
             let name = tokens[at + 1];
             let opens_item = at == 0
-                || matches!(
-                    tokens[at - 1].text,
-                    "{" | "}" | ";" | ")" | "]" | "pub" | "unsafe"
-                );
+                || matches!(tokens[at - 1].text, "{" | "}" | ";" | ")" | "]" | "pub" | "unsafe");
             if !opens_item {
                 continue;
             }
@@ -220,10 +203,7 @@ impl SourceFile {
 
     /// From 1.
     fn line_at(&self, at: usize) -> usize {
-        1 + self.text.as_bytes()[..at]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count()
+        1 + self.text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count()
     }
 }
 
@@ -236,13 +216,7 @@ fn end_of_block(tokens: &[Token<'_>], start: usize) -> usize {
 /// Spaces for the bytes that are not kept; line breaks stay.
 fn blank_unless(text: &str, keep: impl Fn(usize) -> bool) -> String {
     let bytes = text.bytes().enumerate();
-    let kept = bytes.map(|(at, byte)| {
-        if byte == b'\n' || keep(at) {
-            byte
-        } else {
-            b' '
-        }
-    });
+    let kept = bytes.map(|(at, byte)| if byte == b'\n' || keep(at) { byte } else { b' ' });
     String::from_utf8_lossy(&kept.collect::<Vec<u8>>()).into_owned()
 }
 
@@ -273,10 +247,7 @@ fn test_items(code: &str) -> Vec<(usize, usize, Option<String>)> {
 /// The token behind `#[cfg(test)]` or `#[cfg(all(test, …))]`, if that is at `at`.
 fn end_of_test_mark(tokens: &[Token<'_>], at: usize) -> Option<usize> {
     let opening = ["#", "[", "cfg", "("];
-    let is_cfg = opening
-        .iter()
-        .zip(&tokens[at..])
-        .all(|(text, token)| *text == token.text);
+    let is_cfg = opening.iter().zip(&tokens[at..]).all(|(text, token)| *text == token.text);
     if !is_cfg {
         return None;
     }
@@ -301,13 +272,7 @@ mod tests {
     #[test]
     fn every_line_has_one_kind() {
         let text = "//! Head.\n\nconst A: &str = \"\n  doc\n\";\nfn f() {} // end\n#[cfg(test)]\nmod tests {\n    fn g() {}\n}\n";
-        let expected = LineCount {
-            code: 3,
-            doc_text: 1,
-            comment: 1,
-            blank: 1,
-            test: 4,
-        };
+        let expected = LineCount { code: 3, doc_text: 1, comment: 1, blank: 1, test: 4 };
         assert_eq!(file(text).count_lines(), expected);
     }
 
@@ -316,11 +281,7 @@ mod tests {
         let text =
             "fn a() -> [u8; 2] {\n    [0, 1]\n}\ntrait T { fn b(); }\n#[cfg(test)]\nfn c() {}\n";
         let found = file(text).functions();
-        let expected = Function {
-            name: "a".to_owned(),
-            line: 1,
-            lines: 3,
-        };
+        let expected = Function { name: "a".to_owned(), line: 1, lines: 3 };
         assert_eq!(found, [expected]);
     }
 

@@ -43,10 +43,8 @@ impl Sources {
 
     /// From pairs of a path below `src` and the text of that file.
     pub fn from_texts(texts: impl IntoIterator<Item = (String, String)>) -> Self {
-        let mut files: Vec<SourceFile> = texts
-            .into_iter()
-            .map(|(path, text)| SourceFile::new(path, text))
-            .collect();
+        let mut files: Vec<SourceFile> =
+            texts.into_iter().map(|(path, text)| SourceFile::new(path, text)).collect();
         let tests: BTreeSet<String> = files.iter().flat_map(SourceFile::test_modules).collect();
         for file in &mut files {
             let module = file.module();

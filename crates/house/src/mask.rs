@@ -50,17 +50,12 @@ pub(crate) fn classify(text: &str) -> Vec<Class> {
 }
 
 fn is_word(bytes: &[u8], at: usize) -> bool {
-    bytes
-        .get(at)
-        .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
 fn find(bytes: &[u8], from: usize, needle: &[u8]) -> Option<usize> {
     let found = bytes.get(from..)?.windows(needle.len());
-    found
-        .into_iter()
-        .position(|part| part == needle)
-        .map(|at| from + at)
+    found.into_iter().position(|part| part == needle).map(|at| from + at)
 }
 
 fn end_of_block_comment(bytes: &[u8], start: usize) -> usize {
@@ -121,28 +116,20 @@ mod tests {
 
     fn code_of(text: &str) -> String {
         let classes = classify(text);
-        let keep = text
-            .char_indices()
-            .filter(|(at, _)| classes[*at] == Class::Code);
+        let keep = text.char_indices().filter(|(at, _)| classes[*at] == Class::Code);
         keep.map(|(_, c)| c).collect()
     }
 
     #[test]
     fn comments_and_texts_are_not_code() {
         assert_eq!(code_of("a /* b /* c */ d */ e // f\ng"), "a  e \ng");
-        assert_eq!(
-            code_of(r#"f("x \" y", 'z', '\'', b'"')"#),
-            r#"f("", '', '', b'')"#
-        );
+        assert_eq!(code_of(r#"f("x \" y", 'z', '\'', b'"')"#), r#"f("", '', '', b'')"#);
         assert_eq!(code_of("r#\"a \" b\"# + r\"c\""), "r#\"\"# + r\"\"");
     }
 
     #[test]
     fn lifetimes_are_code() {
-        assert_eq!(
-            code_of("fn f<'a>(x: &'a str) {}"),
-            "fn f<'a>(x: &'a str) {}"
-        );
+        assert_eq!(code_of("fn f<'a>(x: &'a str) {}"), "fn f<'a>(x: &'a str) {}");
         assert_eq!(code_of("for 'é' in x"), "for '' in x");
     }
 }

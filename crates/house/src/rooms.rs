@@ -34,10 +34,7 @@ impl RoomGraph {
             .map(|file| file.room().to_owned())
             .filter(|room| !room.is_empty())
             .collect();
-        let mut graph = Self {
-            rooms,
-            edges: BTreeMap::new(),
-        };
+        let mut graph = Self { rooms, edges: BTreeMap::new() };
         let root: Vec<Vec<String>> = sources
             .shipped()
             .filter(|file| file.room().is_empty())
@@ -69,11 +66,8 @@ impl RoomGraph {
 
     /// The groups of rooms that use each other in a circle, without the edges `except`.
     pub fn cycles(&self, except: &[&str]) -> Vec<Vec<&str>> {
-        let kept: Vec<&Edge> = self
-            .edges
-            .keys()
-            .filter(|edge| !except.contains(&edge.to_string().as_str()))
-            .collect();
+        let kept: Vec<&Edge> =
+            self.edges.keys().filter(|edge| !except.contains(&edge.to_string().as_str())).collect();
         let reached = |start: &str| {
             let mut found = BTreeSet::new();
             let mut left = vec![start.to_owned()];
@@ -86,11 +80,8 @@ impl RoomGraph {
             }
             found
         };
-        let reached: BTreeMap<&str, BTreeSet<String>> = self
-            .rooms
-            .iter()
-            .map(|room| (room.as_str(), reached(room)))
-            .collect();
+        let reached: BTreeMap<&str, BTreeSet<String>> =
+            self.rooms.iter().map(|room| (room.as_str(), reached(room))).collect();
         let mut cycles: Vec<Vec<&str>> = Vec::new();
         for (room, from_here) in &reached {
             let circle: Vec<&str> = reached
@@ -122,10 +113,7 @@ struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     fn of(file: &'a SourceFile) -> Self {
-        let mut paths = Self {
-            tokens: file.tokens(),
-            found: Vec::new(),
-        };
+        let mut paths = Self { tokens: file.tokens(), found: Vec::new() };
         let mut module = file.module_path();
         // Where the inline modules end that enclose the current token.
         let mut ends = Vec::new();
@@ -197,9 +185,7 @@ mod tests {
     use super::*;
 
     fn graph(files: &[(&str, &str)]) -> RoomGraph {
-        let owned = files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        let owned = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         Sources::from_texts(owned).room_graph()
     }
 
@@ -212,10 +198,7 @@ mod tests {
         let found = edges(&[
             ("a.rs", "use crate::{b::X, c::{self, Y}};"),
             ("b/mod.rs", "fn f() { crate::c::g(); super::d::h(); }"),
-            (
-                "b/x.rs",
-                "use super::super::e::Z; use super::f; pub(in super::super) fn q() {}",
-            ),
+            ("b/x.rs", "use super::super::e::Z; use super::f; pub(in super::super) fn q() {}"),
             ("c.rs", "// crate::a\nconst T: &str = \"crate::a\";"),
             ("d.rs", "#[cfg(test)]\nmod tests { use crate::a; }"),
             ("e.rs", "mod inner { use super::super::a; use super::g; }"),

@@ -14,9 +14,7 @@ pub const LONGEST_FUNCTION: usize = 100;
 /// Lines of a file without tests and doc texts.
 pub const LONGEST_FILE: usize = 500;
 
-const VAGUE: [&str; 7] = [
-    "utils", "util", "helpers", "helper", "common", "imp", "misc",
-];
+const VAGUE: [&str; 7] = ["utils", "util", "helpers", "helper", "common", "imp", "misc"];
 
 /// Rooms must not use each other in a circle.
 pub fn cycles(sources: &Sources, pending: &[&str]) -> Vec<String> {
@@ -84,9 +82,7 @@ pub fn broken_promises(sources: &Sources, promises: &[(&str, &[&str])]) -> Vec<S
 pub fn files_without_head(sources: &Sources) -> Vec<String> {
     let without = sources.files.iter();
     let without = without.filter(|file| !file.text.starts_with("//! "));
-    without
-        .map(|file| format!("{} does not open with `//! `", file.path))
-        .collect()
+    without.map(|file| format!("{} does not open with `//! `", file.path)).collect()
 }
 
 /// A file must not be longer than [`LONGEST_FILE`] without a reason in `allowed`.
@@ -156,10 +152,7 @@ mod tests {
 
     fn sources() -> Sources {
         Sources::from_texts([
-            (
-                "a.rs".to_owned(),
-                "//! A.\nuse crate::b::B;\nstruct X;".to_owned(),
-            ),
+            ("a.rs".to_owned(), "//! A.\nuse crate::b::B;\nstruct X;".to_owned()),
             ("b.rs".to_owned(), "use crate::a::A;\nenum X {}".to_owned()),
         ])
     }
@@ -169,10 +162,7 @@ mod tests {
         assert_eq!(repeated_types(&sources(), &[]).len(), 1);
         assert!(repeated_types(&sources(), &["type X"]).is_empty());
         let found = repeated_types(&sources(), &["type X", "type Y"]);
-        assert_eq!(
-            found,
-            ["the entry `type Y` is not needed any more: remove it"]
-        );
+        assert_eq!(found, ["the entry `type Y` is not needed any more: remove it"]);
     }
 
     #[test]
@@ -180,22 +170,13 @@ mod tests {
         assert_eq!(cycles(&sources(), &[]).len(), 3);
         assert!(cycles(&sources(), &["cycle b -> a"]).is_empty());
         let found = cycles(&sources(), &["cycle b -> a", "cycle b -> c"]);
-        assert_eq!(
-            found,
-            ["the entry `cycle b -> c` is not needed any more: remove it"]
-        );
+        assert_eq!(found, ["the entry `cycle b -> c` is not needed any more: remove it"]);
     }
 
     #[test]
     fn heads_and_promises_are_checked() {
-        assert_eq!(
-            files_without_head(&sources()),
-            ["b.rs does not open with `//! `"]
-        );
+        assert_eq!(files_without_head(&sources()), ["b.rs does not open with `//! `"]);
         assert!(broken_promises(&sources(), &[("a", &["b"])]).is_empty());
-        assert_eq!(
-            broken_promises(&sources(), &[("a", &[])]),
-            ["`a` must not use `b`"]
-        );
+        assert_eq!(broken_promises(&sources(), &[("a", &[])]), ["`a` must not use `b`"]);
     }
 }

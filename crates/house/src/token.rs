@@ -33,10 +33,7 @@ pub(crate) fn tokens(code: &str) -> Vec<Token<'_>> {
         } else {
             at += code[at..].chars().next().map_or(1, char::len_utf8);
         }
-        found.push(Token {
-            text: &code[start..at],
-            at: start,
-        });
+        found.push(Token { text: &code[start..at], at: start });
     }
     found
 }

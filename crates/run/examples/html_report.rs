@@ -46,10 +46,7 @@ fn write(
     for row in &rows {
         report.row(row, &mut out)?;
     }
-    let mut end = RunEnd {
-        results: Some(results.to_owned()),
-        ..RunEnd::default()
-    };
+    let mut end = RunEnd { results: Some(results.to_owned()), ..RunEnd::default() };
     for path in earlier {
         let base = read(path)?;
         end.history.extend(past_runs(&base));

@@ -17,11 +17,7 @@ use evalrig_run::session::{Notice, RunOutcome, RunSession, RunSpec};
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
     let outcome = run_suites(&directory)?;
-    println!(
-        "{} cases, exit code {}",
-        outcome.totals.counts.total(),
-        outcome.exit.code()
-    );
+    println!("{} cases, exit code {}", outcome.totals.counts.total(), outcome.exit.code());
     Ok(())
 }
 

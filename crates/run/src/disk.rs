@@ -38,11 +38,7 @@ fn open_regular(path: &Utf8Path) -> io::Result<File> {
         return Err(irregular());
     }
     let file = File::open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(irregular())
-    }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
 }
 
 impl Files for Disk {
@@ -63,10 +59,7 @@ impl Files for Disk {
     }
 
     fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
-        Ok(Box::new(BufReader::with_capacity(
-            BUFFER,
-            open_regular(path)?,
-        )))
+        Ok(Box::new(BufReader::with_capacity(BUFFER, open_regular(path)?)))
     }
 
     fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
@@ -83,16 +76,11 @@ impl Files for Disk {
             let file_type = entry.file_type()?;
             let is_link = file_type.is_symlink();
             let kind = if is_link {
-                self.kind(&directory.join(&name))
-                    .unwrap_or(EntryKind::Other)
+                self.kind(&directory.join(&name)).unwrap_or(EntryKind::Other)
             } else {
                 kind(file_type)
             };
-            entries.push(DirectoryEntry {
-                name,
-                kind,
-                is_link,
-            });
+            entries.push(DirectoryEntry { name, kind, is_link });
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)

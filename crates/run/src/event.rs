@@ -13,11 +13,7 @@ pub enum Event {
     /// A case has started; the label is shown to users.
     Started { case: usize, label: Arc<str> },
     /// A case will be retried.
-    Retrying {
-        case: usize,
-        reason: String,
-        seconds: f64,
-    },
+    Retrying { case: usize, reason: String, seconds: f64 },
     /// A case has finished and its row is on disk.
     Finished { case: usize, row: Arc<Row> },
     /// Shown to the user; the run continues.

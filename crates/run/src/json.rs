@@ -17,19 +17,13 @@ pub fn to_json(value: &Value) -> Json {
 
 pub fn map_to_json(map: &Map) -> Json {
     let entries = map.iter();
-    Json::Object(
-        entries
-            .map(|(key, value)| (key.to_owned(), to_json(value)))
-            .collect(),
-    )
+    Json::Object(entries.map(|(key, value)| (key.to_owned(), to_json(value))).collect())
 }
 
 /// An integer stays one; what no float can hold becomes the nearest one that can.
 pub fn number_to_json(number: &Number) -> serde_json::Number {
     let parsed = serde_json::from_str(number.text()).ok();
-    parsed
-        .or_else(|| serde_json::Number::from_f64(number.value()))
-        .unwrap_or_else(|| 0.into())
+    parsed.or_else(|| serde_json::Number::from_f64(number.value())).unwrap_or_else(|| 0.into())
 }
 
 pub fn from_json(value: &Json) -> Value {
@@ -44,11 +38,7 @@ pub fn from_json(value: &Json) -> Value {
         Json::Array(items) => Value::List(items.iter().map(from_json).collect()),
         Json::Object(entries) => {
             let entries = entries.iter();
-            Value::Map(
-                entries
-                    .map(|(key, value)| (key.clone(), from_json(value)))
-                    .collect(),
-            )
+            Value::Map(entries.map(|(key, value)| (key.clone(), from_json(value))).collect())
         }
     }
 }

@@ -60,10 +60,7 @@ fn targets_files_of_public_repositories_are_read() {
                 .or_default() += 1;
         }
     }
-    println!(
-        "{} files, {without_error} without error, {clean} clean",
-        paths.len()
-    );
+    println!("{} files, {without_error} without error, {clean} clean", paths.len());
     for (line, count) in counts {
         println!("{count:5}  {line}");
     }
@@ -73,11 +70,7 @@ fn diagnostics_of(bytes: &[u8]) -> Diagnostics {
     let path = Utf8Path::new("/p/.agentv/targets.yaml");
     let files = MemoryFiles::new().with(path.as_str(), bytes);
     let environment = Variables::default();
-    let world = World {
-        files: &files,
-        environment: &environment,
-        working_directory: "/p".into(),
-    };
+    let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     read_targets(world, &mut sources, &mut out, path, "/p".into());
     out

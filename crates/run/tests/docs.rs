@@ -8,12 +8,8 @@ use evalrig_run::target::read_targets;
 
 /// Codes that only show when a suite is run, or made from records; the tests of the commands have
 /// one for each.
-const ONLY_RUN: &[&str] = &[
-    "import-needs-criteria",
-    "judge-target-missing",
-    "no-target",
-    "no-targets-file",
-];
+const ONLY_RUN: &[&str] =
+    &["import-needs-criteria", "judge-target-missing", "no-target", "no-targets-file"];
 
 /// Reads the first file of a part as a targets file; the names of what is reported.
 fn names(files: &[DocFile]) -> Vec<&'static str> {
@@ -23,11 +19,7 @@ fn names(files: &[DocFile]) -> Vec<&'static str> {
         memory.insert(root.join(&file.path), file.text.clone().into_bytes());
     }
     let environment = Variables::default();
-    let world = World {
-        files: &memory,
-        environment: &environment,
-        working_directory: &root,
-    };
+    let world = World { files: &memory, environment: &environment, working_directory: &root };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let path = root.join(&files[0].path);
     read_targets(world, &mut sources, &mut out, &path, &root);

@@ -21,11 +21,7 @@ fn targets(entry: &str) -> Targets {
     let text = format!("targets: [{{name: a, {entry}}}]\n");
     let files = MemoryFiles::new().with(path.as_str(), text);
     let environment = Variables::default();
-    let world = World {
-        files: &files,
-        environment: &environment,
-        working_directory: "/p".into(),
-    };
+    let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let targets = read_targets(world, &mut sources, &mut out, path, "/p".into());
     assert_eq!(out.into_vec(), []);
@@ -70,11 +66,7 @@ struct Asked<'a> {
 
 impl Default for Asked<'_> {
     fn default() -> Self {
-        Self {
-            messages: &[],
-            config: None,
-            timeout: Duration::from_secs(20),
-        }
+        Self { messages: &[], config: None, timeout: Duration::from_secs(20) }
     }
 }
 
@@ -128,12 +120,7 @@ fn failure(reply: Reply) -> AttemptFault {
 
 #[test]
 fn chat_completions_are_asked_and_read() {
-    let usage = Usage {
-        input: 300,
-        cached: 60,
-        output: 34,
-        reasoning: 5,
-    };
+    let usage = Usage { input: 300, cached: 60, output: 34, reasoning: 5 };
     let server = serve(Reply::text("Paris").usage(usage));
     let agent = openai(
         &server,
@@ -142,18 +129,11 @@ fn chat_completions_are_asked_and_read() {
     );
     let mut config = Map::new();
     config.insert("seed", Number::parse("7").unwrap());
-    let asked = Asked {
-        config: Some(&config),
-        ..Asked::default()
-    };
+    let asked = Asked { config: Some(&config), ..Asked::default() };
     let transcript = ask_with(&*agent, &asked).unwrap();
     assert_eq!(transcript.answer, "Paris");
     assert_eq!(transcript.calls, Some(Vec::new()));
-    let tokens = Tokens {
-        input: 300,
-        output: 34,
-        cached: 60,
-    };
+    let tokens = Tokens { input: 300, output: 34, cached: 60 };
     assert_eq!(transcript.tokens, Some(tokens));
     assert_eq!(transcript.model.as_deref(), Some("m1"));
     let cost = (240.0 * 2.0 + 60.0 + 340.0) / 1e6;
@@ -196,26 +176,15 @@ fn azure_is_asked_at_its_deployment() {
 
 #[test]
 fn messages_of_anthropic_are_asked_and_read() {
-    let usage = Usage {
-        input: 300,
-        cached: 60,
-        output: 34,
-        reasoning: 0,
-    };
+    let usage = Usage { input: 300, cached: 60, output: 34, reasoning: 0 };
     let server = serve(Reply::text("Paris").usage(usage));
     let agent = anthropic(&server, ", config: {max_tokens: 99}");
     let system = Message::new(Role::System, Message::user("Be brief.").content);
-    let asked = Asked {
-        messages: &[system, Message::user("a"), Message::user("b")],
-        ..Asked::default()
-    };
+    let asked =
+        Asked { messages: &[system, Message::user("a"), Message::user("b")], ..Asked::default() };
     let transcript = ask_with(&*agent, &asked).unwrap();
     assert_eq!(transcript.answer, "Paris");
-    let tokens = Tokens {
-        input: 300,
-        output: 34,
-        cached: 60,
-    };
+    let tokens = Tokens { input: 300, output: 34, cached: 60 };
     assert_eq!(transcript.tokens, Some(tokens));
     // The price of a private server is unknown.
     assert_eq!(transcript.cost_usd, None);
@@ -347,36 +316,20 @@ fn lasting_faults_of_the_service_are_final() {
 fn a_key_that_the_service_repeats_is_not_shown() {
     let said = format!("Incorrect API key provided: {KEY}.");
     let error = json!({"error": {"message": said, "type": "invalid_request_error"}});
-    let refused = failure(
-        Reply::status(401)
-            .header("x-request-id", "req_9")
-            .body(error.clone()),
-    );
+    let refused = failure(Reply::status(401).header("x-request-id", "req_9").body(error.clone()));
     let message = "HTTP 401 Unauthorized: Incorrect API key provided: ***. (request req_9)";
     assert_eq!(refused.fault.message, message);
     let odd = failure(Reply::status(200).body(error));
     assert_eq!(odd.fault.kind, FaultKind::Reply);
     let start = "the service reports `Incorrect API key provided: ***.`: {";
-    assert!(
-        odd.fault.message.starts_with(start),
-        "{}",
-        odd.fault.message
-    );
+    assert!(odd.fault.message.starts_with(start), "{}", odd.fault.message);
     for before in 170..200 {
         let long = format!("{}{KEY}", "x".repeat(before + 300));
         let long = failure(Reply::status(500).body(json!({"error": {"message": long}})));
-        assert!(
-            !long.fault.message.contains("sk-"),
-            "{}",
-            long.fault.message
-        );
+        assert!(!long.fault.message.contains("sk-"), "{}", long.fault.message);
         let long = format!("{}{KEY}", "x".repeat(before));
         let long = failure(Reply::status(200).body(json!({"error": {"message": long}})));
-        assert!(
-            !long.fault.message.contains("sk-"),
-            "{}",
-            long.fault.message
-        );
+        assert!(!long.fault.message.contains("sk-"), "{}", long.fault.message);
     }
     let server = serve(Reply::close());
     let agent = openai(&server, ", config: {user: \"${{ KEY }}\"}");
@@ -421,10 +374,7 @@ fn broken_connections_may_be_tried_again() {
 #[test]
 fn the_timeout_covers_the_whole_exchange() {
     let server = serve(Reply::text("late").delay(Duration::from_secs(30)));
-    let asked = Asked {
-        timeout: Duration::from_millis(200),
-        ..Asked::default()
-    };
+    let asked = Asked { timeout: Duration::from_millis(200), ..Asked::default() };
     let late = ask_with(&*openai(&server, ""), &asked).unwrap_err();
     assert_eq!(late.fault.kind, FaultKind::Timeout);
     assert_eq!(late.retry, Retry::Soon);
@@ -464,9 +414,8 @@ fn an_empty_account_is_asked_once() {
     let error = json!({"error": {"message": "You exceeded your current quota", "type": "insufficient_quota"}});
     let server = serve(Reply::status(429).body(error));
     let agent = openai(&server, "");
-    let (result, count) = with_request(&Asked::default(), |request| {
-        block_on(attempts(&*agent, request, 5, |_| {}))
-    });
+    let (result, count) =
+        with_request(&Asked::default(), |request| block_on(attempts(&*agent, request, 5, |_| {})));
     assert_eq!(result.unwrap_err().kind, FaultKind::Http);
     assert_eq!((count, server.requests().len()), (1, 1));
 }
@@ -476,10 +425,7 @@ fn public_services_need_a_key_and_own_ones_do_not() {
     for (entry, variable) in [
         ("provider: openai, model: m", "OPENAI_API_KEY"),
         ("provider: anthropic, model: m", "ANTHROPIC_API_KEY"),
-        (
-            "provider: azure, deployment: m, endpoint: \"https://h\"",
-            "AZURE_OPENAI_API_KEY",
-        ),
+        ("provider: azure, deployment: m, endpoint: \"https://h\"", "AZURE_OPENAI_API_KEY"),
     ] {
         let fault = try_agent(entry, &[]).unwrap_err();
         let message = format!("variable `{variable}`, used by `a`, is not set");
@@ -488,10 +434,7 @@ fn public_services_need_a_key_and_own_ones_do_not() {
         assert!(try_agent(entry, &[(variable, KEY)]).is_ok());
     }
     let server = serve(Reply::text("ok"));
-    let entry = format!(
-        "provider: openai, model: m, base_url: \"{}/v1\"",
-        server.url()
-    );
+    let entry = format!("provider: openai, model: m, base_url: \"{}/v1\"", server.url());
     ask(&*agent(&entry)).unwrap();
     assert_eq!(server.requests()[0].header("authorization"), None);
 }

@@ -58,11 +58,7 @@ impl Place {
         let text = format!("targets:\n- name: a\n  {}\n", options.replace('\n', "\n  "));
         let files = MemoryFiles::new().with(file.as_str(), text.as_bytes());
         let environment = Variables::default();
-        let world = World {
-            files: &files,
-            environment: &environment,
-            working_directory: &root,
-        };
+        let world = World { files: &files, environment: &environment, working_directory: &root };
         let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
         let targets = read_targets(world, &mut sources, &mut out, &file, &root).unwrap();
         assert_eq!(out.into_vec(), []);
@@ -128,9 +124,7 @@ async fn a_text_is_run_by_the_shell_and_nothing_in_a_prompt_is() {
         "printf '<%s>' {PROMPT} --id={TEST_ID} {ATTEMPT} | cat",
         "printf '<%s>' \"{PROMPT}\" '--id={TEST_ID}' \"{ATTEMPT}\"; true",
     ] {
-        let answer = place
-            .answer(&format!("provider: cli\ncommand: |-\n  {command}"))
-            .await;
+        let answer = place.answer(&format!("provider: cli\ncommand: |-\n  {command}")).await;
         assert_eq!(answer, format!("<{HOSTILE}><--id=t'1><2>"), "{command}");
     }
 }
@@ -149,10 +143,7 @@ async fn the_prompt_comes_on_standard_input() {
 #[tokio::test]
 async fn messages_come_as_json() {
     let mut place = Place::new("Hi");
-    let file = FileRef {
-        value: "a.txt".to_owned(),
-        path: Some("/p/a.txt".into()),
-    };
+    let file = FileRef { value: "a.txt".to_owned(), path: Some("/p/a.txt".into()) };
     let mut asking = Message::new(Role::Assistant, Vec::new());
     asking.tool_calls.push(ToolCall {
         id: "c".to_owned(),
@@ -175,10 +166,9 @@ async fn messages_come_as_json() {
 async fn files_are_arguments() {
     let mut place = Place::new("Look");
     for name in ["/p/a b", "/p/c'd"] {
-        place.messages[0].content.push(Block::File(FileRef {
-            value: name.to_owned(),
-            path: Some(name.into()),
-        }));
+        place.messages[0]
+            .content
+            .push(Block::File(FileRef { value: name.to_owned(), path: Some(name.into()) }));
     }
     let list = place.answer("provider: cli\ncommand: [printf, '<%s>', '{FILES}', '-f={FILES}']");
     assert_eq!(list.await, "</p/a b></p/c'd><-f=/p/a b /p/c'd>");
@@ -270,25 +260,19 @@ async fn what_cannot_start_is_a_start_failure_and_may_be_tried_again() {
         soon("cannot start `no-such-agent`: no such program")
     );
     assert_eq!(
-        place
-            .fault("provider: cli\ncommand: [echo, '{PROMPT}']")
-            .await,
+        place.fault("provider: cli\ncommand: [echo, '{PROMPT}']").await,
         soon("cannot start `echo`: an argument or a variable holds a NUL byte")
     );
     assert_eq!(
         place.fault("provider: cli\ncommand: 'echo {PROMPT}'").await,
         soon("cannot start `sh`: an argument or a variable holds a NUL byte")
     );
-    let (kind, _, message) = place
-        .fault("provider: cli\ncommand: [pwd]\ncwd: nowhere")
-        .await;
+    let (kind, _, message) = place.fault("provider: cli\ncommand: [pwd]\ncwd: nowhere").await;
     assert_eq!(kind, FaultKind::Start);
     assert!(message.ends_with("nowhere` does not exist"), "{message}");
     let huge = Place::new(&"x".repeat(8_000_000));
     for command in ["[echo, '{PROMPT}']", "'echo {PROMPT}'"] {
-        let (kind, _, message) = huge
-            .fault(&format!("provider: cli\ncommand: {command}"))
-            .await;
+        let (kind, _, message) = huge.fault(&format!("provider: cli\ncommand: {command}")).await;
         assert_eq!(kind, FaultKind::Start);
         let advice = "its arguments are too long; give the prompt on stdin or by `{PROMPT_FILE}`";
         assert!(message.ends_with(advice), "{message}");
@@ -363,38 +347,22 @@ async fn claude_is_run_with_the_prompt_on_its_input() {
 #[tokio::test]
 async fn claude_without_a_result_is_a_failure() {
     let place = Place::new("Hi");
-    place.install(
-        "no-result",
-        "#!/bin/sh\necho 'Error: no verbose' >&2\nexit 1\n",
-    );
+    place.install("no-result", "#!/bin/sh\necho 'Error: no verbose' >&2\nexit 1\n");
     place.install("silent", "#!/bin/sh\n");
     place.install(
         "error",
         "#!/bin/sh\necho '{\"type\":\"result\",\"is_error\":true,\"result\":\"Invalid API key\"}'\nexit 1\n",
     );
     for (name, kind, message) in [
-        (
-            "no-result",
-            FaultKind::Exit,
-            "exit status 1: Error: no verbose",
-        ),
-        (
-            "silent",
-            FaultKind::Reply,
-            "the output has no `result` event",
-        ),
-        (
-            "error",
-            FaultKind::Reply,
-            "the agent ended with an error: Invalid API key",
-        ),
+        ("no-result", FaultKind::Exit, "exit status 1: Error: no verbose"),
+        ("silent", FaultKind::Reply, "the output has no `result` event"),
+        ("error", FaultKind::Reply, "the agent ended with an error: Invalid API key"),
     ] {
         let options = format!("provider: claude-cli\nexecutable: ./{name}");
         assert_eq!(place.fault(&options).await, never(kind, message));
     }
-    let (kind, retry, message) = place
-        .fault("provider: claude-cli\nexecutable: no-claude-here")
-        .await;
+    let (kind, retry, message) =
+        place.fault("provider: claude-cli\nexecutable: no-claude-here").await;
     assert_eq!((kind, retry), (FaultKind::Start, Retry::Soon));
     assert_eq!(message, "cannot start `no-claude-here`: no such program");
 }
@@ -412,20 +380,14 @@ async fn codex_is_run_with_the_prompt_on_its_input() {
     place.install("codex", CODEX);
     let options = "provider: codex-cli\nexecutable: ./codex\nmodel: m\nargs: [-s, read-only]";
     let read = place.ask(options).await.unwrap();
-    assert_eq!(
-        read.answer,
-        "exec --json --skip-git-repo-check -m m -s read-only - | Hi"
-    );
+    assert_eq!(read.answer, "exec --json --skip-git-repo-check -m m -s read-only - | Hi");
     assert_eq!(read.model.as_deref(), Some("m"));
     let calls = read.calls.unwrap();
     assert_eq!(calls[0].output, Some(Value::from("a")));
     assert_eq!(calls[0].duration_ms, None);
     assert_eq!((read.tokens.unwrap().input, read.cost_usd), (30, None));
     let options = format!("{options}\nenv: {{STATUS: \"2\"}}");
-    assert_eq!(
-        place.fault(&options).await,
-        never(FaultKind::Exit, "exit status 2")
-    );
+    assert_eq!(place.fault(&options).await, never(FaultKind::Exit, "exit status 2"));
 }
 
 #[tokio::test]
@@ -435,21 +397,10 @@ async fn codex_may_fail() {
         "failed",
         "#!/bin/sh\necho '{\"type\":\"turn.failed\",\"error\":{\"message\":\"401\"}}'\nexit 1\n",
     );
-    place.install(
-        "usage",
-        "#!/bin/sh\necho 'error: unexpected argument' >&2\nexit 2\n",
-    );
+    place.install("usage", "#!/bin/sh\necho 'error: unexpected argument' >&2\nexit 2\n");
     for (name, kind, message) in [
-        (
-            "failed",
-            FaultKind::Reply,
-            "the agent ended with an error: 401",
-        ),
-        (
-            "usage",
-            FaultKind::Exit,
-            "exit status 2: error: unexpected argument",
-        ),
+        ("failed", FaultKind::Reply, "the agent ended with an error: 401"),
+        ("usage", FaultKind::Exit, "exit status 2: error: unexpected argument"),
     ] {
         let options = format!("provider: codex-cli\nexecutable: ./{name}");
         assert_eq!(place.fault(&options).await, never(kind, message));
@@ -461,8 +412,5 @@ async fn secrets_are_not_in_debug_output() {
     let place = Place::new("");
     let agent = place.connect("provider: cli\ncommand: [x]\nenv: {API_TOKEN: hidden-value}");
     let shown = format!("{agent:?}");
-    assert!(
-        shown.contains("API_TOKEN") && !shown.contains("hidden-value"),
-        "{shown}"
-    );
+    assert!(shown.contains("API_TOKEN") && !shown.contains("hidden-value"), "{shown}");
 }

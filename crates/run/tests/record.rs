@@ -30,10 +30,7 @@ impl Folder {
     fn new() -> Self {
         let guard = tempfile::tempdir().unwrap();
         let path = Utf8PathBuf::from_path_buf(guard.path().to_owned()).unwrap();
-        Self {
-            _guard: guard,
-            path,
-        }
+        Self { _guard: guard, path }
     }
 
     fn place(&self) -> Place {
@@ -115,9 +112,7 @@ fn a_confirmed_row_is_on_disk() {
 fn receipts_can_be_awaited() {
     let folder = Folder::new();
     let recorder = folder.recorder();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let (_, receipt) = recorder.row(row("a"));
         receipt.await.unwrap();
@@ -159,11 +154,7 @@ fn a_kill_loses_no_confirmed_row() {
     for round in 0..5 {
         let path = folder.path.join(format!("{round}.jsonl"));
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "--nocapture",
-                "a_child_that_writes_until_it_is_killed",
-            ])
+            .args(["--exact", "--nocapture", "a_child_that_writes_until_it_is_killed"])
             .env(CHILD, &path)
             .stdout(Stdio::piped())
             .spawn()
@@ -232,11 +223,7 @@ fn wherever_the_last_row_is_torn_the_others_are_kept() {
         let recorder = folder.resume();
         recorder.row(row("c")).1.wait().unwrap();
         recorder.finish(End::Complete).unwrap();
-        let expected: &[&str] = if cut + 1 == last.len() {
-            &["a", "b", "c"]
-        } else {
-            &["a", "c"]
-        };
+        let expected: &[&str] = if cut + 1 == last.len() { &["a", "b", "c"] } else { &["a", "c"] };
         assert_eq!(ids(&path), expected, "{cut}");
         assert!(fs::read_to_string(&path).unwrap().ends_with("}\n"));
     }
@@ -310,10 +297,7 @@ fn the_last_row_of_a_case_counts() {
     let folder = Folder::new();
     let recorder = folder.recorder();
     // Never started: a limit was reached before its turn came.
-    let unstarted = Row {
-        attempts: 0,
-        ..with_outcome("b", Outcome::Errored, Some("limit"))
-    };
+    let unstarted = Row { attempts: 0, ..with_outcome("b", Outcome::Errored, Some("limit")) };
     let rows = [
         with_outcome("a", Outcome::Failed, None),
         unstarted,
@@ -355,10 +339,7 @@ fn a_foreign_line_in_the_middle_is_refused_with_its_number() {
         let (first, last) = (line(&row("a")), line(&row("c")));
         fs::write(&path, format!("{first}\n{foreign}{last}")).unwrap();
         let error = Interrupted::read(&path).unwrap_err();
-        assert!(
-            matches!(error, ReadError::Corrupt { line: 3, .. }),
-            "{error}"
-        );
+        assert!(matches!(error, ReadError::Corrupt { line: 3, .. }), "{error}");
         let text = error.to_string();
         assert!(text.contains(&format!("out.jsonl:3: {reason}")), "{text}");
         Rows::open(&path).unwrap_err();
@@ -459,10 +440,7 @@ fn no_secret_reaches_the_disk() {
     receipt.wait().unwrap();
     assert_eq!(kept.candidate_answer.as_deref(), Some("it is ***"));
     recorder.finish(End::Interrupted).unwrap();
-    for path in [
-        folder.place().results().to_owned(),
-        folder.place().journal(),
-    ] {
+    for path in [folder.place().results().to_owned(), folder.place().journal()] {
         let text = fs::read_to_string(path).unwrap();
         assert!(!text.contains("wörd") && !text.contains("rd\\"), "{text}");
         assert!(text.contains("***"));
@@ -518,10 +496,7 @@ fn results_are_named_after_suite_and_time_and_never_shared() {
         ]
     );
     let odd = claim("../../escape");
-    assert_eq!(
-        odd.results().parent(),
-        Some(&*folder.path.join(".evalrig/results"))
-    );
+    assert_eq!(odd.results().parent(), Some(&*folder.path.join(".evalrig/results")));
 }
 
 #[cfg(unix)]

@@ -11,11 +11,7 @@ fn read(bytes: impl Into<Vec<u8>>) -> (Option<Targets>, Vec<Diagnostic>) {
     let path = Utf8Path::new("/p/.evalrig/targets.yaml");
     let files = MemoryFiles::new().with(path.as_str(), bytes);
     let environment = Variables::default();
-    let world = World {
-        files: &files,
-        environment: &environment,
-        working_directory: "/p".into(),
-    };
+    let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let targets = read_targets(world, &mut sources, &mut out, path, "/p".into());
     (targets, out.into_vec())
@@ -57,30 +53,18 @@ fn the_example_of_the_format_is_clean() {
     let names: Vec<_> = targets.names().collect();
     assert_eq!(names, ["default", "local-agent", "judge"]);
     assert_eq!(targets.judge_target().unwrap().raw(), "judge");
-    assert_eq!(
-        targets.get("judge").unwrap().model().unwrap().raw(),
-        "gpt-4o"
-    );
+    assert_eq!(targets.get("judge").unwrap().model().unwrap().raw(), "gpt-4o");
     assert_eq!(targets.base().directory(), "/p");
 }
 
 #[test]
 fn the_root_is_a_mapping_with_a_list_of_targets() {
     for (text, message) in [
-        (
-            "[]",
-            "`a targets file` takes a mapping with `targets`, found a list",
-        ),
+        ("[]", "`a targets file` takes a mapping with `targets`, found a list"),
         ("judge_target: \"${{ J }}\"", "the file has no `targets`"),
         ("targets: []", "`targets` is empty"),
-        (
-            "targets: {a: {provider: mock}}",
-            "`targets` takes a list of targets, found a mapping",
-        ),
-        (
-            "targets: [a]",
-            "an item of `targets` is a mapping, found a string",
-        ),
+        ("targets: {a: {provider: mock}}", "`targets` takes a list of targets, found a mapping"),
+        ("targets: [a]", "an item of `targets` is a mapping, found a string"),
     ] {
         assert_eq!(messages(text), [message], "{text}");
     }
@@ -123,10 +107,7 @@ fn what_is_no_text_is_reported_like_a_suite() {
 fn deep_nesting_is_refused_with_a_place() {
     let deep = 100_000;
     assert_eq!(names("[".repeat(deep)), ["too-deep"]);
-    assert_eq!(
-        names(format!("targets: {}", "{a: ".repeat(deep))),
-        ["too-deep"]
-    );
+    assert_eq!(names(format!("targets: {}", "{a: ".repeat(deep))), ["too-deep"]);
     let lines: String = (0..2000).map(|n| " ".repeat(n) + "a:\n").collect();
     assert_eq!(names(lines), ["too-deep"]);
     let config = "[".repeat(120) + &"]".repeat(120);

@@ -45,9 +45,7 @@ impl Corpus {
         let directory = directory.canonicalize_utf8().ok()?;
         let list = fs::read_to_string(directory.join("INDEX.tsv")).ok()?;
         let files = list.lines().skip(1);
-        Some(Self {
-            files: files.filter_map(|line| listed(&directory, line)).collect(),
-        })
+        Some(Self { files: files.filter_map(|line| listed(&directory, line)).collect() })
     }
 
     /// The files that can be named on the command line.

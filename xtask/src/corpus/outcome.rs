@@ -33,12 +33,8 @@ const COLUMNS: [(Outcome, &str); 6] = [
 
 impl Outcome {
     pub fn of(read: &Read) -> Self {
-        let has = |fits: fn(Level) -> bool| {
-            read.findings
-                .diagnostics()
-                .iter()
-                .any(|one| fits(one.level))
-        };
+        let has =
+            |fits: fn(Level) -> bool| read.findings.diagnostics().iter().any(|one| fits(one.level));
         if has(|level| level == Level::Blocking) {
             return Self::Refused;
         }
@@ -86,10 +82,7 @@ impl Table {
     fn add(&mut self, group: &str, read: &Read) {
         let row = self.rows.entry(group.to_owned()).or_default();
         *row.counts.entry(Outcome::of(read)).or_default() += 1;
-        let names: BTreeSet<_> = read
-            .names(|level| level == Level::Blocking)
-            .into_iter()
-            .collect();
+        let names: BTreeSet<_> = read.names(|level| level == Level::Blocking).into_iter().collect();
         for name in names {
             *row.reasons.entry(name).or_default() += 1;
         }

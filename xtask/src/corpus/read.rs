@@ -34,11 +34,7 @@ impl Reading for Read {
 /// result is the same on every machine.
 pub fn read(file: &CorpusFile, path: &Utf8Path, files: &dyn Files) -> Read {
     let environment = Variables::default();
-    let world = World {
-        files,
-        environment: &environment,
-        working_directory: &file.root,
-    };
+    let world = World { files, environment: &environment, working_directory: &file.root };
     let limits = ReadPolicy {
         allow_outside_root: false,
         env_files: EnvFiles::None,
@@ -82,20 +78,12 @@ impl Read {
     }
 
     fn context<'a>(&'a self, file: &'a CorpusFile, files: &'a dyn Files) -> export::Context<'a> {
-        export::Context {
-            files,
-            sources: self.findings.sources(),
-            root: &file.root,
-        }
+        export::Context { files, sources: self.findings.sources(), root: &file.root }
     }
 
     /// Names of the diagnostics that fit, each as often as it was reported.
     pub fn names(&self, fits: impl Fn(Level) -> bool) -> Vec<&'static str> {
-        let fitting = self
-            .findings
-            .diagnostics()
-            .iter()
-            .filter(|one| fits(one.level));
+        let fitting = self.findings.diagnostics().iter().filter(|one| fits(one.level));
         fitting.map(|one| one.code.name).collect()
     }
 }

@@ -81,15 +81,9 @@ fn command_line(evalrig: &Evalrig, man_pages: &[Generated]) -> Result<Generated,
         let help = evalrig.run(&arguments)?;
         let help: Vec<&str> = help.lines().map(str::trim_end).collect();
         let title = words.join(" ");
-        page += &format!(
-            "## {title}\n\n```text\n{}\n```\n\n",
-            help.join("\n").trim_end()
-        );
+        page += &format!("## {title}\n\n```text\n{}\n```\n\n", help.join("\n").trim_end());
     }
-    Ok(Generated {
-        path: "docs/reference/cli.md".into(),
-        text: page.trim_end().to_owned() + "\n",
-    })
+    Ok(Generated { path: "docs/reference/cli.md".into(), text: page.trim_end().to_owned() + "\n" })
 }
 
 fn man_pages(evalrig: &Evalrig) -> Result<Vec<Generated>, String> {

@@ -65,9 +65,8 @@ pub fn stale(workspace: &Utf8Path, files: &[Generated]) -> Vec<Utf8PathBuf> {
 
 fn names_in(place: &Utf8Path, directory: &str) -> Vec<Utf8PathBuf> {
     let entries = place.read_dir_utf8().into_iter().flatten().flatten();
-    let mut names: Vec<_> = entries
-        .map(|entry| Utf8Path::new(directory).join(entry.file_name()))
-        .collect();
+    let mut names: Vec<_> =
+        entries.map(|entry| Utf8Path::new(directory).join(entry.file_name())).collect();
     names.sort();
     names
 }
@@ -89,10 +88,7 @@ mod tests {
     fn stale_files_are_named_and_blessing_makes_them_fresh() {
         let directory = tempfile::tempdir().unwrap();
         let workspace = Utf8Path::from_path(directory.path()).unwrap();
-        let file = |path: &str| Generated {
-            path: path.into(),
-            text: "new\n".to_owned(),
-        };
+        let file = |path: &str| Generated { path: path.into(), text: "new\n".to_owned() };
         let files = [file("man/a.1"), file("schema/b.json")];
         for (path, text) in [("man/a.1", "old\n"), ("man/gone.1", "")] {
             fs::create_dir_all(workspace.join("man")).unwrap();

@@ -19,37 +19,17 @@ use super::Generated;
 const MAPPINGS: &[(&str, &str, &[Field])] = &[
     ("Suite", "The root of an `EVAL.yaml`.", ROOT_FIELDS),
     ("Test", "One entry of `tests`.", TEST_FIELDS),
-    (
-        "Message",
-        "One entry of a list in `input` or `expected_output`.",
-        MESSAGE_FIELDS,
-    ),
-    (
-        "Content block",
-        "One entry of a message's `content`.",
-        BLOCK_FIELDS,
-    ),
-    (
-        "Tool call",
-        "One entry of a message's `tool_calls`.",
-        TOOL_CALL_FIELDS,
-    ),
-    (
-        "Rubric item",
-        "One entry of `rubrics` that is a mapping.",
-        ITEM_FIELDS,
-    ),
+    ("Message", "One entry of a list in `input` or `expected_output`.", MESSAGE_FIELDS),
+    ("Content block", "One entry of a message's `content`.", BLOCK_FIELDS),
+    ("Tool call", "One entry of a message's `tool_calls`.", TOOL_CALL_FIELDS),
+    ("Rubric item", "One entry of `rubrics` that is a mapping.", ITEM_FIELDS),
     ("Execution", "The mapping `execution`.", EXECUTION_FIELDS),
     (
         "Metadata",
         "Free data; these keys of the suite's own `metadata` are reserved.",
         METADATA_FIELDS,
     ),
-    (
-        "Assertion",
-        "What every assertion takes besides the options of its type.",
-        COMMON_FIELDS,
-    ),
+    ("Assertion", "What every assertion takes besides the options of its type.", COMMON_FIELDS),
 ];
 
 pub(super) fn files() -> Vec<Generated> {
@@ -88,29 +68,18 @@ fn assertions() -> String {
         }
         let _ = write!(page, "{}\n\n{}", lowered(kind.doc), table(kind.fields));
     }
-    let _ = write!(
-        page,
-        "## Options of every assertion\n\n{}",
-        table(COMMON_FIELDS)
-    );
+    let _ = write!(page, "## Options of every assertion\n\n{}", table(COMMON_FIELDS));
     page
 }
 
 fn providers() -> String {
-    let mut page = head(
-        "Target providers",
-        PROVIDERS.iter().map(|provider| provider.name),
-    );
+    let mut page = head("Target providers", PROVIDERS.iter().map(|provider| provider.name));
     for provider in PROVIDERS {
         let doc = lowered(provider.doc);
         let table = table(provider.fields);
         let _ = write!(page, "## {}\n\n{doc}\n\n{table}", provider.name);
     }
-    let _ = write!(
-        page,
-        "## Options of every target\n\n{}",
-        table(TARGET_FIELDS)
-    );
+    let _ = write!(page, "## Options of every target\n\n{}", table(TARGET_FIELDS));
     page
 }
 
@@ -144,11 +113,7 @@ fn lowered(doc: &str) -> String {
     let mut is_fenced = false;
     let lines = doc.trim().lines().map(|line| {
         is_fenced ^= line.starts_with("```");
-        if line.starts_with('#') && !is_fenced {
-            format!("#{line}")
-        } else {
-            line.to_owned()
-        }
+        if line.starts_with('#') && !is_fenced { format!("#{line}") } else { line.to_owned() }
     });
     lines.collect::<Vec<_>>().join("\n")
 }

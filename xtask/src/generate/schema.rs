@@ -9,14 +9,8 @@ pub(super) fn files() -> Vec<Generated> {
     vec![
         file("eval.schema.json", &schema::suite(Draft::D07)),
         file("eval.2020-12.schema.json", &schema::suite(Draft::D2020)),
-        file(
-            "targets.schema.json",
-            &evalrig_run::target::schema(Draft::D07),
-        ),
-        file(
-            "results.schema.json",
-            &evalrig_run::record::results_schema(Draft::D07),
-        ),
+        file("targets.schema.json", &evalrig_run::target::schema(Draft::D07)),
+        file("results.schema.json", &evalrig_run::record::results_schema(Draft::D07)),
         file("evals-json.schema.json", &schema::evals_json(Draft::D07)),
     ]
 }

@@ -43,11 +43,7 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     let place = output.place(context);
     let directory = place.parent().unwrap_or(&place);
     let root = context.root(&args.loading, &place);
-    let export = export::Context {
-        files: &Disk,
-        sources: first.findings.sources(),
-        root: &root,
-    };
+    let export = export::Context { files: &Disk, sources: first.findings.sources(), root: &root };
     let text = export::converted_yaml(suite, &export, directory);
     let mut files = Overlay::new(&Disk);
     files.insert(place.clone(), text.clone().into_bytes());
@@ -94,10 +90,7 @@ impl Reading {
     fn of(context: &Context, args: &Convert, path: &Utf8Path, files: &dyn Files) -> Self {
         let limits = context.limits(&args.loading);
         let root = context.root(&args.loading, path);
-        let world = evalrig_core::reader::World {
-            files,
-            ..context.world()
-        };
+        let world = evalrig_core::reader::World { files, ..context.world() };
         let request = LoadRequest::new(world, &limits, path, &root);
         let mut tests = CollectTests::default();
         let loaded = load(&request, ReadFindings::new(), &mut tests);
@@ -123,10 +116,8 @@ impl Reading {
         };
         let out = self.findings.diagnostics();
         let all = out.iter();
-        let mut diagnostics: Vec<Diagnostic> = all
-            .filter(|one| one.level.severity() >= least)
-            .cloned()
-            .collect();
+        let mut diagnostics: Vec<Diagnostic> =
+            all.filter(|one| one.level.severity() >= least).cloned().collect();
         if diagnostics.is_empty() {
             return;
         }
@@ -177,11 +168,7 @@ fn warn_of_new_errors(first: &Reading, second: &Reading, shown: &str) {
 
 enum Output {
     Stdout,
-    File {
-        path: Utf8PathBuf,
-        shown: String,
-        replaces: Replaces,
-    },
+    File { path: Utf8PathBuf, shown: String, replaces: Replaces },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -209,16 +196,8 @@ impl Output {
         if !args.force && path.symlink_metadata().is_ok() {
             return Err(exists(&shown));
         }
-        let replaces = if args.force {
-            Replaces::Anything
-        } else {
-            Replaces::Nothing
-        };
-        Ok(Self::File {
-            path,
-            shown,
-            replaces,
-        })
+        let replaces = if args.force { Replaces::Anything } else { Replaces::Nothing };
+        Ok(Self::File { path, shown, replaces })
     }
 
     /// The path of the suite; its own paths are relative to it.
@@ -238,12 +217,7 @@ impl Output {
     }
 
     fn write(&self, context: &Context, suite: &Suite, text: &str) -> Result<(), CommandError> {
-        let Self::File {
-            path,
-            shown,
-            replaces,
-        } = self
-        else {
+        let Self::File { path, shown, replaces } = self else {
             return print_text(text);
         };
         match write(path, text.as_bytes(), *replaces) {

@@ -31,11 +31,9 @@ pub fn run(args: &Explain) -> Result<Exit, CommandError> {
                 return Err(CommandError::CouldNotStart(unknown(name)));
             }
             match format {
-                TextOrJson::Text => found
-                    .iter()
-                    .map(|topic| topic.page())
-                    .collect::<Vec<_>>()
-                    .join("\n"),
+                TextOrJson::Text => {
+                    found.iter().map(|topic| topic.page()).collect::<Vec<_>>().join("\n")
+                }
                 TextOrJson::Json => as_json(&found),
             }
         }
@@ -63,12 +61,7 @@ fn named(name: &str) -> Vec<Topic> {
     let mut found: Vec<Topic> = Vec::new();
     found.extend(kind_named(&name).map(Topic::Assertion));
     found.extend(provider_named(&name).map(Topic::Provider));
-    found.extend(
-        codes()
-            .into_iter()
-            .find(|code| code.name == name)
-            .map(Topic::Diagnostic),
-    );
+    found.extend(codes().into_iter().find(|code| code.name == name).map(Topic::Diagnostic));
     found
 }
 
@@ -133,11 +126,7 @@ fn capitalised(text: &str) -> String {
 }
 
 fn quoted(names: &[&str]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn options(title: &str, fields: &[Field]) -> String {
@@ -174,12 +163,7 @@ fn index() -> String {
 
 /// A name and the first sentence of its documentation.
 fn entry(name: &str, doc: &str) -> String {
-    let paragraph = doc
-        .trim()
-        .split("\n\n")
-        .next()
-        .unwrap_or("")
-        .replace('\n', " ");
+    let paragraph = doc.trim().split("\n\n").next().unwrap_or("").replace('\n', " ");
     let end = paragraph.find(". ").map_or(paragraph.len(), |at| at + 1);
     format!("{name:<28} {}\n", &paragraph[..end])
 }

@@ -17,9 +17,7 @@ pub fn run(context: &Context, args: &Init) -> Result<Exit, CommandError> {
     let shown = args.directory.as_deref().unwrap_or(".");
     let directory = context.absolute(shown);
     if directory.exists() && !directory.is_dir() {
-        return Err(CommandError::CouldNotStart(format!(
-            "`{shown}` is not a directory"
-        )));
+        return Err(CommandError::CouldNotStart(format!("`{shown}` is not a directory")));
     }
     let files = [("EVAL.yaml", SUITE), (".evalrig/targets.yaml", TARGETS)];
     let existing = files.iter().find(|(name, _)| directory.join(name).exists());

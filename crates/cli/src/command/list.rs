@@ -27,15 +27,12 @@ pub fn run(context: &Context, args: &List) -> Result<Exit, CommandError> {
         }
     }
     if suites.is_empty() && exit == Exit::Success {
-        return Err(CommandError::NothingSelected(
-            "no suite was found".to_owned(),
-        ));
+        return Err(CommandError::NothingSelected("no suite was found".to_owned()));
     }
     let text = match args.format {
-        TextOrJson::Text => suites
-            .iter()
-            .map(|(one, loaded)| as_text(context, one, loaded))
-            .collect(),
+        TextOrJson::Text => {
+            suites.iter().map(|(one, loaded)| as_text(context, one, loaded)).collect()
+        }
         TextOrJson::Json => as_json(context, &suites),
     };
     print_text(&text)?;
@@ -67,15 +64,8 @@ fn place_of(one: &FoundSuite, sources: &Sources, test: &Test) -> String {
 }
 
 fn tags(test: &Test) -> Vec<String> {
-    let tags = test
-        .metadata
-        .get("tags")
-        .and_then(Value::as_list)
-        .unwrap_or_default();
-    tags.iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect()
+    let tags = test.metadata.get("tags").and_then(Value::as_list).unwrap_or_default();
+    tags.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// The types of all assertions, members of composites included, each once.
@@ -91,13 +81,7 @@ fn types(assertions: &[NamedAssertion], found: &mut Vec<String>) {
 
 fn skills(assertions: &[NamedAssertion], found: &mut BTreeSet<String>) {
     for named in assertions {
-        found.extend(
-            named
-                .assertion
-                .check
-                .trigger()
-                .map(|trigger| trigger.skill.clone()),
-        );
+        found.extend(named.assertion.check.trigger().map(|trigger| trigger.skill.clone()));
         skills(named.assertion.check.members(), found);
     }
 }
@@ -105,42 +89,21 @@ fn skills(assertions: &[NamedAssertion], found: &mut BTreeSet<String>) {
 fn as_text(context: &Context, one: &FoundSuite, loaded: &LoadedSuite) -> String {
     let Suite { name, tests, .. } = &loaded.suite;
     let noun = if tests.len() == 1 { "test" } else { "tests" };
-    let mut text = format!(
-        "{} ({name}, {} {noun})\n",
-        shown(context, &one.path),
-        tests.len()
-    );
-    let widest = tests
-        .iter()
-        .map(|test| test.id.as_str().chars().count())
-        .max()
-        .unwrap_or(0);
-    let places: Vec<String> = tests
-        .iter()
-        .map(|test| place_of(one, &loaded.sources, test))
-        .collect();
+    let mut text = format!("{} ({name}, {} {noun})\n", shown(context, &one.path), tests.len());
+    let widest = tests.iter().map(|test| test.id.as_str().chars().count()).max().unwrap_or(0);
+    let places: Vec<String> =
+        tests.iter().map(|test| place_of(one, &loaded.sources, test)).collect();
     let column = places.iter().map(|place| place.chars().count()).max();
     let column = column.unwrap_or(0).clamp(4, 48) + 2;
     for (test, place) in tests.iter().zip(places) {
         let mut kinds = Vec::new();
         types(&test.assertions, &mut kinds);
         let tags = tags(test);
-        let tags = if tags.is_empty() {
-            String::new()
-        } else {
-            format!("  [{}]", tags.join(", "))
-        };
-        let skip = if test.skip.is_some() {
-            "  (skipped)"
-        } else {
-            ""
-        };
+        let tags = if tags.is_empty() { String::new() } else { format!("  [{}]", tags.join(", ")) };
+        let skip = if test.skip.is_some() { "  (skipped)" } else { "" };
         let id = test.id.as_str();
         let pad = " ".repeat(widest.min(48).saturating_sub(id.chars().count()));
-        text.push_str(&format!(
-            "{place:>column$}  {id}{pad}  {}{tags}{skip}\n",
-            kinds.join(", ")
-        ));
+        text.push_str(&format!("{place:>column$}  {id}{pad}  {}{tags}{skip}\n", kinds.join(", ")));
     }
     loaded.secrets.redact(&text)
 }
@@ -166,9 +129,7 @@ fn as_json(context: &Context, suites: &[(&FoundSuite, LoadedSuite)]) -> String {
     root.insert("schemaVersion", 1u64);
     root.insert("suites", list);
     let text = Value::Map(root).to_json(JsonStyle::Pretty) + "\n";
-    suites
-        .iter()
-        .fold(text, |text, (_, loaded)| loaded.secrets.redact(&text))
+    suites.iter().fold(text, |text, (_, loaded)| loaded.secrets.redact(&text))
 }
 
 fn test_json(context: &Context, one: &FoundSuite, sources: &Sources, test: &Test) -> Value {

@@ -15,24 +15,16 @@ pub(super) fn notify(context: &Context) -> impl FnMut(Notice<'_>) {
     move |notice| match notice {
         Notice::Message(text) => print_message(&text),
         Notice::Warning(text) if !is_quiet => print_message(&text),
-        Notice::Diagnostics {
-            sources,
-            secrets,
-            diagnostics,
-        } if !is_quiet => show_notable(context, sources, diagnostics, secrets),
+        Notice::Diagnostics { sources, secrets, diagnostics } if !is_quiet => {
+            show_notable(context, sources, diagnostics, secrets)
+        }
         Notice::Warning(_) | Notice::Diagnostics { .. } => {}
     }
 }
 
 /// Prints why a suite cannot be run.
 pub(super) fn show_refusal(context: &Context, refusal: SuiteRefusal) {
-    let SuiteRefusal {
-        sources,
-        secrets,
-        diagnostics,
-        messages,
-        missing,
-    } = refusal;
+    let SuiteRefusal { sources, secrets, diagnostics, messages, missing } = refusal;
     show_notable(context, &sources, diagnostics, &secrets);
     for message in messages {
         print_message(&message);

@@ -19,29 +19,22 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, CommandError> {
     let path = context.absolute(file);
     let problem = match Disk.kind(&path) {
         None => Some(format!("`{file}` does not exist")),
-        Some(EntryKind::Directory) => Some(format!(
-            "`{file}` is a directory; `evalrig list {file}` lists its suites"
-        )),
+        Some(EntryKind::Directory) => {
+            Some(format!("`{file}` is a directory; `evalrig list {file}` lists its suites"))
+        }
         Some(_) => None,
     };
     if let Some(problem) = problem {
         return Err(CommandError::CouldNotStart(problem));
     }
     context.check(&args.loading)?;
-    let one = FoundSuite {
-        path,
-        origin: Origin::Named,
-    };
+    let one = FoundSuite { path, origin: Origin::Named };
     let Some(mut loaded) = load(context, &args.loading, &one)? else {
         return Err(CommandError::not_a_suite(file));
     };
     if let Some(id) = id {
-        let known: Vec<String> = loaded
-            .suite
-            .tests
-            .iter()
-            .map(|test| test.id.as_str().to_owned())
-            .collect();
+        let known: Vec<String> =
+            loaded.suite.tests.iter().map(|test| test.id.as_str().to_owned()).collect();
         loaded.suite.tests.retain(|test| test.id.as_str() == id);
         if loaded.suite.tests.is_empty() {
             let near = evalrig_core::diagnostic::did_you_mean(id, known.iter().map(String::as_str));
@@ -52,11 +45,7 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, CommandError> {
         }
     }
     let root = context.root(&args.loading, &one.path);
-    let export = export::Context {
-        files: &Disk,
-        sources: &loaded.sources,
-        root: &root,
-    };
+    let export = export::Context { files: &Disk, sources: &loaded.sources, root: &root };
     let directory = one.path.parent().unwrap_or(&one.path);
     let value = match (args.format, id) {
         (YamlOrJson::Yaml, _) => export::suite_document(&loaded.suite, &export, directory),
@@ -87,12 +76,9 @@ fn redacted(value: Value, secrets: &Secrets) -> Value {
     match value {
         _ if secrets.is_empty() => value,
         Value::String(text) => Value::String(secrets.redact(&text)),
-        Value::List(items) => Value::List(
-            items
-                .into_iter()
-                .map(|item| redacted(item, secrets))
-                .collect(),
-        ),
+        Value::List(items) => {
+            Value::List(items.into_iter().map(|item| redacted(item, secrets)).collect())
+        }
         Value::Map(map) => Value::Map(
             map.iter()
                 .map(|(key, value)| (secrets.redact(key), redacted(value.clone(), secrets)))

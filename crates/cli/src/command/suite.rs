@@ -42,10 +42,7 @@ pub fn load(
     let mut tests = CollectTests::default();
     let read = read(context, loading, one, &mut tests)?;
     Ok(read.map(|read| LoadedSuite {
-        suite: Suite {
-            tests: tests.0,
-            ..read.suite
-        },
+        suite: Suite { tests: tests.0, ..read.suite },
         sources: read.sources,
         secrets: read.secrets,
     }))
@@ -66,12 +63,7 @@ pub fn read(
         Ok(sound) => {
             let (suite, findings) = sound.into_parts();
             let (sources, rest, secrets) = findings.into_parts();
-            Ok(Some(Read {
-                suite,
-                sources,
-                secrets,
-                rest,
-            }))
+            Ok(Some(Read { suite, sources, secrets, rest }))
         }
         Err(LoadError::Blocked(findings)) => {
             let (sources, blocking, secrets) = findings.into_blocking();

@@ -35,10 +35,7 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, CommandError> {
         return Err(CommandError::CouldNotStart(message));
     }
     context.check(&args.loading)?;
-    let one = FoundSuite {
-        path,
-        origin: Origin::Named,
-    };
+    let one = FoundSuite { path, origin: Origin::Named };
     let directory = one.path.parent().unwrap_or(&one.path);
     let root = context.root(&args.loading, &one.path);
     let mut stream = Stream(Transpiler::new(options(args, directory, &root)));
@@ -101,16 +98,8 @@ fn options<'a>(
         audience: args.audience,
         layout: args.layout,
         no_skill: args.no_skill,
-        criteria: if args.no_criteria {
-            CriteriaMode::Omitted
-        } else {
-            CriteriaMode::Kept
-        },
-        prompts: if args.inline_prompts {
-            PromptMode::Inlined
-        } else {
-            PromptMode::AsWritten
-        },
+        criteria: if args.no_criteria { CriteriaMode::Omitted } else { CriteriaMode::Kept },
+        prompts: if args.inline_prompts { PromptMode::Inlined } else { PromptMode::AsWritten },
     }
 }
 
@@ -119,13 +108,7 @@ fn print_diagnostics(context: &Context, read: &mut Read, done: &Transpiled) {
     let mut all: Vec<Diagnostic> = std::mem::take(&mut read.rest)
         .into_iter()
         .filter(|one| one.level.severity() == Severity::Error)
-        .map(|one| {
-            if one.level.blocks_transpile() {
-                one
-            } else {
-                one.level(Level::Warning)
-            }
-        })
+        .map(|one| if one.level.blocks_transpile() { one } else { one.level(Level::Warning) })
         .collect();
     // Loading has reported these already, with better places.
     let said: HashSet<_> = all.iter().map(|one| (one.code.name, one.test)).collect();
@@ -157,24 +140,11 @@ fn finish(
             "`--stdout` prints one file, but there are several: {names}; use `--out DIR`"
         )));
     }
-    let foreign = if args.force {
-        Foreign::Replace
-    } else {
-        Foreign::Keep
-    };
-    let states = if args.stdout {
-        Vec::new()
-    } else {
-        placement.states()
-    };
+    let foreign = if args.force { Foreign::Replace } else { Foreign::Keep };
+    let states = if args.stdout { Vec::new() } else { placement.states() };
     let writes = !args.stdout && !args.check;
-    if let Some(refusal) = writes
-        .then(|| placement.refusal(&states, foreign))
-        .flatten()
-    {
-        return Err(CommandError::CouldNotStart(format!(
-            "nothing was written: {refusal}"
-        )));
+    if let Some(refusal) = writes.then(|| placement.refusal(&states, foreign)).flatten() {
+        return Err(CommandError::CouldNotStart(format!("nothing was written: {refusal}")));
     }
     let is_denied = args.deny_loss && !losses.list.is_empty();
     if is_denied || !context.global.quiet {

@@ -26,9 +26,7 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, CommandError> {
     let mut check = Check::run(context, args, &found)?;
     let mut fixed = 0;
     if args.fix {
-        let repaired = repair(&Disk, check, |files| {
-            Check::run_on(context, args, &found, files)
-        })?;
+        let repaired = repair(&Disk, check, |files| Check::run_on(context, args, &found, files))?;
         if args.diff {
             return fix::show(context, &repaired);
         }
@@ -45,11 +43,7 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, CommandError> {
         let noun = if fixed == 1 { "place" } else { "places" };
         print_message(&format!("fixed {fixed} {noun}"));
     }
-    Ok(if errors > 0 {
-        Exit::Failure
-    } else {
-        Exit::Success
-    })
+    Ok(if errors > 0 { Exit::Failure } else { Exit::Success })
 }
 
 /// The result of one pass over the files.
@@ -87,11 +81,7 @@ impl Check {
         files: &dyn Files,
     ) -> Result<Self, CommandError> {
         let mut check = Self {
-            findings: if args.strict {
-                ReadFindings::strict()
-            } else {
-                ReadFindings::new()
-            },
+            findings: if args.strict { ReadFindings::strict() } else { ReadFindings::new() },
             files: 0,
             tests: 0,
         };
@@ -113,16 +103,10 @@ impl Check {
         names: &mut HashMap<String, Span>,
         files: &dyn Files,
     ) {
-        let world = evalrig_core::reader::World {
-            files,
-            ..context.world()
-        };
+        let world = evalrig_core::reader::World { files, ..context.world() };
         let root = context.root(&args.loading, &one.path);
         let known = targets.names_for(self, context, &one.path, &root, files);
-        let limits = ReadPolicy {
-            targets: known,
-            ..context.limits(&args.loading)
-        };
+        let limits = ReadPolicy { targets: known, ..context.limits(&args.loading) };
         let request = LoadRequest::new(world, &limits, &one.path, &root).origin(one.origin);
         let findings = std::mem::take(&mut self.findings);
         let loaded = read::load(&request, findings, &mut DiscardTests);
@@ -172,11 +156,7 @@ impl Check {
         };
         let mut out = BufWriter::new(io::stdout().lock());
         match format_named(format, context.look()) {
-            Some(format) => written(
-                format
-                    .render(&findings, &mut out)
-                    .and_then(|()| out.flush()),
-            ),
+            Some(format) => written(format.render(&findings, &mut out).and_then(|()| out.flush())),
             None => Ok(()),
         }
     }
@@ -201,15 +181,9 @@ impl TargetFiles {
             && Disk.kind(file) != Some(EntryKind::File)
         {
             let shown = args.targets.as_deref().unwrap_or_default();
-            return Err(CommandError::CouldNotStart(format!(
-                "`{shown}` is not a file"
-            )));
+            return Err(CommandError::CouldNotStart(format!("`{shown}` is not a file")));
         }
-        Ok(Self {
-            chosen,
-            files: HashMap::new(),
-            quiet: HashMap::new(),
-        })
+        Ok(Self { chosen, files: HashMap::new(), quiet: HashMap::new() })
     }
 
     /// The target names that a suite may use.
@@ -246,10 +220,7 @@ impl TargetFiles {
         if let Some(known) = self.quiet.get(file) {
             return known.clone();
         }
-        let world = evalrig_core::reader::World {
-            files,
-            ..context.world()
-        };
+        let world = evalrig_core::reader::World { files, ..context.world() };
         let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
         let targets = read_targets(world, &mut sources, &mut out, file, root);
         let names = targets.map_or(TargetNames::Unchecked, |targets| targets.target_names());
@@ -268,10 +239,7 @@ impl TargetFiles {
         if let Some(known) = self.files.get(file) {
             return known.clone();
         }
-        let world = evalrig_core::reader::World {
-            files,
-            ..context.world()
-        };
+        let world = evalrig_core::reader::World { files, ..context.world() };
         let (sources, out) = check.findings.parts_mut();
         let targets = read_targets(world, sources, out, file, root);
         let names = match targets {

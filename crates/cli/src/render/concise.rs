@@ -49,10 +49,7 @@ mod tests {
 
     #[test]
     fn a_clean_report_has_the_last_line_too() {
-        assert_eq!(
-            Fixture::new().show(&Concise),
-            "0 errors, 0 warnings in 2 files (14 tests)\n"
-        );
+        assert_eq!(Fixture::new().show(&Concise), "0 errors, 0 warnings in 2 files (14 tests)\n");
     }
 
     #[test]

@@ -14,19 +14,11 @@ pub static DUPLICATE: Code = Code {
     doc: "Two tests of a suite have\nthe same id. Ids name results.\n\n## Example\n",
 };
 
-pub static BROKEN: Code = Code {
-    name: "broken",
-    level: Level::Warning,
-    family: Family::Syntax,
-    doc: "",
-};
+pub static BROKEN: Code =
+    Code { name: "broken", level: Level::Warning, family: Family::Syntax, doc: "" };
 
-pub static REMARK: Code = Code {
-    name: "remark",
-    level: Level::Note,
-    family: Family::Conformance,
-    doc: "",
-};
+pub static REMARK: Code =
+    Code { name: "remark", level: Level::Note, family: Family::Conformance, doc: "" };
 
 #[derive(Debug, Default)]
 pub struct Fixture {
@@ -82,8 +74,7 @@ impl Fixture {
 
     pub fn show(&self, renderer: &dyn Render) -> String {
         let mut out = Vec::new();
-        self.with(|findings| renderer.render(findings, &mut out))
-            .unwrap();
+        self.with(|findings| renderer.render(findings, &mut out)).unwrap();
         String::from_utf8(out).unwrap()
     }
 }

@@ -78,11 +78,7 @@ impl Full {
     }
 
     fn paint(self, style: Style, word: &str) -> String {
-        if self.color {
-            format!("{style}{word}{style:#}")
-        } else {
-            word.to_owned()
-        }
+        if self.color { format!("{style}{word}{style:#}") } else { word.to_owned() }
     }
 }
 
@@ -97,17 +93,8 @@ struct Canvas<'a> {
 impl<'a> Canvas<'a> {
     fn new(full: Full, findings: &'a Findings<'a>) -> Self {
         let width = full.width.unwrap_or(WIDTH).max(NARROWEST);
-        let renderer = if full.color {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
-        Self {
-            findings,
-            renderer: renderer.term_width(width),
-            width,
-            masked: masked(findings),
-        }
+        let renderer = if full.color { Renderer::styled() } else { Renderer::plain() };
+        Self { findings, renderer: renderer.term_width(width), width, masked: masked(findings) }
     }
 
     fn draw(&self, diagnostic: &Diagnostic) -> String {
@@ -116,9 +103,8 @@ impl<'a> Canvas<'a> {
             Severity::Warning => Level::WARNING,
             Severity::Note => Level::NOTE,
         };
-        let title = level
-            .primary_title(self.paragraph(&diagnostic.message))
-            .id(diagnostic.code.name);
+        let title =
+            level.primary_title(self.paragraph(&diagnostic.message)).id(diagnostic.code.name);
         let mut group = Group::with_title(title);
         let mut places = Vec::new();
         for (source, cluster) in self.clusters(diagnostic) {
@@ -174,11 +160,7 @@ impl<'a> Canvas<'a> {
         let text = self.masked.get(&id).map_or(source.text(), String::as_str);
         let window = Window::new(source, text, cluster, self.width);
         let marks = cluster.spots.iter().zip(window.marks).map(|(spot, mark)| {
-            let kind = if spot.primary {
-                AnnotationKind::Primary
-            } else {
-                AnnotationKind::Context
-            };
+            let kind = if spot.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
             kind.span(mark).label(spot.label.clone())
         });
         let context = window.context.into_iter();
@@ -196,12 +178,7 @@ impl<'a> Canvas<'a> {
         };
         let path = self.findings.path_of(Span::new(id, 0, 0));
         let place = spot.place;
-        format!(
-            "{}:{}:{}",
-            text::single_line(&path),
-            place.line,
-            place.column
-        )
+        format!("{}:{}:{}", text::single_line(&path), place.line, place.column)
     }
 
     fn source(&self, id: SourceId) -> &'a Source {
@@ -258,10 +235,7 @@ mod tests {
     use super::*;
     use evalrig_core::source::Position;
 
-    const PLAIN: Full = Full {
-        color: false,
-        width: Some(80),
-    };
+    const PLAIN: Full = Full { color: false, width: Some(80) };
 
     /// Everything above the last lines.
     fn drawn(fixture: &Fixture) -> String {
@@ -405,11 +379,8 @@ warning[broken]: n
     #[test]
     fn a_long_line_is_cut_around_each_place() {
         let mut fixture = Fixture::new();
-        let text = format!(
-            "{{{}\"here\": {}1}}",
-            "\"key\": 12, ".repeat(10_000),
-            "[1, 2], ".repeat(1000)
-        );
+        let text =
+            format!("{{{}\"here\": {}1}}", "\"key\": 12, ".repeat(10_000), "[1, 2], ".repeat(1000));
         let file = fixture.file("a.json", &text);
         let here = fixture.find(file, "here", 0);
         let fault = Diagnostic::new(&BROKEN, here, "m").label("this");
@@ -438,10 +409,7 @@ warning[broken]: n
     #[test]
     fn an_excerpt_has_the_places_of_its_file() {
         let mut fixture = Fixture::new();
-        let first = Position {
-            line: 700,
-            column: 3,
-        };
+        let first = Position { line: 700, column: 3 };
         let line = fixture.excerpt("d.jsonl", "{\"id\": 1}", first, 9000);
         fixture.report(Diagnostic::new(&BROKEN, fixture.find(line, "1", 0), "m"));
         let expected = "\
@@ -502,11 +470,7 @@ warning[broken]: a ***
         let file = fixture.file("a.yaml", "a\n");
         let fault = |code| Diagnostic::new(code, Span::new(file, 0, 1), "m");
         fixture.report(fault(&REMARK));
-        assert!(
-            fixture
-                .show(&PLAIN)
-                .ends_with("\n\nall good: 2 files, 14 tests\n")
-        );
+        assert!(fixture.show(&PLAIN).ends_with("\n\nall good: 2 files, 14 tests\n"));
         fixture.report(fault(&BROKEN));
         let end = "\n\nwarning: 1 warning in 2 files (14 tests)\n";
         assert!(fixture.show(&PLAIN).ends_with(end));
@@ -532,10 +496,7 @@ warning[broken]: a ***
 
     #[test]
     fn colour_is_only_used_when_asked_for() {
-        let colored = Full {
-            color: true,
-            width: None,
-        };
+        let colored = Full { color: true, width: None };
         let text = duplicate().show(&colored);
         assert!(text.contains("\u{1b}[0m"));
         assert!(text.contains("evals/EVAL.yaml:5:9\n"));

@@ -31,11 +31,8 @@ fn command(findings: &Findings, diagnostic: &Diagnostic) -> String {
     let start = findings.sources.position(diagnostic.span);
     let end = findings.sources.end_position(diagnostic.span);
     // GitHub throws an annotation's columns away when it has several lines.
-    let end_column = if start.line == end.line {
-        format!(",endColumn={}", end.column)
-    } else {
-        String::new()
-    };
+    let end_column =
+        if start.line == end.line { format!(",endColumn={}", end.column) } else { String::new() };
     format!(
         "::{kind} file={},line={},col={},endLine={}{end_column},title={}::{}",
         property(&findings.path_of(diagnostic.span)),

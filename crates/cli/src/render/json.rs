@@ -109,12 +109,8 @@ fn entry<'a>(findings: &Findings<'a>, diagnostic: &'a Diagnostic) -> Entry<'a> {
         column: start.column,
         end_line: end.line,
         end_column: end.column,
-        related: related
-            .map(|related| place(findings, related.span, &related.message))
-            .collect(),
-        fix: findings
-            .fix_without_secrets(diagnostic)
-            .map(|fix| repair(findings, fix)),
+        related: related.map(|related| place(findings, related.span, &related.message)).collect(),
+        fix: findings.fix_without_secrets(diagnostic).map(|fix| repair(findings, fix)),
     }
 }
 
@@ -138,10 +134,7 @@ fn repair<'a>(findings: &Findings, fix: &'a Fix) -> Repair<'a> {
             text: &edit.text,
         }
     };
-    Repair {
-        safe: true,
-        edits: fix.edits.iter().map(change).collect(),
-    }
+    Repair { safe: true, edits: fix.edits.iter().map(change).collect() }
 }
 
 #[cfg(test)]

@@ -51,12 +51,7 @@ pub type Make = fn(OutputStyle) -> Box<dyn Render>;
 
 /// Every format by its name, the default first.
 pub const FORMATS: &[(&str, Make)] = &[
-    ("full", |look| {
-        Box::new(Full {
-            color: look.color,
-            width: look.width,
-        })
-    }),
+    ("full", |look| Box::new(Full { color: look.color, width: look.width })),
     ("concise", |_| Box::new(Concise)),
     ("json", |_| Box::new(Json)),
     ("github", |_| Box::new(Github)),
@@ -77,11 +72,7 @@ pub fn format_named(name: &str, look: OutputStyle) -> Option<Box<dyn Render>> {
 pub fn sort(diagnostics: &mut [Diagnostic], sources: &Sources) {
     diagnostics.sort_by_cached_key(|diagnostic| {
         let path = sources.get(diagnostic.span.source).path().as_str();
-        (
-            path,
-            sources.position(diagnostic.span),
-            diagnostic.code.name,
-        )
+        (path, sources.position(diagnostic.span), diagnostic.code.name)
     });
 }
 
@@ -96,8 +87,7 @@ impl Findings<'_> {
     /// The file of a span as it is shown: relative below the working directory.
     fn path_of(&self, span: Span) -> String {
         let path = self.sources.get(span.source).path();
-        self.redact(&text::shown_path(path, self.working_directory))
-            .into_owned()
+        self.redact(&text::shown_path(path, self.working_directory)).into_owned()
     }
 
     /// The message, and the help on a line of its own: for formats that have one text only.
@@ -113,10 +103,7 @@ impl Findings<'_> {
     fn fix_without_secrets<'d>(&self, diagnostic: &'d Diagnostic) -> Option<&'d Fix> {
         let fix = diagnostic.fix.as_ref()?;
         let clean = |text: &str| self.redact(text) == text;
-        fix.edits
-            .iter()
-            .all(|edit| clean(&edit.text))
-            .then_some(fix)
+        fix.edits.iter().all(|edit| clean(&edit.text)).then_some(fix)
     }
 }
 
@@ -128,10 +115,7 @@ mod tests {
     #[test]
     fn every_format_is_found_by_its_name() {
         for (name, _) in FORMATS {
-            assert!(
-                format_named(name, OutputStyle::default()).is_some(),
-                "{name}"
-            );
+            assert!(format_named(name, OutputStyle::default()).is_some(), "{name}");
         }
         assert!(format_named("xml", OutputStyle::default()).is_none());
     }
@@ -184,9 +168,7 @@ mod tests {
     fn paths_outside_the_working_directory_stay_absolute() {
         let mut fixture = Fixture::new();
         let inside = fixture.file("evals/EVAL.yaml", "");
-        let outside = fixture
-            .sources
-            .add_file("/worker/x.yaml".into(), String::new(), 0);
+        let outside = fixture.sources.add_file("/worker/x.yaml".into(), String::new(), 0);
         fixture.with(|findings| {
             assert_eq!(findings.path_of(Span::new(inside, 0, 0)), "evals/EVAL.yaml");
             assert_eq!(findings.path_of(Span::new(outside, 0, 0)), "/worker/x.yaml");

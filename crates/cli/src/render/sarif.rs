@@ -109,10 +109,7 @@ fn physical(findings: &Findings, span: Span) -> SarifPhysicalLocation {
 }
 
 fn artifact(findings: &Findings, span: Span) -> SarifArtifactLocation {
-    SarifArtifactLocation {
-        uri: uri(&findings.path_of(span)),
-        uri_base_id: None,
-    }
+    SarifArtifactLocation { uri: uri(&findings.path_of(span)), uri_base_id: None }
 }
 
 fn region(findings: &Findings, span: Span) -> SarifRegion {
@@ -140,16 +137,11 @@ fn repair(findings: &Findings, fix: &Fix) -> SarifFix {
         };
         match changes.iter_mut().find(same) {
             Some(change) => change.replacements.push(replacement),
-            None => changes.push(SarifArtifactChange {
-                artifact_location,
-                replacements: vec![replacement],
-            }),
+            None => changes
+                .push(SarifArtifactChange { artifact_location, replacements: vec![replacement] }),
         }
     }
-    SarifFix {
-        description: text(findings.redact(&fix.title)),
-        artifact_changes: changes,
-    }
+    SarifFix { description: text(findings.redact(&fix.title)), artifact_changes: changes }
 }
 
 #[cfg(test)]
@@ -220,10 +212,7 @@ mod tests {
         let mut fixture = Fixture::new();
         let a = fixture.file("a.yaml", "abc");
         let b = fixture.file("b.yaml", "abc");
-        let edit = |source, at| Edit {
-            span: Span::new(source, at, at + 1),
-            text: String::new(),
-        };
+        let edit = |source, at| Edit { span: Span::new(source, at, at + 1), text: String::new() };
         let span = Span::new(a, 0, 1);
         let fix = Fix::new("remove", vec![edit(a, 0), edit(b, 1), edit(a, 2)]);
         fixture.report(Diagnostic::new(&BROKEN, span, "m").fix(fix));

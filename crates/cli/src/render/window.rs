@@ -125,11 +125,7 @@ pub struct Cluster {
 impl Cluster {
     fn new(spot: Spot) -> Self {
         let (lines, columns) = extent(&spot);
-        Self {
-            spots: vec![spot],
-            lines,
-            columns,
-        }
+        Self { spots: vec![spot], lines, columns }
     }
 
     fn take(&mut self, spot: Spot, width: usize) -> Result<(), Spot> {
@@ -185,9 +181,7 @@ impl Window {
         let slack = 4 * width;
         let left = cluster.columns.start.saturating_sub(slack);
         let right = cluster.columns.end + slack;
-        let blank = text[line_range(source, cluster.lines.start)]
-            .trim()
-            .is_empty();
+        let blank = text[line_range(source, cluster.lines.start)].trim().is_empty();
         let alone = blank && cluster.lines.start > 1;
         let first = cluster.lines.start - u32::from(alone);
 
@@ -270,10 +264,7 @@ mod tests {
     fn tall_spans_are_marked_on_their_first_line() {
         let text = "line\n".repeat(100);
         let found = window(&text, 7, 400, 100);
-        assert_eq!(
-            (found.text.as_str(), found.marks[0].clone()),
-            ("line", 2..4)
-        );
+        assert_eq!((found.text.as_str(), found.marks[0].clone()), ("line", 2..4));
     }
 
     #[test]

@@ -99,9 +99,7 @@ fn search_path(programs: &Path) -> OsString {
     let binary = Path::new(env!("CARGO_BIN_EXE_evalrig"));
     let own = binary.parent().expect("a directory").to_owned();
     let inherited = env::var_os("PATH").unwrap_or_default();
-    let all = [own, programs.to_owned()]
-        .into_iter()
-        .chain(env::split_paths(&inherited));
+    let all = [own, programs.to_owned()].into_iter().chain(env::split_paths(&inherited));
     env::join_paths(all).expect("a search path")
 }
 
@@ -140,10 +138,7 @@ pub fn run(name: &str, markdown: &str, programs: &Path) {
             let shown: Vec<&str> = step.output.trim_end().lines().collect();
             let lines: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
             let command = &step.command;
-            assert!(
-                fits(&shown, &lines),
-                "{name}: `{command}` prints:\n{printed}{complaint}"
-            );
+            assert!(fits(&shown, &lines), "{name}: `{command}` prints:\n{printed}{complaint}");
             let code = output.status.code();
             assert_eq!(code, Some(step.code), "{name}: `{command}`\n{complaint}");
         }

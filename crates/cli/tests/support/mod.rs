@@ -1,8 +1,5 @@
 //! A project in a directory of its own, and the binary run inside it.
-#![allow(
-    dead_code,
-    reason = "every test file uses another part of this support"
-)]
+#![allow(dead_code, reason = "every test file uses another part of this support")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -186,11 +183,7 @@ impl Running {
     pub fn of(mut command: Command) -> Self {
         let [out, err] = [(); 2].map(|()| NamedTempFile::new().expect("a file"));
         let writer = |file: &NamedTempFile| file.reopen().expect("a file");
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(writer(&out))
-            .stderr(writer(&err))
-            .spawn();
+        let child = command.stdin(Stdio::null()).stdout(writer(&out)).stderr(writer(&err)).spawn();
         let child = child.expect("the binary starts");
         Self { child, out, err }
     }
@@ -228,11 +221,7 @@ impl Running {
     pub fn end(mut self) -> Ran {
         wait_until("the end of the program", || self.is_over());
         let status = self.child.wait().expect("a child");
-        Ran {
-            code: status.code(),
-            out: printed(&self.out),
-            err: printed(&self.err),
-        }
+        Ran { code: status.code(), out: printed(&self.out), err: printed(&self.err) }
     }
 }
 

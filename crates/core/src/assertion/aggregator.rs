@@ -163,12 +163,7 @@ impl AggregatorKind {
 }
 
 static FIELDS: &[Field] = &[
-    Field::new(
-        "type",
-        Shape::Choice(AggregatorKind::WORDS),
-        "how scores are combined",
-    )
-    .required(),
+    Field::new("type", Shape::Choice(AggregatorKind::WORDS), "how scores are combined").required(),
     Field::new(
         "weights",
         Shape::MapOf(&AMOUNT),
@@ -286,11 +281,7 @@ pub(super) fn read_aggregation(
         };
     }
     let bound = Bound::new(node, &[FIELDS], options.reader.out());
-    let options = &mut Options {
-        reader: options.reader,
-        fields: &bound,
-        owner: "aggregator",
-    };
+    let options = &mut Options { reader: options.reader, fields: &bound, owner: "aggregator" };
     let Some(entry) = options.get("type") else {
         let help = format!("it is {}", list_words(AggregatorKind::WORDS));
         return Err(options.missing(options.head(), "this aggregator has no `type`", help));
@@ -469,10 +460,7 @@ mod tests {
                 "aggregator: {type: safety_gate, required: [safety, safety]}",
                 r#"{"type":"safety_gate","required":["safety"],"threshold":0.6}"#,
             ),
-            (
-                "aggregator: all_or_nothing",
-                r#"{"type":"all_or_nothing","threshold":0.7}"#,
-            ),
+            ("aggregator: all_or_nothing", r#"{"type":"all_or_nothing","threshold":0.7}"#),
             (
                 "aggregator: {type: threshold, threshold: 0.5}",
                 r#"{"type":"threshold","threshold":0.5}"#,
@@ -485,30 +473,15 @@ mod tests {
     #[test]
     fn faults_of_aggregators() {
         for (written, faults) in [
-            (
-                "aggregator: {type: code_judge, path: x}",
-                &["unsupported-aggregator"][..],
-            ),
+            ("aggregator: {type: code_judge, path: x}", &["unsupported-aggregator"][..]),
             ("aggregator: weighted-average", &["unsupported-aggregator"]),
             ("aggregator: {weights: {safety: 1}}", &["missing-option"]),
             ("aggregator: safety_gate", &["missing-option"]),
-            (
-                "aggregator: {type: safety_gate, required: []}",
-                &["missing-option"],
-            ),
-            (
-                "aggregator: {type: safety_gate, required: [safty]}",
-                &["unknown-member"],
-            ),
+            ("aggregator: {type: safety_gate, required: []}", &["missing-option"]),
+            ("aggregator: {type: safety_gate, required: [safty]}", &["unknown-member"]),
             ("aggregator: threshold", &["missing-option"]),
-            (
-                "aggregator: {type: threshold, threshold: 2}",
-                &["out-of-range"],
-            ),
-            (
-                "aggregator: {type: minimum, threshold: 0.5}",
-                &["unknown-field"],
-            ),
+            ("aggregator: {type: threshold, threshold: 2}", &["out-of-range"]),
+            ("aggregator: {type: minimum, threshold: 0.5}", &["unknown-field"]),
             ("aggregator: [minimum]", &["wrong-type"]),
             (
                 "aggregator: {type: weighted_average, weights: {safety: 1}}",

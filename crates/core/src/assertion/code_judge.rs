@@ -66,13 +66,9 @@ assert:
 };
 
 pub(super) static FIELDS: &[Field] = &[
-    Field::new(
-        "script",
-        script::SHAPE,
-        "a list is run directly, a string through `sh -c`",
-    )
-    .also(&["command"])
-    .required(),
+    Field::new("script", script::SHAPE, "a list is run directly, a string through `sh -c`")
+        .also(&["command"])
+        .required(),
     CWD,
     TIMEOUT,
 ];
@@ -86,9 +82,7 @@ fn read(
     let setup = read_setup(options);
     let entry = options.require("script")?;
     let command = read_command(options, &entry)?;
-    Ok(Box::new(CodeJudge {
-        script: setup?.with(command),
-    }))
+    Ok(Box::new(CodeJudge { script: setup?.with(command) }))
 }
 
 /// `target: {max_calls: …}` lets the scripts of another tool call a model.
@@ -177,10 +171,7 @@ mod tests {
     #[test]
     fn a_list_and_a_text_are_scripts() {
         for (script, sentence) in [
-            (
-                "[python3, ./judges/check.py, --fast]",
-                "python3 ./judges/check.py --fast",
-            ),
+            ("[python3, ./judges/check.py, --fast]", "python3 ./judges/check.py --fast"),
             ("'exit 0'", "exit 0"),
         ] {
             let yaml = format!("- {{type: code_judge, script: {script}}}");
@@ -207,10 +198,7 @@ mod tests {
         let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, ["stray-config", "stray-config"]);
         let config = Value::from(assertions[0].common.config.clone());
-        assert_eq!(
-            config.to_json(JsonStyle::Compact),
-            r#"{"max":7,"unit":"words"}"#
-        );
+        assert_eq!(config.to_json(JsonStyle::Compact), r#"{"max":7,"unit":"words"}"#);
     }
 
     #[test]

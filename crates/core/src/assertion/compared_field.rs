@@ -43,11 +43,7 @@ static FIELD: &[Field] = &[
         "the field must be present even if no value is expected; default false",
     ),
     Field::new("weight", AMOUNT, "share in the score; default 1"),
-    Field::new(
-        "tolerance",
-        AMOUNT,
-        "for `numeric_tolerance`: maximum difference; default 0",
-    ),
+    Field::new("tolerance", AMOUNT, "for `numeric_tolerance`: maximum difference; default 0"),
     Field::new(
         "relative",
         Shape::Boolean,
@@ -87,9 +83,8 @@ impl ComparedField {
             let required = options.boolean("required");
             let weight = options.optional("weight", read_weight);
             let matching = read_matching(options)?;
-            let expected = options.optional("expected", |options, entry| {
-                read_expected(options, entry, &matching)
-            });
+            let expected = options
+                .optional("expected", |options, entry| read_expected(options, entry, &matching));
             Ok(Self {
                 path: parsed?,
                 span: path?.value.span(),
@@ -231,11 +226,8 @@ fn read_expected(
             _ => short_span(entry.value),
         };
         let name = entry.key.scalar_text().unwrap_or("expected");
-        let message = format!(
-            "`{name}` does not fit `match: {}`: {}",
-            matching.word(),
-            mismatch.reason()
-        );
+        let message =
+            format!("`{name}` does not fit `match: {}`: {}", matching.word(), mismatch.reason());
         options.report(Diagnostic::new(&INVALID_EXPECTED, span, message).help(mismatch.help()))
     })
 }

@@ -141,10 +141,7 @@ fn read(
     let aggregation = read_aggregation(options, &members)?;
     threshold?;
     report_zero_weight(options, &entry, &members, &aggregation)?;
-    Ok(Box::new(Composite {
-        members,
-        aggregation,
-    }))
+    Ok(Box::new(Composite { members, aggregation }))
 }
 
 /// `threshold` beside `type: assert-set` is a gate on the composite itself.
@@ -236,9 +233,7 @@ impl Check for Composite {
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
-        self.assertions()
-            .flat_map(|assertion| assertion.sentences())
-            .collect()
+        self.assertions().flat_map(|assertion| assertion.sentences()).collect()
     }
 
     fn faults_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
@@ -276,10 +271,7 @@ mod tests {
     #[test]
     fn members_are_there_and_have_names_of_their_own() {
         assert_eq!(read("- {type: composite}").names(), ["missing-option"]);
-        assert_eq!(
-            read("- {type: composite, assert: []}").names(),
-            ["missing-option"]
-        );
+        assert_eq!(read("- {type: composite, assert: []}").names(), ["missing-option"]);
         let yaml = "- {type: composite, assertions: [{type: script, name: a, script: x}, \
                     {type: script, name: a, script: y}]}";
         assert_eq!(read(yaml).names(), ["duplicate-member-name"]);
@@ -292,14 +284,7 @@ mod tests {
         let yaml = "- {type: assert-set, threshold: 0.5, assert: [Is brief]}";
         let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, [""; 0]);
-        assert_eq!(
-            assertions[0]
-                .common
-                .required
-                .to_value()
-                .to_json(JsonStyle::Compact),
-            "0.5"
-        );
+        assert_eq!(assertions[0].common.required.to_value().to_json(JsonStyle::Compact), "0.5");
         assert!(assertions[0].check.needs_judge());
         let yaml = "- {type: assert-set, threshold: 0.5, required: true, assert: [Is brief]}";
         assert_eq!(read(yaml).names(), ["conflicting-fields"]);
@@ -322,11 +307,7 @@ mod tests {
         let found = read(yaml);
         let faults = &found.diagnostics;
         let places = found.marked();
-        assert!(
-            faults
-                .iter()
-                .all(|fault| fault.code.name == "gate-under-negate")
-        );
+        assert!(faults.iter().all(|fault| fault.code.name == "gate-under-negate"));
         assert_eq!(places, ["0.9", "true", "safety_gate", "0.5"]);
     }
 
@@ -335,10 +316,7 @@ mod tests {
         let yaml = "- {type: composite, negate: true, assert: [Is kind, \
                     {type: rubrics, negate: true, criteria: Is rude}]}";
         let (assertions, _) = read(yaml).parts();
-        assert_eq!(
-            assertions[0].sentences(),
-            ["NOT: Is kind", "NOT: NOT: Is rude"]
-        );
+        assert_eq!(assertions[0].sentences(), ["NOT: Is kind", "NOT: NOT: Is rude"]);
     }
 
     #[test]
@@ -355,11 +333,8 @@ mod tests {
     #[test]
     fn faults_in_a_test_come_from_members_too() {
         let (assertions, _) = read("- {type: composite, assert: [{type: llm-judge}]}").parts();
-        let test = TestView {
-            criteria: None,
-            expected_output: None,
-            span: assertions[0].common.span,
-        };
+        let test =
+            TestView { criteria: None, expected_output: None, span: assertions[0].common.span };
         let faults = assertions[0].check.faults_in(&test, test.span);
         assert_eq!(faults[0].code.name, "missing-option");
     }

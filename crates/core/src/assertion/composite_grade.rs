@@ -22,30 +22,17 @@ pub(super) fn grade(
     let gate_miss = aggregation.gate_miss(early.iter().map(|(_, grade)| grade));
     let is_decided =
         gate_miss.is_some() || early.iter().any(|(_, grade)| fault_of(grade).is_some());
-    let rest: Vec<usize> = (0..members.len())
-        .filter(|at| !first.contains(at))
-        .collect();
+    let rest: Vec<usize> = (0..members.len()).filter(|at| !first.contains(at)).collect();
     let late = if is_decided {
-        rest.iter()
-            .map(|at| (*at, skipped_grade(&members[*at], NOT_RUN)))
-            .collect()
+        rest.iter().map(|at| (*at, skipped_grade(&members[*at], NOT_RUN))).collect()
     } else {
         match grade_some(context, members, &rest) {
             Ok(grades) => grades,
             Err(asks) => return Step::Ask(asks),
         }
     };
-    let grades = in_order(
-        early.into_iter().chain(late).collect(),
-        members,
-        aggregation,
-    );
-    Step::Done(conclude(
-        grades,
-        aggregation,
-        gate_miss,
-        context.options.pass,
-    ))
+    let grades = in_order(early.into_iter().chain(late).collect(), members, aggregation);
+    Step::Done(conclude(grades, aggregation, gate_miss, context.options.pass))
 }
 
 /// Members with their index in the list, or what they have to ask.
@@ -61,11 +48,7 @@ fn grade_some(
             Step::Ask(more) => asks.extend(more),
         }
     }
-    if asks.is_empty() {
-        Ok(grades)
-    } else {
-        Err(asks)
-    }
+    if asks.is_empty() { Ok(grades) } else { Err(asks) }
 }
 
 fn in_order(
@@ -113,9 +96,7 @@ fn combined_grade(
     gate_miss: Option<String>,
     pass: f64,
 ) -> Grade {
-    let faults = members
-        .iter()
-        .find_map(|member| Some((member, fault_of(member)?)));
+    let faults = members.iter().find_map(|member| Some((member, fault_of(member)?)));
     if let Some((member, fault)) = faults {
         let message = format!("`{}`: {}", member.name, fault.message);
         return Grade::Errored(Fault::new(fault.stage, fault.kind, message));
@@ -168,10 +149,7 @@ fn aggregate(
             let share = Score::of_share(passing as f64 / members.len() as f64);
             findings.add(Finding {
                 holds: share.reaches(threshold.value()),
-                text: format!(
-                    "{passing} of {} members pass (needs {threshold})",
-                    members.len()
-                ),
+                text: format!("{passing} of {} members pass (needs {threshold})", members.len()),
             });
             share
         }
@@ -201,9 +179,7 @@ mod tests {
 
     /// A script that scores what its only argument says; `error` fails.
     fn scripted(ask: &Ask) -> Answer {
-        let Question::Script(script) = &ask.question else {
-            panic!("asks {ask:?}")
-        };
+        let Question::Script(script) = &ask.question else { panic!("asks {ask:?}") };
         let word = script.command.last().expect("an argument");
         match word.as_str() {
             "error" => Answer::Failed(Fault::new(Stage::Script, FaultKind::Start, "no such file")),
@@ -257,11 +233,7 @@ mod tests {
                 0.75,
             ),
         ] {
-            assert_eq!(
-                score(&composite(aggregator, members)),
-                expected,
-                "{aggregator}"
-            );
+            assert_eq!(score(&composite(aggregator, members)), expected, "{aggregator}");
         }
     }
 
@@ -271,13 +243,8 @@ mod tests {
         let grade = graded(&composite(gate, &[("quality", "0.7"), ("safety", "0.5")]));
         assert_eq!(grade.gate, Some(Gate::Missed));
         assert_eq!(grade.members[0].grade, Grade::Skipped(NOT_RUN.to_owned()));
-        let Grade::Graded(marks) = grade.grade else {
-            panic!("graded")
-        };
-        assert_eq!(
-            marks.misses,
-            ["Safety gate: 'safety' scored 0.5, below 0.6"]
-        );
+        let Grade::Graded(marks) = grade.grade else { panic!("graded") };
+        assert_eq!(marks.misses, ["Safety gate: 'safety' scored 0.5, below 0.6"]);
     }
 
     #[test]
@@ -285,9 +252,7 @@ mod tests {
         let members = [("a", "0.9"), ("b", "0.1")];
         let aggregator = "{type: threshold, threshold: 0.9}";
         let grade = graded(&composite(aggregator, &members));
-        let Grade::Graded(marks) = grade.grade else {
-            panic!("graded")
-        };
+        let Grade::Graded(marks) = grade.grade else { panic!("graded") };
         assert_eq!(marks.score.value(), 0.5);
         assert_eq!(marks.misses, ["1 of 2 members pass (needs 0.9)"]);
         assert_eq!(grade.gate, None);

@@ -105,11 +105,7 @@ fn several(
     quantifier: Quantifier,
     case: CaseSensitivity,
 ) -> ReadResult<Box<dyn Check>> {
-    Ok(Box::new(ContainsSeveral {
-        values: read_text_values(options)?,
-        quantifier,
-        case,
-    }))
+    Ok(Box::new(ContainsSeveral { values: read_text_values(options)?, quantifier, case }))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,12 +161,7 @@ impl Check for Contains {
     fn grade(&self, context: &GradingContext<'_>) -> Step {
         let output = self.case.normalize(&context.evidence.transcript.answer);
         let is_found = output.contains(&*self.case.normalize(&self.value));
-        Marks::when(
-            is_found,
-            || self.case.hit(&self.value),
-            || self.case.miss(&self.value),
-        )
-        .into()
+        Marks::when(is_found, || self.case.hit(&self.value), || self.case.miss(&self.value)).into()
     }
 }
 
@@ -212,10 +203,8 @@ impl Check for ContainsSeveral {
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
         let output = self.case.normalize(&context.evidence.transcript.answer);
-        let (found, absent): (Vec<&String>, Vec<&String>) = self
-            .values
-            .iter()
-            .partition(|value| output.contains(&*self.case.normalize(value)));
+        let (found, absent): (Vec<&String>, Vec<&String>) =
+            self.values.iter().partition(|value| output.contains(&*self.case.normalize(value)));
         let holds = match self.quantifier {
             Quantifier::Any => !found.is_empty(),
             Quantifier::All => absent.is_empty(),
@@ -267,13 +256,7 @@ mod tests {
                 &["Output contains '$22,500'"],
                 &[],
             ),
-            (
-                "contains, value: Alice",
-                "alice",
-                0.0,
-                &[],
-                &["Output does not contain 'Alice'"],
-            ),
+            ("contains, value: Alice", "alice", 0.0, &[], &["Output does not contain 'Alice'"]),
             (
                 "icontains, value: Alice",
                 "alice",
@@ -301,13 +284,7 @@ mod tests {
     #[test]
     fn the_examples_of_the_format_for_several_texts() {
         check(&[
-            (
-                "contains-any, value: [cat, dog]",
-                "a dog",
-                1.0,
-                &["Output contains 'dog'"],
-                &[],
-            ),
+            ("contains-any, value: [cat, dog]", "a dog", 1.0, &["Output contains 'dog'"], &[]),
             (
                 "contains-all, value: [cat, dog]",
                 "a dog",
@@ -319,20 +296,14 @@ mod tests {
                 "icontains-any, value: [CAT, DOG]",
                 "Cat, DOG",
                 1.0,
-                &[
-                    "Output contains 'CAT' (ignoring case)",
-                    "Output contains 'DOG' (ignoring case)",
-                ],
+                &["Output contains 'CAT' (ignoring case)", "Output contains 'DOG' (ignoring case)"],
                 &[],
             ),
             (
                 "icontains-all, value: [CAT, dog]",
                 "Cat, DOG",
                 1.0,
-                &[
-                    "Output contains 'CAT' (ignoring case)",
-                    "Output contains 'dog' (ignoring case)",
-                ],
+                &["Output contains 'CAT' (ignoring case)", "Output contains 'dog' (ignoring case)"],
                 &[],
             ),
         ]);
@@ -341,13 +312,7 @@ mod tests {
     #[test]
     fn none_of_several_texts_is_one_miss() {
         check(&[
-            (
-                "contains-any, value: [a, b]",
-                "x",
-                0.0,
-                &[],
-                &["Output contains none of: 'a', 'b'"],
-            ),
+            ("contains-any, value: [a, b]", "x", 0.0, &[], &["Output contains none of: 'a', 'b'"]),
             (
                 "icontains-any, value: [a, b]",
                 "x",
@@ -368,20 +333,8 @@ mod tests {
     #[test]
     fn nothing_is_trimmed_and_an_empty_output_contains_nothing() {
         check(&[
-            (
-                "contains, value: 'a '",
-                "a",
-                0.0,
-                &[],
-                &["Output does not contain 'a '"],
-            ),
-            (
-                "contains, value: a",
-                "",
-                0.0,
-                &[],
-                &["Output does not contain 'a'"],
-            ),
+            ("contains, value: 'a '", "a", 0.0, &[], &["Output does not contain 'a '"]),
+            ("contains, value: a", "", 0.0, &[], &["Output does not contain 'a'"]),
             (
                 "icontains, value: ÉCOLE",
                 "l’école",

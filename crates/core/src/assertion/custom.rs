@@ -61,12 +61,8 @@ pub(super) static FIELDS: &[Field] = &[
 ];
 
 /// Where judge scripts are found, in each directory from the suite's up to the root.
-const DIRECTORIES: &[&str] = &[
-    ".evalrig/judges",
-    ".agentv/judges",
-    ".agentv/assertions",
-    ".agentv/graders",
-];
+const DIRECTORIES: &[&str] =
+    &[".evalrig/judges", ".agentv/judges", ".agentv/assertions", ".agentv/graders"];
 
 pub(super) fn read(
     options: &mut Options<'_, '_, '_>,
@@ -79,10 +75,7 @@ pub(super) fn read(
     };
     let setup = read_setup(options);
     take_config_keys(options, context, ConfigKeys::Accepted);
-    Ok(Box::new(CustomCheck {
-        type_name: type_name.to_owned(),
-        script: setup?.with(command?),
-    }))
+    Ok(Box::new(CustomCheck { type_name: type_name.to_owned(), script: setup?.with(command?) }))
 }
 
 fn find_script(options: &mut Options<'_, '_, '_>) -> Option<Command> {
@@ -102,9 +95,8 @@ fn find_script(options: &mut Options<'_, '_, '_>) -> Option<Command> {
         .take_while(|directory| directory.starts_with(&reader.root))
         .map(ToOwned::to_owned)
         .collect();
-    let directories = above
-        .iter()
-        .flat_map(|above| DIRECTORIES.iter().map(|name| above.join(name)));
+    let directories =
+        above.iter().flat_map(|above| DIRECTORIES.iter().map(|name| above.join(name)));
     for directory in directories {
         // Most do not exist; `kind_of` caches its answers.
         if reader.kind_of(&directory) != Some(EntryKind::Directory) {
@@ -135,9 +127,7 @@ fn find_in(reader: &mut Reader<'_>, directory: &Utf8PathBuf, name: &str) -> Opti
 fn is_file_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('.')
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }
 
 fn report_unknown_type(options: &mut Options<'_, '_, '_>) -> Reported {
@@ -152,9 +142,7 @@ fn report_unknown_type(options: &mut Options<'_, '_, '_>) -> Reported {
         ),
         None => "`evalrig explain` lists all types".to_owned(),
     };
-    let place = options
-        .get("type")
-        .map_or(options.head(), |entry| entry.value.span());
+    let place = options.get("type").map_or(options.head(), |entry| entry.value.span());
     let message = format!("unknown assertion type `{}`", shorten(name));
     options.report(Diagnostic::new(&UNKNOWN_ASSERTION_TYPE, place, message).help(help))
 }
@@ -201,10 +189,7 @@ mod tests {
             let (assertions, faults) = read_with(files(), &yaml).parts();
             assert_eq!(faults, [""; 0], "{name}");
             let config = Value::from(assertions[0].common.config.clone());
-            assert_eq!(
-                config.to_json(JsonStyle::Compact),
-                r#"{"max":50,"script_args":["a"]}"#
-            );
+            assert_eq!(config.to_json(JsonStyle::Compact), r#"{"max":50,"script_args":["a"]}"#);
         }
     }
 
@@ -216,10 +201,7 @@ mod tests {
             .with("/p/.evalrig/judges/tone.sh", "");
         let (assertions, _) = read_with(files, "- {type: tone}").parts();
         let options = Value::from(assertions[0].check.options());
-        assert_eq!(
-            options.to_json(JsonStyle::Compact),
-            r#"{"timeout_seconds":60}"#
-        );
+        assert_eq!(options.to_json(JsonStyle::Compact), r#"{"timeout_seconds":60}"#);
     }
 
     #[test]
@@ -264,21 +246,9 @@ mod tests {
                 .with("/p/.evalrig/judges/sub/b.py", "")
                 .with("/p/.evalrig/judges/.hidden.py", "")
         };
-        for name in [
-            "../x",
-            "sub/b",
-            ".hidden",
-            "'a\\0'",
-            "''",
-            "..",
-            "/p/.evalrig/x",
-        ] {
+        for name in ["../x", "sub/b", ".hidden", "'a\\0'", "''", "..", "/p/.evalrig/x"] {
             let yaml = format!("- {{type: {name}}}");
-            assert_eq!(
-                read_with(files(), &yaml).names(),
-                ["unknown-assertion-type"],
-                "{name}"
-            );
+            assert_eq!(read_with(files(), &yaml).names(), ["unknown-assertion-type"], "{name}");
         }
     }
 }

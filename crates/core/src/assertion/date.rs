@@ -20,12 +20,7 @@ const MONTHS: [&str; 12] = [
 
 /// Years have at most four digits.
 fn calendar_date(year: u32, month: u32, day: u32) -> Option<Date> {
-    Date::new(
-        i16::try_from(year).ok()?,
-        i8::try_from(month).ok()?,
-        i8::try_from(day).ok()?,
-    )
-    .ok()
+    Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
 /// A time of day. Unlike `jiff::civil::Time`, it allows a leap second.
@@ -69,20 +64,14 @@ impl Moment {
     }
 
     fn on(date: Date) -> Self {
-        Self {
-            date,
-            instant: None,
-        }
+        Self { date, instant: None }
     }
 
     /// `offset` is in minutes ahead of UTC.
     fn at(date: Date, time: TimeOfDay, offset: i64) -> Self {
         let midnight = date.duration_since(Date::ZERO).as_secs();
         let seconds = i64::from(time.hour * 3600 + time.minute * 60 + time.second);
-        Self {
-            date,
-            instant: Some((midnight + seconds - offset * 60, time.nanosecond)),
-        }
+        Self { date, instant: Some((midnight + seconds - offset * 60, time.nanosecond)) }
     }
 
     /// Compares instants if both sides have a time, else calendar dates.
@@ -148,19 +137,15 @@ impl DateFormat {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
-            let found = WORDS
-                .iter()
-                .find_map(|(word, part)| Some((rest.strip_prefix(word)?, *part)));
+            let found =
+                WORDS.iter().find_map(|(word, part)| Some((rest.strip_prefix(word)?, *part)));
             let (behind, part) =
                 found.unwrap_or((&rest[first.len_utf8()..], DatePart::Literal(first)));
             parts.push(part);
             rest = behind;
         }
         check_parts(&parts)?;
-        Ok(Self {
-            text: text.to_owned(),
-            parts,
-        })
+        Ok(Self { text: text.to_owned(), parts })
     }
 
     pub(super) fn text(&self) -> &str {
@@ -172,10 +157,7 @@ fn check_parts(parts: &[DatePart]) -> Result<(), &'static str> {
     let count = |is: fn(&DatePart) -> bool| parts.iter().filter(|part| is(part)).count();
     let years = count(|part| matches!(part, DatePart::Year | DatePart::ShortYear));
     let months = count(|part| {
-        matches!(
-            part,
-            DatePart::Month(_) | DatePart::MonthAbbreviation | DatePart::MonthName
-        )
+        matches!(part, DatePart::Month(_) | DatePart::MonthAbbreviation | DatePart::MonthName)
     });
     let days = count(|part| matches!(part, DatePart::Day(_)));
     let hours = count(|part| *part == DatePart::Hour);
@@ -206,11 +188,7 @@ fn read_parts(parts: &[DatePart], text: &str) -> Option<Moment> {
             DatePart::Year => year = scan.digits(4, 4)?,
             DatePart::ShortYear => {
                 let short = scan.digits(2, 2)?;
-                year = if short < 69 {
-                    2000 + short
-                } else {
-                    1900 + short
-                };
+                year = if short < 69 { 2000 + short } else { 1900 + short };
             }
             DatePart::Month(least) => month = scan.digits(least, 2)?,
             DatePart::MonthAbbreviation => month = scan.month(|name| &name[..3])?,
@@ -250,9 +228,7 @@ fn read_iso(text: &str) -> Option<Moment> {
     scan.skip(&['T', 't', ' '])?;
     let time = read_iso_time(&mut scan)?;
     let offset = read_zone(&mut scan)?;
-    scan.rest
-        .is_empty()
-        .then_some(Moment::at(date, time, offset))
+    scan.rest.is_empty().then_some(Moment::at(date, time, offset))
 }
 
 /// `10:30`, `10:30:05.25`, and the same without colons.
@@ -290,11 +266,7 @@ fn read_zone(scan: &mut DateScanner<'_>) -> Option<i64> {
     };
     let hours = scan.digits(2, 2)?;
     let has_colon = scan.skip(&[':']).is_some();
-    let minutes = if scan.rest.is_empty() && !has_colon {
-        0
-    } else {
-        scan.digits(2, 2)?
-    };
+    let minutes = if scan.rest.is_empty() && !has_colon { 0 } else { scan.digits(2, 2)? };
     (hours < 24 && minutes < 60).then(|| sign * i64::from(hours * 60 + minutes))
 }
 
@@ -393,10 +365,7 @@ mod tests {
         assert!(agree("2025-01-15T10:30:00Z", "2025-01-15T11:30:00+01:00"));
         assert!(agree("2025-01-15T23:30-02:00", "2025-01-16 01:30"));
         assert!(agree("20250115T103000Z", "2025-01-15T10:30Z"));
-        assert!(agree(
-            "2025-01-15T10:30:00.5z",
-            "2025-01-15t10:30:00,500+0000"
-        ));
+        assert!(agree("2025-01-15T10:30:00.5z", "2025-01-15t10:30:00,500+0000"));
         assert!(!agree("2025-01-15T10:30:00.5", "2025-01-15T10:30:00.25"));
         for text in [
             "2025-01-15T24:00",
@@ -431,10 +400,7 @@ mod tests {
         assert_eq!(by("DD/MM/YYYY", "05/03/2024"), read("2024-03-05"));
         assert_eq!(by("M/D/YY", "3/5/24"), read("2024-03-05"));
         assert_eq!(by("M/D/YY", "12/25/99"), read("1999-12-25"));
-        assert_eq!(
-            by("YYYY.MM.DD HH:mm", "2024.03.05 14:07"),
-            read("2024-03-05T14:07")
-        );
+        assert_eq!(by("YYYY.MM.DD HH:mm", "2024.03.05 14:07"), read("2024-03-05T14:07"));
         assert_eq!(by("DD/MM/YYYY", "5/3/2024"), None);
         // Other formats are still accepted.
         assert_eq!(by("DD/MM/YYYY", "2024-03-05"), read("2024-03-05"));
@@ -447,10 +413,7 @@ mod tests {
             ("YYYY-mm-DD", "it has no month"),
             ("YYYY-MM", "it has no day"),
             ("DD/DD/MM/YYYY", "it has the same part twice"),
-            (
-                "YYYY-MM-DD mm",
-                "minutes need hours, and seconds need minutes",
-            ),
+            ("YYYY-MM-DD mm", "minutes need hours, and seconds need minutes"),
             ("", "it has no year"),
         ] {
             assert_eq!(DateFormat::parse(format), Err(reason), "{format}");

@@ -27,8 +27,7 @@ pub(super) fn is_part_of(part: &Map, whole: &Map) -> bool {
             .all(|(key, value)| whole.get(key).is_some_and(|other| are_equal(value, other)));
     }
     let whole: HashMap<&str, &Value> = whole.iter().collect();
-    part.iter()
-        .all(|(key, value)| whole.get(key).is_some_and(|other| are_equal(value, other)))
+    part.iter().all(|(key, value)| whole.get(key).is_some_and(|other| are_equal(value, other)))
 }
 
 /// `1` and `1.0` are equal. Two integers are compared digit by digit, because floats

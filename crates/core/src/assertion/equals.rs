@@ -132,30 +132,19 @@ mod tests {
     fn only_white_space_round_the_output_is_ignored() {
         let hit = ["Output exactly equals: 42"];
         let miss = ["Output differs from: 42"];
-        for (output, holds) in [
-            (" 42\n", true),
-            ("42.", false),
-            ("", false),
-            ("4 2", false),
-            ("\u{2003}42", true),
-        ] {
+        for (output, holds) in
+            [(" 42\n", true), ("42.", false), ("", false), ("4 2", false), ("\u{2003}42", true)]
+        {
             let found = marks("{type: equals, value: '42'}", output);
             assert_eq!(found.score.value(), f64::from(u8::from(holds)), "{output}");
-            if holds {
-                assert_eq!(found.hits, hit)
-            } else {
-                assert_eq!(found.misses, miss)
-            }
+            if holds { assert_eq!(found.hits, hit) } else { assert_eq!(found.misses, miss) }
         }
     }
 
     #[test]
     fn a_long_value_is_cut_where_it_is_quoted() {
         let found = marks(&format!("{{type: equals, value: {}}}", "x".repeat(300)), "");
-        assert_eq!(
-            found.misses,
-            [format!("Output differs from: {}…", "x".repeat(200))]
-        );
+        assert_eq!(found.misses, [format!("Output differs from: {}…", "x".repeat(200))]);
     }
 
     #[test]
@@ -177,18 +166,8 @@ mod tests {
         for (kind, value, output, text) in [
             ("starts-with", "Hello", "  Hello Bob\n", Ok("starts with")),
             ("ends-with", "Bob", "  Hello Bob\n", Ok("ends with")),
-            (
-                "starts-with",
-                "Hello",
-                "Oh, Hello Bob!",
-                Err("does not start with"),
-            ),
-            (
-                "ends-with",
-                "Bob",
-                "Oh, Hello Bob!",
-                Err("does not end with"),
-            ),
+            ("starts-with", "Hello", "Oh, Hello Bob!", Err("does not start with")),
+            ("ends-with", "Bob", "Oh, Hello Bob!", Err("does not end with")),
             ("starts-with", " Hello ", "Hello", Ok("starts with")),
             ("ends-with", " Hello ", "Hello", Ok("ends with")),
             ("starts-with", "hello", "Hello", Err("does not start with")),

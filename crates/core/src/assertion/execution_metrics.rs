@@ -52,17 +52,9 @@ const FRACTION: Shape = Shape::Number { min: 0.0, max: 1.0 };
 static FIELDS: &[Field] = &[
     Field::new("max_tool_calls", COUNT, "maximum number of tool calls"),
     Field::new("max_llm_calls", COUNT, "maximum number of model calls"),
-    Field::new(
-        "max_tokens",
-        COUNT,
-        "maximum number of tokens, input and output together",
-    ),
+    Field::new("max_tokens", COUNT, "maximum number of tokens, input and output together"),
     Field::new("max_input_tokens", COUNT, "maximum number of input tokens"),
-    Field::new(
-        "max_output_tokens",
-        COUNT,
-        "maximum number of output tokens",
-    ),
+    Field::new("max_output_tokens", COUNT, "maximum number of output tokens"),
     Field::new("max_duration_ms", COUNT, "maximum duration in milliseconds"),
     Field::new("max_cost_usd", AMOUNT, "maximum cost in US dollars"),
     Field::new(
@@ -115,10 +107,7 @@ const LIMITS: [(&str, Metric); 7] = [
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn Check>> {
     let limits = read_limits(options, &LIMITS);
     let exploration = Exploration::read(options)?;
-    let metrics = ExecutionMetrics {
-        limits: limits?,
-        exploration,
-    };
+    let metrics = ExecutionMetrics { limits: limits?, exploration };
     if metrics.limits.is_empty() && metrics.exploration.is_none() {
         let help = "add a limit such as `max_tool_calls`";
         return Err(report_no_limits(options, help));
@@ -141,15 +130,8 @@ struct Exploration {
 }
 
 impl Exploration {
-    const TOOLS: [&'static str; 7] = [
-        "read",
-        "grep",
-        "glob",
-        "search",
-        "list",
-        "websearch",
-        "webfetch",
-    ];
+    const TOOLS: [&'static str; 7] =
+        ["read", "grep", "glob", "search", "list", "websearch", "webfetch"];
 
     /// Tolerance and tools have no effect without a target; they are checked nevertheless.
     fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<Self>> {
@@ -264,11 +246,7 @@ mod tests {
         let said = |role| Message::new(role, vec![Block::Text("x".to_owned())]);
         Transcript {
             calls: Some(vec![call("Bash"); 8]),
-            tokens: Some(Tokens {
-                input: 1500,
-                output: 500,
-                cached: 0,
-            }),
+            tokens: Some(Tokens { input: 1500, output: 500, cached: 0 }),
             cost_usd: Some(0.12),
             duration_ms: Some(3000),
             ..Transcript::of_messages(vec![
@@ -287,16 +265,11 @@ mod tests {
 
     #[test]
     fn all_limits_must_hold() {
-        let found = trial(
-            "max_tool_calls: 10, max_duration_ms: 5000, max_cost_usd: 0.10",
-            measured(),
-        )
-        .marks();
+        let found =
+            trial("max_tool_calls: 10, max_duration_ms: 5000, max_cost_usd: 0.10", measured())
+                .marks();
         assert_eq!(found.score.value(), 0.0);
-        assert_eq!(
-            found.hits,
-            ["tool calls 8 <= 10", "duration 3000 ms <= 5000 ms"]
-        );
+        assert_eq!(found.hits, ["tool calls 8 <= 10", "duration 3000 ms <= 5000 ms"]);
         assert_eq!(found.misses, ["cost 0.12 USD > 0.10 USD"]);
         let found = trial("max_tool_calls: 10, max_duration_ms: 5000", measured()).marks();
         assert_eq!(found.score.value(), 1.0);
@@ -314,10 +287,7 @@ mod tests {
             ("max_cost_usd: 0.120", "cost 0.12 USD <= 0.120 USD"),
         ] {
             let found = trial(options, measured()).marks();
-            assert_eq!(
-                (found.score.value(), found.hits),
-                (1.0, vec![hit.to_owned()])
-            );
+            assert_eq!((found.score.value(), found.hits), (1.0, vec![hit.to_owned()]));
         }
         for (options, miss) in [
             ("max_tool_calls: 7", "tool calls 8 > 7"),
@@ -325,10 +295,7 @@ mod tests {
             ("max_tokens: 0", "tokens 2000 > 0"),
         ] {
             let found = trial(options, measured()).marks();
-            assert_eq!(
-                (found.score.value(), found.misses),
-                (0.0, vec![miss.to_owned()])
-            );
+            assert_eq!((found.score.value(), found.misses), (0.0, vec![miss.to_owned()]));
         }
     }
 
@@ -344,10 +311,7 @@ mod tests {
             ("target_exploration_ratio: 0.5", "tool calls"),
         ] {
             for duration in [1, 9] {
-                let transcript = Transcript {
-                    duration_ms: Some(5),
-                    ..Transcript::of_text("ok")
-                };
+                let transcript = Transcript { duration_ms: Some(5), ..Transcript::of_text("ok") };
                 let options = format!("{option}, max_duration_ms: {duration}");
                 let fault = trial(&options, transcript).fault();
                 assert_eq!(fault.message, format!("not measured: {what}"), "{options}");
@@ -410,10 +374,7 @@ mod tests {
     #[test]
     fn limits_come_out_in_the_order_of_the_format() {
         let found = read("- {type: execution-metrics, max_cost_usd: 0.10, max_tool_calls: 8}");
-        assert_eq!(
-            found.options(),
-            r#"{"max_tool_calls":8,"max_cost_usd":0.10}"#
-        );
+        assert_eq!(found.options(), r#"{"max_tool_calls":8,"max_cost_usd":0.10}"#);
         assert_eq!(found.sentences(), ["Execution within metric bounds"]);
     }
 
@@ -438,9 +399,6 @@ mod tests {
             "- {type: execution-metrics, max_tokens: many, max_cost_usd: -1, \
              target_exploration_ratio: 2, exploration_tools: []}",
         );
-        assert_eq!(
-            found.names(),
-            ["wrong-type", "out-of-range", "out-of-range", "empty-value"]
-        );
+        assert_eq!(found.names(), ["wrong-type", "out-of-range", "out-of-range", "empty-value"]);
     }
 }

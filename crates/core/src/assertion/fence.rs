@@ -41,20 +41,14 @@ fn find(text: &str) -> Option<FencedBlock> {
         match &open {
             None => open = Fence::opened_by(line).map(|fence| (fence, next)),
             Some((fence, start)) if fence.is_closed_by(line) => {
-                return Some(FencedBlock {
-                    content: *start..at,
-                    end: Some(next),
-                });
+                return Some(FencedBlock { content: *start..at, end: Some(next) });
             }
             Some(_) => {}
         }
         at = next;
     }
     let (_, start) = open?;
-    Some(FencedBlock {
-        content: start..text.len(),
-        end: None,
-    })
+    Some(FencedBlock { content: start..text.len(), end: None })
 }
 
 /// The content of the fence around the whole text, which is trimmed.

@@ -87,12 +87,7 @@ No output could ever match it.
 }
 
 static FIELDS: &[Field] = &[
-    Field::new(
-        "fields",
-        Shape::NonEmptyList(&FIELD_SHAPE),
-        "the fields to compare",
-    )
-    .required(),
+    Field::new("fields", Shape::NonEmptyList(&FIELD_SHAPE), "the fields to compare").required(),
     Field::new(
         "aggregation",
         Shape::Choice(FieldAggregation::WORDS),
@@ -165,10 +160,7 @@ fn read(options: &mut Options<'_, '_, '_>, _: &mut EntryContext<'_>) -> ReadResu
                 .help("give at least one field a weight"),
         ));
     }
-    Ok(Box::new(FieldAccuracy {
-        fields,
-        aggregation,
-    }))
+    Ok(Box::new(FieldAccuracy { fields, aggregation }))
 }
 
 /// The value with which fields are compared that have no `expected`.
@@ -189,9 +181,7 @@ struct FieldAccuracy {
 impl Check for FieldAccuracy {
     fn options(&self) -> Map {
         let fields: Vec<Value> = self.fields.iter().map(ComparedField::to_value).collect();
-        Map::new()
-            .with("fields", fields)
-            .with("aggregation", self.aggregation.word())
+        Map::new().with("fields", fields).with("aggregation", self.aggregation.word())
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
@@ -205,29 +195,20 @@ impl Check for FieldAccuracy {
             return Marks::new(Score::ZERO, Vec::new(), misses).into();
         };
         let expected = context.evidence.test.expected_output.as_ref();
-        self.compare(&output, expected)
-            .map_or_else(Step::from, Step::from)
+        self.compare(&output, expected).map_or_else(Step::from, Step::from)
     }
 
     fn faults_in(&self, test: &TestView<'_>, span: Span) -> Vec<Diagnostic> {
-        let mut open = self
-            .fields
-            .iter()
-            .filter(|field| field.expected.is_none())
-            .peekable();
+        let mut open = self.fields.iter().filter(|field| field.expected.is_none()).peekable();
         if open.peek().is_none() {
             return Vec::new();
         }
         let reference = test.expected_output.and_then(reference);
         let mut faults = Vec::new();
-        let mut compared = self
-            .fields
-            .iter()
-            .any(|field| field.expected.is_some() || field.is_required);
+        let mut compared =
+            self.fields.iter().any(|field| field.expected.is_some() || field.is_required);
         for field in open {
-            let value = reference
-                .as_deref()
-                .and_then(|value| field.path.look_up(value));
+            let value = reference.as_deref().and_then(|value| field.path.look_up(value));
             let Some(value) = value else { continue };
             compared = true;
             if let Err(mismatch) = field.matching.parse_expected(value) {
@@ -312,11 +293,9 @@ mod tests {
     #[test]
     fn the_invoice_of_the_format() {
         let output = r#"{"total": 1250.005, "vendor": "ACME"}"#;
-        for (aggregation, score) in [
-            ("weighted_average", 2.0 / 3.0),
-            ("minimum", 0.0),
-            ("all_or_nothing", 0.0),
-        ] {
+        for (aggregation, score) in
+            [("weighted_average", 2.0 / 3.0), ("minimum", 0.0), ("all_or_nothing", 0.0)]
+        {
             let options = format!("aggregation: {aggregation}, fields: [{INVOICE}]");
             let expected = json(r#"{"total": 1250.00, "vendor": "Acme"}"#);
             let found = trial(&options, expected, output).marks();
@@ -331,11 +310,7 @@ mod tests {
         let output = r#"{"d": "05/03/2024"}"#;
         for (formats, score) in [(", formats: [DD/MM/YYYY]", 1.0), ("", 0.0)] {
             let field = format!("{{path: d, match: date, expected: 2024-03-05{formats}}}");
-            assert_eq!(
-                marks(&field, None, output).score.value(),
-                score,
-                "{formats}"
-            );
+            assert_eq!(marks(&field, None, output).score.value(), score, "{formats}");
         }
     }
 
@@ -344,12 +319,7 @@ mod tests {
         let here = r#"{"a": 1, "n": null}"#;
         for (fields, score, hits, misses) in [
             ("{path: a, expected: 1}", 1.0, &["a: 1"][..], &[][..]),
-            (
-                "{path: a, expected: 2}",
-                0.0,
-                &[],
-                &["a: expected 2, got 1"],
-            ),
+            ("{path: a, expected: 2}", 0.0, &[], &["a: expected 2, got 1"]),
             ("{path: b, expected: 1}", 0.0, &[], &["b: missing"]),
             ("{path: a, required: true}", 1.0, &["a: 1"], &[]),
             ("{path: b, required: true}", 0.0, &[], &["b: missing"]),
@@ -358,12 +328,7 @@ mod tests {
             ("{path: n, expected: null}", 1.0, &["n: null"], &[]),
             // Left out.
             ("{path: a, expected: 1}, {path: b}", 1.0, &["a: 1"], &[]),
-            (
-                "{path: a, expected: '1'}",
-                0.0,
-                &[],
-                &["a: expected \"1\", got 1"],
-            ),
+            ("{path: a, expected: '1'}", 0.0, &[], &["a: expected \"1\", got 1"]),
         ] {
             let found = marks(fields, None, here);
             assert_eq!(found.score.value(), score, "{fields}");
@@ -421,10 +386,7 @@ mod tests {
     }
 
     fn names(field: &str) -> Vec<&'static str> {
-        read(&format!(
-            "- {{type: field-accuracy, fields: [{{{field}}}]}}"
-        ))
-        .names()
+        read(&format!("- {{type: field-accuracy, fields: [{{{field}}}]}}")).names()
     }
 
     fn faults(fields: &str, expected: Option<Expected>) -> Vec<&'static str> {
@@ -453,10 +415,7 @@ mod tests {
                 r#"{"path":"d","match":"date","formats":["DD/MM/YYYY"],"required":true,"weight":1}],"aggregation":"minimum"}"#
             )
         );
-        assert_eq!(
-            found.sentences(),
-            ["Fields a.b, t, d match expected values"]
-        );
+        assert_eq!(found.sentences(), ["Fields a.b, t, d match expected values"]);
     }
 
     #[test]
@@ -481,24 +440,12 @@ mod tests {
             ("path: '', expected: 1", "invalid-option"),
             ("path: a, match: fuzzy, expected: 1", "invalid-option"),
             ("path: a, match: date, expected: soon", "invalid-expected"),
-            (
-                "path: a, match: date, expected: 2025-02-29",
-                "invalid-expected",
-            ),
-            (
-                "path: a, match: numeric_tolerance, expected: 12 EUR",
-                "invalid-expected",
-            ),
+            ("path: a, match: date, expected: 2025-02-29", "invalid-expected"),
+            ("path: a, match: numeric_tolerance, expected: 12 EUR", "invalid-expected"),
             ("path: a, match: regex, expected: 12", "invalid-expected"),
-            (
-                "path: a, match: date, formats: [dd/mm/yyyy]",
-                "invalid-option",
-            ),
+            ("path: a, match: date, formats: [dd/mm/yyyy]", "invalid-option"),
             ("path: a, match: date, formats: DD/MM/YYYY", "wrong-type"),
-            (
-                "path: a, match: numeric_tolerance, tolerance: -1",
-                "out-of-range",
-            ),
+            ("path: a, match: numeric_tolerance, tolerance: -1", "out-of-range"),
             ("path: a, weight: -1", "invalid-weight"),
             ("path: a, weight: 0", "zero-weight"),
             ("path: a, required: yes", "wrong-type"),
@@ -544,10 +491,7 @@ mod tests {
     fn values_of_the_test_must_fit_too() {
         let field = "{path: a, match: date}";
         assert_eq!(faults(field, json(r#"{"a": "15-JAN-2025"}"#)), [""; 0]);
-        assert_eq!(
-            faults(field, json(r#"{"a": "soon"}"#)),
-            ["invalid-expected"]
-        );
+        assert_eq!(faults(field, json(r#"{"a": "soon"}"#)), ["invalid-expected"]);
         assert_eq!(faults(field, json(r#"{"a": null}"#)), ["invalid-expected"]);
         // A value of the field's own hides the one of the test.
         let own = "{path: a, match: date, expected: 2025-01-15}";

@@ -17,13 +17,8 @@ pub(super) enum FieldMatch {
     Exact,
     Contains,
     Regex,
-    NumericTolerance {
-        tolerance: Number,
-        scale: ToleranceScale,
-    },
-    Date {
-        formats: Vec<DateFormat>,
-    },
+    NumericTolerance { tolerance: Number, scale: ToleranceScale },
+    Date { formats: Vec<DateFormat> },
 }
 
 /// The unit of a tolerance.
@@ -112,10 +107,7 @@ impl FieldMatch {
                 ParsedValue::Moment(moment_in(value, formats).ok_or(ValueMismatch::NotADate)?)
             }
         };
-        Ok(ExpectedValue {
-            value: value.clone(),
-            parsed,
-        })
+        Ok(ExpectedValue { value: value.clone(), parsed })
     }
 
     /// Whether a value of the output is the expected one. Fails if the pattern takes too many steps.
@@ -256,25 +248,13 @@ mod tests {
             scale,
         };
         for (tolerance, scale, expected, actual, holds) in [
-            (
-                "0.01",
-                ToleranceScale::Absolute,
-                "1250.00",
-                "1250.005",
-                true,
-            ),
+            ("0.01", ToleranceScale::Absolute, "1250.00", "1250.005", true),
             ("0.01", ToleranceScale::Absolute, "1250", "1250.01", true),
             ("0.01", ToleranceScale::Absolute, "1250", "1250.02", false),
             ("0.01", ToleranceScale::Relative, "1250", "1262.5", true),
             ("0.01", ToleranceScale::Relative, "-1250", "-1262.5", true),
             ("0.01", ToleranceScale::Relative, "1250", "1263", false),
-            (
-                "0",
-                ToleranceScale::Absolute,
-                "0.3",
-                "0.30000000000000004",
-                true,
-            ),
+            ("0", ToleranceScale::Absolute, "0.3", "0.30000000000000004", true),
             ("1", ToleranceScale::Absolute, "\"5\"", "\"6\"", true),
             ("1", ToleranceScale::Absolute, "5", "\"5 EUR\"", false),
             ("1", ToleranceScale::Absolute, "5", "null", false),
@@ -287,10 +267,7 @@ mod tests {
     #[test]
     fn dates_agree_in_whatever_form() {
         let date = |formats: &[&str]| FieldMatch::Date {
-            formats: formats
-                .iter()
-                .map(|format| DateFormat::parse(format).unwrap())
-                .collect(),
+            formats: formats.iter().map(|format| DateFormat::parse(format).unwrap()).collect(),
         };
         for (formats, expected, actual, holds) in [
             (&["DD/MM/YYYY"][..], "2024-03-05", "05/03/2024", true),
@@ -326,23 +303,12 @@ mod tests {
 
     #[test]
     fn values_are_understood_as_their_match_needs_them() {
-        let date = FieldMatch::Date {
-            formats: vec![DateFormat::parse("DD/MM/YYYY").unwrap()],
-        };
+        let date = FieldMatch::Date { formats: vec![DateFormat::parse("DD/MM/YYYY").unwrap()] };
         let a = date.parse_expected(&"05/03/2024".into()).unwrap().parsed;
         assert_eq!(a, date.parse_expected(&"2024-03-05".into()).unwrap().parsed);
-        assert_eq!(
-            a,
-            date.parse_expected(&20_240_305_u64.into()).unwrap().parsed
-        );
-        assert_eq!(
-            date.parse_expected(&Value::Null),
-            Err(ValueMismatch::NotADate)
-        );
-        assert_eq!(
-            FieldMatch::Regex.parse_expected(&7_u64.into()),
-            Err(ValueMismatch::NotAString)
-        );
+        assert_eq!(a, date.parse_expected(&20_240_305_u64.into()).unwrap().parsed);
+        assert_eq!(date.parse_expected(&Value::Null), Err(ValueMismatch::NotADate));
+        assert_eq!(FieldMatch::Regex.parse_expected(&7_u64.into()), Err(ValueMismatch::NotAString));
         assert!(FieldMatch::Regex.parse_expected(&"(".into()).is_err());
         assert!(FieldMatch::Exact.parse_expected(&Value::Null).is_ok());
     }

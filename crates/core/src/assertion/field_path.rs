@@ -29,18 +29,11 @@ pub(super) struct PathError {
 
 impl FieldPath {
     pub(super) fn parse(text: &str) -> Result<Self, PathError> {
-        let mut parser = FieldPathParser {
-            text,
-            at: root_length(text),
-        };
-        let steps = parser.steps().map_err(|reason| PathError {
-            reason,
-            at: character_at(text, parser.at),
-        })?;
-        Ok(Self {
-            text: text.to_owned(),
-            steps,
-        })
+        let mut parser = FieldPathParser { text, at: root_length(text) };
+        let steps = parser
+            .steps()
+            .map_err(|reason| PathError { reason, at: character_at(text, parser.at) })?;
+        Ok(Self { text: text.to_owned(), steps })
     }
 
     /// As written.
@@ -49,14 +42,12 @@ impl FieldPath {
     }
 
     pub(super) fn look_up<'v>(&self, value: &'v Value) -> Option<&'v Value> {
-        self.steps
-            .iter()
-            .try_fold(value, |value, step| match (value, step) {
-                (Value::Map(map), PathStep::Key(key)) => map.get(key),
-                (Value::List(items), PathStep::Key(key)) => items.get(index(key)?),
-                (Value::List(items), PathStep::Index(index)) => items.get(*index),
-                _ => None,
-            })
+        self.steps.iter().try_fold(value, |value, step| match (value, step) {
+            (Value::Map(map), PathStep::Key(key)) => map.get(key),
+            (Value::List(items), PathStep::Key(key)) => items.get(index(key)?),
+            (Value::List(items), PathStep::Index(index)) => items.get(*index),
+            _ => None,
+        })
     }
 }
 
@@ -119,11 +110,7 @@ impl FieldPathParser<'_> {
                 }
             }
         }
-        if key.is_empty() {
-            Err("a name is missing")
-        } else {
-            Ok(PathStep::Key(key))
-        }
+        if key.is_empty() { Err("a name is missing") } else { Ok(PathStep::Key(key)) }
     }
 
     fn bracket(&mut self) -> Result<PathStep, &'static str> {
@@ -153,8 +140,7 @@ mod tests {
         )
         .unwrap();
         let path = FieldPath::parse(path).unwrap();
-        path.look_up(&value)
-            .map(|found| found.to_json(JsonStyle::Compact))
+        path.look_up(&value).map(|found| found.to_json(JsonStyle::Compact))
     }
 
     #[test]
@@ -199,11 +185,7 @@ mod tests {
             ("a[0", "this bracket is never closed", 1..2),
             ("a[x]", "only a number can be in brackets", 1..2),
             ("a[-1]", "only a number can be in brackets", 1..2),
-            (
-                "a[99999999999999999999999]",
-                "only a number can be in brackets",
-                1..2,
-            ),
+            ("a[99999999999999999999999]", "only a number can be in brackets", 1..2),
             ("a[0]b", "a dot is missing after `]`", 4..5),
             ("a]", "this bracket was never opened", 1..2),
         ] {

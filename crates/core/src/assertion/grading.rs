@@ -23,11 +23,7 @@ pub fn grade(
             Step::Done(grade) => grades.push(grade),
         }
     }
-    if asks.is_empty() {
-        Step::Done(grades)
-    } else {
-        Step::Ask(asks)
-    }
+    if asks.is_empty() { Step::Done(grades) } else { Step::Ask(asks) }
 }
 
 pub(super) fn grade_assertion(
@@ -44,11 +40,7 @@ pub(super) fn grade_assertion(
 fn finish(named: &NamedAssertion, conclusion: Conclusion, pass: f64) -> AssertionGrade {
     let assertion = &named.assertion;
     let common = &assertion.common;
-    let grade = if common.negate {
-        negate(conclusion.grade)
-    } else {
-        conclusion.grade
-    };
+    let grade = if common.negate { negate(conclusion.grade) } else { conclusion.grade };
     let own = own_gate(&common.required, &grade, pass);
     AssertionGrade {
         name: named.name.to_string(),

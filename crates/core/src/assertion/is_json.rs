@@ -87,18 +87,9 @@ mod tests {
         for (output, miss) in [
             ("", "it is empty"),
             ("Sure!", "expected a JSON value at line 1, column 1"),
-            (
-                "{'a': 1}",
-                "expected a key in double quotes at line 1, column 2",
-            ),
-            (
-                "[1]\n[2]",
-                "there is text behind the JSON value at line 2, column 1",
-            ),
-            (
-                "\"\\ud800\"",
-                "half of a surrogate pair at line 1, column 2",
-            ),
+            ("{'a': 1}", "expected a key in double quotes at line 1, column 2"),
+            ("[1]\n[2]", "there is text behind the JSON value at line 2, column 1"),
+            ("\"\\ud800\"", "half of a surrogate pair at line 1, column 2"),
             ("[\"\\x\"]", "unknown escape at line 1, column 3"),
             ("NaN", "expected a JSON value at line 1, column 1"),
         ] {
@@ -115,12 +106,7 @@ mod tests {
             found.misses,
             ["Output is not valid JSON: it is nested deeper than 128 levels at line 1, column 129"]
         );
-        for output in [
-            "1e999999",
-            r#"{"a":1,"a":2}"#,
-            "\"\\ud83d\\ude00\"",
-            "-0.0e-0",
-        ] {
+        for output in ["1e999999", r#"{"a":1,"a":2}"#, "\"\\ud83d\\ude00\"", "-0.0e-0"] {
             let found = marks("{type: is-json}", output);
             assert_eq!(found.score.value(), 1.0, "{output}");
         }
@@ -128,10 +114,7 @@ mod tests {
 
     #[test]
     fn fences_are_kept_unless_the_author_says_otherwise() {
-        assert_eq!(
-            read("- type: is-json").options(),
-            r#"{"allow_fences":false}"#
-        );
+        assert_eq!(read("- type: is-json").options(), r#"{"allow_fences":false}"#);
         let found = read("- {type: is-json, allow_fences: true}");
         assert_eq!(found.options(), r#"{"allow_fences":true}"#);
         assert_eq!(found.sentences(), ["Output is valid JSON"]);
@@ -141,9 +124,6 @@ mod tests {
     fn a_word_is_no_boolean_and_value_is_unknown() {
         let found = read("- {type: is-json, allow_fences: yes}");
         assert_eq!(found.names(), ["wrong-type"]);
-        assert_eq!(
-            read("- {type: is-json, value: x}").names(),
-            ["unknown-field"]
-        );
+        assert_eq!(read("- {type: is-json, value: x}").names(), ["unknown-field"]);
     }
 }

@@ -29,11 +29,7 @@ impl JudgeRequest<'_> {
         if context.options.judging == Judging::Skip {
             return ungraded(self.items, Grade::Skipped(NOT_JUDGED.to_owned()));
         }
-        let step = if self.items.is_empty() {
-            self.score(context)
-        } else {
-            self.check(context)
-        };
+        let step = if self.items.is_empty() { self.score(context) } else { self.check(context) };
         step.unwrap_or_else(|fault| ungraded(self.items, Grade::Errored(fault)))
     }
 
@@ -93,11 +89,7 @@ impl JudgeRequest<'_> {
         context: &GradingContext<'_>,
         checks: &[RubricItem],
     ) -> Result<Vec<Message>, Fault> {
-        let task = JudgeTask {
-            evidence: context.evidence,
-            prompt: self.prompt,
-            items: self.items,
-        };
+        let task = JudgeTask { evidence: context.evidence, prompt: self.prompt, items: self.items };
         task.messages(checks)
     }
 
@@ -113,10 +105,7 @@ impl JudgeRequest<'_> {
 /// Without answers, the gates of items are unchecked.
 pub(super) fn ungraded(items: &[RubricItem], grade: Grade) -> Step {
     let has_gate = items.iter().any(|item| item.required.is_gate());
-    Step::Done(Conclusion {
-        gate: has_gate.then_some(Gate::Unchecked),
-        ..grade.into()
-    })
+    Step::Done(Conclusion { gate: has_gate.then_some(Gate::Unchecked), ..grade.into() })
 }
 
 fn reply_of(answer: &Answer) -> Result<&str, Fault> {
@@ -152,23 +141,14 @@ fn conclude(items: &[RubricItem], replies: &[ItemReply], pass: f64) -> Result<St
         findings.add(finding(item, reply.decision, pass));
         gate = gate.max(gate_of(item, reply.decision, pass));
     }
-    let marks = Marks {
-        reasoning: joined_reasoning(items, replies),
-        ..findings.marks(score)
-    };
-    Ok(Step::Done(Conclusion {
-        gate,
-        ..Grade::Graded(marks).into()
-    }))
+    let marks = Marks { reasoning: joined_reasoning(items, replies), ..findings.marks(score) };
+    Ok(Step::Done(Conclusion { gate, ..Grade::Graded(marks).into() }))
 }
 
 fn finding(item: &RubricItem, decision: Decision, pass: f64) -> Finding {
     let outcome = item.sentence();
     match decision {
-        Decision::Satisfied(holds) => Finding {
-            holds,
-            text: outcome.to_owned(),
-        },
+        Decision::Satisfied(holds) => Finding { holds, text: outcome.to_owned() },
         Decision::Points(points) => Finding {
             holds: decision.score().reaches(pass),
             text: format!("{outcome} ({points}/10)"),
@@ -265,19 +245,12 @@ mod tests {
         let yaml = format!(
             "- {{type: rubrics, rubrics: [{{id: a, weight: 3, {SCORED}}}, {{id: b, {SCORED}}}, {{id: c, weight: 2, {SCORED}}}]}}"
         );
-        let reply = checks(&[
-            ("a", "\"score\": 9"),
-            ("b", "\"score\": 8"),
-            ("c", "\"score\": 7"),
-        ]);
+        let reply = checks(&[("a", "\"score\": 9"), ("b", "\"score\": 8"), ("c", "\"score\": 7")]);
         let (marks, gate) = marks(&yaml, &reply);
         assert_eq!(marks.score.rounded(), 0.816_667);
         assert_eq!(marks.hits, ["a (9/10)", "b (8/10)"]);
         assert_eq!(marks.misses, ["c (7/10)"]);
-        assert_eq!(
-            marks.reasoning.as_deref(),
-            Some("a: why a\nb: why b\nc: why c")
-        );
+        assert_eq!(marks.reasoning.as_deref(), Some("a: why a\nb: why b\nc: why c"));
         assert_eq!(gate, None);
     }
 
@@ -287,10 +260,7 @@ mod tests {
         let missed = checks(&[("a", "\"satisfied\": true"), ("b", "\"satisfied\": false")]);
         let (found, gate) = marks(yaml, &missed);
         assert_eq!(found.score.rounded(), 0.9);
-        assert_eq!(
-            (found.hits, found.misses),
-            (vec!["Is true".into()], vec!["Is kind".into()])
-        );
+        assert_eq!((found.hits, found.misses), (vec!["Is true".into()], vec!["Is kind".into()]));
         assert_eq!(gate, Some(Gate::Missed));
         let met = checks(&[("a", "\"satisfied\": false"), ("b", "\"satisfied\": true")]);
         assert_eq!(marks(yaml, &met).1, Some(Gate::Met));
@@ -324,10 +294,8 @@ mod tests {
     #[test]
     fn an_item_that_is_missing_twice_is_a_fault() {
         let yaml = "- {type: rubrics, rubrics: [a, b, {outcome: c, required: true}]}";
-        let two = checks(&[
-            ("rubric-1", "\"satisfied\": true"),
-            ("rubric-2", "\"satisfied\": true"),
-        ]);
+        let two =
+            checks(&[("rubric-1", "\"satisfied\": true"), ("rubric-2", "\"satisfied\": true")]);
         let (grade, asked) = graded(yaml, &[&two]);
         assert_eq!(asked.len(), 2);
         assert_eq!(grade.gate, Some(Gate::Unchecked));
@@ -384,17 +352,12 @@ mod tests {
     #[test]
     fn only_the_faulty_call_is_repaired() {
         let items: Vec<String> = (1..=21).map(|n| format!("Item {n}")).collect();
-        let trial = trial(&format!(
-            "- {{type: rubrics, rubrics: [{}]}}",
-            items.join(", ")
-        ));
+        let trial = trial(&format!("- {{type: rubrics, rubrics: [{}]}}", items.join(", ")));
         let mut keys = Vec::new();
         let good = |from: usize, to: usize| {
             let ids: Vec<String> = (from..=to).map(|n| format!("rubric-{n}")).collect();
-            let answers: Vec<_> = ids
-                .iter()
-                .map(|id| (id.as_str(), "\"satisfied\": true"))
-                .collect();
+            let answers: Vec<_> =
+                ids.iter().map(|id| (id.as_str(), "\"satisfied\": true")).collect();
             Answer::Judge(checks(&answers))
         };
         trial.grades(|ask| {
@@ -476,11 +439,7 @@ mod tests {
             assert_eq!(asked.len(), 2, "{reply}");
             let fault = fault_of(grade.grade);
             assert_eq!((fault.stage, fault.kind), (Stage::Judge, FaultKind::Reply));
-            assert!(
-                fault
-                    .message
-                    .starts_with("the judge's reply cannot be used: ")
-            );
+            assert!(fault.message.starts_with("the judge's reply cannot be used: "));
             assert!(fault.message.chars().count() < 650, "{reply}");
         }
         for answer in [

@@ -11,12 +11,7 @@ use super::read::{AMOUNT, COUNT};
 
 pub(super) static LATENCY: AssertionKind = AssertionKind::new(
     "latency",
-    &[Field::new(
-        "threshold",
-        AMOUNT,
-        "maximum duration of the answer in milliseconds",
-    )
-    .required()],
+    &[Field::new("threshold", AMOUNT, "maximum duration of the answer in milliseconds").required()],
     |options, _| {
         read_one(options, "threshold", Metric::Duration, |limits| {
             format!("Response time under {}ms", limits[0].most.source())
@@ -105,10 +100,7 @@ fn read_tokens(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn Check>> 
         let help = "add `max_total`, `max_input` or `max_output`";
         return Err(report_no_limits(options, help));
     }
-    Ok(Box::new(LimitCheck {
-        limits,
-        sentence: |_| "Token usage within limits".to_owned(),
-    }))
+    Ok(Box::new(LimitCheck { limits, sentence: |_| "Token usage within limits".to_owned() }))
 }
 
 #[derive(Debug)]
@@ -139,14 +131,8 @@ mod tests {
     use crate::model::{Tokens, Transcript};
 
     fn latency_trial(threshold: &str, duration_ms: Option<u64>) -> Trial {
-        let transcript = Transcript {
-            duration_ms,
-            ..Transcript::of_text("ok")
-        };
-        Trial::new(
-            &format!("- {{type: latency, threshold: {threshold}}}"),
-            transcript,
-        )
+        let transcript = Transcript { duration_ms, ..Transcript::of_text("ok") };
+        Trial::new(&format!("- {{type: latency, threshold: {threshold}}}"), transcript)
     }
 
     #[test]
@@ -193,10 +179,7 @@ mod tests {
     }
 
     fn cost_trial(budget: &str, cost_usd: Option<f64>) -> Trial {
-        let transcript = Transcript {
-            cost_usd,
-            ..Transcript::of_text("ok")
-        };
+        let transcript = Transcript { cost_usd, ..Transcript::of_text("ok") };
         Trial::new(&format!("- {{type: cost, budget: {budget}}}"), transcript)
     }
 
@@ -238,39 +221,26 @@ mod tests {
     #[test]
     fn a_budget_is_needed_and_not_negative() {
         assert_eq!(read("- {type: cost}").names(), ["missing-option"]);
-        assert_eq!(
-            read("- {type: cost, budget: -0.1}").names(),
-            ["out-of-range"]
-        );
+        assert_eq!(read("- {type: cost, budget: -0.1}").names(), ["out-of-range"]);
     }
 
     fn token_trial(options: &str, tokens: Option<Tokens>) -> Trial {
-        let transcript = Transcript {
-            tokens,
-            ..Transcript::of_text("ok")
-        };
+        let transcript = Transcript { tokens, ..Transcript::of_text("ok") };
         Trial::new(&format!("- {{type: token-usage, {options}}}"), transcript)
     }
 
     #[test]
     fn a_sum_alone_says_nothing_of_input_and_output() {
-        let used = Tokens {
-            input: 20,
-            ..Tokens::default()
-        };
+        let used = Tokens { input: 20, ..Tokens::default() };
         let summed = |options: &str| {
-            let transcript = Transcript {
-                tokens: Some(used),
-                is_token_sum: true,
-                ..Transcript::of_text("ok")
-            };
+            let transcript =
+                Transcript { tokens: Some(used), is_token_sum: true, ..Transcript::of_text("ok") };
             Trial::new(&format!("- {{type: token-usage, {options}}}"), transcript)
         };
         assert_eq!(summed("max_total: 20").marks().score.value(), 1.0);
-        for (options, what) in [
-            ("max_output: 10", "output tokens"),
-            ("max_input: 10", "input tokens"),
-        ] {
+        for (options, what) in
+            [("max_output: 10", "output tokens"), ("max_input: 10", "input tokens")]
+        {
             let fault = summed(options).fault();
             assert!(fault.message.contains(what), "{}", fault.message);
         }
@@ -278,11 +248,7 @@ mod tests {
 
     #[test]
     fn every_limit_is_inclusive_and_has_its_text() {
-        let used = Tokens {
-            input: 1500,
-            output: 500,
-            cached: 1000,
-        };
+        let used = Tokens { input: 1500, output: 500, cached: 1000 };
         for (options, score, hits, misses) in [
             ("max_total: 2000", 1.0, vec!["tokens 2000 <= 2000"], vec![]),
             ("max_total: 1999", 0.0, vec![], vec!["tokens 2000 > 1999"]),

@@ -78,17 +78,9 @@ static FIELDS: &[Field] = &[
         "the question to the judge, or the path of a file that contains it",
     ),
     Field::new("rubrics", ITEMS, "items that the judge answers one by one"),
-    Field::new(
-        "value",
-        ITEMS,
-        "for `llm-rubric` only: the same as `rubrics`",
-    ),
+    Field::new("value", ITEMS, "for `llm-rubric` only: the same as `rubrics`"),
     TARGET,
-    Field::new(
-        "temperature",
-        AMOUNT,
-        "the same as `config.temperature`; default 0",
-    ),
+    Field::new("temperature", AMOUNT, "the same as `config.temperature`; default 0"),
 ];
 
 fn read(
@@ -96,11 +88,8 @@ fn read(
     context: &mut EntryContext<'_>,
 ) -> ReadResult<Box<dyn Check>> {
     let prompt = options.optional("prompt", read_prompt);
-    let items = items_entry(options).and_then(|entry| {
-        entry
-            .map(|entry| read_some_items(options, &entry))
-            .transpose()
-    });
+    let items = items_entry(options)
+        .and_then(|entry| entry.map(|entry| read_some_items(options, &entry)).transpose());
     let target = read_judge(options);
     let temperature = move_into_config(options, context);
     temperature?;
@@ -134,9 +123,7 @@ fn items_entry<'t>(options: &mut Options<'_, '_, 't>) -> ReadResult<Option<Entry
 fn read_prompt(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> ReadResult<PromptChoice> {
     let node = entry.value;
     if node.is_mapping() {
-        let is_command = ["command", "script"]
-            .iter()
-            .any(|key| node.get(key).is_some());
+        let is_command = ["command", "script"].iter().any(|key| node.get(key).is_some());
         if !is_command {
             return Err(options.wrong_type("prompt", node, "a string"));
         }
@@ -199,22 +186,16 @@ pub(super) struct JudgeCheck {
 impl JudgeCheck {
     /// For `rubrics`, which has no prompt and at least one item.
     pub(super) fn of_items(items: ItemList, target: Option<String>, head: Span) -> Self {
-        Self {
-            prompt: PromptChoice::Nothing,
-            items,
-            target,
-            sends_config: false,
-            head,
-        }
+        Self { prompt: PromptChoice::Nothing, items, target, sends_config: false, head }
     }
 
     /// `None` if the judge has no prompt of its own.
     fn template(&self, test: &Test) -> Result<Option<&JudgeTemplate>, Fault> {
         let fault = |message: String| Fault::new(Stage::Judge, FaultKind::Io, message);
         match &self.prompt {
-            PromptChoice::Nothing if self.items.list.is_empty() && test.criteria.is_none() => Err(
-                fault("the judge has no `prompt`, and the test has no `criteria`".to_owned()),
-            ),
+            PromptChoice::Nothing if self.items.list.is_empty() && test.criteria.is_none() => {
+                Err(fault("the judge has no `prompt`, and the test has no `criteria`".to_owned()))
+            }
             PromptChoice::Nothing => Ok(None),
             PromptChoice::Prompt(prompt) => prompt.template().map(Some).ok_or_else(|| {
                 let path = prompt.written();
@@ -262,20 +243,12 @@ impl Check for JudgeCheck {
             }
             _ => Vec::new(),
         };
-        let items = if criteria.is_empty() {
-            &self.items.list
-        } else {
-            &criteria
-        };
+        let items = if criteria.is_empty() { &self.items.list } else { &criteria };
         let request = JudgeRequest {
             prompt,
             items,
             target: self.target.as_deref(),
-            config: if self.sends_config {
-                context.common.config.clone()
-            } else {
-                Map::new()
-            },
+            config: if self.sends_config { context.common.config.clone() } else { Map::new() },
         };
         request.grade(context)
     }
@@ -345,10 +318,7 @@ mod tests {
         let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, [""; 0]);
         assert!(assertions[0].check.needs_judge());
-        assert_eq!(
-            assertions[0].sentences(),
-            ["Polite? {{ answer }}", "Is brief"]
-        );
+        assert_eq!(assertions[0].sentences(), ["Polite? {{ answer }}", "Is brief"]);
     }
 
     #[test]
@@ -403,15 +373,9 @@ mod tests {
     fn one_word_is_a_path_only_if_the_file_is_there() {
         let files = MemoryFiles::new().with("/p/judge", "{{ nope }}");
         let yaml = "- {type: llm-judge, prompt: judge}";
-        assert_eq!(
-            read_with(files, yaml).names(),
-            ["unknown-template-variable"]
-        );
+        assert_eq!(read_with(files, yaml).names(), ["unknown-template-variable"]);
         assert_eq!(read(yaml).names(), [""; 0]);
-        assert_eq!(
-            read("- {type: llm-judge, prompt: ./none.md}").names(),
-            ["file-not-found"]
-        );
+        assert_eq!(read("- {type: llm-judge, prompt: ./none.md}").names(), ["file-not-found"]);
     }
 
     #[test]
@@ -426,10 +390,7 @@ mod tests {
             let yaml = format!("- {{type: llm-judge, prompt: {prompt}}}");
             assert_eq!(read(&yaml).names(), [fault], "{prompt}");
         }
-        assert_eq!(
-            read("- {type: llm-judge, rubrics: []}").names(),
-            ["missing-option"]
-        );
+        assert_eq!(read("- {type: llm-judge, rubrics: []}").names(), ["missing-option"]);
         assert_eq!(
             read("- {type: llm-grader, prompt: a b, max_steps: 3}").names(),
             ["unknown-field"]
@@ -538,10 +499,7 @@ mod tests {
 
     #[test]
     fn the_value_of_an_llm_rubric_is_checked() {
-        let trial = Trial::new(
-            "- {type: llm-rubric, value: Is brief}",
-            Transcript::of_text("4"),
-        );
+        let trial = Trial::new("- {type: llm-rubric, value: Is brief}", Transcript::of_text("4"));
         assert!(user_message(&trial, SATISFIED).ends_with("- [rubric-1] Is brief"));
     }
 
@@ -554,10 +512,7 @@ mod tests {
         assert_eq!(grade.gate, Some(crate::model::Gate::Unchecked));
         let fault = trial.fault();
         assert_eq!((fault.stage, fault.kind), (Stage::Judge, FaultKind::Io));
-        assert_eq!(
-            fault.message,
-            "the prompt file `./none.md` could not be read"
-        );
+        assert_eq!(fault.message, "the prompt file `./none.md` could not be read");
         let yaml = "- {type: llm-judge, prompt: {command: [a]}}";
         let fault = Trial::new(yaml, Transcript::of_text("4")).fault();
         assert!(fault.message.contains("not supported"));

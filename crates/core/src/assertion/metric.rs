@@ -71,9 +71,7 @@ impl Metric {
             Self::InputTokens | Self::OutputTokens if tokens.is_none() => Self::Tokens.name(),
             other => other.name(),
         };
-        count
-            .map(Amount::Count)
-            .ok_or_else(|| Fault::not_measured(what))
+        count.map(Amount::Count).ok_or_else(|| Fault::not_measured(what))
     }
 }
 
@@ -113,9 +111,7 @@ pub(super) fn read_limits(
 /// The limits in canonical form.
 pub(super) fn limits_to_map(limits: &[Limit]) -> Map {
     let entries = limits.iter();
-    entries
-        .map(|limit| (limit.name.to_owned(), limit.most.clone().into()))
-        .collect()
+    entries.map(|limit| (limit.name.to_owned(), limit.most.clone().into())).collect()
 }
 
 impl Limit {
@@ -131,10 +127,7 @@ impl Limit {
         };
         let (name, unit) = (self.metric.name(), self.metric.unit());
         let sign = if holds { "<=" } else { ">" };
-        Ok(Finding {
-            holds,
-            text: format!("{name} {shown}{unit} {sign} {}{unit}", self.most),
-        })
+        Ok(Finding { holds, text: format!("{name} {shown}{unit} {sign} {}{unit}", self.most) })
     }
 }
 
@@ -154,9 +147,7 @@ pub(super) fn rounded(value: f64, compares_alike: impl Fn(f64) -> bool) -> Strin
         compares_alike(shown) && (shown - value).abs() <= value.abs() / 20.0
     };
     let mut texts = (4..=12).map(|decimals| format!("{value:.decimals$}"));
-    let mut text = texts
-        .find(|text| is_faithful(text))
-        .unwrap_or_else(|| value.to_string());
+    let mut text = texts.find(|text| is_faithful(text)).unwrap_or_else(|| value.to_string());
     if let Some(point) = text.find('.') {
         let kept = text.trim_end_matches('0').len().max(point + 3);
         text.truncate(kept.min(text.len()));

@@ -113,15 +113,9 @@ pub fn custom_fields() -> &'static [crate::syntax::fields::Field] {
 pub fn kind_named(written: &str) -> Option<&'static AssertionKind> {
     let is = |name: &str| {
         name.len() == written.len()
-            && name
-                .bytes()
-                .zip(written.bytes())
-                .all(|(a, b)| a == b || (a == b'-' && b == b'_'))
+            && name.bytes().zip(written.bytes()).all(|(a, b)| a == b || (a == b'-' && b == b'_'))
     };
-    KINDS
-        .iter()
-        .copied()
-        .find(|kind| is(kind.name) || kind.aliases.iter().any(|name| is(name)))
+    KINDS.iter().copied().find(|kind| is(kind.name) || kind.aliases.iter().any(|name| is(name)))
 }
 
 #[cfg(test)]
@@ -138,11 +132,7 @@ mod tests {
             ("assert-set", "composite"),
             ("rubric", "rubrics"),
         ] {
-            assert_eq!(
-                kind_named(written).map(|kind| kind.name),
-                Some(name),
-                "{written}"
-            );
+            assert_eq!(kind_named(written).map(|kind| kind.name), Some(name), "{written}");
         }
         assert!(kind_named("Contains").is_none());
     }

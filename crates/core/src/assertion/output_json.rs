@@ -61,19 +61,13 @@ mod tests {
     #[test]
     fn faults_have_their_place_in_the_output() {
         for (output, message) in [
-            (
-                "{\"a\": }",
-                "expected a value before the closing bracket at line 1, column 7",
-            ),
+            ("{\"a\": }", "expected a value before the closing bracket at line 1, column 7"),
             ("\n  [1,\n  é]", "expected a JSON value at line 3, column 3"),
             ("[\"é\" 1]", "expected `,` or `]` at line 1, column 6"),
             ("", "it is empty"),
             (" \n", "it is empty"),
             ("```json\n```", "it is empty"),
-            (
-                "```json\n{]\n```",
-                "expected a key in double quotes at line 2, column 2",
-            ),
+            ("```json\n{]\n```", "expected a key in double quotes at line 2, column 2"),
         ] {
             let found = whole(output, Fences::Stripped).unwrap_err();
             assert_eq!(found, message, "{output}");

@@ -99,10 +99,7 @@ impl Pattern {
         let fault = |message: String| Fault::new(Stage::Measure, FaultKind::Limit, message);
         let shown = excerpt(&self.text);
         let engine = self.engine().map_err(|reason| {
-            fault(format!(
-                "the pattern `{shown}` does not compile: {}",
-                reason.reason
-            ))
+            fault(format!("the pattern `{shown}` does not compile: {}", reason.reason))
         })?;
         match &*engine {
             Engine::Linear(engine) => Ok(engine.is_match(text)),
@@ -193,9 +190,7 @@ fn size_at_most(pattern: &Hir) -> u64 {
     const STATE: u64 = 64;
     let sum = |parts: &[Hir]| {
         let sizes = parts.iter().map(size_at_most);
-        sizes.fold(STATE, |sum, size| {
-            sum.saturating_add(size).saturating_add(STATE)
-        })
+        sizes.fold(STATE, |sum, size| sum.saturating_add(size).saturating_add(STATE))
     };
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => STATE,
@@ -229,18 +224,13 @@ fn explain(text: &str, flags: Flags, second: &fancy_regex::Error) -> InvalidPatt
             located_error(text, error.kind(), error.span())
         }
         _ => match second {
-            fancy_regex::Error::ParseError(at, error) => InvalidPattern {
-                reason: one_line(&error.to_string()),
-                at: character_at(text, *at),
-            },
-            fancy_regex::Error::CompileError(error) => InvalidPattern {
-                reason: one_line(&error.to_string()),
-                at: 0..0,
-            },
-            other => InvalidPattern {
-                reason: one_line(&other.to_string()),
-                at: 0..0,
-            },
+            fancy_regex::Error::ParseError(at, error) => {
+                InvalidPattern { reason: one_line(&error.to_string()), at: character_at(text, *at) }
+            }
+            fancy_regex::Error::CompileError(error) => {
+                InvalidPattern { reason: one_line(&error.to_string()), at: 0..0 }
+            }
+            other => InvalidPattern { reason: one_line(&other.to_string()), at: 0..0 },
         },
     }
 }
@@ -254,10 +244,7 @@ fn located_error(
         empty if empty.is_empty() => character_at(text, empty.start),
         part => part,
     };
-    InvalidPattern {
-        reason: one_line(&kind.to_string()),
-        at,
-    }
+    InvalidPattern { reason: one_line(&kind.to_string()), at }
 }
 
 /// The reason as the end of a headline.
@@ -312,18 +299,10 @@ mod tests {
     fn the_reason_has_its_place() {
         for (pattern, reason, at) in [
             ("ab(c", "unclosed group", 2..3),
-            (
-                "a[z-a]",
-                "invalid character class range, the start must be <= the end",
-                2..5,
-            ),
+            ("a[z-a]", "invalid character class range, the start must be <= the end", 2..5),
             ("*a", "repetition operator missing expression", 0..1),
             (r"\p{Nope}", "Unicode property not found", 0..8),
-            (
-                r"é\",
-                "incomplete escape sequence, reached end of pattern prematurely",
-                2..3,
-            ),
+            (r"é\", "incomplete escape sequence, reached end of pattern prematurely", 2..3),
         ] {
             let fault = Pattern::new(pattern, Flags::default()).unwrap_err();
             assert_eq!((fault.reason.as_str(), fault.at), (reason, at), "{pattern}");
@@ -376,11 +355,7 @@ mod tests {
                 let (mut fits, mut exceeds) = (1, 1_000_000);
                 while exceeds - fits > 1 {
                     let middle = (fits + exceeds) / 2;
-                    if size(middle) < SIZE_LIMIT {
-                        fits = middle
-                    } else {
-                        exceeds = middle
-                    }
+                    if size(middle) < SIZE_LIMIT { fits = middle } else { exceeds = middle }
                 }
                 let compiled = compile(&pattern(fits), Flags::default());
                 assert!(compiled.is_ok(), "{}", pattern(fits));

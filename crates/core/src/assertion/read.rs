@@ -23,16 +23,10 @@ use super::rubric_items::read_outcome;
 use super::{custom, kind_named, rubrics};
 
 /// Any number that is not negative.
-pub(super) const AMOUNT: Shape = Shape::Number {
-    min: 0.0,
-    max: f64::MAX,
-};
+pub(super) const AMOUNT: Shape = Shape::Number { min: 0.0, max: f64::MAX };
 
 /// Any integer that is not negative.
-pub(super) const COUNT: Shape = Shape::Integer {
-    min: 0,
-    max: u64::MAX,
-};
+pub(super) const COUNT: Shape = Shape::Integer { min: 0, max: u64::MAX };
 
 /// Options of every type.
 pub static COMMON: &[Field] = &[
@@ -44,22 +38,10 @@ pub static COMMON: &[Field] = &[
         Shape::OneOf(&[Shape::Boolean, Shape::PositiveFraction]),
         "a gate: missing it fails the test; a number is the score to reach",
     ),
-    Field::new(
-        "min_score",
-        Shape::PositiveFraction,
-        "old form of a number in `required`",
-    ),
+    Field::new("min_score", Shape::PositiveFraction, "old form of a number in `required`"),
     Field::new("negate", Shape::Boolean, "inverts the check; default false"),
-    Field::new(
-        "config",
-        Shape::Map,
-        "settings passed to scripts and judges",
-    ),
-    Field::new(
-        "description",
-        Shape::Text,
-        "for readers, and for the exported sentence",
-    ),
+    Field::new("config", Shape::Map, "settings passed to scripts and judges"),
+    Field::new("description", Shape::Text, "for readers, and for the exported sentence"),
 ];
 
 /// The assertions of a list.
@@ -78,11 +60,7 @@ pub(crate) fn read_list(
     depth: usize,
 ) -> ReadResult<Vec<Arc<Assertion>>> {
     let found = read_entries(reader, name, list, depth);
-    if found.is_complete {
-        Ok(found.valid)
-    } else {
-        Err(Reported)
-    }
+    if found.is_complete { Ok(found.valid) } else { Err(Reported) }
 }
 
 /// Every valid entry of a list, so that faults that only show in a test are found in these too.
@@ -96,10 +74,7 @@ pub(crate) fn read_entries(
         reader.report(wrong_type(name, list, "a list of assertions"));
         return ReadList::default();
     }
-    let mut found = ReadList {
-        valid: Vec::with_capacity(list.items().len()),
-        is_complete: true,
-    };
+    let mut found = ReadList { valid: Vec::with_capacity(list.items().len()), is_complete: true };
     for item in list.items() {
         match read_entry(reader, item, depth) {
             Ok(entry) => found.valid.push(Arc::new(entry)),
@@ -123,19 +98,12 @@ fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> ReadResu
         Some(written) if !written.is_null() => reader.text_of("type", written).ok_or(Reported)?,
         _ => return Err(report_missing_type(reader, node)),
     };
-    let written = if written.contains('_') {
-        Cow::Owned(written.replace('_', "-"))
-    } else {
-        written
-    };
+    let written =
+        if written.contains('_') { Cow::Owned(written.replace('_', "-")) } else { written };
     let kind = kind_named(&written);
     let tables = [kind.map_or(custom::FIELDS, |kind| kind.fields), COMMON];
     let bound = Bound::new(node, &tables, reader.out);
-    let mut options = Options {
-        reader,
-        fields: &bound,
-        owner: &written,
-    };
+    let mut options = Options { reader, fields: &bound, owner: &written };
     let common = read_common(&mut options);
     let is_valid = common.is_ok();
     let mut common =
@@ -149,10 +117,7 @@ fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> ReadResu
         }
     }
     let read = kind.map_or(custom::read as ReadCheck, |kind| kind.read);
-    let mut context = EntryContext {
-        common: &mut common,
-        depth,
-    };
+    let mut context = EntryContext { common: &mut common, depth };
     let check = read(&mut options, &mut context)?;
     if common.negate {
         for gate in check.gates() {
@@ -173,20 +138,13 @@ fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> ReadResu
 }
 
 fn gate_under_negate(gate: Span, negated: Span) -> Diagnostic {
-    Diagnostic::new(
-        &GATE_UNDER_NEGATE,
-        gate,
-        "a gate inside a negated check is ambiguous",
-    )
-    .related(negated, "this check is negated")
-    .help("put `required` on the negated check itself")
+    Diagnostic::new(&GATE_UNDER_NEGATE, gate, "a gate inside a negated check is ambiguous")
+        .related(negated, "this check is negated")
+        .help("put `required` on the negated check itself")
 }
 
 fn report_missing_type(reader: &mut Reader<'_>, node: Node<'_>) -> Reported {
-    let head = node
-        .written_entries()
-        .next()
-        .map_or(node.span(), |(key, _)| key.span());
+    let head = node.written_entries().next().map_or(node.span(), |(key, _)| key.span());
     if node.get("include").is_some() {
         reader.report(
             Diagnostic::new(
@@ -200,10 +158,7 @@ fn report_missing_type(reader: &mut Reader<'_>, node: Node<'_>) -> Reported {
     }
     let mut keys = node.written_entries().map(|(key, _)| key);
     let help = match keys.find_map(|key| kind_named(key.scalar_text()?)) {
-        Some(kind) => format!(
-            "write `type: {}` with its options as keys beside it",
-            kind.name
-        ),
+        Some(kind) => format!("write `type: {}` with its options as keys beside it", kind.name),
         None => "add `type`; `evalrig explain` lists all types".to_owned(),
     };
     reader.report(Diagnostic::new(&MISSING_TYPE, head, "this assertion has no `type`").help(help));
@@ -362,12 +317,7 @@ pub(crate) fn name_in_test(
 ) -> Vec<NamedAssertion> {
     name_all(list, |first, second| {
         let headline = "two checks of this test are named";
-        reader.report(same_name(
-            &DUPLICATE_ASSERTION_NAME,
-            headline,
-            first,
-            second,
-        ));
+        reader.report(same_name(&DUPLICATE_ASSERTION_NAME, headline, first, second));
     })
 }
 
@@ -393,10 +343,7 @@ pub(super) fn name_all(
     if list.len() == 1 {
         return list
             .into_iter()
-            .map(|only| NamedAssertion {
-                name: own_name(&only),
-                assertion: only,
-            })
+            .map(|only| NamedAssertion { name: own_name(&only), assertion: only })
             .collect();
     }
     let mut written: HashMap<&str, &Assertion> = HashMap::new();

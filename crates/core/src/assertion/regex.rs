@@ -99,9 +99,7 @@ fn read_flags(options: &mut Options<'_, '_, '_>) -> ReadResult<Flags> {
 
 /// Why a pattern is invalid, in one line; `None` if it is valid. The rules are those of `regex`.
 pub fn pattern_fault(text: &str) -> Option<String> {
-    Pattern::new(text, Flags::default())
-        .err()
-        .map(|error| error.reason)
+    Pattern::new(text, Flags::default()).err().map(|error| error.reason)
 }
 
 fn unknown_flag(node: Node<'_>, text: &str, at: usize) -> Diagnostic {
@@ -150,23 +148,15 @@ mod tests {
 
     #[test]
     fn the_examples_of_the_format() {
-        for (pattern, score) in [
-            ("Good (morning|evening)", 1.0),
-            (r"^\d+$", 0.0),
-            (r"(?<!\d)22", 1.0),
-        ] {
-            let found = marks(
-                &format!("{{type: regex, value: '{pattern}'}}"),
-                "Good evening, 22",
-            );
+        for (pattern, score) in
+            [("Good (morning|evening)", 1.0), (r"^\d+$", 0.0), (r"(?<!\d)22", 1.0)]
+        {
+            let found = marks(&format!("{{type: regex, value: '{pattern}'}}"), "Good evening, 22");
             assert_eq!(found.score.value(), score, "{pattern}");
             if score > 0.0 {
                 assert_eq!(found.hits, [format!("Output matches regex: {pattern}")])
             } else {
-                assert_eq!(
-                    found.misses,
-                    [format!("Output does not match regex: {pattern}")]
-                )
+                assert_eq!(found.misses, [format!("Output does not match regex: {pattern}")])
             }
         }
     }
@@ -174,9 +164,7 @@ mod tests {
     #[test]
     fn flags_count_and_the_empty_output_is_searched_too() {
         let score = |options: &str, output| {
-            marks(&format!("{{type: regex, {options}}}"), output)
-                .score
-                .value()
+            marks(&format!("{{type: regex, {options}}}"), output).score.value()
         };
         assert_eq!(score("value: ÉTÉ, flags: i", "un été"), 1.0);
         assert_eq!(score("value: ÉTÉ", "un été"), 0.0);
@@ -190,10 +178,7 @@ mod tests {
         for negate in ["", ", negate: true"] {
             let yaml = format!(r"- {{type: regex, value: '^(a|aa)+\1$'{negate}}}");
             let fault = Trial::new(&yaml, answer.clone()).fault();
-            assert_eq!(
-                (fault.stage, fault.kind),
-                (Stage::Measure, FaultKind::Limit)
-            );
+            assert_eq!((fault.stage, fault.kind), (Stage::Measure, FaultKind::Limit));
             assert_eq!(
                 fault.message,
                 r"the pattern `^(a|aa)+\1$` needs more than 1000000 steps on this text"
@@ -235,9 +220,6 @@ mod tests {
 
     #[test]
     fn look_around_is_accepted() {
-        assert_eq!(
-            read(r"- {type: regex, value: '(?<!\d)22'}").names(),
-            [""; 0]
-        );
+        assert_eq!(read(r"- {type: regex, value: '(?<!\d)22'}").names(), [""; 0]);
     }
 }

@@ -79,18 +79,10 @@ because its ranges describe it.
 
 /// The keys of an item that is a mapping.
 pub static ITEM_FIELDS: &[Field] = &[
-    Field::new(
-        "id",
-        Shape::NonEmptyText,
-        "default: `rubric-N`, after its position",
-    ),
+    Field::new("id", Shape::NonEmptyText, "default: `rubric-N`, after its position"),
     Field::new("outcome", Shape::NonEmptyText, "what the answer must do")
         .also(&["criteria", "expected_outcome"]),
-    Field::new(
-        "description",
-        Shape::Text,
-        "for readers; the outcome if none is given",
-    ),
+    Field::new("description", Shape::Text, "for readers; the outcome if none is given"),
     Field::new("weight", AMOUNT, "share in the score; default 1"),
     Field::new(
         "required",
@@ -107,17 +99,10 @@ pub static ITEM_FIELDS: &[Field] = &[
         Shape::Choice(Operator::WORDS),
         "`contradiction`: satisfied when the answer does not contradict the outcome",
     ),
-    Field::new(
-        "min_score",
-        Shape::PositiveFraction,
-        "old form of a number in `required`",
-    ),
+    Field::new("min_score", Shape::PositiveFraction, "old form of a number in `required`"),
     Field::new(
         "required_min_score",
-        Shape::Number {
-            min: 0.0,
-            max: 10.0,
-        },
+        Shape::Number { min: 0.0, max: 10.0 },
         "old form of a number in `required`, from 0 to 10",
     ),
 ];
@@ -234,17 +219,11 @@ fn read_item_mapping(
     gates: &mut Vec<Span>,
 ) -> ReadResult<RubricItem> {
     let id = read_id(options);
-    let ranges = options.optional("score_ranges", |options, entry| {
-        read_ranges(options.reader, entry)
-    });
-    let written = if options.has("outcome") {
-        "outcome"
-    } else {
-        "description"
-    };
-    let outcome = options.optional(written, |options, entry| {
-        read_outcome(options.reader, written, entry.value)
-    });
+    let ranges =
+        options.optional("score_ranges", |options, entry| read_ranges(options.reader, entry));
+    let written = if options.has("outcome") { "outcome" } else { "description" };
+    let outcome = options
+        .optional(written, |options, entry| read_outcome(options.reader, written, entry.value));
     let weight = options.optional("weight", read_weight);
     let required = read_item_gate(options);
     let operator = options.choice("operator");
@@ -306,10 +285,9 @@ fn report_duplicates(
     items: &[RubricItem],
 ) -> ReadResult<()> {
     let place = |at: usize| {
-        list.items().nth(at).map(|item| {
-            item.get("id")
-                .map_or_else(|| short_span(item), |id| id.span())
-        })
+        list.items()
+            .nth(at)
+            .map(|item| item.get("id").map_or_else(|| short_span(item), |id| id.span()))
     };
     let mut seen: HashMap<&str, usize> = HashMap::with_capacity(items.len());
     let mut is_unique = true;
@@ -345,11 +323,8 @@ mod tests {
         assert_eq!(faults, expected_faults, "{items}");
         let options = assertions[0].check.options();
         let list = options.get("rubrics").and_then(Value::as_list);
-        let items: Vec<_> = list
-            .expect("a list")
-            .iter()
-            .map(|item| item.to_json(JsonStyle::Compact))
-            .collect();
+        let items: Vec<_> =
+            list.expect("a list").iter().map(|item| item.to_json(JsonStyle::Compact)).collect();
         items.join("\n")
     }
 
@@ -369,37 +344,16 @@ mod tests {
     #[test]
     fn old_gates_become_numbers() {
         for (item, required, expected) in [
-            (
-                "{outcome: a, required: true, min_score: 0.7}",
-                "0.7",
-                "deprecated-field",
-            ),
-            (
-                "{outcome: a, required: true, required_min_score: 7}",
-                "0.7",
-                "deprecated-field",
-            ),
-            (
-                "{outcome: a, required_min_score: 7}",
-                "false",
-                "min-score-without-required",
-            ),
+            ("{outcome: a, required: true, min_score: 0.7}", "0.7", "deprecated-field"),
+            ("{outcome: a, required: true, required_min_score: 7}", "0.7", "deprecated-field"),
+            ("{outcome: a, required_min_score: 7}", "false", "min-score-without-required"),
         ] {
             let item = shown(item, &[expected]);
-            assert!(
-                item.contains(&format!(r#""required":{required}"#)),
-                "{item}"
-            );
+            assert!(item.contains(&format!(r#""required":{required}"#)), "{item}");
         }
         for (item, expected) in [
-            (
-                "{outcome: a, required: true, required_min_score: 70}",
-                "out-of-range",
-            ),
-            (
-                "{outcome: a, required: true, required_min_score: 0}",
-                "out-of-range",
-            ),
+            ("{outcome: a, required: true, required_min_score: 70}", "out-of-range"),
+            ("{outcome: a, required: true, required_min_score: 0}", "out-of-range"),
             ("{outcome: a, required: true, min_score: 7}", "out-of-range"),
             (
                 "{outcome: a, required: true, min_score: 1, required_min_score: 7}",

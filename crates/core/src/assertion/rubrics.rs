@@ -41,9 +41,7 @@ assert:
 .also(&["rubric"]);
 
 static FIELDS: &[Field] = &[
-    Field::new("rubrics", ITEMS, "what the judge checks or scores")
-        .also(&["criteria"])
-        .required(),
+    Field::new("rubrics", ITEMS, "what the judge checks or scores").also(&["criteria"]).required(),
     TARGET,
 ];
 
@@ -121,19 +119,13 @@ pub fn judge_criteria(test: &mut Test) {
     }
     test.assertions.push(NamedAssertion {
         name: Cow::Borrowed(CRITERIA),
-        assertion: Arc::new(assertion_from_criteria(
-            criteria.clone(),
-            test.span.at_start(),
-        )),
+        assertion: Arc::new(assertion_from_criteria(criteria.clone(), test.span.at_start())),
     });
 }
 
 /// The criteria of a test as the only item of a judge.
 pub(super) fn criteria_item(text: String) -> RubricItem {
-    RubricItem {
-        id: CRITERIA.to_owned(),
-        ..RubricItem::from_text(text, 1)
-    }
+    RubricItem { id: CRITERIA.to_owned(), ..RubricItem::from_text(text, 1) }
 }
 
 #[cfg(test)]
@@ -152,10 +144,7 @@ mod tests {
         let (assertions, faults) = read(yaml).parts();
         assert_eq!(faults, [""; 0]);
         let sentences: Vec<_> = assertions.iter().map(|a| a.sentences()).collect();
-        assert_eq!(
-            sentences,
-            [vec!["Is kind"], vec!["Is brief"], vec!["Is true", "Is new"]]
-        );
+        assert_eq!(sentences, [vec!["Is kind"], vec!["Is brief"], vec!["Is true", "Is new"]]);
         assert!(assertions.iter().all(|a| a.type_name == "rubrics"));
         assert!(assertions.iter().all(|a| a.check.needs_judge()));
     }
@@ -188,10 +177,7 @@ mod tests {
     fn the_judge_must_be_a_known_target() {
         let yaml = "- {type: rubrics, criteria: a, target: jugde}";
         let with = |targets: TargetNames| {
-            let limits = ReadPolicy {
-                targets,
-                ..ReadPolicy::default()
-            };
+            let limits = ReadPolicy { targets, ..ReadPolicy::default() };
             let found = read_within(&limits, MemoryFiles::new(), yaml);
             assert_eq!(found.assertions.len(), 1);
             found.diagnostics

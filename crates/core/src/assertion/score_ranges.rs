@@ -53,13 +53,9 @@ static FIELDS: &[Field] = &[
         "the lowest and the highest score",
     )
     .required(),
-    Field::new(
-        "outcome",
-        Shape::NonEmptyText,
-        "what a score in this range means",
-    )
-    .also(&["expected_outcome", "description"])
-    .required(),
+    Field::new("outcome", Shape::NonEmptyText, "what a score in this range means")
+        .also(&["expected_outcome", "description"])
+        .required(),
 ];
 
 /// A mapping from scores to texts, or a list of ranges.
@@ -113,11 +109,7 @@ fn ranges_by_lowest(reader: &mut Reader<'_>, node: Node<'_>) -> ReadResult<Vec<S
             let message = format!("`{name}` is not a score from 0 to 10");
             return Err(report_ranges(reader, key.span(), message));
         };
-        Ok(ScoreRange {
-            low,
-            high: low,
-            outcome: read_range_text(reader, value)?,
-        })
+        Ok(ScoreRange { low, high: low, outcome: read_range_text(reader, value)? })
     }))?;
     ranges.sort_by_key(|range| range.low);
     let lows: Vec<u8> = ranges.iter().map(|range| range.low).collect();
@@ -141,11 +133,7 @@ fn read_listed_range(reader: &mut Reader<'_>, node: Node<'_>) -> ReadResult<Scor
         };
         let reader = &mut *options.reader;
         let (low, high) = read_ends(reader, range.value)?;
-        Ok(ScoreRange {
-            low,
-            high,
-            outcome: read_range_text(reader, outcome.value)?,
-        })
+        Ok(ScoreRange { low, high, outcome: read_range_text(reader, outcome.value)? })
     })
 }
 

@@ -108,10 +108,7 @@ pub(super) struct ScriptSetup {
 
 impl ScriptSetup {
     pub(super) fn with(self, command: Command) -> Script {
-        Script {
-            command,
-            setup: self,
-        }
+        Script { command, setup: self }
     }
 }
 
@@ -120,10 +117,7 @@ pub(super) enum Cwd {
     /// The directory of the file that holds the judge.
     Own(Utf8PathBuf),
     /// `path` is `None` if the directory does not exist, which has then been reported.
-    Written {
-        text: String,
-        path: Option<Utf8PathBuf>,
-    },
+    Written { text: String, path: Option<Utf8PathBuf> },
 }
 
 pub(super) fn read_setup(options: &mut Options<'_, '_, '_>) -> ReadResult<ScriptSetup> {
@@ -166,11 +160,7 @@ pub(super) enum Command {
     /// Passed to `sh -c` unchanged.
     Shell(String),
     /// A file found by the name of a custom type. `shown` is relative to the repository root.
-    Found {
-        path: Utf8PathBuf,
-        shown: String,
-        language: Language,
-    },
+    Found { path: Utf8PathBuf, shown: String, language: Language },
 }
 
 /// One element of a `script` list.
@@ -217,30 +207,21 @@ pub(super) fn read_command<'t>(
         return Ok(Command::Shell(text.value));
     }
     let elements = options.reader.text_list(entry).ok_or(Reported)?;
-    if elements
-        .first()
-        .is_none_or(|first| first.value.trim().is_empty())
-    {
+    if elements.first().is_none_or(|first| first.value.trim().is_empty()) {
         return Err(report_empty_script(options, entry.value.span()));
     }
     let mut must_exist = true;
     let words = elements.into_iter().enumerate().map(|(at, element)| {
         let is_program = at == 0;
         if !looks_like_path(&element.value) {
-            return ScriptWord {
-                written: element.value,
-                path: None,
-            };
+            return ScriptWord { written: element.value, path: None };
         }
         let path = if is_program {
             options.reader.look_up(&element.value).map(|(path, _)| path)
         } else {
             find_argument(options, &element, std::mem::take(&mut must_exist))
         };
-        ScriptWord {
-            written: element.value,
-            path,
-        }
+        ScriptWord { written: element.value, path }
     });
     Ok(Command::Direct(words.collect()))
 }
@@ -326,9 +307,7 @@ mod tests {
     use crate::source::MemoryFiles;
 
     fn files() -> MemoryFiles {
-        MemoryFiles::new()
-            .with("/p/judges/check.py", "")
-            .with("/usr/lib/judge.py", "")
+        MemoryFiles::new().with("/p/judges/check.py", "").with("/usr/lib/judge.py", "")
     }
 
     #[test]
@@ -358,10 +337,7 @@ mod tests {
     #[test]
     fn paths_stay_inside_the_root() {
         let yaml = "- {type: code-judge, script: [python3, ../../usr/lib/judge.py], cwd: ../x}";
-        assert_eq!(
-            read_with(files(), yaml).names(),
-            ["path-outside-root", "path-outside-root"]
-        );
+        assert_eq!(read_with(files(), yaml).names(), ["path-outside-root", "path-outside-root"]);
     }
 
     #[test]

@@ -20,9 +20,9 @@ const TYPESCRIPT: &str =
 impl Script {
     pub(super) fn grade(&self, context: &GradingContext<'_>) -> Step {
         match context.answer(KEY) {
-            None => self.question(context).map_or_else(Step::from, |question| {
-                Step::Ask(vec![context.ask(KEY, question)])
-            }),
+            None => self
+                .question(context)
+                .map_or_else(Step::from, |question| Step::Ask(vec![context.ask(KEY, question)])),
             Some(answer) => read_answer(answer).map_or_else(Step::from, Step::from),
         }
     }
@@ -38,10 +38,7 @@ impl Script {
 
     fn directory(&self) -> Result<Utf8PathBuf, Fault> {
         match &self.setup.cwd {
-            Cwd::Own(path)
-            | Cwd::Written {
-                path: Some(path), ..
-            } => Ok(path.clone()),
+            Cwd::Own(path) | Cwd::Written { path: Some(path), .. } => Ok(path.clone()),
             Cwd::Written { text, path: None } => {
                 let message = format!("the script's `cwd` is not a directory: `{text}`");
                 Err(Fault::new(Stage::Script, FaultKind::Start, message))
@@ -187,15 +184,10 @@ mod tests {
 
     #[test]
     fn the_script_is_told_where_and_how_long_it_runs() {
-        let files = MemoryFiles::new()
-            .with("/p/judges/check.py", "")
-            .with("/p/work/x", "");
+        let files = MemoryFiles::new().with("/p/judges/check.py", "").with("/p/work/x", "");
         let yaml = "- {type: code-judge, script: [python3, judges/check.py, --fast], cwd: work, timeout_seconds: 5}";
         let question = asked(files.clone(), yaml);
-        assert_eq!(
-            question.command,
-            ["python3", "/p/judges/check.py", "--fast"]
-        );
+        assert_eq!(question.command, ["python3", "/p/judges/check.py", "--fast"]);
         assert_eq!(question.cwd, "/p/work");
         assert_eq!(question.timeout_seconds, 5);
         let question = asked(files, "- {type: script, script: 'a | b'}");

@@ -39,25 +39,10 @@ pub(super) fn read_within(limits: &ReadPolicy, files: MemoryFiles, yaml: &str) -
     let text = sources.get(source).shared_text();
     let tree = parse_yaml(source, text, &mut out).expect("the snippet is YAML");
     let environment = Variables::default().with("NAME", "value");
-    let world = World {
-        files: &files,
-        environment: &environment,
-        working_directory: "/p".into(),
-    };
-    let mut reader = Reader::new(
-        world,
-        &mut sources,
-        &mut out,
-        limits,
-        "/p".into(),
-        "/p".into(),
-    );
+    let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
+    let mut reader = Reader::new(world, &mut sources, &mut out, limits, "/p".into(), "/p".into());
     let assertions = read_list(&mut reader, "assert", tree.root(), 0).unwrap_or_default();
-    Snippet {
-        assertions,
-        diagnostics: out.into_vec(),
-        sources,
-    }
+    Snippet { assertions, diagnostics: out.into_vec(), sources }
 }
 
 impl Snippet {
@@ -80,9 +65,7 @@ impl Snippet {
     /// The texts that the diagnostics point at.
     pub(super) fn marked(&self) -> Vec<&str> {
         let diagnostics = self.diagnostics.iter();
-        diagnostics
-            .map(|found| self.sources.text_of(found.span))
-            .collect()
+        diagnostics.map(|found| self.sources.text_of(found.span)).collect()
     }
 
     pub(super) fn only(&self) -> &Assertion {
@@ -105,11 +88,7 @@ impl Snippet {
     /// The faults of the only assertion in a test with this expected output.
     pub(super) fn faults(&self, expected: Option<&Expected>) -> Vec<Diagnostic> {
         let span = self.only().common.span;
-        let test = TestView {
-            criteria: None,
-            expected_output: expected,
-            span: span.at_start(),
-        };
+        let test = TestView { criteria: None, expected_output: expected, span: span.at_start() };
         self.only().check.faults_in(&test, span)
     }
 }
@@ -141,10 +120,7 @@ impl Trial {
         Self {
             test,
             transcript,
-            options: GradingOptions {
-                pass: 0.8,
-                judging: Judging::Ask,
-            },
+            options: GradingOptions { pass: 0.8, judging: Judging::Ask },
             files,
         }
     }

@@ -124,9 +124,5 @@ fn value_not_string(name: &str, node: Node<'_>, text: &str) -> Diagnostic {
 
 /// `'a', 'b'`
 pub(super) fn quoted(texts: &[String]) -> String {
-    texts
-        .iter()
-        .map(|text| format!("'{text}'"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    texts.iter().map(|text| format!("'{text}'")).collect::<Vec<_>>().join(", ")
 }

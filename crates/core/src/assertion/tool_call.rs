@@ -15,12 +15,7 @@ pub(super) const ARGS_MATCH: Shape =
     Shape::OneOf(&[Shape::Choice(ArgsMatch::WORDS), Shape::List(&Shape::Text)]);
 
 static CALL: &[Field] = &[
-    Field::new(
-        "tool",
-        Shape::NonEmptyText,
-        "name of the tool; case matters",
-    )
-    .required(),
+    Field::new("tool", Shape::NonEmptyText, "name of the tool; case matters").required(),
     Field::new(
         "args",
         Shape::OneOf(&[Shape::Map, Shape::Choice(&["any"])]),
@@ -31,11 +26,7 @@ static CALL: &[Field] = &[
         ARGS_MATCH,
         "how `args` is compared; default: that of the whole check",
     ),
-    Field::new(
-        "max_duration_ms",
-        AMOUNT,
-        "maximum duration of the call in milliseconds",
-    ),
+    Field::new("max_duration_ms", AMOUNT, "maximum duration of the call in milliseconds"),
 ];
 
 /// The name of a tool, or a mapping.
@@ -104,12 +95,10 @@ impl ArgsMatch {
             Self::Subset => is_part_of(actual, expected),
             Self::Ignore => true,
             Self::Names(names) => {
-                names
-                    .iter()
-                    .all(|name| match (expected.get(name), actual.get(name)) {
-                        (Some(expected), Some(actual)) => are_equal(expected, actual),
-                        (expected, actual) => expected.is_none() && actual.is_none(),
-                    })
+                names.iter().all(|name| match (expected.get(name), actual.get(name)) {
+                    (Some(expected), Some(actual)) => are_equal(expected, actual),
+                    (expected, actual) => expected.is_none() && actual.is_none(),
+                })
             }
         }
     }
@@ -139,19 +128,14 @@ impl ExpectedCall {
     ) -> ReadResult<Self> {
         const ITEM: &str = "an item of expected";
         if node.is_mapping() {
-            return options.nested_of(ITEM, node, CALL, |options| {
-                Self::read_mapping(options, default)
-            });
+            return options
+                .nested_of(ITEM, node, CALL, |options| Self::read_mapping(options, default));
         }
         if node.is_sequence() || node.is_null() {
             let expected = "the name of a tool, or a mapping with `tool`";
             return Err(options.wrong_type(ITEM, node, expected));
         }
-        Ok(Self {
-            tool: read_tool(options, ITEM, node)?,
-            args: None,
-            max_duration_ms: None,
-        })
+        Ok(Self { tool: read_tool(options, ITEM, node)?, args: None, max_duration_ms: None })
     }
 
     fn read_mapping(options: &mut Options<'_, '_, '_>, default: &ArgsMatch) -> ReadResult<Self> {
@@ -163,9 +147,7 @@ impl ExpectedCall {
         let how = how?.unwrap_or_else(|| default.clone());
         Ok(Self {
             tool: tool?,
-            args: args?
-                .flatten()
-                .map(|expected| ExpectedArgs { expected, how }),
+            args: args?.flatten().map(|expected| ExpectedArgs { expected, how }),
             max_duration_ms: max_duration_ms?,
         })
     }
@@ -256,26 +238,15 @@ mod tests {
     #[test]
     fn arguments_agree_as_their_match_says() {
         let names = ArgsMatch::Names(vec!["a".to_owned(), "z".to_owned()]);
-        let all = [
-            ArgsMatch::Partial,
-            ArgsMatch::Exact,
-            ArgsMatch::Subset,
-            ArgsMatch::Ignore,
-            names,
-        ];
+        let all =
+            [ArgsMatch::Partial, ArgsMatch::Exact, ArgsMatch::Subset, ArgsMatch::Ignore, names];
         let args = r#"{"a":1,"b":{"c":[2]}}"#;
         // Partial, exact, subset, ignore, and the names `a` and `z`.
         for (actual, expected) in [
             (r#"{"b":{"c":[2.0]},"a":1}"#, [true, true, true, true, true]),
-            (
-                r#"{"a":1,"b":{"c":[2]},"d":0}"#,
-                [true, false, false, true, true],
-            ),
+            (r#"{"a":1,"b":{"c":[2]},"d":0}"#, [true, false, false, true, true]),
             (r#"{"a":1}"#, [false, false, true, true, true]),
-            (
-                r#"{"a":2,"b":{"c":[2]}}"#,
-                [false, false, false, true, false],
-            ),
+            (r#"{"a":2,"b":{"c":[2]}}"#, [false, false, false, true, false]),
             (r#"{"a":1,"z":0}"#, [false, false, false, true, false]),
             ("{}", [false, false, true, true, false]),
             ("null", [false, false, true, true, false]),

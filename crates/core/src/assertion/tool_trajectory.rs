@@ -73,10 +73,7 @@ The number of calls is independent of their order. As a separate check it has a 
 "#;
 }
 
-const MINIMUM: Shape = Shape::Integer {
-    min: 1,
-    max: u64::MAX,
-};
+const MINIMUM: Shape = Shape::Integer { min: 1, max: u64::MAX };
 
 static FIELDS: &[Field] = &[
     Field::new(
@@ -189,11 +186,7 @@ fn read(options: &mut Options<'_, '_, '_>, _: &mut EntryContext<'_>) -> ReadResu
     if expected.is_empty() && minimums.is_empty() && !forbids_all {
         return Err(report_empty(options));
     }
-    Ok(Box::new(ToolTrajectory {
-        mode,
-        expected,
-        minimums,
-    }))
+    Ok(Box::new(ToolTrajectory { mode, expected, minimums }))
 }
 
 fn report_empty(options: &mut Options<'_, '_, '_>) -> Reported {
@@ -252,10 +245,7 @@ impl Check for ToolTrajectory {
                 .iter()
                 .map(|minimum| format!("{} ({})", minimum.tool, minimum.calls))
                 .collect();
-            sentences.push(format!(
-                "Agent called tools at least: {}",
-                minimums.join(", ")
-            ));
+            sentences.push(format!("Agent called tools at least: {}", minimums.join(", ")));
         }
         sentences
     }
@@ -291,10 +281,7 @@ mod tests {
                 r#"{"tool":"sum","args":{"a":"x"},"args_match":["a"],"max_duration_ms":50}]}"#,
             )
         );
-        assert_eq!(
-            found.sentences(),
-            ["Agent called tools in order: search, read, read, sum"]
-        );
+        assert_eq!(found.sentences(), ["Agent called tools in order: search, read, read, sum"]);
     }
 
     #[test]
@@ -319,11 +306,7 @@ mod tests {
             assert_eq!(names(&options), ["empty-trajectory"], "{mode}");
         }
         for mode in ["any_order", "exact", "subset"] {
-            assert_eq!(
-                names(&format!("mode: {mode}")),
-                ["empty-trajectory"],
-                "{mode}"
-            );
+            assert_eq!(names(&format!("mode: {mode}")), ["empty-trajectory"], "{mode}");
         }
         assert_eq!(names("minimums: {}"), ["empty-trajectory"]);
     }

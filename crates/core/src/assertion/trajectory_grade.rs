@@ -36,10 +36,7 @@ impl ToolTrajectory {
             let holds = count >= minimum.calls;
             findings.add(Finding { holds, text });
         }
-        let (met, all) = (
-            findings.hits.len(),
-            findings.hits.len() + findings.misses.len(),
-        );
+        let (met, all) = (findings.hits.len(), findings.hits.len() + findings.misses.len());
         Ok(scored(findings, share(met, all)))
     }
 
@@ -176,14 +173,8 @@ mod tests {
     }
 
     fn trial(options: &str, calls: Option<Vec<Call>>) -> Trial {
-        let transcript = Transcript {
-            calls,
-            ..Transcript::of_text("ok")
-        };
-        Trial::new(
-            &format!("- {{type: tool-trajectory, {options}}}"),
-            transcript,
-        )
+        let transcript = Transcript { calls, ..Transcript::of_text("ok") };
+        Trial::new(&format!("- {{type: tool-trajectory, {options}}}"), transcript)
     }
 
     fn marks(options: &str, calls: &[&str]) -> Marks {
@@ -192,13 +183,7 @@ mod tests {
     }
 
     /// Options, calls, score as a fraction, hits, misses.
-    type Row<'a> = (
-        &'a str,
-        &'a [&'a str],
-        (u8, u8),
-        &'a [&'a str],
-        &'a [&'a str],
-    );
+    type Row<'a> = (&'a str, &'a [&'a str], (u8, u8), &'a [&'a str], &'a [&'a str]);
 
     fn check(rows: &[Row<'_>]) {
         for (options, calls, (part, whole), hits, misses) in rows {
@@ -242,13 +227,7 @@ mod tests {
         let expected = "mode: in_order, expected: [fetch, process, save]";
         let all = &["Called fetch", "Called process", "Called save"];
         check(&[
-            (
-                expected,
-                &["fetch", "log", "process", "save"],
-                (1, 1),
-                all,
-                &[],
-            ),
+            (expected, &["fetch", "log", "process", "save"], (1, 1), all, &[]),
             (
                 expected,
                 &["process", "fetch", "save"],
@@ -275,11 +254,7 @@ mod tests {
                 &[],
                 (0, 1),
                 &[],
-                &[
-                    "Did not call fetch",
-                    "Did not call process",
-                    "Did not call save",
-                ],
+                &["Did not call fetch", "Did not call process", "Did not call save"],
             ),
         ]);
     }
@@ -293,10 +268,7 @@ mod tests {
                 &["init", "process", "process", "cleanup"],
                 (2, 4),
                 &["Called init", "Called process"],
-                &[
-                    "Call 3: expected cleanup, got process",
-                    "Unexpected call cleanup",
-                ],
+                &["Call 3: expected cleanup, got process", "Unexpected call cleanup"],
             ),
             (
                 exact,
@@ -335,13 +307,7 @@ mod tests {
                 (&options, &["rm"], (0, 1), &[], &["Unexpected call rm"]),
             ]);
         }
-        check(&[(
-            "mode: subset, expected: [read]",
-            &[],
-            (1, 1),
-            &["Called no tools"],
-            &[],
-        )]);
+        check(&[("mode: subset, expected: [read]", &[], (1, 1), &["Called no tools"], &[])]);
     }
 
     #[test]
@@ -361,13 +327,7 @@ mod tests {
                 &["Called a"],
                 &["Called a 1 times (minimum 2)"],
             ),
-            (
-                "mode: subset, expected: [a]",
-                &["a", "a"],
-                (1, 1),
-                &["Called a", "Called a"],
-                &[],
-            ),
+            ("mode: subset, expected: [a]", &["a", "a"], (1, 1), &["Called a", "Called a"], &[]),
             ("expected: [A]", &["a"], (0, 1), &[], &["Did not call A"]),
         ]);
     }
@@ -396,10 +356,7 @@ mod tests {
     #[test]
     fn a_slow_call_does_not_match_and_an_unknown_duration_is_not_measured() {
         let options = "expected: [{tool: a, max_duration_ms: 50}]";
-        let timed = |duration_ms| Call {
-            duration_ms,
-            ..call("a")
-        };
+        let timed = |duration_ms| Call { duration_ms, ..call("a") };
         for (duration, score) in [(50, 1.0), (51, 0.0)] {
             let found = trial(options, Some(vec![timed(Some(duration))])).marks();
             assert_eq!(found.score.value(), score, "{duration}");
@@ -424,13 +381,10 @@ mod tests {
 
     #[test]
     fn many_entries_and_calls_are_graded_in_time() {
-        let entries: Vec<String> = (0..1000)
-            .map(|at| format!("{{tool: t, args: {{n: {}}}}}", at / 2))
-            .collect();
-        let calls: Vec<Call> = (0..1000)
-            .rev()
-            .map(|at| call(&format!("t{{\"n\":{}}}", at / 3)))
-            .collect();
+        let entries: Vec<String> =
+            (0..1000).map(|at| format!("{{tool: t, args: {{n: {}}}}}", at / 2)).collect();
+        let calls: Vec<Call> =
+            (0..1000).rev().map(|at| call(&format!("t{{\"n\":{}}}", at / 3))).collect();
         for mode in ["any_order", "in_order", "exact", "subset"] {
             let options = format!("mode: {mode}, expected: [{}]", entries.join(", "));
             let found = trial(&options, Some(calls.clone())).marks();

@@ -36,11 +36,7 @@ impl CallFits {
     /// among equals, earlier entries first.
     pub(super) fn in_order(&self) -> Assignment {
         let greedy = self.in_order_at_once();
-        if greedy.iter().all(Option::is_some) {
-            greedy
-        } else {
-            self.longest_in_order()
-        }
+        if greedy.iter().all(Option::is_some) { greedy } else { self.longest_in_order() }
     }
 
     /// Each entry takes the next call that it fits. Optimal if every entry finds one.
@@ -192,20 +188,14 @@ mod tests {
             let from = from.map(|_| call + 1);
             1 + most(fits, entry + 1, used | 1 << call, from)
         });
-        taken
-            .chain([most(fits, entry + 1, used, from)])
-            .max()
-            .unwrap_or(0)
+        taken.chain([most(fits, entry + 1, used, from)]).max().unwrap_or(0)
     }
 
     fn check(fits: &CallFits, assignment: &Assignment) {
         let mut used = std::collections::HashSet::new();
         for (entry, call) in assignment.iter().enumerate() {
             if let Some(call) = call {
-                assert!(
-                    fits.of(entry).contains(call) && used.insert(*call),
-                    "{fits:?}"
-                );
+                assert!(fits.of(entry).contains(call) && used.insert(*call), "{fits:?}");
             }
         }
     }

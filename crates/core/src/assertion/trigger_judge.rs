@@ -47,11 +47,7 @@ The two cancel out: the check expects the skill to be used, although it reads li
 
 static FIELDS: &[Field] = &[
     Field::new("skill", Shape::NonEmptyText, "name of the skill").required(),
-    Field::new(
-        "should_trigger",
-        Shape::Boolean,
-        "whether the skill must be used; default true",
-    ),
+    Field::new("should_trigger", Shape::Boolean, "whether the skill must be used; default true"),
     Field::new(
         "detection",
         Shape::Choice(Detection::WORDS),
@@ -59,17 +55,10 @@ static FIELDS: &[Field] = &[
     ),
     Field::new(
         "runs_per_query",
-        Shape::Integer {
-            min: 1,
-            max: u64::MAX,
-        },
+        Shape::Integer { min: 1, max: u64::MAX },
         "passed on to eval sets",
     ),
-    Field::new(
-        "trigger_threshold",
-        Shape::Number { min: 0.0, max: 1.0 },
-        "passed on to eval sets",
-    ),
+    Field::new("trigger_threshold", Shape::Number { min: 0.0, max: 1.0 }, "passed on to eval sets"),
 ];
 
 pub(super) static KIND: AssertionKind = AssertionKind::new(
@@ -114,10 +103,7 @@ fn read(
         report_double_negative(options);
     }
     Ok(Box::new(TriggerJudge {
-        trigger: Trigger {
-            skill: skill?,
-            should_trigger,
-        },
+        trigger: Trigger { skill: skill?, should_trigger },
         detection: detection?.unwrap_or_default(),
         runs_per_query: runs_per_query?,
         trigger_threshold: trigger_threshold?,
@@ -129,10 +115,7 @@ pub(crate) fn trigger_assertion(skill: String, should_trigger: bool, span: Span)
     Assertion {
         type_name: Cow::Borrowed(KIND.name),
         check: Box::new(TriggerJudge {
-            trigger: Trigger {
-                skill,
-                should_trigger,
-            },
+            trigger: Trigger { skill, should_trigger },
             detection: Detection::default(),
             runs_per_query: None,
             trigger_threshold: None,
@@ -146,12 +129,7 @@ fn read_skill(options: &mut Options<'_, '_, '_>) -> ReadResult<String> {
     let entry = options.require("skill")?;
     let skill = options.text_of("skill", entry.value)?;
     if skill.value.trim().is_empty() {
-        return Err(empty_value(
-            options,
-            skill.span,
-            "`skill` is empty",
-            "name the skill",
-        ));
+        return Err(empty_value(options, skill.span, "`skill` is empty", "name the skill"));
     }
     Ok(skill.value)
 }
@@ -206,9 +184,7 @@ impl Check for TriggerJudge {
         };
         let triggered = looked_at.iter().any(|call| self.is_shown_by(call));
         let skill = excerpt(&self.trigger.skill);
-        let first = calls
-            .first()
-            .map_or("none".into(), |call| excerpt(&call.tool));
+        let first = calls.first().map_or("none".into(), |call| excerpt(&call.tool));
         let text = if triggered {
             format!("Skill '{skill}' triggered (first call: {first})")
         } else {
@@ -254,10 +230,7 @@ mod tests {
     }
 
     fn trial(options: &str, calls: Option<Vec<Call>>) -> Trial {
-        let transcript = Transcript {
-            calls,
-            ..Transcript::of_text("ok")
-        };
+        let transcript = Transcript { calls, ..Transcript::of_text("ok") };
         let yaml = format!("- {{type: trigger-judge, skill: csv-analyzer{options}}}");
         Trial::new(&yaml, transcript)
     }
@@ -270,37 +243,12 @@ mod tests {
         for (options, calls, score, text) in [
             ("", vec![skill()], 1.0, "triggered (first call: Skill)"),
             ("", vec![read()], 1.0, "triggered (first call: Read)"),
-            (
-                "",
-                vec![bash(), skill()],
-                0.0,
-                "did not trigger (first call: Bash)",
-            ),
-            (
-                ", detection: any-call",
-                vec![bash(), skill()],
-                1.0,
-                "triggered (first call: Bash)",
-            ),
-            (
-                ", should_trigger: false",
-                vec![],
-                1.0,
-                "did not trigger (first call: none)",
-            ),
+            ("", vec![bash(), skill()], 0.0, "did not trigger (first call: Bash)"),
+            (", detection: any-call", vec![bash(), skill()], 1.0, "triggered (first call: Bash)"),
+            (", should_trigger: false", vec![], 1.0, "did not trigger (first call: none)"),
             ("", vec![], 0.0, "did not trigger (first call: none)"),
-            (
-                ", should_trigger: false",
-                vec![skill()],
-                0.0,
-                "triggered (first call: Skill)",
-            ),
-            (
-                ", negate: true",
-                vec![skill()],
-                0.0,
-                "triggered (first call: Skill)",
-            ),
+            (", should_trigger: false", vec![skill()], 0.0, "triggered (first call: Skill)"),
+            (", negate: true", vec![skill()], 0.0, "triggered (first call: Skill)"),
         ] {
             let found = trial(options, Some(calls)).marks();
             let text = vec![format!("Skill 'csv-analyzer' {text}")];
@@ -322,13 +270,7 @@ mod tests {
             (call("skill", "skill", "csv-analyzer"), 0.0),
             (call("Read", "path", "/s/csv-analyzer/SKILL.md"), 0.0),
             (call("Bash", "skill", "csv-analyzer"), 0.0),
-            (
-                Call {
-                    args: "csv-analyzer".into(),
-                    ..call("Skill", "", "")
-                },
-                0.0,
-            ),
+            (Call { args: "csv-analyzer".into(), ..call("Skill", "", "") }, 0.0),
         ] {
             let found = trial(", detection: any-call", Some(vec![one.clone()])).marks();
             assert_eq!(found.score.value(), score, "{one:?}");

@@ -20,10 +20,7 @@ pub struct ComparedCase {
 impl ComparedCase {
     /// Whether the case got a verdict.
     pub fn is_measured(&self) -> bool {
-        matches!(
-            self.outcome,
-            Outcome::Passed | Outcome::Borderline | Outcome::Failed
-        )
+        matches!(self.outcome, Outcome::Passed | Outcome::Borderline | Outcome::Failed)
     }
 }
 
@@ -70,15 +67,9 @@ pub(super) mod testing {
     /// Trials of a test, of which the first ones passed.
     pub fn trials(test: &str, count: u32, passes: u32) -> Vec<ComparedCase> {
         let outcome = |trial| {
-            if trial <= passes {
-                Outcome::Passed
-            } else {
-                Outcome::Failed
-            }
+            if trial <= passes { Outcome::Passed } else { Outcome::Failed }
         };
-        (1..=count)
-            .map(|trial| case(test, trial, outcome(trial)))
-            .collect()
+        (1..=count).map(|trial| case(test, trial, outcome(trial))).collect()
     }
 }
 

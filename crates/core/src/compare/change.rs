@@ -29,10 +29,7 @@ words! {
 impl Change {
     /// Whether the test counts in the verdict on the suite.
     pub fn is_compared(self) -> bool {
-        matches!(
-            self,
-            Self::Regressed | Self::Fixed | Self::Unchanged | Self::Errored
-        )
+        matches!(self, Self::Regressed | Self::Fixed | Self::Unchanged | Self::Errored)
     }
 }
 
@@ -162,18 +159,9 @@ mod tests {
 
     #[test]
     fn several_trials_pass_together() {
-        assert_eq!(
-            change(&trials("a", 5, 5), &trials("a", 5, 4)),
-            Change::Regressed
-        );
-        assert_eq!(
-            change(&trials("a", 5, 4), &trials("a", 5, 1)),
-            Change::Unchanged
-        );
-        assert_eq!(
-            change(&trials("a", 5, 4), &trials("a", 3, 3)),
-            Change::Fixed
-        );
+        assert_eq!(change(&trials("a", 5, 5), &trials("a", 5, 4)), Change::Regressed);
+        assert_eq!(change(&trials("a", 5, 4), &trials("a", 5, 1)), Change::Unchanged);
+        assert_eq!(change(&trials("a", 5, 4), &trials("a", 3, 3)), Change::Fixed);
         let mut torn = trials("a", 3, 3);
         torn[1] = case("a", 2, Outcome::Errored);
         assert_eq!(change(&trials("a", 3, 3), &torn), Change::Errored);

@@ -33,11 +33,7 @@ pub struct CompareOptions {
 
 impl Default for CompareOptions {
     fn default() -> Self {
-        Self {
-            measure: Measure::Rate,
-            margin: DEFAULT_MARGIN,
-            seed: None,
-        }
+        Self { measure: Measure::Rate, margin: DEFAULT_MARGIN, seed: None }
     }
 }
 
@@ -84,9 +80,7 @@ pub fn compare(
     candidate: &[ComparedCase],
     options: &CompareOptions,
 ) -> Comparison {
-    let seed = options
-        .seed
-        .unwrap_or_else(|| seed_from_cases(base, candidate));
+    let seed = options.seed.unwrap_or_else(|| seed_from_cases(base, candidate));
     let matches = pairing::pair(base, candidate);
     let mut tests: Vec<TestChange> = matches.iter().map(change::classify).collect();
     mark_certain(&matches, &mut tests, seed);
@@ -96,26 +90,14 @@ pub fn compare(
         .filter(|(_, test)| test.change.is_compared())
         .map(|(found, _)| found)
         .collect();
-    let pairs: Vec<Pair> = compared
-        .iter()
-        .filter_map(|found| found.pair(options.measure))
-        .collect();
-    let rule = Rule {
-        measure: options.measure,
-        margin: options.margin,
-        seed,
-    };
+    let pairs: Vec<Pair> =
+        compared.iter().filter_map(|found| found.pair(options.measure)).collect();
+    let rule = Rule { measure: options.measure, margin: options.margin, seed };
     let suite = judge(&pairs, &rule).map(|judged| {
         let cost = pairing::cost_per_round(&compared);
         SuiteChange::new(judged, pairs.len(), cost)
     });
-    Comparison {
-        tests,
-        suite,
-        seed,
-        margin: options.margin,
-        measure: options.measure,
-    }
+    Comparison { tests, suite, seed, margin: options.margin, measure: options.measure }
 }
 
 /// How many tests would be compared, regardless of the candidate's results.
@@ -168,10 +150,7 @@ mod tests {
         assert_eq!(suite.judged.verdict, ComparisonVerdict::Equivalent);
         let counts = [Change::Added, Change::Removed, Change::ChangedTest];
         assert_eq!(counts.map(|change| found.count(change)), [1, 1, 1]);
-        assert_eq!(
-            found,
-            compare(&base, &candidate, &CompareOptions::default())
-        );
+        assert_eq!(found, compare(&base, &candidate, &CompareOptions::default()));
     }
 
     #[test]
@@ -197,19 +176,12 @@ mod tests {
             .map(|test| test.test.as_str())
             .collect();
         assert_eq!(certain, ["t5"]);
-        assert_eq!(
-            found.suite.unwrap().judged.verdict,
-            ComparisonVerdict::Worse
-        );
+        assert_eq!(found.suite.unwrap().judged.verdict, ComparisonVerdict::Worse);
     }
 
     #[test]
     fn without_a_common_test_there_is_no_verdict() {
-        let found = compare(
-            &trials("a", 1, 1),
-            &trials("b", 1, 1),
-            &CompareOptions::default(),
-        );
+        let found = compare(&trials("a", 1, 1), &trials("b", 1, 1), &CompareOptions::default());
         assert_eq!((found.suite, found.tests.len()), (None, 2));
         assert_eq!(compare(&[], &[], &CompareOptions::default()).suite, None);
     }
@@ -226,11 +198,7 @@ mod tests {
 
     #[test]
     fn open_questions_have_a_price() {
-        let found = compare(
-            &suite(20, 1, 1),
-            &suite(20, 1, 1),
-            &CompareOptions::default(),
-        );
+        let found = compare(&suite(20, 1, 1), &suite(20, 1, 1), &CompareOptions::default());
         let suite = found.suite.unwrap();
         let trials = suite.judged.trials_needed.unwrap();
         let cost = suite.cost_needed.unwrap();

@@ -21,10 +21,8 @@ pub(crate) struct Match<'a> {
 impl Match<'_> {
     /// `None` unless both sides were measured, and scored where scores are compared.
     pub fn pair(&self, measure: Measure) -> Option<Pair> {
-        let pair = Pair {
-            base: values(&self.base, measure),
-            candidate: values(&self.candidate, measure),
-        };
+        let pair =
+            Pair { base: values(&self.base, measure), candidate: values(&self.candidate, measure) };
         (!pair.base.is_empty() && !pair.candidate.is_empty()).then_some(pair)
     }
 }
@@ -76,11 +74,7 @@ pub fn pair<'a>(base: &'a [ComparedCase], candidate: &'a [ComparedCase]) -> Vec<
             found.push((BTreeMap::new(), BTreeMap::new()));
             found.len() - 1
         });
-        let side = if is_candidate {
-            &mut found[at].1
-        } else {
-            &mut found[at].0
-        };
+        let side = if is_candidate { &mut found[at].1 } else { &mut found[at].0 };
         side.insert(case.trial, case);
     }
     found.into_iter().filter_map(matched).collect()
@@ -111,10 +105,7 @@ fn is_single<'a>(
 /// What one more trial of every test costs, in both runs together. `None` if any cost is unknown.
 pub(crate) fn cost_per_round(matches: &[&Match]) -> Option<f64> {
     let mut total = 0.0;
-    for side in matches
-        .iter()
-        .flat_map(|found| [&found.base, &found.candidate])
-    {
+    for side in matches.iter().flat_map(|found| [&found.base, &found.candidate]) {
         let measured: Vec<&&ComparedCase> = side.iter().filter(|case| case.is_measured()).collect();
         let costs: Option<Vec<f64>> = measured.iter().map(|case| case.cost).collect();
         let costs = costs?;

@@ -106,10 +106,7 @@ impl Trial {
     }
 
     fn level(&self) -> f64 {
-        let means = self
-            .tests
-            .iter()
-            .map(|t| t.iter().sum::<f64>() / t.len() as f64);
+        let means = self.tests.iter().map(|t| t.iter().sum::<f64>() / t.len() as f64);
         means.sum::<f64>() / self.tests.len() as f64
     }
 
@@ -178,16 +175,8 @@ mod tests {
 
     #[test]
     fn single_trials_cannot_be_split() {
-        assert_eq!(
-            selftest(&trials("a", 1, 1), &CompareOptions::default()),
-            None
-        );
+        assert_eq!(selftest(&trials("a", 1, 1), &CompareOptions::default()), None);
         let never = trials("a", 4, 0);
-        assert_eq!(
-            selftest(&never, &CompareOptions::default())
-                .unwrap()
-                .smallest_drop,
-            None
-        );
+        assert_eq!(selftest(&never, &CompareOptions::default()).unwrap().smallest_drop, None);
     }
 }

@@ -82,11 +82,7 @@ pub struct SuiteChange {
 impl SuiteChange {
     pub fn new(judged: SuiteJudgement, tests: usize, cost_per_round: Option<f64>) -> Self {
         let needed = judged.trials_needed.zip(cost_per_round);
-        Self {
-            judged,
-            tests,
-            cost_needed: needed.map(|(trials, cost)| trials as f64 * cost),
-        }
+        Self { judged, tests, cost_needed: needed.map(|(trials, cost)| trials as f64 * cost) }
     }
 }
 
@@ -104,12 +100,7 @@ pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteJudgement> {
         _ => ComparisonVerdict::Inconclusive,
     };
     let trials = typical_trials(pairs);
-    let settling = Settling {
-        delta,
-        interval,
-        margin: rule.margin,
-        trials,
-    };
+    let settling = Settling { delta, interval, margin: rule.margin, trials };
     let is_open = verdict == ComparisonVerdict::Inconclusive;
     Some(SuiteJudgement {
         level_intervals: LevelIntervals {
@@ -132,10 +123,7 @@ fn levels(pairs: &[Pair]) -> Levels {
     let level = |side: fn(&Pair) -> &Vec<f64>| {
         pairs.iter().map(|pair| mean(side(pair))).sum::<f64>() / pairs.len() as f64
     };
-    Levels {
-        base: level(|pair| &pair.base),
-        candidate: level(|pair| &pair.candidate),
-    }
+    Levels { base: level(|pair| &pair.base), candidate: level(|pair| &pair.candidate) }
 }
 
 /// With the tests as a sample of tests like these, as in the interval of the difference.
@@ -156,14 +144,8 @@ fn level_interval(pairs: &[Pair], side: fn(&Pair) -> &Vec<f64>, measure: Measure
     };
     // Nobody knows anything without trials. With different numbers of them the rate of all trials,
     // which the interval is about, is not quite the mean of the tests.
-    let found = found.unwrap_or(Interval {
-        low: 0.0,
-        high: 1.0,
-    });
-    Interval {
-        low: found.low.min(level),
-        high: found.high.max(level),
-    }
+    let found = found.unwrap_or(Interval { low: 0.0, high: 1.0 });
+    Interval { low: found.low.min(level), high: found.high.max(level) }
 }
 
 fn in_groups(values: impl Iterator<Item = f64>) -> Option<Interval> {
@@ -175,11 +157,7 @@ fn in_groups(values: impl Iterator<Item = f64>) -> Option<Interval> {
 mod tests {
     use super::*;
 
-    const RULE: Rule = Rule {
-        measure: Measure::Rate,
-        margin: 0.1,
-        seed: 1,
-    };
+    const RULE: Rule = Rule { measure: Measure::Rate, margin: 0.1, seed: 1 };
 
     fn side(trials: usize, passes: usize) -> Vec<f64> {
         let value = |at| f64::from(u8::from(at < passes));
@@ -187,10 +165,7 @@ mod tests {
     }
 
     fn pairs(count: usize, trials: usize, base: usize, candidate: usize) -> Vec<Pair> {
-        let pair = Pair {
-            base: side(trials, base),
-            candidate: side(trials, candidate),
-        };
+        let pair = Pair { base: side(trials, base), candidate: side(trials, candidate) };
         vec![pair; count]
     }
 
@@ -200,10 +175,7 @@ mod tests {
         assert_eq!(verdict(&pairs(20, 5, 5, 3)), ComparisonVerdict::Worse);
         assert_eq!(verdict(&pairs(20, 5, 3, 5)), ComparisonVerdict::Better);
         assert_eq!(verdict(&pairs(20, 5, 5, 5)), ComparisonVerdict::Equivalent);
-        assert_eq!(
-            verdict(&pairs(20, 1, 1, 1)),
-            ComparisonVerdict::Inconclusive
-        );
+        assert_eq!(verdict(&pairs(20, 1, 1, 1)), ComparisonVerdict::Inconclusive);
         assert_eq!(verdict(&pairs(3, 1, 1, 0)), ComparisonVerdict::Inconclusive);
         assert_eq!(judge(&[], &RULE), None);
     }
@@ -211,10 +183,7 @@ mod tests {
     #[test]
     fn what_is_open_says_how_many_trials_would_settle_it() {
         let open = judge(&pairs(20, 1, 1, 1), &RULE).unwrap();
-        assert!(
-            open.trials_needed
-                .is_some_and(|trials| trials > 1 && trials < 20)
-        );
+        assert!(open.trials_needed.is_some_and(|trials| trials > 1 && trials < 20));
         let settled = judge(&pairs(20, 5, 5, 5), &RULE).unwrap();
         assert_eq!(settled.trials_needed, None);
         assert_eq!(SuiteChange::new(open, 20, None).cost_needed, None);
@@ -227,10 +196,7 @@ mod tests {
         // 20 of 20 by Wilson: the tests count, not the trials.
         assert!((base.low - 0.8388748419471804).abs() < 1e-9, "{base:?}");
         assert!(candidate.low < 0.6 && 0.6 < candidate.high && candidate.high < 0.8);
-        let score = Rule {
-            measure: Measure::Score,
-            ..RULE
-        };
+        let score = Rule { measure: Measure::Score, ..RULE };
         for count in [1, 2] {
             let judged = judge(&pairs(count, 1, 1, 1), &score).unwrap();
             let found = judged.level_intervals.base;
@@ -245,13 +211,7 @@ mod tests {
         let judged = judge(&many, &RULE).unwrap();
         assert!(judged.p < 0.001);
         assert_eq!(judged.verdict, ComparisonVerdict::Equivalent);
-        let strict = Rule {
-            margin: 0.01,
-            ..RULE
-        };
-        assert_eq!(
-            judge(&many, &strict).unwrap().verdict,
-            ComparisonVerdict::Worse
-        );
+        let strict = Rule { margin: 0.01, ..RULE };
+        assert_eq!(judge(&many, &strict).unwrap().verdict, ComparisonVerdict::Worse);
     }
 }

@@ -32,10 +32,7 @@ impl Diagnostics {
 
     /// Raises warnings and conformance errors to blocking errors.
     pub fn strict() -> Self {
-        Self {
-            strict: true,
-            ..Self::default()
-        }
+        Self { strict: true, ..Self::default() }
     }
 
     /// Faults reported from now on touch the test at this position.
@@ -54,11 +51,8 @@ impl Diagnostics {
         if self.strict {
             diagnostic.level = diagnostic.level.strict();
         }
-        if !self.seen.insert((
-            diagnostic.code.name,
-            diagnostic.span,
-            hash_of(&diagnostic.message),
-        )) {
+        if !self.seen.insert((diagnostic.code.name, diagnostic.span, hash_of(&diagnostic.message)))
+        {
             return;
         }
         self.count(diagnostic.level);
@@ -154,12 +148,7 @@ impl Diagnostics {
     }
 
     fn kept_counts(&self) -> (usize, usize) {
-        let of = |severity| {
-            self.kept
-                .iter()
-                .filter(|one| one.level.severity() == severity)
-                .count()
-        };
+        let of = |severity| self.kept.iter().filter(|one| one.level.severity() == severity).count();
         (of(Severity::Error), of(Severity::Warning))
     }
 
@@ -191,12 +180,8 @@ mod tests {
     use crate::diagnostic::{Code, Family};
     use crate::source::Sources;
 
-    static CODE: Code = Code {
-        name: "a-fault",
-        level: Level::Warning,
-        family: Family::Shape,
-        doc: "",
-    };
+    static CODE: Code =
+        Code { name: "a-fault", level: Level::Warning, family: Family::Shape, doc: "" };
 
     fn span(at: u32) -> Span {
         let mut sources = Sources::new();
@@ -226,10 +211,7 @@ mod tests {
         for n in 0..KEPT + 5 {
             out.report(Diagnostic::new(&CODE, span(1), n.to_string()));
         }
-        assert_eq!(
-            (out.iter().count(), out.dropped(), out.warnings()),
-            (KEPT, 5, KEPT + 5)
-        );
+        assert_eq!((out.iter().count(), out.dropped(), out.warnings()), (KEPT, 5, KEPT + 5));
     }
 
     #[test]

@@ -106,10 +106,7 @@ impl Diagnostic {
 
     #[must_use]
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.related.push(Related {
-            span,
-            message: message.into(),
-        });
+        self.related.push(Related { span, message: message.into() });
         self
     }
 

@@ -52,10 +52,7 @@ fn files(section: &str) -> Vec<DocFile> {
             continue;
         }
         let path = words.next().unwrap_or("EVAL.yaml").to_owned();
-        found.push(DocFile {
-            path,
-            text: body.join("\n") + "\n",
-        });
+        found.push(DocFile { path, text: body.join("\n") + "\n" });
     }
     found
 }

@@ -28,11 +28,7 @@ pub struct Fix {
 
 impl Fix {
     pub fn new(title: impl Into<String>, edits: Vec<Edit>) -> Self {
-        Self {
-            title: title.into(),
-            edits,
-            isolation: None,
-        }
+        Self { title: title.into(), edits, isolation: None }
     }
 
     pub fn replace(title: impl Into<String>, span: Span, text: impl Into<String>) -> Self {

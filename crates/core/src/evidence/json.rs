@@ -85,11 +85,7 @@ fn scan(bytes: &[u8], start: usize) -> Scan {
     let mut at = start + 1;
     let mut has_key = false;
     let broken = |at: usize, has_key: bool| {
-        if has_key {
-            Scan::Broken(at)
-        } else {
-            Scan::Prose
-        }
+        if has_key { Scan::Broken(at) } else { Scan::Prose }
     };
     while let Some(&byte) = bytes.get(at) {
         let inner = open.last().copied();
@@ -218,11 +214,9 @@ mod tests {
 
     #[test]
     fn a_piece_of_a_cut_object_is_not_an_object() {
-        for text in [
-            "{\"details\": {\"score\": 1}, \"hits\": [\"",
-            "{\"details\": {\"score\": 1}",
-            "{",
-        ] {
+        for text in
+            ["{\"details\": {\"score\": 1}, \"hits\": [\"", "{\"details\": {\"score\": 1}", "{"]
+        {
             let objects = objects_in(text);
             assert!(objects.is_cut, "{text}");
             assert!(objects.complete.is_empty(), "{text}");

@@ -46,10 +46,7 @@ impl JudgeTask<'_> {
             }
             _ => self.sections(checks)?,
         };
-        Ok(vec![
-            Message::new(Role::System, vec![Block::Text(system(checks))]),
-            Message::user(user),
-        ])
+        Ok(vec![Message::new(Role::System, vec![Block::Text(system(checks))]), Message::user(user)])
     }
 
     fn sections(&self, checks: &[RubricItem]) -> Result<String, Fault> {
@@ -58,10 +55,9 @@ impl JudgeTask<'_> {
             None => DEFAULT_TASK.to_owned(),
         };
         let mut sections = vec![format!("## Task\n{}", task.trim())];
-        for (title, variable) in [
-            ("Criteria", JudgeVariable::Criteria),
-            ("Note", JudgeVariable::Note),
-        ] {
+        for (title, variable) in
+            [("Criteria", JudgeVariable::Criteria), ("Note", JudgeVariable::Note)]
+        {
             let text = self.value(variable)?;
             if !text.trim().is_empty() {
                 sections.push(format!("## {title}\n{}", text.trim()));
@@ -127,10 +123,7 @@ impl JudgeTask<'_> {
 fn input_text(evidence: &Evidence<'_>) -> Result<String, Fault> {
     Rendering::for_chat(FilesMode::Inline, evidence.files)
         .prompt(&evidence.test.input)
-        .map_err(|fault| Fault {
-            stage: Stage::Judge,
-            ..fault
-        })
+        .map_err(|fault| Fault { stage: Stage::Judge, ..fault })
 }
 
 const DEFAULT_TASK: &str =
@@ -158,11 +151,7 @@ its place:
 {\"id\": \"…\", \"reasoning\": \"…\", \"score\": 7}]}";
 
 fn system(checks: &[RubricItem]) -> String {
-    let reply = if checks.is_empty() {
-        SCORE_REPLY
-    } else {
-        CHECK_REPLY
-    };
+    let reply = if checks.is_empty() { SCORE_REPLY } else { CHECK_REPLY };
     format!("{SYSTEM}\n{reply}")
 }
 
@@ -192,11 +181,7 @@ fn checks_section(checks: &[RubricItem]) -> String {
 }
 
 fn check_line(item: &RubricItem) -> String {
-    let scored = if item.ranges.is_empty() {
-        ""
-    } else {
-        "(score 0-10) "
-    };
+    let scored = if item.ranges.is_empty() { "" } else { "(score 0-10) " };
     let contradiction = match item.operator {
         Operator::Correctness => "",
         Operator::Contradiction => "The answer does not contradict this: ",
@@ -243,11 +228,7 @@ mod tests {
     use crate::source::MemoryFiles;
 
     fn user(sample: &Sample, items: &[RubricItem]) -> String {
-        let task = JudgeTask {
-            evidence: &sample.evidence(),
-            prompt: None,
-            items,
-        };
+        let task = JudgeTask { evidence: &sample.evidence(), prompt: None, items };
         let messages = task.messages(items).expect("messages");
         assert_eq!(messages.len(), 2);
         assert_eq!(messages[0].role, Role::System);
@@ -258,16 +239,8 @@ mod tests {
         RubricItem {
             id: "tone".to_owned(),
             ranges: vec![
-                ScoreRange {
-                    low: 0,
-                    high: 4,
-                    outcome: "Rude".to_owned(),
-                },
-                ScoreRange {
-                    low: 5,
-                    high: 5,
-                    outcome: "Neutral".to_owned(),
-                },
+                ScoreRange { low: 0, high: 4, outcome: "Rude".to_owned() },
+                ScoreRange { low: 5, high: 5, outcome: "Neutral".to_owned() },
             ],
             ..RubricItem::from_text("Is polite\nand brief", 2)
         }
@@ -281,11 +254,7 @@ mod tests {
             operator: Operator::Contradiction,
             ..RubricItem::from_text("November is best", 3)
         };
-        let items = [
-            RubricItem::from_text("Names November", 1),
-            scored(),
-            contradiction,
-        ];
+        let items = [RubricItem::from_text("Names November", 1), scored(), contradiction];
         assert_eq!(
             user(&sample, &items),
             "## Task\nDecide for every check below whether the answer satisfies it. Judge each check on its own.\n\n\
@@ -316,9 +285,7 @@ mod tests {
         let sample = Sample::new(vec![Message::user("Hi")], Transcript::of_text(answer));
         let shown = user(&sample, &[RubricItem::from_text("Greets", 1)]);
         let fence = "`````";
-        let (_, rest) = shown
-            .split_once("## Answer\n`````\n")
-            .expect("a long fence");
+        let (_, rest) = shown.split_once("## Answer\n`````\n").expect("a long fence");
         let (inside, after) = rest.split_once(&format!("\n{fence}\n")).expect("its end");
         assert_eq!(inside, answer);
         assert_eq!(after, "\n## Checks\n- [rubric-1] Greets");
@@ -346,11 +313,7 @@ mod tests {
     fn a_file_that_cannot_be_shown_is_the_judges_fault() {
         let mut sample = csv_sample();
         sample.files = MemoryFiles::new();
-        let task = JudgeTask {
-            evidence: &sample.evidence(),
-            prompt: None,
-            items: &[],
-        };
+        let task = JudgeTask { evidence: &sample.evidence(), prompt: None, items: &[] };
         let fault = task.messages(&[]).unwrap_err();
         assert_eq!((fault.stage, fault.kind), (Stage::Judge, FaultKind::Io));
         assert!(fault.message.contains("`files/sales.csv`"));
@@ -365,9 +328,6 @@ mod tests {
         let messages = repair(Vec::new(), &"é".repeat(50_000), "x");
         let shown = messages[0].text().expect("a text");
         assert_eq!(shown.chars().count(), REPLY_SHOWN + 1);
-        assert_eq!(
-            repair(Vec::new(), " ", "x")[0].text().as_deref(),
-            Some("(an empty reply)")
-        );
+        assert_eq!(repair(Vec::new(), " ", "x")[0].text().as_deref(), Some("(an empty reply)"));
     }
 }

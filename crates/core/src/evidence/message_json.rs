@@ -44,13 +44,10 @@ fn content(blocks: &[Block]) -> Value {
 }
 
 fn tool_call(call: &ToolCall) -> Value {
-    let function = Map::new()
-        .with("name", call.name.as_str())
-        .with("arguments", call.arguments.as_str());
-    let map = Map::new()
-        .with("id", call.id.as_str())
-        .with("type", "function")
-        .with("function", function);
+    let function =
+        Map::new().with("name", call.name.as_str()).with("arguments", call.arguments.as_str());
+    let map =
+        Map::new().with("id", call.id.as_str()).with("type", "function").with("function", function);
     map.into()
 }
 

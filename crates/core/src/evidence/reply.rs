@@ -69,9 +69,7 @@ pub fn read_check_reply(reply: &str, items: &[RubricItem]) -> Result<Vec<ItemRep
         match found.get(item.id.as_str()) {
             Some(earlier) if earlier.decision != answer.decision => {
                 let id = cut(&id, 60);
-                return Err(format!(
-                    "check `{id}` is answered twice with different values"
-                ));
+                return Err(format!("check `{id}` is answered twice with different values"));
             }
             Some(_) => {}
             None => drop(found.insert(&item.id, answer)),
@@ -96,19 +94,14 @@ fn read_item(check: &Map, item: &RubricItem) -> Result<ItemReply, String> {
             Some(Value::Bool(holds)) => Decision::Satisfied(*holds),
             Some(other) => {
                 let what = described(other);
-                return Err(format!(
-                    "`satisfied` of check `{id}` is {what}, not a boolean"
-                ));
+                return Err(format!("`satisfied` of check `{id}` is {what}, not a boolean"));
             }
             None => return Err(format!("check `{id}` has no `satisfied`")),
         }
     } else {
         Decision::Points(read_points(check, &id)?)
     };
-    Ok(ItemReply {
-        decision,
-        reasoning: check.get("reasoning").and_then(non_blank_text),
-    })
+    Ok(ItemReply { decision, reasoning: check.get("reasoning").and_then(non_blank_text) })
 }
 
 fn read_points(check: &Map, id: &str) -> Result<f64, String> {
@@ -119,9 +112,7 @@ fn read_points(check: &Map, id: &str) -> Result<f64, String> {
     if (0.0..=10.0).contains(&number.value()) {
         Ok(number.value())
     } else {
-        Err(format!(
-            "`score` of check `{id}` is {number}, which is not in 0..10"
-        ))
+        Err(format!("`score` of check `{id}` is {number}, which is not in 0..10"))
     }
 }
 
@@ -165,11 +156,7 @@ mod tests {
     fn items() -> Vec<RubricItem> {
         let tone = RubricItem {
             id: "tone".to_owned(),
-            ranges: vec![ScoreRange {
-                low: 0,
-                high: 10,
-                outcome: "more is better".to_owned(),
-            }],
+            ranges: vec![ScoreRange { low: 0, high: 10, outcome: "more is better".to_owned() }],
             ..RubricItem::from_text("Is polite", 2)
         };
         vec![RubricItem::from_text("Names November", 1), tone]
@@ -228,36 +215,18 @@ mod tests {
             ("", "it contains no JSON object"),
             ("Score: 8/10", "it contains no JSON object"),
             ("{\"score\": 0.4", "it ends inside a JSON object"),
-            (
-                "{\"details\": {\"score\": 1}, \"x",
-                "it ends inside a JSON object",
-            ),
-            (
-                "{\"rating\": 1}",
-                "no JSON object in it has `score` or `assertions`",
-            ),
+            ("{\"details\": {\"score\": 1}, \"x", "it ends inside a JSON object"),
+            ("{\"rating\": 1}", "no JSON object in it has `score` or `assertions`"),
             ("{\"score\": 01}", "its JSON object is faulty: "),
             (
                 "{\"details\": {\"score\": 1}, \"score\": 0.2,}",
                 "its JSON object is faulty: a comma before the closing bracket",
             ),
             ("{\"score\": 8}", "`score` is 8, which is not in 0..1"),
-            (
-                "{\"score\": \"high\"}",
-                "`score` is the text \"high\", not a number",
-            ),
-            (
-                "{\"score\": 1, \"hits\": \"a\"}",
-                "`hits` is the text \"a\", not a list",
-            ),
-            (
-                "{\"score\": 1, \"misses\": {}}",
-                "`misses` is an object, not a list",
-            ),
-            (
-                "{\"assertions\": []}",
-                "it has no `score`, and `assertions` is empty",
-            ),
+            ("{\"score\": \"high\"}", "`score` is the text \"high\", not a number"),
+            ("{\"score\": 1, \"hits\": \"a\"}", "`hits` is the text \"a\", not a list"),
+            ("{\"score\": 1, \"misses\": {}}", "`misses` is an object, not a list"),
+            ("{\"assertions\": []}", "it has no `score`, and `assertions` is empty"),
         ] {
             let found = score(reply).unwrap_err();
             assert!(found.starts_with(fault), "{reply}: {found}");
@@ -279,10 +248,7 @@ mod tests {
                 format!(r#"{tone}, {{"id": "rubric-1", "satisfied": "yes"}}"#),
                 "`satisfied` of check `rubric-1` is the text \"yes\", not a boolean",
             ),
-            (
-                r#"{"id": "tone", "satisfied": true}"#.to_owned(),
-                "check `tone` has no `score`",
-            ),
+            (r#"{"id": "tone", "satisfied": true}"#.to_owned(), "check `tone` has no `score`"),
             (
                 r#"{"id": "tone", "score": 11}"#.to_owned(),
                 "`score` of check `tone` is 11, which is not in 0..10",
@@ -323,15 +289,8 @@ mod tests {
     #[test]
     fn hostile_replies_are_refused_quickly() {
         const SIZE: usize = 1_000_000;
-        for piece in [
-            "{",
-            "{}",
-            "{\"score\":",
-            "{\"score\":[",
-            "{\"a\":{\"score\":1},",
-            "[",
-            "\"{",
-        ] {
+        for piece in ["{", "{}", "{\"score\":", "{\"score\":[", "{\"a\":{\"score\":1},", "[", "\"{"]
+        {
             let reply = piece.repeat(SIZE / piece.len());
             assert!(score(&reply).is_err(), "{piece}");
             assert!(check(&reply).is_err(), "{piece}");

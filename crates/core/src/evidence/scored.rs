@@ -77,9 +77,7 @@ fn read_claim(position: usize, item: &Value) -> Result<Claim, String> {
         Some(Value::Bool(passed)) => *passed,
         Some(other) => {
             let found = described(other);
-            return Err(format!(
-                "`passed` of assertion {position} is {found}, not a boolean"
-            ));
+            return Err(format!("`passed` of assertion {position} is {found}, not a boolean"));
         }
         None => return Err(format!("assertion {position} has no `passed`")),
     };
@@ -166,19 +164,13 @@ mod tests {
     fn examples_of_the_format() {
         let marks = read(r#"{"score":0.5,"hits":["a"],"misses":["b"]}"#).unwrap();
         assert_eq!(marks.score.value(), 0.5);
-        assert_eq!(
-            (marks.hits, marks.misses),
-            (vec!["a".into()], vec!["b".into()])
-        );
+        assert_eq!((marks.hits, marks.misses), (vec!["a".into()], vec!["b".into()]));
         let claims = r#"{"assertions":[{"text":"a","passed":true},{"text":"b","passed":true},{"text":"c","passed":false}]}"#;
         let marks = read(claims).unwrap();
         assert_eq!(marks.score.rounded(), 0.666_667);
         assert_eq!(marks.hits, ["a", "b"]);
         assert_eq!(marks.misses, ["c"]);
-        assert_eq!(
-            read(r#"{"score":7}"#).unwrap_err(),
-            "`score` is 7, which is not in 0..1"
-        );
+        assert_eq!(read(r#"{"score":7}"#).unwrap_err(), "`score` is 7, which is not in 0..1");
         assert_eq!(read(r#"{"score": 1.0}"#).unwrap().score, Score::ONE);
     }
 
@@ -210,50 +202,23 @@ mod tests {
     fn every_fault_is_named() {
         for (text, fault) in [
             (r#"{}"#, "it has neither `score` nor `assertions`"),
-            (
-                r#"{"hits":["a"]}"#,
-                "it has neither `score` nor `assertions`",
-            ),
-            (
-                r#"{"assertions":[]}"#,
-                "it has no `score`, and `assertions` is empty",
-            ),
-            (
-                r#"{"assertions":null}"#,
-                "it has neither `score` nor `assertions`",
-            ),
-            (
-                r#"{"assertions":{}}"#,
-                "`assertions` is an object, not a list",
-            ),
-            (
-                r#"{"assertions":["a"]}"#,
-                "assertion 1 is the text \"a\", not an object",
-            ),
-            (
-                r#"{"assertions":[{"text":"a"}]}"#,
-                "assertion 1 has no `passed`",
-            ),
+            (r#"{"hits":["a"]}"#, "it has neither `score` nor `assertions`"),
+            (r#"{"assertions":[]}"#, "it has no `score`, and `assertions` is empty"),
+            (r#"{"assertions":null}"#, "it has neither `score` nor `assertions`"),
+            (r#"{"assertions":{}}"#, "`assertions` is an object, not a list"),
+            (r#"{"assertions":["a"]}"#, "assertion 1 is the text \"a\", not an object"),
+            (r#"{"assertions":[{"text":"a"}]}"#, "assertion 1 has no `passed`"),
             (
                 r#"{"score":1,"assertions":[{"passed":true},{"passed":"yes"}]}"#,
                 "`passed` of assertion 2 is the text \"yes\", not a boolean",
             ),
-            (
-                r#"{"score":"0.8"}"#,
-                "`score` is the text \"0.8\", not a number",
-            ),
-            (
-                r#"{"score":true}"#,
-                "`score` is the boolean true, not a number",
-            ),
+            (r#"{"score":"0.8"}"#, "`score` is the text \"0.8\", not a number"),
+            (r#"{"score":true}"#, "`score` is the boolean true, not a number"),
             (r#"{"score":null}"#, "`score` is null, not a number"),
             (r#"{"score":[1]}"#, "`score` is a list, not a number"),
             (r#"{"score":-0.1}"#, "`score` is -0.1, which is not in 0..1"),
             (r#"{"score":1.01}"#, "`score` is 1.01, which is not in 0..1"),
-            (
-                r#"{"score":1e999}"#,
-                "`score` is the text \"1e999\", not a number",
-            ),
+            (r#"{"score":1e999}"#, "`score` is the text \"1e999\", not a number"),
         ] {
             assert_eq!(read(text).unwrap_err(), fault, "{text}");
         }

@@ -35,19 +35,13 @@ fn read_stdout(stdout: &[u8]) -> Result<Marks, String> {
     match &value {
         Value::Map(map) => read_scored(map)
             .map_err(|why| format!("stdout cannot be used: {why}: `{}`", cut(text, 200))),
-        other => Err(format!(
-            "stdout is not one JSON object but {}",
-            described(other)
-        )),
+        other => Err(format!("stdout is not one JSON object but {}", described(other))),
     }
 }
 
 fn fault(end: ScriptEnd<'_>, why: &str) -> Fault {
     let (kind, mut message) = match end.failure {
-        Some(failure) => (
-            FaultKind::Exit,
-            format!("the script ended with {failure}, and {why}"),
-        ),
+        Some(failure) => (FaultKind::Exit, format!("the script ended with {failure}, and {why}")),
         None => (FaultKind::Reply, format!("the script's {why}")),
     };
     let stderr = last_characters(end.stderr.trim_end(), STDERR_SHOWN);
@@ -68,11 +62,7 @@ mod tests {
     use super::*;
 
     fn read(stdout: &[u8], failure: Option<&str>) -> Result<Marks, Fault> {
-        read_script(ScriptEnd {
-            stdout,
-            stderr: "Traceback\n",
-            failure,
-        })
+        read_script(ScriptEnd { stdout, stderr: "Traceback\n", failure })
     }
 
     #[test]
@@ -101,22 +91,10 @@ mod tests {
             ),
             (b"[1]", "stdout is not one JSON object but a list"),
             (b"0.5", "stdout is not one JSON object but the number 0.5"),
-            (
-                b"{}",
-                "stdout cannot be used: it has neither `score` nor `assertions`",
-            ),
-            (
-                b"{\"assertions\": []}",
-                "stdout cannot be used: it has no `score`",
-            ),
-            (
-                b"{\"score\": \"1\"}",
-                "stdout cannot be used: `score` is the text \"1\"",
-            ),
-            (
-                b"{\"score\": 7}",
-                "stdout cannot be used: `score` is 7, which is not in 0..1",
-            ),
+            (b"{}", "stdout cannot be used: it has neither `score` nor `assertions`"),
+            (b"{\"assertions\": []}", "stdout cannot be used: it has no `score`"),
+            (b"{\"score\": \"1\"}", "stdout cannot be used: `score` is the text \"1\""),
+            (b"{\"score\": 7}", "stdout cannot be used: `score` is 7, which is not in 0..1"),
             (
                 b"{\"assertions\": [{\"passed\": 1}]}",
                 "stdout cannot be used: `passed` of assertion 1 is the number 1, not a boolean",
@@ -138,17 +116,10 @@ mod tests {
     #[test]
     fn of_stderr_the_end_is_shown() {
         let stderr = format!("start{}", "é".repeat(2000));
-        let end = ScriptEnd {
-            stdout: b"",
-            stderr: &stderr,
-            failure: None,
-        };
+        let end = ScriptEnd { stdout: b"", stderr: &stderr, failure: None };
         let message = read_script(end).unwrap_err().message;
         assert!(message.ends_with(&format!("stderr: {}", "é".repeat(2000))));
         let quiet = ScriptEnd { stderr: " ", ..end };
-        assert_eq!(
-            read_script(quiet).unwrap_err().message,
-            "the script's stdout is empty"
-        );
+        assert_eq!(read_script(quiet).unwrap_err().message, "the script's stdout is empty");
     }
 }

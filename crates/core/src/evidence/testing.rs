@@ -15,15 +15,8 @@ pub(super) struct Sample {
 impl Sample {
     pub(super) fn new(input: Vec<Message>, transcript: Transcript) -> Self {
         let id = TestId::new("t").expect("a legal id");
-        let test = Test {
-            input,
-            ..Test::blank(id, 1, Span::new(SourceId(0), 0, 0))
-        };
-        Self {
-            test,
-            transcript,
-            files: MemoryFiles::new(),
-        }
+        let test = Test { input, ..Test::blank(id, 1, Span::new(SourceId(0), 0, 0)) };
+        Self { test, transcript, files: MemoryFiles::new() }
     }
 
     pub(super) fn evidence(&self) -> Evidence<'_> {
@@ -38,10 +31,7 @@ impl Sample {
 }
 
 pub(super) fn file(value: &str, path: &str) -> FileRef {
-    FileRef {
-        value: value.to_owned(),
-        path: Some(path.into()),
-    }
+    FileRef { value: value.to_owned(), path: Some(path.into()) }
 }
 
 pub(super) fn text(text: &str) -> Block {
@@ -77,11 +67,7 @@ pub(super) fn csv_sample() -> Sample {
             output: Some(Value::from("")),
             duration_ms: None,
         }]),
-        tokens: Some(Tokens {
-            input: 120,
-            output: 35,
-            cached: 0,
-        }),
+        tokens: Some(Tokens { input: 120, output: 35, cached: 0 }),
         cost_usd: Some(0.002),
         duration_ms: Some(900),
         ..Transcript::of_messages(vec![call, result, answer])

@@ -31,20 +31,14 @@ pub struct Rendering<'a> {
 
 impl std::fmt::Debug for Rendering<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Rendering")
-            .field("attachments", &self.attachments)
-            .finish_non_exhaustive()
+        f.debug_struct("Rendering").field("attachments", &self.attachments).finish_non_exhaustive()
     }
 }
 
 impl<'a> Rendering<'a> {
     /// For providers that accept image data, so that no file is written.
     pub fn for_chat(attachments: FilesMode, files: &'a dyn Files) -> Self {
-        Self {
-            attachments,
-            files,
-            image_path: &|_| Ok("(image data)".into()),
-        }
+        Self { attachments, files, image_path: &|_| Ok("(image data)".into()) }
     }
 
     /// All messages as one prompt.
@@ -76,9 +70,7 @@ impl<'a> Rendering<'a> {
         for call in &message.tool_calls {
             let name = attribute(&call.name);
             let arguments = &call.arguments;
-            blocks.push(format!(
-                "<tool_call name=\"{name}\">{arguments}</tool_call>"
-            ));
+            blocks.push(format!("<tool_call name=\"{name}\">{arguments}</tool_call>"));
         }
         Ok(blocks.join("\n\n"))
     }
@@ -180,10 +172,7 @@ mod tests {
         let message = [Message::new(Role::User, blocks())];
         let images = "<image path=\"/p/b.png\"/>\n\n<image path=\"/tmp/6.png\"/>";
         for (attachments, shown) in [
-            (
-                FilesMode::Inline,
-                "<file path=\"files/a.txt\">\none\ntwo\n</file>\n\n",
-            ),
+            (FilesMode::Inline, "<file path=\"files/a.txt\">\none\ntwo\n</file>\n\n"),
             (FilesMode::Paths, "<file path=\"/p/a.txt\"/>\n\n"),
             (FilesMode::None, ""),
         ] {
@@ -208,10 +197,7 @@ mod tests {
                 }],
                 ..Message::new(Role::Assistant, Vec::new())
             },
-            Message {
-                name: Some("ls".to_owned()),
-                ..say(Role::Tool, "a.txt")
-            },
+            Message { name: Some("ls".to_owned()), ..say(Role::Tool, "a.txt") },
             say(Role::Tool, ""),
             say(Role::User, "Thanks"),
         ];
@@ -222,10 +208,7 @@ mod tests {
              [tool ls]\na.txt\n\n[tool]\n\n[user]\nThanks"
         );
         let alone = [say(Role::System, "Be brief")];
-        assert_eq!(
-            show(&alone, FilesMode::Inline).unwrap(),
-            "[system]\nBe brief"
-        );
+        assert_eq!(show(&alone, FilesMode::Inline).unwrap(), "[system]\nBe brief");
         assert_eq!(show(&[], FilesMode::Inline).unwrap(), "");
     }
 
@@ -254,10 +237,7 @@ mod tests {
         );
         let message = Message::new(
             Role::User,
-            vec![
-                Block::Json(Value::Null),
-                Block::Image(Image::Data("/9j/AAAA".to_owned())),
-            ],
+            vec![Block::Json(Value::Null), Block::Image(Image::Data("/9j/AAAA".to_owned()))],
         );
         let parts = chat.parts(&message).unwrap();
         assert_eq!(parts[0], MessagePart::Text("null".to_owned()));

@@ -18,16 +18,9 @@ pub fn suite_value(suite: &Suite, context: &Context<'_>) -> Value {
     map.insert_some("description", suite.description.as_deref());
     map.insert_some("metadata", filled(suite.metadata.clone()));
     let execution = &suite.execution;
-    map.insert_some(
-        "execution",
-        (!execution.is_empty()).then(|| execution.to_value()),
-    );
+    map.insert_some("execution", (!execution.is_empty()).then(|| execution.to_value()));
     map.insert("verdicts", suite.verdicts.to_value());
-    let tests: Vec<Value> = suite
-        .tests
-        .iter()
-        .map(|test| test_value(test, context))
-        .collect();
+    let tests: Vec<Value> = suite.tests.iter().map(|test| test_value(test, context)).collect();
     map.insert("tests", tests);
     map.into()
 }
@@ -96,24 +89,14 @@ tests:
 
     #[test]
     fn keys_keep_the_order_of_the_contract() {
-        let loaded = load(
-            MemoryFiles::new().with("/p/evals/EVAL.yaml", SUITE),
-            "/p/evals/EVAL.yaml",
-        );
+        let loaded =
+            load(MemoryFiles::new().with("/p/evals/EVAL.yaml", SUITE), "/p/evals/EVAL.yaml");
         let context = loaded.context();
         let value = suite_value(&loaded.suite, &context);
         let keys: Vec<&str> = value.as_map().unwrap().iter().map(|(key, _)| key).collect();
         assert_eq!(
             keys,
-            [
-                "schemaVersion",
-                "name",
-                "version",
-                "metadata",
-                "execution",
-                "verdicts",
-                "tests"
-            ]
+            ["schemaVersion", "name", "version", "metadata", "execution", "verdicts", "tests"]
         );
         let tests = value.as_map().unwrap().get("tests").unwrap();
         let tests = tests.as_list().unwrap();
@@ -137,15 +120,9 @@ tests:
 
     #[test]
     fn one_test_is_a_document_too() {
-        let loaded = load(
-            MemoryFiles::new().with("/p/EVAL.yaml", SUITE),
-            "/p/EVAL.yaml",
-        );
+        let loaded = load(MemoryFiles::new().with("/p/EVAL.yaml", SUITE), "/p/EVAL.yaml");
         let text = test_document(&loaded.suite.tests[0], &loaded.context());
         let text = text.to_json(JsonStyle::Compact);
-        assert!(
-            text.starts_with(r#"{"schemaVersion":1,"test":{"id":7,"#),
-            "{text}"
-        );
+        assert!(text.starts_with(r#"{"schemaVersion":1,"test":{"id":7,"#), "{text}");
     }
 }

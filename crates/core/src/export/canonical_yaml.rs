@@ -12,10 +12,8 @@ use super::Context;
 use super::fields::{FieldView, canonical_fields, filled};
 use super::rebase::Rebase;
 
-pub(super) const STYLE: EmitStyle = EmitStyle {
-    compact_lists: false,
-    line_breaks: LineBreaks::Literal,
-};
+pub(super) const STYLE: EmitStyle =
+    EmitStyle { compact_lists: false, line_breaks: LineBreaks::Literal };
 
 /// The suite as the data of a file in `directory`, which is absolute. Callers redact and emit it.
 pub fn suite_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path) -> Value {
@@ -36,9 +34,7 @@ pub fn suite_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path
         rebase: &rebase,
     };
     let tests = suite.tests.iter();
-    let tests: Vec<Value> = tests
-        .map(|test| canonical_fields(test, &view).into())
-        .collect();
+    let tests: Vec<Value> = tests.map(|test| canonical_fields(test, &view).into()).collect();
     map.insert("tests", tests);
     literal_references(Value::Map(map))
 }
@@ -62,9 +58,9 @@ pub(super) fn own_metadata(merged: &Map, root: &Map) -> Map {
         .filter(|(key, value)| root.get(key) != Some(value))
         .map(|(key, value)| {
             let own = match (key, root.get(key), value) {
-                ("tags", Some(Value::List(first)), Value::List(all)) => all
-                    .strip_prefix(first.as_slice())
-                    .map(|rest| Value::List(rest.to_vec())),
+                ("tags", Some(Value::List(first)), Value::List(all)) => {
+                    all.strip_prefix(first.as_slice()).map(|rest| Value::List(rest.to_vec()))
+                }
                 _ => None,
             };
             (key.to_owned(), own.unwrap_or_else(|| value.clone()))
@@ -93,10 +89,8 @@ pub(super) fn expected_value(expected: &Expected, rebase: &Rebase<'_>) -> Value 
 }
 
 fn message_list(messages: &[Message], rebase: &Rebase<'_>) -> Value {
-    let list: Vec<Value> = messages
-        .iter()
-        .map(|message| message_map(message, rebase).into())
-        .collect();
+    let list: Vec<Value> =
+        messages.iter().map(|message| message_map(message, rebase).into()).collect();
     list.into()
 }
 
@@ -147,9 +141,7 @@ fn content_list(message: &Message, rebase: &Rebase<'_>) -> Vec<Value> {
 }
 
 pub(super) fn assert_list(list: &[NamedAssertion], rebase: &Rebase<'_>) -> Vec<Value> {
-    list.iter()
-        .map(|named| assertion_map(named, rebase).into())
-        .collect()
+    list.iter().map(|named| assertion_map(named, rebase).into()).collect()
 }
 
 /// Only what differs from the defaults. A name is written only if it was: an assertion's exported
@@ -266,10 +258,7 @@ mod tests {
 
     fn load_again(loaded: &Loaded) -> Loaded {
         let files = loaded.files.clone();
-        load(
-            files.with("/p/evals/EVAL.yaml", saved(loaded)),
-            "/p/evals/EVAL.yaml",
-        )
+        load(files.with("/p/evals/EVAL.yaml", saved(loaded)), "/p/evals/EVAL.yaml")
     }
 
     const SUITE: &str = r#"
@@ -403,9 +392,7 @@ tests:
         );
         let hashes = |loaded: &Loaded| -> Vec<String> {
             let tests = loaded.suite.tests.iter();
-            tests
-                .map(|t| super::super::test_hash(t, &loaded.files))
-                .collect()
+            tests.map(|t| super::super::test_hash(t, &loaded.files)).collect()
         };
         assert_eq!(hashes(&second), hashes(&first));
     }
@@ -472,11 +459,7 @@ tests:
         let scored = RubricItem {
             outcome: None,
             id: "depth".to_owned(),
-            ranges: vec![ScoreRange {
-                low: 0,
-                high: 5,
-                outcome: "thin".to_owned(),
-            }],
+            ranges: vec![ScoreRange { low: 0, high: 5, outcome: "thin".to_owned() }],
             required: Required::Pass,
             ..RubricItem::from_text("", 2)
         };

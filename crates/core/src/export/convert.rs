@@ -77,10 +77,8 @@ fn files_and_text(input: &Value) -> Option<(Vec<Value>, Value)> {
         return None;
     }
     let text = block(last, "text").filter(|text| !text.trim().is_empty())?;
-    let files: Option<Vec<Value>> = before
-        .iter()
-        .map(|file| block(file, "file").map(Value::from))
-        .collect();
+    let files: Option<Vec<Value>> =
+        before.iter().map(|file| block(file, "file").map(Value::from)).collect();
     Some((files?, text.into()))
 }
 
@@ -129,8 +127,7 @@ fn insert_assertions(map: &mut Map, written: &Value) {
 fn bare_rubrics(assertion: &Value) -> Option<&Value> {
     let map = assertion.as_map()?;
     let is_bare = map.len() == 2 && map.get("type").and_then(Value::as_str) == Some("rubrics");
-    map.get("rubrics")
-        .filter(|items| is_bare && matches!(items, Value::List(_)))
+    map.get("rubrics").filter(|items| is_bare && matches!(items, Value::List(_)))
 }
 
 /// Without the detection mode if it is the default.

@@ -17,11 +17,7 @@ pub(super) enum FieldView<'v> {
     /// `show --format json`.
     Json,
     /// A suite file: paths start at its directory, and what the root gives is left out.
-    Suite {
-        metadata: &'v Map,
-        execution: &'v Execution,
-        rebase: &'v Rebase<'v>,
-    },
+    Suite { metadata: &'v Map, execution: &'v Execution, rebase: &'v Rebase<'v> },
     /// `testHash`: contents of files instead of their paths.
     Hash(&'v dyn Files),
 }
@@ -101,9 +97,7 @@ static TEST_FIELDS: &[TestField] = &[
         suite: Some(FieldKey("note", 4)),
         is_hashed: true,
         value: |test, _| text(&test.note),
-        losses: &[("note", |test| {
-            lost(test.note.is_some(), "`note` is left out")
-        })],
+        losses: &[("note", |test| lost(test.note.is_some(), "`note` is left out"))],
     },
     TestField {
         json: FieldKey("conversationId", 4),
@@ -111,10 +105,7 @@ static TEST_FIELDS: &[TestField] = &[
         is_hashed: false,
         value: |test, _| text(&test.conversation_id),
         losses: &[("conversation", |test| {
-            lost(
-                test.conversation_id.is_some(),
-                "`conversation_id` is left out",
-            )
+            lost(test.conversation_id.is_some(), "`conversation_id` is left out")
         })],
     },
     TestField {
@@ -179,10 +170,7 @@ static TEST_FIELDS: &[TestField] = &[
         is_hashed: false,
         value: |test, _| test.skip.as_ref().map(skip_value),
         losses: &[("skip", |test| {
-            lost(
-                test.skip.is_some(),
-                "`skip` is left out: the entry will be run",
-            )
+            lost(test.skip.is_some(), "`skip` is left out: the entry will be run")
         })],
     },
 ];
@@ -204,9 +192,7 @@ pub(super) fn canonical_fields(test: &Test, view: &FieldView<'_>) -> Map {
     }
     found.sort_by_key(|(FieldKey(_, place), _)| *place);
     let entries = found.into_iter();
-    entries
-        .map(|(FieldKey(name, _), value)| (name.to_owned(), value))
-        .collect()
+    entries.map(|(FieldKey(name, _), value)| (name.to_owned(), value)).collect()
 }
 
 /// The fields of a test that evals.json leaves out, as kind and message.
@@ -242,10 +228,7 @@ fn assertions_value(test: &Test, view: &FieldView<'_>) -> Option<Value> {
             is_written.then(|| assert_list(&test.assertions, rebase).into())
         }
         FieldView::Hash(_) => {
-            let meant = test
-                .assertions
-                .iter()
-                .map(|one| hash::assertion(one).into());
+            let meant = test.assertions.iter().map(|one| hash::assertion(one).into());
             Some(Value::List(meant.collect()))
         }
     }

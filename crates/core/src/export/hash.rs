@@ -214,21 +214,14 @@ mod tests {
 
     #[test]
     fn the_order_of_keys_in_data_does_not_count() {
-        let one = hash_of(&format!(
-            "criteria: c, expected_output: {{a: 1, b: 2}}, {CHECK}"
-        ));
-        let two = hash_of(&format!(
-            "criteria: c, expected_output: {{b: 2, a: 1}}, {CHECK}"
-        ));
+        let one = hash_of(&format!("criteria: c, expected_output: {{a: 1, b: 2}}, {CHECK}"));
+        let two = hash_of(&format!("criteria: c, expected_output: {{b: 2, a: 1}}, {CHECK}"));
         assert_eq!(one, two);
     }
 
     /// Results on disk carry these hashes: a change here makes every stored test a changed one.
     #[test]
     fn hashes_stay_what_they_were() {
-        assert_eq!(
-            hash_of(&format!("criteria: c, {CHECK}")),
-            "085925c66d945d58"
-        );
+        assert_eq!(hash_of(&format!("criteria: c, {CHECK}")), "085925c66d945d58");
     }
 }

@@ -60,22 +60,15 @@ pub(crate) mod testing {
 
     impl Loaded {
         pub(crate) fn context(&self) -> Context<'_> {
-            Context {
-                files: &self.files,
-                sources: &self.sources,
-                root: "/p".into(),
-            }
+            Context { files: &self.files, sources: &self.sources, root: "/p".into() }
         }
     }
 
     /// The suite at `path`; the repository root is `/p`.
     pub(crate) fn load(files: MemoryFiles, path: &str) -> Loaded {
         let environment = Variables::default();
-        let world = World {
-            files: &files,
-            environment: &environment,
-            working_directory: "/p".into(),
-        };
+        let world =
+            World { files: &files, environment: &environment, working_directory: "/p".into() };
         let limits = ReadPolicy::default();
         let request = LoadRequest::new(world, &limits, path.into(), "/p".into());
         let loaded = load_suite(&request, Findings::new()).expect("the suite is sound");
@@ -85,10 +78,6 @@ pub(crate) mod testing {
         // What cannot be transpiled can still be saved.
         let stops = |level: Level| is_fault(level) && level != Level::BlocksTranspile;
         assert!(!out.iter().any(|one| stops(one.level)), "{out:?}");
-        Loaded {
-            files,
-            sources,
-            suite,
-        }
+        Loaded { files, sources, suite }
     }
 }

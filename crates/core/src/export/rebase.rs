@@ -76,11 +76,7 @@ impl<'a> Rebase<'a> {
 
     /// A path that stood in a file of the directory `from`.
     fn written(&self, text: &str, from: &Utf8Path) -> String {
-        if is_from_root(text) {
-            text.to_owned()
-        } else {
-            self.name(&self.resolve(text, from))
-        }
+        if is_from_root(text) { text.to_owned() } else { self.name(&self.resolve(text, from)) }
     }
 
     fn is_file(&self, text: &str, from: &Utf8Path) -> bool {
@@ -108,9 +104,7 @@ impl<'a> Rebase<'a> {
 }
 
 fn is_from_root(text: &str) -> bool {
-    text.strip_prefix("file://")
-        .unwrap_or(text)
-        .starts_with('/')
+    text.strip_prefix("file://").unwrap_or(text).starts_with('/')
 }
 
 fn is_one_word(text: &str) -> bool {
@@ -119,16 +113,9 @@ fn is_one_word(text: &str) -> bool {
 
 /// The way from a directory to a path, both absolute.
 fn relative(from: &Utf8Path, to: &Utf8Path) -> String {
-    let shared = from
-        .components()
-        .zip(to.components())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let shared = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     let up = from.components().skip(shared).map(|_| "..");
-    let down = to
-        .components()
-        .skip(shared)
-        .map(|part: Utf8Component<'_>| part.as_str());
+    let down = to.components().skip(shared).map(|part: Utf8Component<'_>| part.as_str());
     let steps: Vec<&str> = up.chain(down).collect();
     steps.join("/")
 }

@@ -36,9 +36,7 @@ pub fn with_logged_tests(suite: &str, tests: &[LoggedTest]) -> Result<Option<Str
     let list = tree.root().get("tests").filter(|list| list.is_sequence());
     let list = list.ok_or("it has no list of `tests`")?;
     let known = ids_in(list);
-    let new = tests
-        .iter()
-        .filter(|test| !known.contains(&test.id.as_str()));
+    let new = tests.iter().filter(|test| !known.contains(&test.id.as_str()));
     let new: Vec<Value> = new.map(test_value).collect();
     if new.is_empty() {
         return Ok(None);
@@ -56,9 +54,7 @@ pub fn with_logged_tests(suite: &str, tests: &[LoggedTest]) -> Result<Option<Str
 
 fn ids_in(list: Node<'_>) -> Vec<&str> {
     let tests = list.items();
-    tests
-        .filter_map(|test| test.get("id")?.scalar_text())
-        .collect()
+    tests.filter_map(|test| test.get("id")?.scalar_text()).collect()
 }
 
 /// The ids of the tests in the suite file itself.
@@ -87,13 +83,9 @@ fn end_of_list(text: &str, last: Node<'_>) -> Option<(usize, usize)> {
 
 fn indented(yaml: &str, column: usize) -> String {
     let indent = " ".repeat(column);
-    let lines = yaml.lines().map(|line| {
-        if line.is_empty() {
-            "\n".to_owned()
-        } else {
-            format!("{indent}{line}\n")
-        }
-    });
+    let lines = yaml
+        .lines()
+        .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") });
     lines.collect()
 }
 
@@ -172,10 +164,8 @@ tests:
     #[test]
     fn tests_that_are_there_are_not_touched() {
         let suite = "# mine\nname: demo\ntests:\n- id: hi # keep\n  input: Hi\n  criteria: |\n    Greets\n\n# end\nmetadata: {a: 1}\n";
-        let tests = [
-            test("hi", &[("other", None)], None),
-            test("new", &[("Hello", None)], Some("Greets")),
-        ];
+        let tests =
+            [test("hi", &[("other", None)], None), test("new", &[("Hello", None)], Some("Greets"))];
         let expected = "# mine\nname: demo\ntests:\n- id: hi # keep\n  input: Hi\n  criteria: |\n    Greets\n- id: new\n  criteria: Greets\n  input: Hello\n\n# end\nmetadata: {a: 1}\n";
         assert_eq!(with_logged_tests(suite, &tests).unwrap().unwrap(), expected);
         assert_eq!(with_logged_tests(expected, &tests).unwrap(), None);
@@ -184,12 +174,7 @@ tests:
     #[test]
     fn a_suite_that_cannot_be_added_to_is_refused() {
         let tests = [test("new", &[("Hello", None)], None)];
-        for suite in [
-            "name: a\n",
-            "name: a\ntests: cases.yaml\n",
-            "tests: [{id: a}]\n",
-            "a: [",
-        ] {
+        for suite in ["name: a\n", "name: a\ntests: cases.yaml\n", "tests: [{id: a}]\n", "a: ["] {
             assert!(with_logged_tests(suite, &tests).is_err(), "{suite}");
         }
         let open = "tests:\n  - id: a\n    input: x";

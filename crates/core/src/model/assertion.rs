@@ -79,9 +79,7 @@ pub trait Check: fmt::Debug + Send + Sync {
 
     /// Whether grading it takes a judge.
     fn needs_judge(&self) -> bool {
-        self.members()
-            .iter()
-            .any(|member| member.assertion.check.needs_judge())
+        self.members().iter().any(|member| member.assertion.check.needs_judge())
     }
 }
 

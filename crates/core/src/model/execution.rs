@@ -68,9 +68,6 @@ impl Verdicts {
 
 impl Default for Verdicts {
     fn default() -> Self {
-        Self {
-            pass: Self::default_pass(),
-            borderline: Self::default_borderline(),
-        }
+        Self { pass: Self::default_pass(), borderline: Self::default_borderline() }
     }
 }

@@ -30,10 +30,9 @@ impl Expected {
         let (kind, value) = match self {
             Self::Text(text) => ("text", text.as_str().into()),
             Self::Structured(value) => ("structured", value.clone()),
-            Self::Messages(messages) => (
-                "messages",
-                Value::List(messages.iter().map(Message::to_value).collect()),
-            ),
+            Self::Messages(messages) => {
+                ("messages", Value::List(messages.iter().map(Message::to_value).collect()))
+            }
         };
         let map = Map::new().with("kind", kind).with("value", value);
         map.with_some("text", self.text()).into()

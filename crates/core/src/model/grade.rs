@@ -43,20 +43,12 @@ pub struct Fault {
 
 impl Fault {
     pub fn new(stage: Stage, kind: FaultKind, message: impl Into<String>) -> Self {
-        Self {
-            stage,
-            kind,
-            message: message.into(),
-        }
+        Self { stage, kind, message: message.into() }
     }
 
     /// The target did not report what a check needs.
     pub fn not_measured(what: &str) -> Self {
-        Self::new(
-            Stage::Measure,
-            FaultKind::NotMeasured,
-            format!("not measured: {what}"),
-        )
+        Self::new(Stage::Measure, FaultKind::NotMeasured, format!("not measured: {what}"))
     }
 }
 
@@ -73,13 +65,7 @@ pub struct Marks {
 
 impl Marks {
     pub fn new(score: Score, hits: Vec<String>, misses: Vec<String>) -> Self {
-        Self {
-            score,
-            hits,
-            misses,
-            reasoning: None,
-            details: None,
-        }
+        Self { score, hits, misses, reasoning: None, details: None }
     }
 
     /// All or nothing, with the sentence for each case.

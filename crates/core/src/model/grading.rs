@@ -148,10 +148,7 @@ impl<'a> GradingContext<'a> {
         GradingContext {
             common: &member.assertion.common,
             name: &member.name,
-            path: AssertionPath {
-                parent: Some(&self.path),
-                at,
-            },
+            path: AssertionPath { parent: Some(&self.path), at },
             ..*self
         }
     }
@@ -166,10 +163,7 @@ impl<'a> GradingContext<'a> {
 
     /// A question of this assertion. `own_key` is unique within the assertion.
     pub fn ask(&self, own_key: &str, question: Question) -> Ask {
-        Ask {
-            key: self.path.key(own_key),
-            question,
-        }
+        Ask { key: self.path.key(own_key), question }
     }
 }
 
@@ -193,12 +187,7 @@ pub struct Conclusion {
 
 impl From<Grade> for Conclusion {
     fn from(grade: Grade) -> Self {
-        Self {
-            grade,
-            gate: None,
-            members: Vec::new(),
-            aggregator: None,
-        }
+        Self { grade, gate: None, members: Vec::new(), aggregator: None }
     }
 }
 

@@ -18,10 +18,7 @@ impl TestId {
     }
 
     pub fn numeric(number: u64) -> Self {
-        Self {
-            text: number.to_string(),
-            number: Some(number),
-        }
+        Self { text: number.to_string(), number: Some(number) }
     }
 
     pub fn as_str(&self) -> &str {

@@ -68,11 +68,7 @@ pub(super) fn write_json(out: &mut String, value: &Value, style: JsonStyle, dept
             for (at, (key, value)) in map.iter().enumerate() {
                 style.separate(out, at, depth + 1);
                 style.write_text(out, key);
-                out.push_str(if style == JsonStyle::Compact {
-                    ":"
-                } else {
-                    ": "
-                });
+                out.push_str(if style == JsonStyle::Compact { ":" } else { ": " });
                 write_json(out, value, style, depth + 1);
             }
             close(out, style, depth, map.is_empty(), '}');
@@ -149,11 +145,7 @@ impl<'o> JsonObject<'o> {
     /// `indent` is that of the braces.
     pub(crate) fn open(out: &'o mut String, indent: usize) -> Self {
         out.push('{');
-        Self {
-            out,
-            indent,
-            is_empty: true,
-        }
+        Self { out, indent, is_empty: true }
     }
 
     pub(crate) fn close(self) {

@@ -13,10 +13,7 @@ pub enum JudgePrompt {
         template: JudgeTemplate,
     },
     /// `file` is `None` when it could not be read, which has then been reported.
-    File {
-        written: String,
-        file: Option<PromptFile>,
-    },
+    File { written: String, file: Option<PromptFile> },
 }
 
 impl JudgePrompt {

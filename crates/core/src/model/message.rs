@@ -88,13 +88,7 @@ pub struct Message {
 
 impl Message {
     pub fn new(role: Role, content: Vec<Block>) -> Self {
-        Self {
-            role,
-            content,
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            name: None,
-        }
+        Self { role, content, tool_calls: Vec::new(), tool_call_id: None, name: None }
     }
 
     pub fn user(text: impl Into<String>) -> Self {

@@ -21,11 +21,7 @@ impl PartialEq for Number {
 
 impl Number {
     /// The default of every weight, so it costs no allocation.
-    pub const ONE: Self = Self {
-        text: Cow::Borrowed("1"),
-        value: 1.0,
-        source: None,
-    };
+    pub const ONE: Self = Self { text: Cow::Borrowed("1"), value: 1.0, source: None };
 
     /// Reads a YAML 1.2 core number. `None` for `.inf`, `.nan`, numbers that overflow a float, and
     /// everything else.
@@ -37,10 +33,7 @@ impl Number {
                 source: Some(source.into()),
             });
         }
-        let value: f64 = if source
-            .bytes()
-            .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b))
-        {
+        let value: f64 = if source.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b)) {
             source.parse().ok()?
         } else {
             return None;
@@ -53,11 +46,7 @@ impl Number {
         } else {
             (plain_text(source, value), Some(source.into()))
         };
-        Some(Self {
-            text: text.into(),
-            value,
-            source,
-        })
+        Some(Self { text: text.into(), value, source })
     }
 
     pub fn value(&self) -> f64 {
@@ -87,11 +76,7 @@ impl Number {
 
 impl From<u64> for Number {
     fn from(value: u64) -> Self {
-        Self {
-            text: value.to_string().into(),
-            value: value as f64,
-            source: None,
-        }
+        Self { text: value.to_string().into(), value: value as f64, source: None }
     }
 }
 

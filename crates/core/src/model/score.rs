@@ -19,11 +19,7 @@ impl Score {
 
     /// A computed share, which rounding may put slightly out of range.
     pub fn of_share(value: f64) -> Self {
-        if value.is_nan() {
-            Self::ZERO
-        } else {
-            Self(value.clamp(0.0, 1.0))
-        }
+        if value.is_nan() { Self::ZERO } else { Self(value.clamp(0.0, 1.0)) }
     }
 
     /// All or nothing.

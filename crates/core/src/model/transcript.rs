@@ -59,21 +59,14 @@ impl Tokens {
 impl Transcript {
     /// Messages, with the answer found by the rule of spec 1. Everything else is unknown.
     pub fn of_messages(messages: Vec<Message>) -> Self {
-        Self {
-            answer: answer_of(&messages),
-            messages,
-            ..Self::default()
-        }
+        Self { answer: answer_of(&messages), messages, ..Self::default() }
     }
 
     /// A single assistant message.
     pub fn of_text(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
-            messages: vec![Message::new(
-                Role::Assistant,
-                vec![Block::Text(text.clone())],
-            )],
+            messages: vec![Message::new(Role::Assistant, vec![Block::Text(text.clone())])],
             answer: text,
             ..Self::default()
         }

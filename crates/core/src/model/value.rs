@@ -23,10 +23,7 @@ impl Map {
     }
 
     pub fn get(&self, key: &str) -> Option<&Value> {
-        self.0
-            .iter()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| value)
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
     /// Replaces the value of a key in its place, or adds it at the end.
@@ -130,11 +127,8 @@ impl Value {
         match self {
             Self::List(items) => Self::List(items.iter().map(Self::sorted).collect()),
             Self::Map(map) => {
-                let mut entries: Vec<_> = map
-                    .0
-                    .iter()
-                    .map(|(key, value)| (key.clone(), value.sorted()))
-                    .collect();
+                let mut entries: Vec<_> =
+                    map.0.iter().map(|(key, value)| (key.clone(), value.sorted())).collect();
                 entries.sort_by(|a, b| a.0.cmp(&b.0));
                 Self::Map(Map(entries))
             }

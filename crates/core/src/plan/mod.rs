@@ -37,11 +37,7 @@ pub fn plan(
         let test = &tests[*at];
         for target in targets(test) {
             for trial in 1..=trials.unwrap_or(test.trials) {
-                let case = PlannedCase {
-                    test: *at,
-                    target: target.clone(),
-                    trial,
-                };
+                let case = PlannedCase { test: *at, target: target.clone(), trial };
                 let Some(conversation) = test.conversation_id.as_deref() else {
                     chains.push(vec![case]);
                     continue;
@@ -74,13 +70,8 @@ mod tests {
             \x20 - {id: a, criteria: c, input: i, conversation_id: x}\n\
             \x20 - {id: b, criteria: c, input: i}\n\
             \x20 - {id: c, criteria: c, input: i, conversation_id: x, trials: 2}\n";
-        let loaded = load(
-            MemoryFiles::new().with("/p/EVAL.yaml", text),
-            "/p/EVAL.yaml",
-        );
-        let chains = plan(&loaded.suite.tests, &[0, 1, 2], None, |_| {
-            vec!["t".to_owned()]
-        });
+        let loaded = load(MemoryFiles::new().with("/p/EVAL.yaml", text), "/p/EVAL.yaml");
+        let chains = plan(&loaded.suite.tests, &[0, 1, 2], None, |_| vec!["t".to_owned()]);
         let shape: Vec<Vec<(usize, u32)>> = chains
             .iter()
             .map(|chain| chain.iter().map(|case| (case.test, case.trial)).collect())

@@ -26,10 +26,7 @@ impl Filter {
             None => (text, false),
         };
         let glob = Glob::new(pattern).map_err(|_| PatternError(text.to_owned()))?;
-        Ok(Self {
-            matcher: glob.compile_matcher(),
-            excludes,
-        })
+        Ok(Self { matcher: glob.compile_matcher(), excludes })
     }
 }
 
@@ -66,10 +63,8 @@ impl Selection {
         if self.ids.as_ref().is_some_and(|ids| !ids.contains(id)) {
             return false;
         }
-        let excluded = self
-            .filters
-            .iter()
-            .any(|filter| filter.excludes && filter.matcher.is_match(id));
+        let excluded =
+            self.filters.iter().any(|filter| filter.excludes && filter.matcher.is_match(id));
         let mut including = self.filters.iter().filter(|filter| !filter.excludes);
         let is_open = !self.filters.iter().any(|filter| !filter.excludes);
         !excluded && (is_open || including.any(|filter| filter.matcher.is_match(id)))
@@ -113,12 +108,7 @@ mod tests {
             \x20 - {id: api/get, criteria: c, input: i, metadata: {tags: [fast]}}\n\
             \x20 - {id: api-put, criteria: c, input: i}\n\
             \x20 - {id: 3, criteria: c, input: i, metadata: {tags: [slow, fast]}}\n";
-        load(
-            MemoryFiles::new().with("/p/EVAL.yaml", text),
-            "/p/EVAL.yaml",
-        )
-        .suite
-        .tests
+        load(MemoryFiles::new().with("/p/EVAL.yaml", text), "/p/EVAL.yaml").suite.tests
     }
 
     fn selected(filters: &[&str], tags: &[&str]) -> Vec<usize> {

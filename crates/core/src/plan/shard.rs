@@ -21,11 +21,7 @@ impl Shard {
         let (index, count) = text.split_once('/').ok_or(ShardError)?;
         let number = |text: &str| text.parse::<usize>().map_err(|_| ShardError);
         let (index, count) = (number(index)?, number(count)?);
-        if 1 <= index && index <= count {
-            Ok(Self { index, count })
-        } else {
-            Err(ShardError)
-        }
+        if 1 <= index && index <= count { Ok(Self { index, count }) } else { Err(ShardError) }
     }
 
     pub(super) fn of(self, chosen: &[usize], tests: &[Test]) -> Vec<usize> {
@@ -68,12 +64,7 @@ mod tests {
             };
             text += &format!("  - {{id: t{at}, criteria: c, input: i{conversation}}}\n");
         }
-        load(
-            MemoryFiles::new().with("/p/EVAL.yaml", text),
-            "/p/EVAL.yaml",
-        )
-        .suite
-        .tests
+        load(MemoryFiles::new().with("/p/EVAL.yaml", text), "/p/EVAL.yaml").suite.tests
     }
 
     #[test]

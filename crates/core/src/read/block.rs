@@ -119,9 +119,7 @@ pub(super) fn read_block(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Bloc
     let bound = Bound::new(node, &[BLOCK_FIELDS], reader.out);
     let kind = block_type(reader, &bound)?;
     bound.report_unknown(&[BLOCK_FIELDS], reader.out);
-    let Some(value) = bound
-        .get("value")
-        .filter(|entry| kind == "json" || !entry.value.is_null())
+    let Some(value) = bound.get("value").filter(|entry| kind == "json" || !entry.value.is_null())
     else {
         let message = format!("this `{kind}` block has no `value`");
         let help = match bound.node.get(kind) {

@@ -69,15 +69,11 @@ impl<'t> RootView<'t> {
     }
 
     fn inline_tests(&self) -> impl Iterator<Item = Node<'t>> {
-        self.list("tests")
-            .into_iter()
-            .flat_map(Node::items)
-            .filter(|item| item.is_mapping())
+        self.list("tests").into_iter().flat_map(Node::items).filter(|item| item.is_mapping())
     }
 
     fn some_test_has(&self, keys: &[&str]) -> bool {
-        self.inline_tests()
-            .any(|test| keys.iter().any(|key| test.get(key).is_some()))
+        self.inline_tests().any(|test| keys.iter().any(|key| test.get(key).is_some()))
     }
 }
 
@@ -116,13 +112,7 @@ static DIALECTS: &[ForeignDialect] = &[
             if root.some_test_has(&["input", "input_messages"]) {
                 return None;
             }
-            let keys = [
-                "prompts",
-                "providers",
-                "default_test",
-                "defaultTest",
-                "evaluateOptions",
-            ];
+            let keys = ["prompts", "providers", "default_test", "defaultTest", "evaluateOptions"];
             root.first_of(&keys).map(|key| vec![key])
         },
     },
@@ -137,10 +127,7 @@ static DIALECTS: &[ForeignDialect] = &[
     ForeignDialect {
         tool: "a file of skillgrade",
         help: "evalrig cannot convert it",
-        detect: |root| {
-            root.item_key("tasks", &["instruction"])
-                .map(|key| vec!["tasks", key])
-        },
+        detect: |root| root.item_key("tasks", &["instruction"]).map(|key| vec!["tasks", key]),
     },
     ForeignDialect {
         tool: "a file of waza",
@@ -155,8 +142,7 @@ static DIALECTS: &[ForeignDialect] = &[
         tool: "a file of skival",
         help: "evalrig cannot convert it",
         detect: |root| {
-            root.item_key("evals", &["variants", "verify", "file"])
-                .map(|key| vec!["evals", key])
+            root.item_key("evals", &["variants", "verify", "file"]).map(|key| vec!["evals", key])
         },
     },
     ForeignDialect {
@@ -194,9 +180,8 @@ fn foreign_with(
     help: fn(&ForeignDialect) -> &'static str,
 ) -> Option<Diagnostic> {
     let view = RootView { node: root };
-    let (dialect, keys) = DIALECTS
-        .iter()
-        .find_map(|dialect| (dialect.detect)(&view).map(|keys| (dialect, keys)))?;
+    let (dialect, keys) =
+        DIALECTS.iter().find_map(|dialect| (dialect.detect)(&view).map(|keys| (dialect, keys)))?;
     let place = root
         .written_entries()
         .find(|(key, _)| key.scalar_text() == keys.first().copied())
@@ -218,7 +203,5 @@ pub(super) fn foreign_file(
         Origin::Found => (Level::Warning, "; skipped"),
     };
     let message = format!("this is {tool}: it has {}{end}", keys.join(" and "));
-    Diagnostic::new(&FOREIGN_DIALECT, place, message)
-        .level(level)
-        .help(help)
+    Diagnostic::new(&FOREIGN_DIALECT, place, message).level(level).help(help)
 }

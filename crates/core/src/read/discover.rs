@@ -36,9 +36,7 @@ const DEEPEST: usize = 64;
 /// `EVAL.yaml`, `EVAL.yml`, `*.eval.yaml`, `*.eval.yml`, in any case, and `evals.json`.
 pub(crate) fn is_suite_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let stem = name
-        .strip_suffix(".yaml")
-        .or_else(|| name.strip_suffix(".yml"));
+    let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"));
     match stem {
         Some(stem) => stem == "eval" || stem.ends_with(".eval"),
         None => name == "evals.json",
@@ -99,12 +97,8 @@ fn real_path(files: &dyn Files, path: &Utf8Path) -> (Utf8PathBuf, bool) {
         Ok(real) => real,
         Err(_) => return (path.to_owned(), false),
     };
-    let directory = path
-        .parent()
-        .and_then(|parent| files.canonicalize(parent).ok());
-    let own = directory
-        .zip(path.file_name())
-        .map(|(parent, name)| parent.join(name));
+    let directory = path.parent().and_then(|parent| files.canonicalize(parent).ok());
+    let own = directory.zip(path.file_name()).map(|(parent, name)| parent.join(name));
     let is_link = own.is_some_and(|own| own != real);
     (real, is_link)
 }
@@ -112,11 +106,8 @@ fn real_path(files: &dyn Files, path: &Utf8Path) -> (Utf8PathBuf, bool) {
 /// A sidecar that was named beside its JSONL file is the same suite (spec 2.2), read with it.
 fn drop_sidecars(found: &mut Vec<FoundSuite>) {
     let is_jsonl = |one: &&FoundSuite| one.path.extension() == Some("jsonl");
-    let datasets: HashSet<Utf8PathBuf> = found
-        .iter()
-        .filter(is_jsonl)
-        .map(|one| one.path.clone())
-        .collect();
+    let datasets: HashSet<Utf8PathBuf> =
+        found.iter().filter(is_jsonl).map(|one| one.path.clone()).collect();
     found.retain(|one| match one.path.extension() {
         Some("yaml" | "yml") => !datasets.contains(&one.path.with_extension("jsonl")),
         _ => true,
@@ -135,10 +126,7 @@ fn expand(
             walk(files, &path, &mut found, 0)?;
             Ok(found)
         }
-        Some(_) if has_suite_ending(&path) => Ok(vec![FoundSuite {
-            path,
-            origin: Origin::Named,
-        }]),
+        Some(_) if has_suite_ending(&path) => Ok(vec![FoundSuite { path, origin: Origin::Named }]),
         Some(_) => Err(DiscoveryError::Ending(argument.to_owned())),
         None if is_pattern(argument) => expand_pattern(files, working_directory, argument),
         None => Err(DiscoveryError::Missing(argument.to_owned())),
@@ -163,10 +151,7 @@ fn expand_pattern(
     for (path, kind) in paths {
         match kind {
             EntryKind::Directory => walk(files, &path, &mut found, 0)?,
-            _ if has_suite_ending(&path) => found.push(FoundSuite {
-                path,
-                origin: Origin::Named,
-            }),
+            _ if has_suite_ending(&path) => found.push(FoundSuite { path, origin: Origin::Named }),
             _ => {}
         }
     }
@@ -221,10 +206,7 @@ fn walk(
                 walk(files, &path, found, depth + 1)?;
             }
             EntryKind::File if is_suite_name(&entry.name) => {
-                found.push(FoundSuite {
-                    path,
-                    origin: Origin::Found,
-                });
+                found.push(FoundSuite { path, origin: Origin::Found });
             }
             _ => {}
         }
@@ -242,10 +224,7 @@ mod tests {
     fn paths(files: &dyn Files, arguments: &[&str]) -> Vec<String> {
         let arguments: Vec<String> = arguments.iter().map(|a| (*a).to_owned()).collect();
         let found = FoundSuite::from_arguments(files, "/p".into(), &arguments).unwrap();
-        found
-            .into_iter()
-            .map(|one| one.path.into_string())
-            .collect()
+        found.into_iter().map(|one| one.path.into_string()).collect()
     }
 
     fn tree() -> MemoryFiles {
@@ -270,10 +249,7 @@ mod tests {
     #[test]
     fn patterns_add_and_take_away_and_files_come_once() {
         assert_eq!(paths(&tree(), &["**/*.yml"]), ["/p/a/x.eval.yml"]);
-        assert_eq!(
-            paths(&tree(), &[".", "!**/evals.json"]),
-            ["/p/a/x.eval.yml", "/p/b/EVAL.yaml"]
-        );
+        assert_eq!(paths(&tree(), &[".", "!**/evals.json"]), ["/p/a/x.eval.yml", "/p/b/EVAL.yaml"]);
         assert_eq!(paths(&tree(), &[".", "!a"]), ["/p/b/EVAL.yaml"]);
         assert_eq!(paths(&tree(), &["b/EVAL.yaml", "b"]), ["/p/b/EVAL.yaml"]);
         assert_eq!(paths(&tree(), &["a/notes.yaml"]), ["/p/a/notes.yaml"]);
@@ -348,13 +324,7 @@ mod tests {
 
     #[test]
     fn suite_names_in_any_case() {
-        for name in [
-            "EVAL.yaml",
-            "eval.yml",
-            "a.eval.yaml",
-            "A.EVAL.YML",
-            "evals.json",
-        ] {
+        for name in ["EVAL.yaml", "eval.yml", "a.eval.yaml", "A.EVAL.YML", "evals.json"] {
             assert!(is_suite_name(name), "{name}");
         }
         for name in ["evals.yaml", "medieval.yaml", "EVAL.json", "x.yaml"] {

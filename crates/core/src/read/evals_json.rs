@@ -78,15 +78,10 @@ fn dialect(root: Node<'_>) -> Option<EvalsDialect<'_>> {
         let is_list = |key: &str| {
             root.get(key).is_some_and(|list| {
                 list.is_sequence()
-                    && list
-                        .items()
-                        .all(|item| matches!(item.scalar(), Some(Scalar::Str(_))))
+                    && list.items().all(|item| matches!(item.scalar(), Some(Scalar::Str(_))))
             })
         };
-        TRIGGER_LISTS
-            .iter()
-            .any(|(key, _)| is_list(key))
-            .then_some(EvalsDialect::TriggerLists)
+        TRIGGER_LISTS.iter().any(|(key, _)| is_list(key)).then_some(EvalsDialect::TriggerLists)
     })
 }
 
@@ -192,19 +187,13 @@ fn header(
         Some(name) if !name.is_empty() => name,
         _ => legal_or(&derived_name(path), skill_root(path).file_name()),
     };
-    Header {
-        metadata,
-        ..Header::bare(name, name_span)
-    }
+    Header { metadata, ..Header::bare(name, name_span) }
 }
 
 /// The skill's directory names the suite; the file's own name only where there is none.
 fn legal_or(stem: &str, directory: Option<&str>) -> String {
     let candidates = [directory.map(legal_name), Some(legal_name(stem))];
-    let found = candidates
-        .into_iter()
-        .flatten()
-        .find(|name| !name.is_empty());
+    let found = candidates.into_iter().flatten().find(|name| !name.is_empty());
     found.unwrap_or_else(|| "evals".to_owned())
 }
 
@@ -231,10 +220,8 @@ impl Loader<'_, '_> {
         let trigger = self.eval_trigger(entry, skill);
         let description = read_description(entry);
         let own = other_keys(&mut self.reader, entry);
-        let criteria = expected
-            .as_ref()
-            .and_then(Expected::text)
-            .filter(|text| !text.trim().is_empty());
+        let criteria =
+            expected.as_ref().and_then(Expected::text).filter(|text| !text.trim().is_empty());
         let mut list: Vec<Arc<Assertion>> = Vec::new();
         if let Some(items) = rubrics?.filter(|items| !items.is_empty()) {
             list.push(Arc::new(assertion_from_items(items, entry.span())));
@@ -266,10 +253,7 @@ impl Loader<'_, '_> {
     fn eval_id(&mut self, entry: Node<'_>) -> Option<TestId> {
         let node = entry.get("id").filter(|node| !node.is_null());
         let (id, span) = match node {
-            None => (
-                TestId::numeric(u64::from(self.position)),
-                entry.span().at_start(),
-            ),
+            None => (TestId::numeric(u64::from(self.position)), entry.span().at_start()),
             Some(node) => (self.written_id(node)?, node.span()),
         };
         self.register_at(&id, &IdPlace::Span(span), span);
@@ -286,14 +270,11 @@ impl Loader<'_, '_> {
                 let id = TestId::new(text);
                 if id.is_none() {
                     let message = "the id is blank or has a line break in it";
-                    self.reader
-                        .report(Diagnostic::new(&INVALID_ID, node.span(), message));
+                    self.reader.report(Diagnostic::new(&INVALID_ID, node.span(), message));
                 }
                 id
             }
-            _ => self
-                .reader
-                .refuse(wrong_type("id", node, "an integer or a string")),
+            _ => self.reader.refuse(wrong_type("id", node, "an integer or a string")),
         }
     }
 
@@ -352,11 +333,7 @@ impl Loader<'_, '_> {
             return;
         };
         if text.trim().is_empty() {
-            self.reader.report(Diagnostic::new(
-                &EMPTY_INPUT,
-                item.span(),
-                "the query is blank",
-            ));
+            self.reader.report(Diagnostic::new(&EMPTY_INPUT, item.span(), "the query is blank"));
             return;
         }
         let input = Message::user(text.into_owned());
@@ -375,11 +352,7 @@ impl Loader<'_, '_> {
 
 fn nothing_to_grade(entry: Node<'_>) -> Diagnostic {
     // skill-creator writes entries without assertions while a skill is being drafted.
-    Diagnostic::new(
-        &NOTHING_TO_GRADE,
-        short_span(entry),
-        "this entry has nothing to grade",
-    )
-    .level(Level::Warning)
-    .help("add `expected_output`, `assertions` or `should_trigger`")
+    Diagnostic::new(&NOTHING_TO_GRADE, short_span(entry), "this entry has nothing to grade")
+        .level(Level::Warning)
+        .help("add `expected_output`, `assertions` or `should_trigger`")
 }

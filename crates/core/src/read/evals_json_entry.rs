@@ -67,9 +67,7 @@ fn read_file(reader: &mut Reader<'_>, item: Node<'_>) -> Option<Block> {
 }
 
 pub(super) fn read_expected(reader: &mut Reader<'_>, entry: Node<'_>) -> Option<Expected> {
-    let node = entry
-        .get("expected_output")
-        .filter(|node| !node.is_null())?;
+    let node = entry.get("expected_output").filter(|node| !node.is_null())?;
     Some(match reader.value("expected_output", node) {
         Value::String(text) => Expected::Text(text),
         Value::Number(number) => Expected::Text(number.text().to_owned()),
@@ -174,17 +172,8 @@ pub(super) fn read_description(entry: Node<'_>) -> Option<String> {
 
 /// Everything the mapping does not name.
 pub(super) fn other_keys(reader: &mut Reader<'_>, entry: Node<'_>) -> Map {
-    let prompt = PROMPT_KEYS
-        .iter()
-        .find(|key| entry.get(key).is_some_and(|node| !node.is_null()));
-    let known = [
-        "id",
-        "files",
-        "expected_output",
-        "should_trigger",
-        "name",
-        "description",
-    ];
+    let prompt = PROMPT_KEYS.iter().find(|key| entry.get(key).is_some_and(|node| !node.is_null()));
+    let known = ["id", "files", "expected_output", "should_trigger", "name", "description"];
     entry
         .written_entries()
         .filter_map(|(key, value)| {

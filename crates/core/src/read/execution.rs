@@ -12,28 +12,17 @@ use crate::syntax::fields::{Bound, DEPRECATED_FIELD, Entry, Field, Shape, unknow
 /// The most trials of one test.
 const MOST_TRIALS: u64 = 100;
 
-pub(super) const TRIALS: Shape = Shape::Integer {
-    min: 1,
-    max: MOST_TRIALS,
-};
+pub(super) const TRIALS: Shape = Shape::Integer { min: 1, max: MOST_TRIALS };
 
 pub static EXECUTION_FIELDS: &[Field] = &[
-    Field::new(
-        "target",
-        Shape::NonEmptyText,
-        "name of a target in the targets file",
-    ),
+    Field::new("target", Shape::NonEmptyText, "name of a target in the targets file"),
     Field::new(
         "timeout_seconds",
         Shape::Integer { min: 1, max: 3600 },
         "timeout of one attempt, in seconds; default 300",
     ),
-    Field::new(
-        "assert",
-        Shape::Ref("assertion-list"),
-        "assertions, as beside `execution`",
-    )
-    .old(&["assertions", "evaluators"]),
+    Field::new("assert", Shape::Ref("assertion-list"), "assertions, as beside `execution`")
+        .old(&["assertions", "evaluators"]),
     Field::new(
         "skip_defaults",
         Shape::Boolean,
@@ -101,11 +90,7 @@ fn old_trials(
     bound: &Bound<'_>,
     outer: &Bound<'_>,
 ) -> Option<u32> {
-    let count = if entry.value.is_mapping() {
-        entry.value.get("count")
-    } else {
-        Some(entry.value)
-    };
+    let count = if entry.value.is_mapping() { entry.value.get("count") } else { Some(entry.value) };
     let Some(count) = count else {
         let wants = "an integer, or a mapping with `count`";
         return reader.refuse(wrong_type("trials", entry.value, wants));
@@ -136,7 +121,5 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
 
 /// An integer `trials` beside `execution`.
 pub(super) fn read_trials(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<u32> {
-    reader
-        .integer(entry, 1, MOST_TRIALS)
-        .map(|trials| trials as u32)
+    reader.integer(entry, 1, MOST_TRIALS).map(|trials| trials as u32)
 }

@@ -73,9 +73,7 @@ fn read_scalar(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Expected> {
 /// Every item is a mapping with `role`.
 fn is_message_list(node: Node<'_>) -> bool {
     node.items().len() > 0
-        && node
-            .items()
-            .all(|item| item.is_mapping() && item.get("role").is_some())
+        && node.items().all(|item| item.is_mapping() && item.get("role").is_some())
 }
 
 /// `role`, `content` or `tool_calls`, and nothing but message keys.

@@ -173,10 +173,7 @@ pub(super) struct IdHasher(RandomState);
 
 impl IdHasher {
     pub(super) fn fingerprint(&self, id: &TestId) -> IdFingerprint {
-        IdFingerprint {
-            hash: self.0.hash_one(id.as_str()),
-            check: second_hash(id.as_str()),
-        }
+        IdFingerprint { hash: self.0.hash_one(id.as_str()), check: second_hash(id.as_str()) }
     }
 }
 
@@ -271,8 +268,7 @@ impl Ids {
             Some(_) => None,
             None => {
                 let first = self.first_use(place, sources);
-                self.seen
-                    .insert(fingerprint.hash, Packed::new(fingerprint.check, first));
+                self.seen.insert(fingerprint.hash, Packed::new(fingerprint.check, first));
                 None
             }
         }
@@ -282,11 +278,7 @@ impl Ids {
         match place {
             IdPlace::Span(span) => self.keep(*span),
             IdPlace::Line { path, position } => match self.file_number(path) {
-                Some(file) => FirstUse::Line {
-                    file,
-                    line: position.line,
-                    column: position.column,
-                },
+                Some(file) => FirstUse::Line { file, line: position.line, column: position.column },
                 None => {
                     let span = excerpt("", path.clone(), *position, sources);
                     self.keep(span)
@@ -330,9 +322,9 @@ fn excerpt(id: &str, path: Arc<Utf8Path>, first: Position, sources: &mut Sources
 
 /// Distinguishes the rare texts whose first hash is equal.
 fn second_hash(text: &str) -> u64 {
-    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    });
+    let hash = text
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     u64::from(hash >> (32 - CHECK_BITS))
 }
 
@@ -374,16 +366,8 @@ mod tests {
         for place in [
             FirstUse::Kept(0),
             FirstUse::Kept(u32::MAX),
-            FirstUse::Line {
-                file: 255,
-                line: u32::MAX,
-                column: 2047,
-            },
-            FirstUse::Line {
-                file: 0,
-                line: 1,
-                column: 1,
-            },
+            FirstUse::Line { file: 255, line: u32::MAX, column: 2047 },
+            FirstUse::Line { file: 0, line: 1, column: 1 },
         ] {
             let packed = Packed::new((1 << CHECK_BITS) - 1, place);
             assert_eq!(packed.place(), place);
@@ -397,10 +381,8 @@ mod tests {
         let mut sources = Sources::new();
         let path: Arc<Utf8Path> = camino::Utf8PathBuf::from("/d.jsonl").into();
         let id = TestId::new("a").unwrap();
-        let at = |line| IdPlace::Line {
-            path: path.clone(),
-            position: Position { line, column: 8 },
-        };
+        let at =
+            |line| IdPlace::Line { path: path.clone(), position: Position { line, column: 8 } };
         let fingerprint = ids.hasher().fingerprint(&id);
         assert_eq!(ids.register(fingerprint, &at(3), &mut sources), None);
         let first = ids.register(fingerprint, &at(9), &mut sources).unwrap();

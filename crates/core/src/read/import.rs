@@ -217,8 +217,7 @@ impl Loader<'_, '_> {
         let rest = &pattern[fixed.len()..];
         let Some(matcher) = glob(&start, rest) else {
             let message = format!("`{pattern}` is not a pattern");
-            self.reader
-                .report(Diagnostic::new(&IMPORT_NO_MATCH, span, message));
+            self.reader.report(Diagnostic::new(&IMPORT_NO_MATCH, span, message));
             return Vec::new();
         };
         let mut found = Vec::new();
@@ -285,10 +284,8 @@ impl Loader<'_, '_> {
             return;
         }
         if !self.imported.insert(path.to_owned()) {
-            let message = format!(
-                "`{}` is imported twice; it is loaded once",
-                self.reader.shown(path)
-            );
+            let message =
+                format!("`{}` is imported twice; it is loaded once", self.reader.shown(path));
             self.reader
                 .report(Diagnostic::new(&DUPLICATE_IMPORT, span, message).help("remove one"));
             return;
@@ -344,10 +341,8 @@ impl Loader<'_, '_> {
 
     fn cycle(&self, path: &Utf8Path, span: Span) -> Diagnostic {
         let from = self.chain.iter().position(|open| open == path).unwrap_or(0);
-        let mut names: Vec<String> = self.chain[from..]
-            .iter()
-            .map(|open| self.reader.shown(open).into_string())
-            .collect();
+        let mut names: Vec<String> =
+            self.chain[from..].iter().map(|open| self.reader.shown(open).into_string()).collect();
         names.push(self.reader.shown(path).into_string());
         let message = format!("this import leads back to itself: {}", names.join(" → "));
         Diagnostic::new(&IMPORT_CYCLE, span, message).help("remove one of these imports")

@@ -49,8 +49,6 @@ impl<'p> InheritedDefaults<'p> {
     pub(super) fn execution(&self) -> Execution {
         self.chain()
             .filter(|level| !level.execution.is_empty())
-            .fold(Execution::default(), |found, level| {
-                found.or(&level.execution)
-            })
+            .fold(Execution::default(), |found, level| found.or(&level.execution))
     }
 }

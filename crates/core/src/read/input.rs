@@ -226,9 +226,7 @@ fn inherited(
 }
 
 fn has_calls(messages: &[Message]) -> bool {
-    messages
-        .iter()
-        .any(|message| !message.tool_calls.is_empty() || message.tool_call_id.is_some())
+    messages.iter().any(|message| !message.tool_calls.is_empty() || message.tool_call_id.is_some())
 }
 
 /// Root `input`, without test variables.
@@ -290,9 +288,7 @@ fn string_input(
         Some(own) => content = own_files(reader, own)?,
         None => {
             let inherited = level.and_then(|level| {
-                level
-                    .chain()
-                    .find_map(|level| Some((level.input_files?, &level.directory)))
+                level.chain().find_map(|level| Some((level.input_files?, &level.directory)))
             });
             if let Some((list, directory)) = inherited {
                 let before = std::mem::replace(&mut reader.directory, directory.clone());
@@ -333,9 +329,9 @@ fn file_blocks(reader: &mut Reader<'_>, list: Node<'_>) -> Option<Vec<Block>> {
         .items()
         .map(|item| {
             let value = match item.scalar() {
-                Some(Scalar::Str(text)) => reader
-                    .interpolate("input_files", item, text, Vars::Test)?
-                    .into_owned(),
+                Some(Scalar::Str(text)) => {
+                    reader.interpolate("input_files", item, text, Vars::Test)?.into_owned()
+                }
                 _ => {
                     return reader.refuse(wrong_type("an item of input_files", item, "a path"));
                 }

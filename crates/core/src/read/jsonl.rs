@@ -55,9 +55,7 @@ impl Loader<'_, '_> {
                 // Spans of a line carry a reserved id, which becomes the line's excerpt now.
                 let first = Position::start_of(lines.number());
                 let tree = lines.tree();
-                self.reader
-                    .sources
-                    .fill(tree.source(), tree.text(), first, lines.offset());
+                self.reader.sources.fill(tree.source(), tree.text(), first, lines.offset());
                 lines.set_source(self.reader.sources.reserve(path.clone()));
             }
         }
@@ -86,8 +84,7 @@ impl Loader<'_, '_> {
                 }
                 let found = crate::reader::type_of(root);
                 let message = format!("each line is one test, a JSON object; found {found}");
-                self.reader
-                    .report(Diagnostic::new(&WRONG_TYPE, root.span(), message));
+                self.reader.report(Diagnostic::new(&WRONG_TYPE, root.span(), message));
             }
             Line::Faulty(faults) => {
                 for fault in faults {
@@ -98,8 +95,7 @@ impl Loader<'_, '_> {
                 let line = lines.number();
                 let message = format!("byte {offset} of the file, on line {line}, is not UTF-8");
                 let start = Span::new(source, 0, 0);
-                self.reader
-                    .report(Diagnostic::new(&INVALID_ENCODING, start, message));
+                self.reader.report(Diagnostic::new(&INVALID_ENCODING, start, message));
             }
             Line::Control { at, character } => {
                 self.reader.report(control_character(source, at, character));
@@ -107,8 +103,7 @@ impl Loader<'_, '_> {
             Line::TooLong => {
                 let message = format!("line {} is longer than 16 MiB", lines.number());
                 let start = Span::new(source, 0, 0);
-                self.reader
-                    .report(Diagnostic::new(&LINE_TOO_LONG, start, message));
+                self.reader.report(Diagnostic::new(&LINE_TOO_LONG, start, message));
             }
         }
         self.import_failed = true;

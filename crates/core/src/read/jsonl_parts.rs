@@ -71,9 +71,7 @@ pub(super) fn is_large(size: u64) -> bool {
 }
 
 fn threads() -> usize {
-    thread::available_parallelism()
-        .map_or(1, NonZero::get)
-        .min(MOST_THREADS)
+    thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS)
 }
 
 impl Loader<'_, '_> {
@@ -84,27 +82,19 @@ impl Loader<'_, '_> {
         level: &InheritedDefaults<'_>,
         path: &Arc<Utf8Path>,
     ) -> io::Result<()> {
-        let mut parts = JsonlParts {
-            input: &mut *input,
-            lines: 0,
-            offset: 0,
-        };
+        let mut parts = JsonlParts { input: &mut *input, lines: 0, offset: 0 };
         let mut ready = parts.take(threads())?;
         while !ready.is_empty() {
             let worker = PartWorker::of(self, level, path);
             let (checked, next) = thread::scope(|scope| {
-                let running: Vec<_> = ready
-                    .drain(..)
-                    .map(|part| scope.spawn(|| worker.check(part)))
-                    .collect();
+                let running: Vec<_> =
+                    ready.drain(..).map(|part| scope.spawn(|| worker.check(part))).collect();
                 // The next parts are read from disk while the threads work.
                 let next = parts.take(threads());
                 let checked: Vec<CheckedPart> = running
                     .into_iter()
                     .map(|thread| {
-                        thread
-                            .join()
-                            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                     })
                     .collect();
                 (checked, next)
@@ -119,9 +109,7 @@ impl Loader<'_, '_> {
 
     fn take_over(&mut self, checked: CheckedPart, path: &Arc<Utf8Path>) {
         let shift = self.reader.sources.append(checked.sources);
-        self.reader
-            .out
-            .take_over(checked.out, self.position, |span| shift.of(span));
+        self.reader.out.take_over(checked.out, self.position, |span| shift.of(span));
         for one in &checked.ids {
             self.register_line_id(one, &checked.part, path);
         }
@@ -136,10 +124,7 @@ impl Loader<'_, '_> {
     }
 
     fn register_line_id(&mut self, one: &LineId, part: &JsonlPart, path: &Arc<Utf8Path>) {
-        let place = IdPlace::Line {
-            path: path.clone(),
-            position: one.position,
-        };
+        let place = IdPlace::Line { path: path.clone(), position: one.position };
         let IdRegistry::Whole(ids) = &mut self.ids else {
             return;
         };
@@ -228,10 +213,7 @@ impl<'a> PartWorker<'a> {
         reader.directory = self.directory.clone();
         let mut discard = DiscardTests;
         let mut loader = Loader {
-            ids: IdRegistry::Part {
-                ids: Vec::new(),
-                hasher: self.hasher.clone(),
-            },
+            ids: IdRegistry::Part { ids: Vec::new(), hasher: self.hasher.clone() },
             skills: SkillRegistry::of_part(),
             defaults: self.defaults.clone(),
             ..Loader::new(reader, &mut discard, self.origin)
@@ -251,16 +233,7 @@ impl<'a> PartWorker<'a> {
         let (tests, import_failed) = (loader.position, loader.import_failed);
         let secrets = loader.reader.take_secrets();
         let part = JsonlPart { bytes, ..part };
-        CheckedPart {
-            part,
-            out,
-            sources,
-            ids,
-            skills,
-            tests,
-            import_failed,
-            secrets,
-        }
+        CheckedPart { part, out, sources, ids, skills, tests, import_failed, secrets }
     }
 }
 
@@ -285,28 +258,20 @@ impl JsonlParts<'_> {
 
     fn next(&mut self) -> io::Result<Option<JsonlPart>> {
         let mut bytes = Vec::with_capacity(PART + PART / 8);
-        (&mut *self.input)
-            .take(PART as u64)
-            .read_to_end(&mut bytes)?;
+        (&mut *self.input).take(PART as u64).read_to_end(&mut bytes)?;
         if bytes.is_empty() {
             return Ok(None);
         }
         let mut skipped = 0;
         if bytes.last() != Some(&b'\n') {
             let limit = LINE_LIMIT as u64 + 1;
-            let more = (&mut *self.input)
-                .take(limit)
-                .read_until(b'\n', &mut bytes)?;
+            let more = (&mut *self.input).take(limit).read_until(b'\n', &mut bytes)?;
             if more as u64 == limit && bytes.last() != Some(&b'\n') {
                 // The reader of the part sees a line that is too long, and needs no more of it.
                 skipped = self.input.skip_until(b'\n')? as u64;
             }
         }
-        let part = JsonlPart {
-            lines_before: self.lines,
-            offset: self.offset,
-            bytes,
-        };
+        let part = JsonlPart { lines_before: self.lines, offset: self.offset, bytes };
         self.lines += part.bytes.iter().filter(|byte| **byte == b'\n').count() as u32;
         self.lines += u32::from(skipped > 0);
         self.offset += part.bytes.len() as u64 + skipped;
@@ -324,11 +289,7 @@ mod tests {
     fn found(files: &MemoryFiles, sink: &mut dyn Sink) -> (Vec<String>, usize, usize) {
         let environment = Variables::default();
         let policy = ReadPolicy::default();
-        let world = World {
-            files,
-            environment: &environment,
-            working_directory: "/p".into(),
-        };
+        let world = World { files, environment: &environment, working_directory: "/p".into() };
         let request = LoadRequest::new(world, &policy, "/p/d.jsonl".into(), "/p".into());
         let loaded = load(&request, Findings::new(), sink);
         let (sources, out) = (loaded.findings().sources(), loaded.findings().diagnostics());
@@ -339,12 +300,7 @@ mod tests {
                 let related: Vec<_> = one
                     .related
                     .iter()
-                    .map(|related| {
-                        (
-                            sources.position(related.span),
-                            sources.text_of(related.span),
-                        )
-                    })
+                    .map(|related| (sources.position(related.span), sources.text_of(related.span)))
                     .collect();
                 let text = sources.text_of(one.span);
                 let offset = sources.get(one.span.source).offset();
@@ -381,15 +337,10 @@ mod tests {
         }
         let sidecar =
             "name: d\nassert:\n  - {type: llm-judge}\n  - {type: trigger-judge, skill: root}\n";
-        let files = MemoryFiles::new()
-            .with("/p/d.jsonl", text)
-            .with("/p/d.yaml", sidecar);
+        let files = MemoryFiles::new().with("/p/d.jsonl", text).with("/p/d.yaml", sidecar);
         let by_line = found(&files, &mut CollectTests::default());
         assert!(by_line.0.len() > 40 && by_line.1 > 300, "{by_line:#?}");
-        let collisions = by_line
-            .0
-            .iter()
-            .filter(|line| line.contains("skill-name-collision"));
+        let collisions = by_line.0.iter().filter(|line| line.contains("skill-name-collision"));
         assert_eq!(collisions.count(), 3, "{by_line:#?}");
         assert_eq!(found(&files, &mut DiscardTests), by_line);
     }

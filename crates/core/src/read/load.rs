@@ -41,14 +41,7 @@ impl<'w> LoadRequest<'w> {
         path: &'w Utf8Path,
         root: &'w Utf8Path,
     ) -> Self {
-        Self {
-            world,
-            policy,
-            path,
-            root,
-            origin: Origin::Named,
-            collects_env: false,
-        }
+        Self { world, policy, path, root, origin: Origin::Named, collects_env: false }
     }
 
     #[must_use]
@@ -82,10 +75,7 @@ impl Findings {
 
     /// Raises warnings and conformance errors to blocking errors.
     pub fn strict() -> Self {
-        Self {
-            diagnostics: Diagnostics::strict(),
-            ..Self::default()
-        }
+        Self { diagnostics: Diagnostics::strict(), ..Self::default() }
     }
 
     pub fn sources(&self) -> &Sources {
@@ -230,10 +220,7 @@ impl Loaded {
         let Some(header) = self.header else {
             return Err(LoadError::NotASuite(Box::new(self.findings)));
         };
-        Ok(SoundSuite {
-            suite: header.with_tests(tests),
-            findings: self.findings,
-        })
+        Ok(SoundSuite { suite: header.with_tests(tests), findings: self.findings })
     }
 }
 
@@ -281,23 +268,14 @@ pub fn load(request: &LoadRequest<'_>, mut findings: Findings, sink: &mut dyn Si
     );
     let mut loader = Loader::new(reader, sink, request.origin);
     let header = loader.load_main(request.path);
-    let env_values = if request.collects_env {
-        loader.reader.env_file_values()
-    } else {
-        HashMap::new()
-    };
+    let env_values =
+        if request.collects_env { loader.reader.env_file_values() } else { HashMap::new() };
     let is_targets_file = loader.is_targets_file;
     let (files, tests) = (loader.imported.len(), loader.position as usize);
     let secrets = loader.reader.take_secrets();
     findings.secrets.absorb(secrets);
     findings.env_values = env_values;
-    Loaded {
-        header,
-        findings,
-        is_targets_file,
-        files,
-        tests,
-    }
+    Loaded { header, findings, is_targets_file, files, tests }
 }
 
 /// As [`load`], with all tests collected.
@@ -315,18 +293,10 @@ mod tests {
     const SOUND: &str = "name: demo\ntests: [{id: a, criteria: Greets, input: Hi}]\n";
 
     fn with_request<T>(files: &MemoryFiles, work: impl FnOnce(LoadRequest<'_>) -> T) -> T {
-        let world = World {
-            files,
-            environment: &Variables::default(),
-            working_directory: "/p".into(),
-        };
+        let world =
+            World { files, environment: &Variables::default(), working_directory: "/p".into() };
         let policy = ReadPolicy::default();
-        work(LoadRequest::new(
-            world,
-            &policy,
-            "/p/EVAL.yaml".into(),
-            "/p".into(),
-        ))
+        work(LoadRequest::new(world, &policy, "/p/EVAL.yaml".into(), "/p".into()))
     }
 
     fn load_text(text: &str) -> Result<SoundSuite, LoadError> {
@@ -372,12 +342,10 @@ mod tests {
         let names: Vec<&str> = diagnostics.map(|one| one.code.name).collect();
         assert_eq!(names, ["bad-env-line"]);
 
-        let files = MemoryFiles::new()
-            .with("/p/EVAL.yaml", SOUND)
-            .with("/p/.env", "not a setting\n");
-        let loaded = with_request(&files, |request| {
-            load(&request, Findings::new(), &mut DiscardTests)
-        });
+        let files =
+            MemoryFiles::new().with("/p/EVAL.yaml", SOUND).with("/p/.env", "not a setting\n");
+        let loaded =
+            with_request(&files, |request| load(&request, Findings::new(), &mut DiscardTests));
         assert!(loaded.findings().diagnostics().is_empty());
     }
 
@@ -386,9 +354,8 @@ mod tests {
         let mut findings = Findings::new();
         for text in ["name: demo\n", "name: other\n"] {
             let files = MemoryFiles::new().with("/p/EVAL.yaml", text);
-            let loaded = with_request(&files, |request| {
-                load(&request, findings, &mut DiscardTests)
-            });
+            let loaded =
+                with_request(&files, |request| load(&request, findings, &mut DiscardTests));
             findings = loaded.into_findings();
         }
         assert_eq!(findings.diagnostics().len(), 2);

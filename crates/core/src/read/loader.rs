@@ -56,9 +56,7 @@ Results are stored under the suite's name and would be mixed up.
 /// The repository root of a suite file; for evals.json that of the skill, because its paths start
 /// there.
 pub fn suite_root(files: &dyn crate::source::Files, suite: &Utf8Path) -> Utf8PathBuf {
-    let is_json = suite
-        .extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    let is_json = suite.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let skill = is_json.then(|| evals_json::skill_root(suite));
     repository_root(files, skill.as_deref().or(suite.parent()).unwrap_or(suite))
 }
@@ -74,13 +72,9 @@ pub fn repository_root(files: &dyn crate::source::Files, directory: &Utf8Path) -
 
 /// Two suites of one invocation have this name.
 pub fn duplicate_suite_name(name: &str, first: Span, second: Span) -> Diagnostic {
-    Diagnostic::new(
-        &DUPLICATE_SUITE_NAME,
-        second,
-        format!("another suite is also named `{name}`"),
-    )
-    .related(first, "this one")
-    .help("give one of them another name")
+    Diagnostic::new(&DUPLICATE_SUITE_NAME, second, format!("another suite is also named `{name}`"))
+        .related(first, "this one")
+        .help("give one of them another name")
 }
 
 /// One load in progress.
@@ -151,10 +145,8 @@ impl<'w, 's> Loader<'w, 's> {
     }
 
     pub(super) fn emit(&mut self, test: Test) {
-        let context = SuiteContext {
-            metadata: &self.defaults.metadata,
-            sources: self.reader.sources,
-        };
+        let context =
+            SuiteContext { metadata: &self.defaults.metadata, sources: self.reader.sources };
         self.sink.test(test, context);
     }
 
@@ -172,12 +164,7 @@ impl<'w, 's> Loader<'w, 's> {
     }
 
     fn read_file(&mut self, path: &Utf8Path) -> Option<SourceId> {
-        read_source(
-            self.reader.world.files,
-            self.reader.sources,
-            self.reader.out,
-            path,
-        )
+        read_source(self.reader.world.files, self.reader.sources, self.reader.out, path)
     }
 
     /// All tests are in: is there one?

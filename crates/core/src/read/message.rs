@@ -177,21 +177,9 @@ Only the assistant calls tools.
 
 pub static MESSAGE_FIELDS: &[Field] = &[
     Field::new("role", Shape::Choice(Role::WORDS), "who speaks").required(),
-    Field::new(
-        "content",
-        Shape::Ref("content"),
-        "a string, or a list of blocks",
-    ),
-    Field::new(
-        "tool_calls",
-        Shape::List(&Shape::Ref("tool-call")),
-        "calls made by the assistant",
-    ),
-    Field::new(
-        "tool_call_id",
-        Shape::Text,
-        "on `tool` messages: the call that it answers",
-    ),
+    Field::new("content", Shape::Ref("content"), "a string, or a list of blocks"),
+    Field::new("tool_calls", Shape::List(&Shape::Ref("tool-call")), "calls made by the assistant"),
+    Field::new("tool_call_id", Shape::Text, "on `tool` messages: the call that it answers"),
     Field::new("name", Shape::Text, "on `tool` messages: the tool's name"),
 ];
 
@@ -251,24 +239,12 @@ pub(super) fn read_message(
         && let Some(entry) = bound.get("tool_calls")
     {
         let message = "only an `assistant` message has `tool_calls`";
-        reader.report(Diagnostic::new(
-            &TOOL_CALLS_MISPLACED,
-            entry.key.span(),
-            message,
-        ));
+        reader.report(Diagnostic::new(&TOOL_CALLS_MISPLACED, entry.key.span(), message));
     }
     let content = read_content(reader, &bound, role, &tool_calls)?;
     let tool_call_id = read_answered_call(reader, &bound, role, calls);
-    let name = bound
-        .get("name")
-        .and_then(|entry| reader.owned_text(&entry));
-    Some(Message {
-        role: role?,
-        content,
-        tool_calls,
-        tool_call_id,
-        name,
-    })
+    let name = bound.get("name").and_then(|entry| reader.owned_text(&entry));
+    Some(Message { role: role?, content, tool_calls, tool_call_id, name })
 }
 
 fn read_role(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Role> {
@@ -311,11 +287,7 @@ fn content_blocks(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Bloc
         let message = "`content` is a mapping; it is read as one `json` block";
         let diagnostic = Diagnostic::new(&CONTENT_MAPPING, short_span(node), message);
         reader.report(diagnostic.help("write `content: [{type: json, value: …}]`"));
-        return Some(vec![Block::Json(reader.value_with(
-            "content",
-            node,
-            Vars::Test,
-        ))]);
+        return Some(vec![Block::Json(reader.value_with("content", node, Vars::Test))]);
     }
     if node.is_sequence() {
         let blocks: Vec<Option<Block>> =

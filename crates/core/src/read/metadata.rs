@@ -38,18 +38,11 @@ all other keys are yours.
 pub static METADATA_FIELDS: &[Field] = &[
     Field::new("author", Shape::Text, "who wrote the suite"),
     Field::new("license", Shape::Text, "under which licence"),
-    Field::new(
-        "tags",
-        Shape::List(&Shape::Text),
-        "words for selecting suites",
-    ),
+    Field::new("tags", Shape::List(&Shape::Text), "words for selecting suites"),
     Field::new("skill", Shape::Text, "the skill the suite tests"),
     Field::new(
         "runs_per_query",
-        Shape::Integer {
-            min: 1,
-            max: u64::MAX,
-        },
+        Shape::Integer { min: 1, max: u64::MAX },
         "passed on to skill-creator",
     ),
     Field::new(

@@ -111,9 +111,7 @@ fn is_legal_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&bytes.len())
         && bytes[0].is_ascii_lowercase()
         && bytes[bytes.len() - 1] != b'-'
-        && bytes
-            .iter()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-')
+        && bytes.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-')
 }
 
 /// The nearest legal name; empty when nothing is left.
@@ -142,13 +140,7 @@ pub(super) fn derived_name(path: &Utf8Path) -> String {
     };
     base.to_lowercase()
         .chars()
-        .map(|c| {
-            if c.is_ascii_lowercase() || c.is_ascii_digit() {
-                c
-            } else {
-                '-'
-            }
-        })
+        .map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '-' })
         .collect()
 }
 
@@ -158,10 +150,7 @@ mod tests {
 
     #[test]
     fn names_come_from_the_directory_or_the_stem() {
-        assert_eq!(
-            derived_name("/p/Code Review/EVAL.yaml".into()),
-            "code-review"
-        );
+        assert_eq!(derived_name("/p/Code Review/EVAL.yaml".into()), "code-review");
         assert_eq!(derived_name("/p/x/eval.yml".into()), "x");
         assert_eq!(derived_name("/p/smoke.eval.yaml".into()), "smoke");
         assert_eq!(derived_name("/p/data_set.yaml".into()), "data-set");

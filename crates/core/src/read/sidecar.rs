@@ -124,10 +124,8 @@ fn load_alone(loader: &mut Loader<'_, '_>, path: &Utf8Path) -> Option<Header> {
     let beside = path.with_extension("yaml");
     let message = "no YAML file beside this one names the suite";
     loader.reader.report(
-        Diagnostic::new(&MISSING_SIDECAR, span, message).help(format!(
-            "add `{}` with at least a `name`",
-            beside.file_name().unwrap_or("")
-        )),
+        Diagnostic::new(&MISSING_SIDECAR, span, message)
+            .help(format!("add `{}` with at least a `name`", beside.file_name().unwrap_or(""))),
     );
     let level = loader.plain_level(None);
     loader.read_jsonl_tests(path, &level, span);

@@ -64,17 +64,11 @@ pub(super) struct SkillLine {
 
 impl SkillRegistry {
     pub(super) fn of_suite() -> Self {
-        Self {
-            known: HashSet::new(),
-            entries: SkillEntries::Whole(HashMap::new()),
-        }
+        Self { known: HashSet::new(), entries: SkillEntries::Whole(HashMap::new()) }
     }
 
     pub(super) fn of_part() -> Self {
-        Self {
-            known: HashSet::new(),
-            entries: SkillEntries::Part(Vec::new()),
-        }
+        Self { known: HashSet::new(), entries: SkillEntries::Part(Vec::new()) }
     }
 
     pub(super) fn into_met(self) -> Vec<PartSkill> {
@@ -157,10 +151,7 @@ impl Loader<'_, '_> {
             self.reader.out.count_unkept(SKILL_NAME_COLLISION.level);
             return;
         }
-        let other = NamedSkill {
-            name: other,
-            place: Some(first.shown(self.reader.sources)),
-        };
+        let other = NamedSkill { name: other, place: Some(first.shown(self.reader.sources)) };
         let place = place(self.reader.sources);
         self.reader.report(collision(name, place, other));
     }

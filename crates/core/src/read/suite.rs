@@ -61,76 +61,30 @@ Without tests it is not a suite, so nothing else in it is checked.
 }
 
 pub static ROOT_FIELDS: &[Field] = &[
-    Field::new(
-        "name",
-        Shape::Text,
-        "name of the suite: lower-case letters, digits and hyphens",
-    )
-    .required(),
-    Field::new(
-        "tests",
-        Shape::Ref("tests"),
-        "the tests, or paths of files that contain them",
-    )
-    .old(&["evalcases", "eval_cases", "cases"]),
+    Field::new("name", Shape::Text, "name of the suite: lower-case letters, digits and hyphens")
+        .required(),
+    Field::new("tests", Shape::Ref("tests"), "the tests, or paths of files that contain them")
+        .old(&["evalcases", "eval_cases", "cases"]),
     Field::new(
         "version",
-        Shape::OneOf(&[
-            Shape::Text,
-            Shape::Number {
-                min: 1.0,
-                max: f64::MAX,
-            },
-        ]),
+        Shape::OneOf(&[Shape::Text, Shape::Number { min: 1.0, max: f64::MAX }]),
         "version of the format; default \"1.0\"",
     ),
-    Field::new(
-        "description",
-        Shape::Text,
-        "what the suite covers; at most 2048 characters",
-    ),
-    Field::new(
-        "metadata",
-        Shape::Ref("metadata"),
-        "free-form data; a few keys are reserved",
-    ),
-    Field::new(
-        "execution",
-        Shape::Ref("execution"),
-        "how the tests are run",
-    ),
-    Field::new(
-        "assert",
-        Shape::Ref("assertion-list"),
-        "assertions added to every test",
-    )
-    .old(&["assertions", "evaluators"]),
-    Field::new(
-        "input",
-        Shape::Ref("input"),
-        "messages placed before every test's own input",
-    ),
+    Field::new("description", Shape::Text, "what the suite covers; at most 2048 characters"),
+    Field::new("metadata", Shape::Ref("metadata"), "free-form data; a few keys are reserved"),
+    Field::new("execution", Shape::Ref("execution"), "how the tests are run"),
+    Field::new("assert", Shape::Ref("assertion-list"), "assertions added to every test")
+        .old(&["assertions", "evaluators"]),
+    Field::new("input", Shape::Ref("input"), "messages placed before every test's own input"),
     Field::new(
         "input_files",
         Shape::List(&Shape::Text),
         "files for tests with a string input and no `input_files` of their own",
     ),
-    Field::new(
-        "verdicts",
-        Shape::Fields(VERDICT_FIELDS),
-        "score thresholds",
-    ),
+    Field::new("verdicts", Shape::Fields(VERDICT_FIELDS), "score thresholds"),
     Field::new("trials", TRIALS, "how many times each test is run"),
-    Field::new(
-        "target",
-        Shape::NonEmptyText,
-        "old place of `execution.target`",
-    ),
-    Field::new(
-        "tags",
-        Shape::List(&Shape::Text),
-        "old place of `metadata.tags`",
-    ),
+    Field::new("target", Shape::NonEmptyText, "old place of `execution.target`"),
+    Field::new("tags", Shape::List(&Shape::Text), "old place of `metadata.tags`"),
     Field::new("author", Shape::Text, "old place of `metadata.author`"),
     Field::new("license", Shape::Text, "old place of `metadata.license`"),
 ];
@@ -181,10 +135,7 @@ pub(super) fn load_root(
 }
 
 fn not_a_mapping(root: Node<'_>) -> Diagnostic {
-    let message = format!(
-        "a suite is a mapping with `name` and `tests`, found {}",
-        type_of(root)
-    );
+    let message = format!("a suite is a mapping with `name` and `tests`, found {}", type_of(root));
     let diagnostic = Diagnostic::new(&WRONG_TYPE, short_span(root), message);
     if root.is_sequence() {
         diagnostic.help("put the list under `tests:`; a bare list can only be imported")
@@ -202,10 +153,7 @@ pub(super) fn tests_entry(root: Node<'_>) -> Option<Node<'_>> {
 }
 
 pub(super) fn missing_tests(root: Node<'_>) -> Diagnostic {
-    let head = root
-        .written_entries()
-        .next()
-        .map_or(root.span(), |(key, _)| key.span());
+    let head = root.written_entries().next().map_or(root.span(), |(key, _)| key.span());
     let near = root.written_entries().find(|(key, _)| {
         crate::diagnostic::did_you_mean(key.scalar_text().unwrap_or(""), ["tests"]).is_some()
     });
@@ -242,9 +190,7 @@ pub(super) fn read_header<'p>(
         None => Verdicts::default(),
     };
     let (level, trials) = read_level(loader, bound, None);
-    let written = bound
-        .get("trials")
-        .and_then(|entry| read_trials(&mut loader.reader, &entry));
+    let written = bound.get("trials").and_then(|entry| read_trials(&mut loader.reader, &entry));
     loader.defaults.trials = written.or(trials);
     let header = Header {
         name,

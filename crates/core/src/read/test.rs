@@ -77,66 +77,24 @@ A test that checks nothing must not count as passed.
 pub static TEST_FIELDS: &[Field] = &[
     Field::new(
         "id",
-        Shape::OneOf(&[
-            Shape::NonEmptyText,
-            Shape::Integer {
-                min: 0,
-                max: u64::MAX,
-            },
-        ]),
+        Shape::OneOf(&[Shape::NonEmptyText, Shape::Integer { min: 0, max: u64::MAX }]),
         "name of the test, unique in the suite",
     )
     .required(),
     Field::new("criteria", Shape::Text, "what counts as success, in words")
         .old(&["expected_outcome"]),
     Field::new("input", Shape::Ref("input"), "what is sent to the agent").old(&["input_messages"]),
-    Field::new(
-        "expected_output",
-        Shape::Ref("expected-output"),
-        "reference output",
-    )
-    .old(&["expected_messages"]),
-    Field::new(
-        "assert",
-        Shape::Ref("assertion-list"),
-        "checks of the output",
-    )
-    .old(&["assertions", "evaluators"]),
-    Field::new(
-        "rubrics",
-        Shape::Ref("rubric-items"),
-        "checks answered by a judge",
-    ),
-    Field::new(
-        "input_files",
-        Shape::List(&Shape::Text),
-        "files attached to a string `input`",
-    ),
-    Field::new(
-        "execution",
-        Shape::Ref("execution"),
-        "settings that override those of the suite",
-    ),
-    Field::new(
-        "description",
-        Shape::Text,
-        "a description for readers; not graded",
-    ),
-    Field::new(
-        "conversation_id",
-        Shape::Text,
-        "tests with the same id run in file order",
-    ),
-    Field::new(
-        "note",
-        Shape::Text,
-        "shown to judges and scripts, never to the target",
-    ),
-    Field::new(
-        "metadata",
-        Shape::Map,
-        "free-form data, merged over the suite's",
-    ),
+    Field::new("expected_output", Shape::Ref("expected-output"), "reference output")
+        .old(&["expected_messages"]),
+    Field::new("assert", Shape::Ref("assertion-list"), "checks of the output")
+        .old(&["assertions", "evaluators"]),
+    Field::new("rubrics", Shape::Ref("rubric-items"), "checks answered by a judge"),
+    Field::new("input_files", Shape::List(&Shape::Text), "files attached to a string `input`"),
+    Field::new("execution", Shape::Ref("execution"), "settings that override those of the suite"),
+    Field::new("description", Shape::Text, "a description for readers; not graded"),
+    Field::new("conversation_id", Shape::Text, "tests with the same id run in file order"),
+    Field::new("note", Shape::Text, "shown to judges and scripts, never to the target"),
+    Field::new("metadata", Shape::Map, "free-form data, merged over the suite's"),
     Field::new("vars", Shape::Map, "values for `{{ name }}` in this test"),
     Field::new(
         "skip",
@@ -210,13 +168,9 @@ impl Loader<'_, '_> {
         };
         let [description, conversation_id, note] = ["description", "conversation_id", "note"]
             .map(|name| bound.get(name).and_then(|entry| reader.owned_text(&entry)));
-        let own_metadata = bound
-            .get("metadata")
-            .and_then(|entry| read_metadata(reader, &entry));
+        let own_metadata = bound.get("metadata").and_then(|entry| read_metadata(reader, &entry));
         let skip = read_skip(reader, &bound);
-        let trials = bound
-            .get("trials")
-            .and_then(|entry| read_trials(reader, &entry));
+        let trials = bound.get("trials").and_then(|entry| read_trials(reader, &entry));
         let facts = TestFacts {
             criteria: &criteria,
             expected: expected_output.as_ref().ok().and_then(Option::as_ref),
@@ -239,10 +193,7 @@ impl Loader<'_, '_> {
             expected_output: expected_output.ok()?,
             assertions: name_in_test(&mut self.reader, assertions),
             execution: execution.execution.or(&level.execution()),
-            trials: trials
-                .or(execution.trials)
-                .or(self.defaults.trials)
-                .unwrap_or(1),
+            trials: trials.or(execution.trials).or(self.defaults.trials).unwrap_or(1),
             skip,
             span: node.span(),
         })
@@ -258,10 +209,7 @@ impl Loader<'_, '_> {
     ) {
         let position = |line| {
             let before = &node.tree_text()[..span.start as usize];
-            Position {
-                line,
-                column: before.chars().count() as u32 + 1,
-            }
+            Position { line, column: before.chars().count() as u32 + 1 }
         };
         let place = match (&mut self.ids, retention) {
             (IdRegistry::Part { ids, hasher }, LineRetention::Dropped(location)) => {
@@ -275,10 +223,9 @@ impl Loader<'_, '_> {
                 return;
             }
             (_, LineRetention::Kept) => IdPlace::Span(span),
-            (_, LineRetention::Dropped(location)) => IdPlace::Line {
-                path: location.path.clone(),
-                position: position(location.line),
-            },
+            (_, LineRetention::Dropped(location)) => {
+                IdPlace::Line { path: location.path.clone(), position: position(location.line) }
+            }
         };
         self.register_at(id, &place, span);
     }
@@ -320,11 +267,7 @@ impl Loader<'_, '_> {
         if let Some(entry) = bound.get("assert") {
             let own = read_entries(reader, "assert", entry.value, 0);
             faulty |= !own.is_complete;
-            if list.is_empty() {
-                list = own.valid
-            } else {
-                list.extend(own.valid)
-            }
+            if list.is_empty() { list = own.valid } else { list.extend(own.valid) }
         }
         list.extend(execution.assertions.iter().cloned());
         inherit(&mut list, above);
@@ -357,14 +300,10 @@ impl Loader<'_, '_> {
             (Some(absence), false) => (&MISSING_CRITERIA, absence),
         };
         let help = match bound.misspelt("criteria") {
-            Some(key) => format!(
-                "`{}` looks like `criteria`",
-                key.scalar_text().unwrap_or("")
-            ),
+            Some(key) => format!("`{}` looks like `criteria`", key.scalar_text().unwrap_or("")),
             None => "add `criteria`: what counts as success, in words".to_owned(),
         };
-        self.reader
-            .report(Diagnostic::new(code, criteria.span, message).help(help));
+        self.reader.report(Diagnostic::new(code, criteria.span, message).help(help));
     }
 
     /// Faults that assertions have in this test, unless they only follow from another.
@@ -389,8 +328,7 @@ impl Loader<'_, '_> {
         if !list.is_empty() && list.iter().all(is_zero) {
             let message = "every assertion of this test has weight 0";
             let diagnostic = Diagnostic::new(&ZERO_WEIGHT, bound.head(), message);
-            self.reader
-                .report(diagnostic.help("give at least one of them a weight"));
+            self.reader.report(diagnostic.help("give at least one of them a weight"));
         }
     }
 }
@@ -448,11 +386,7 @@ fn read_criteria(reader: &mut Reader<'_>, bound: &Bound<'_>) -> ReadCriteria {
             (text, absence, short_span(entry.value))
         }
     };
-    ReadCriteria {
-        text,
-        absence,
-        span,
-    }
+    ReadCriteria { text, absence, span }
 }
 
 fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
@@ -472,9 +406,7 @@ fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
                 Scalar::Bool(false) => None,
                 Scalar::Bool(true) => Some(Skip { reason: None }),
                 _ if is_yes_or_no(reason.trim()) => refuse_skip(reader, &entry),
-                _ => Some(Skip {
-                    reason: Some(reason),
-                }),
+                _ => Some(Skip { reason: Some(reason) }),
             }
         }
         _ => refuse_skip(reader, &entry),
@@ -487,9 +419,7 @@ fn refuse_skip(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Skip> {
 }
 
 fn is_yes_or_no(text: &str) -> bool {
-    ["yes", "no", "on", "off", "true", "false"]
-        .iter()
-        .any(|word| text.eq_ignore_ascii_case(word))
+    ["yes", "no", "on", "off", "true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
@@ -514,9 +444,7 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
 fn unsupported(key: Node<'_>, level: Level, help: &str) -> Diagnostic {
     let name = key.scalar_text().unwrap_or("");
     let message = format!("`{name}` is not supported");
-    Diagnostic::new(&UNSUPPORTED_FEATURE, key.span(), message)
-        .level(level)
-        .help(help)
+    Diagnostic::new(&UNSUPPORTED_FEATURE, key.span(), message).level(level).help(help)
 }
 
 /// A key of other tools that sets up files before a run.
@@ -527,9 +455,7 @@ pub(super) fn unsupported_preparation(key: Node<'_>) -> Diagnostic {
 
 /// An entry of `tests` that is neither a mapping nor a path.
 pub(super) fn not_a_test(node: Node<'_>) -> Diagnostic {
-    let message = format!(
-        "an item of `tests` is a test or a path, found {}",
-        crate::reader::type_of(node)
-    );
+    let message =
+        format!("an item of `tests` is a test or a path, found {}", crate::reader::type_of(node));
     Diagnostic::new(&WRONG_TYPE, short_span(node), message)
 }

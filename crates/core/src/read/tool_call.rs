@@ -95,27 +95,16 @@ pub(super) fn read_tool_calls(
     calls: &mut Calls,
 ) -> Option<Vec<ToolCall>> {
     if !entry.value.is_sequence() {
-        return reader.refuse(wrong_type(
-            "tool_calls",
-            entry.value,
-            "a list of tool calls",
-        ));
+        return reader.refuse(wrong_type("tool_calls", entry.value, "a list of tool calls"));
     }
-    let found: Vec<Option<ToolCall>> = entry
-        .value
-        .items()
-        .map(|item| read_tool_call(reader, item, calls))
-        .collect();
+    let found: Vec<Option<ToolCall>> =
+        entry.value.items().map(|item| read_tool_call(reader, item, calls)).collect();
     found.into_iter().collect()
 }
 
 fn read_tool_call(reader: &mut Reader<'_>, node: Node<'_>, calls: &mut Calls) -> Option<ToolCall> {
     if !node.is_mapping() {
-        return reader.refuse(wrong_type(
-            "an item of tool_calls",
-            node,
-            "a tool call: a mapping",
-        ));
+        return reader.refuse(wrong_type("an item of tool_calls", node, "a tool call: a mapping"));
     }
     let bound = Bound::new(node, &[TOOL_CALL_FIELDS], reader.out);
     bound.report_unknown(&[TOOL_CALL_FIELDS], reader.out);
@@ -138,11 +127,7 @@ fn read_tool_call(reader: &mut Reader<'_>, node: Node<'_>, calls: &mut Calls) ->
         calls.ids.push(id.clone());
         id
     });
-    Some(ToolCall {
-        id,
-        name,
-        arguments,
-    })
+    Some(ToolCall { id, name, arguments })
 }
 
 fn read_function(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<(String, String)> {
@@ -229,16 +214,9 @@ fn read_arguments(reader: &mut Reader<'_>, node: Node<'_>) -> Option<String> {
             return Some(text.into_owned());
         }
         let message = "the arguments are not the text of a JSON object";
-        let diagnostic = Diagnostic::new(
-            &INVALID_TOOL_ARGUMENTS,
-            crate::reader::short_span(node),
-            message,
-        );
+        let diagnostic =
+            Diagnostic::new(&INVALID_TOOL_ARGUMENTS, crate::reader::short_span(node), message);
         return reader.refuse(diagnostic.help("write `'{\"key\": \"value\"}'`, or a mapping"));
     }
-    reader.refuse(wrong_type(
-        "arguments",
-        node,
-        "the text of a JSON object, or a mapping",
-    ))
+    reader.refuse(wrong_type("arguments", node, "the text of a JSON object, or a mapping"))
 }

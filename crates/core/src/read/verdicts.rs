@@ -30,21 +30,13 @@ A score cannot be a pass before it is borderline.
 }
 
 pub(super) static VERDICT_FIELDS: &[Field] = &[
-    Field::new(
-        "pass",
-        Shape::PositiveFraction,
-        "lowest score that passes; default 0.8",
-    ),
+    Field::new("pass", Shape::PositiveFraction, "lowest score that passes; default 0.8"),
     Field::new(
         "borderline",
         Shape::PositiveFraction,
         "lowest score that is borderline; default 0.6",
     ),
-    Field::new(
-        "fail",
-        Shape::Number { min: 0.0, max: 0.0 },
-        "accepted only as 0",
-    ),
+    Field::new("fail", Shape::Number { min: 0.0, max: 0.0 }, "accepted only as 0"),
 ];
 
 pub(super) fn read_verdicts(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Verdicts {

@@ -80,11 +80,7 @@ pub(super) fn read_version(reader: &mut Reader<'_>, bound: &Bound<'_>) -> String
     let node = entry.value;
     let text = match node.scalar() {
         Some(Scalar::Int(text) | Scalar::Float(text)) => {
-            let text = if text.contains('.') {
-                text.to_owned()
-            } else {
-                format!("{text}.0")
-            };
+            let text = if text.contains('.') { text.to_owned() } else { format!("{text}.0") };
             let message = "`version` is written as a number";
             let diagnostic = Diagnostic::new(&VERSION_NOT_STRING, node.span(), message);
             let help = format!("write `\"{text}\"`");

@@ -157,9 +157,7 @@ fn parse_line(line: &str) -> Result<Option<(&str, String)>, ()> {
 /// `[A-Za-z_][A-Za-z0-9_]*`
 pub(super) fn is_variable_name(name: &str) -> bool {
     let mut bytes = name.bytes();
-    bytes
-        .next()
-        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
@@ -201,11 +199,7 @@ fn escaped(rest: &str) -> Result<String, ()> {
 
 fn only_a_comment(behind: &str) -> Result<(), ()> {
     let behind = behind.trim();
-    if behind.is_empty() || behind.starts_with('#') {
-        Ok(())
-    } else {
-        Err(())
-    }
+    if behind.is_empty() || behind.starts_with('#') { Ok(()) } else { Err(()) }
 }
 
 #[cfg(test)]

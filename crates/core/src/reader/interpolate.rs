@@ -290,15 +290,10 @@ fn not_a_variable(span: Span) -> Diagnostic {
 fn is_reference(path: &str) -> bool {
     let mut steps = path.split('.');
     let first = steps.next().unwrap_or("");
-    let begins = first
-        .bytes()
-        .next()
-        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    let begins = first.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
     let is_step = |step: &str| {
         !step.is_empty()
-            && step
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+            && step.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
     };
     begins && is_step(first) && steps.all(is_step)
 }

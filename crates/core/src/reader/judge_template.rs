@@ -103,11 +103,7 @@ fn special(
 ) -> Option<(PromptPiece<'_>, usize)> {
     let rest = &text[at..];
     let end_of = |inside: &str| {
-        if at < last_close {
-            inside.find("}}")
-        } else {
-            None
-        }
+        if at < last_close { inside.find("}}") } else { None }
     };
     if environment == EnvReferences::Replaced {
         if rest.starts_with("$${{") {
@@ -157,10 +153,7 @@ mod tests {
             pieces("a {{ answer }} {{{{x}}}} }}", EnvReferences::Replaced),
             [
                 PromptPiece::Text("a "),
-                PromptPiece::Variable {
-                    range: 2..14,
-                    name: "answer"
-                },
+                PromptPiece::Variable { range: 2..14, name: "answer" },
                 PromptPiece::Text(" "),
                 PromptPiece::Text("{{"),
                 PromptPiece::Text("x"),
@@ -175,23 +168,14 @@ mod tests {
         assert_eq!(
             pieces("${{ A }}$${{ B }}", EnvReferences::Replaced),
             [
-                PromptPiece::Environment {
-                    at: 0,
-                    reference: "${{ A }}"
-                },
+                PromptPiece::Environment { at: 0, reference: "${{ A }}" },
                 PromptPiece::Text("${{"),
                 PromptPiece::Text(" B }}"),
             ]
         );
         assert_eq!(
             pieces("${{ note }}", EnvReferences::Plain),
-            [
-                PromptPiece::Text("$"),
-                PromptPiece::Variable {
-                    range: 1..11,
-                    name: "note"
-                }
-            ]
+            [PromptPiece::Text("$"), PromptPiece::Variable { range: 1..11, name: "note" }]
         );
     }
 

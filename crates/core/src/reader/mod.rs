@@ -27,10 +27,5 @@ pub(crate) use typed::{out_of_range, quote, short_span, type_of};
 pub(crate) use vars::TestVars;
 
 /// The codes of this room, file by file.
-pub const CODES: &[&[&crate::diagnostic::Code]] = &[
-    interpolate::CODES,
-    dotenv::CODES,
-    path::CODES,
-    target::CODES,
-    judge_template::CODES,
-];
+pub const CODES: &[&[&crate::diagnostic::Code]] =
+    &[interpolate::CODES, dotenv::CODES, path::CODES, target::CODES, judge_template::CODES];

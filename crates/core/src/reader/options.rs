@@ -68,10 +68,8 @@ impl<'t> Options<'_, '_, 't> {
 
     /// Two options that exclude each other.
     pub fn conflict(&mut self, first: &Entry<'_>, second: &Entry<'_>, help: &str) -> Reported {
-        let message = format!(
-            "`{}` and `{}` exclude each other",
-            first.field.name, second.field.name
-        );
+        let message =
+            format!("`{}` and `{}` exclude each other", first.field.name, second.field.name);
         self.report(
             Diagnostic::new(&CONFLICTING_FIELDS, second.key.span(), message)
                 .related(first.key.span(), "the other one")
@@ -116,9 +114,7 @@ impl<'t> Options<'_, '_, 't> {
 
     /// A text that may be absent, but not blank.
     pub fn full_text(&mut self, name: &str) -> ReadResult<Option<Spanned<String>>> {
-        self.optional(name, |options, entry| {
-            options.full_text_of(name, entry.value)
-        })
+        self.optional(name, |options, entry| options.full_text_of(name, entry.value))
     }
 
     pub fn required_text(&mut self, name: &str) -> ReadResult<Spanned<String>> {
@@ -137,15 +133,11 @@ impl<'t> Options<'_, '_, 't> {
 
     /// A list of strings.
     pub fn texts(&mut self, name: &str) -> ReadResult<Option<Vec<Spanned<String>>>> {
-        self.optional(name, |options, entry| {
-            options.reader.text_list(entry).ok_or(Reported)
-        })
+        self.optional(name, |options, entry| options.reader.text_list(entry).ok_or(Reported))
     }
 
     pub fn boolean(&mut self, name: &str) -> ReadResult<Option<bool>> {
-        self.optional(name, |options, entry| {
-            options.reader.boolean(entry).ok_or(Reported)
-        })
+        self.optional(name, |options, entry| options.reader.boolean(entry).ok_or(Reported))
     }
 
     pub fn integer(&mut self, name: &str, min: u64, max: u64) -> ReadResult<Option<u64>> {
@@ -156,9 +148,7 @@ impl<'t> Options<'_, '_, 't> {
 
     /// A finite number with both bounds allowed.
     pub fn number(&mut self, name: &str, min: f64, max: f64) -> ReadResult<Option<Number>> {
-        self.optional(name, |options, entry| {
-            options.reader.number(entry, min, max).ok_or(Reported)
-        })
+        self.optional(name, |options, entry| options.reader.number(entry, min, max).ok_or(Reported))
     }
 
     /// A finite number that is not negative.
@@ -176,9 +166,7 @@ impl<'t> Options<'_, '_, 't> {
 
     /// A mapping with free keys.
     pub fn map(&mut self, name: &str) -> ReadResult<Option<Map>> {
-        self.optional(name, |options, entry| {
-            options.reader.map(entry).ok_or(Reported)
-        })
+        self.optional(name, |options, entry| options.reader.map(entry).ok_or(Reported))
     }
 
     /// A mapping with fields of its own.
@@ -188,9 +176,7 @@ impl<'t> Options<'_, '_, 't> {
         fields: &'static [Field],
         read: impl FnOnce(&mut Options<'_, '_, 't>) -> ReadResult<T>,
     ) -> ReadResult<Option<T>> {
-        self.optional(name, |options, entry| {
-            options.nested_of(name, entry.value, fields, read)
-        })
+        self.optional(name, |options, entry| options.nested_of(name, entry.value, fields, read))
     }
 
     /// As [`Self::nested`], for a node that is called `name` in messages.
@@ -247,11 +233,7 @@ pub(crate) fn read_mapping<'t, T>(
 ) -> ReadResult<T> {
     let bound = Bound::new(node, &[fields], reader.out());
     bound.report_unknown(&[fields], reader.out());
-    read(&mut Options {
-        reader,
-        fields: &bound,
-        owner,
-    })
+    read(&mut Options { reader, fields: &bound, owner })
 }
 
 /// Every value, or [`Reported`] if one of them is invalid. Unlike `collect`, it does not stop at
@@ -266,9 +248,5 @@ pub fn all_read<T>(items: impl IntoIterator<Item = ReadResult<T>>) -> ReadResult
             Err(Reported) => is_complete = false,
         }
     }
-    if is_complete {
-        Ok(values)
-    } else {
-        Err(Reported)
-    }
+    if is_complete { Ok(values) } else { Err(Reported) }
 }

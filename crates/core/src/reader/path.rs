@@ -158,8 +158,7 @@ impl Reader<'_> {
     /// legal and exists.
     pub fn file(&mut self, written: &str, span: Span, wanted: FileUse) -> Option<Utf8PathBuf> {
         let Resolved(path) = self.resolve(written, span, wanted.level())?;
-        self.check_file(&path, written, span, wanted)
-            .then_some(path)
+        self.check_file(&path, written, span, wanted).then_some(path)
     }
 
     /// Whether a file is there, and not too large for its use.
@@ -245,15 +244,11 @@ impl Reader<'_> {
 
     /// `..` and symbolic links resolved, as far as the path exists.
     fn is_inside(&mut self, path: &Utf8Path) -> bool {
-        let root = self
-            .canonical(&self.root.clone())
-            .unwrap_or_else(|| self.root.clone());
+        let root = self.canonical(&self.root.clone()).unwrap_or_else(|| self.root.clone());
         if !path.starts_with(&self.root) && !path.starts_with(&root) {
             return false;
         }
-        let existing = path
-            .ancestors()
-            .find_map(|ancestor| self.canonical(ancestor));
+        let existing = path.ancestors().find_map(|ancestor| self.canonical(ancestor));
         existing.is_none_or(|real| real.starts_with(&root))
     }
 
@@ -278,10 +273,7 @@ impl Reader<'_> {
 
     /// Where the same text would have named a file, for people used to other rules.
     pub(crate) fn elsewhere(&mut self, written: &str) -> Option<String> {
-        let text = written
-            .strip_prefix("file://")
-            .unwrap_or(written)
-            .trim_start_matches('/');
+        let text = written.strip_prefix("file://").unwrap_or(written).trim_start_matches('/');
         let from_root = without_dots(&self.root.join(text));
         if self.is_inside(&from_root) && self.kind_of(&from_root).is_some() {
             let rest = from_root.strip_prefix(&self.root).unwrap_or(&from_root);
@@ -327,12 +319,8 @@ pub(crate) fn is_prompt_path(text: &str) -> bool {
         return true;
     }
     let one_line = !text.trim_end().contains('\n') && !text.contains("{{");
-    let begins = ["./", "../", "/"]
-        .iter()
-        .any(|start| text.starts_with(start));
-    let ends = [".md", ".txt", ".prompt"]
-        .iter()
-        .any(|end| text.trim_end().ends_with(end));
+    let begins = ["./", "../", "/"].iter().any(|start| text.starts_with(start));
+    let ends = [".md", ".txt", ".prompt"].iter().any(|end| text.trim_end().ends_with(end));
     one_line && (begins || ends)
 }
 
@@ -342,14 +330,7 @@ mod tests {
 
     #[test]
     fn prompts_that_look_like_paths() {
-        for text in [
-            "file://a b",
-            "./x",
-            "../x y",
-            "/x",
-            "prompts/judge.md",
-            "a.txt",
-        ] {
+        for text in ["file://a b", "./x", "../x y", "/x", "prompts/judge.md", "a.txt"] {
             assert!(is_prompt_path(text), "{text}");
         }
         for text in ["Is it polite?", "./x {{ answer }}", "one\ntwo.md", "judge"] {

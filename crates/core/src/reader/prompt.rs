@@ -34,10 +34,7 @@ impl Reader<'_> {
             return Some(self.prompt_file(written, entry.value.span()));
         }
         let template = self.inline_template(entry);
-        Some(JudgePrompt::Inline {
-            text: text.into_owned(),
-            template,
-        })
+        Some(JudgePrompt::Inline { text: text.into_owned(), template })
     }
 
     /// One word that names an existing file.
@@ -73,10 +70,7 @@ impl Reader<'_> {
         let file = self
             .file(written, span, FileUse::Prompt)
             .and_then(|path| self.read_prompt_file(path, span));
-        JudgePrompt::File {
-            written: written.to_owned(),
-            file,
-        }
+        JudgePrompt::File { written: written.to_owned(), file }
     }
 
     /// The file is read once. Its faults are reported in the file for the first judge, and at its
@@ -84,11 +78,7 @@ impl Reader<'_> {
     fn read_prompt_file(&mut self, path: Utf8PathBuf, span: Span) -> Option<PromptFile> {
         if let Some(known) = self.cache.prompts.get(&path) {
             let file = known.file.clone();
-            let repeated: Vec<_> = known
-                .faults
-                .iter()
-                .map(|fault| repeat(fault, span))
-                .collect();
+            let repeated: Vec<_> = known.faults.iter().map(|fault| repeat(fault, span)).collect();
             repeated.into_iter().for_each(|fault| self.report(fault));
             return file;
         }
@@ -97,10 +87,7 @@ impl Reader<'_> {
         for fault in &faults {
             self.report(fault.clone());
         }
-        let once = PromptOnce {
-            file: file.clone(),
-            faults,
-        };
+        let once = PromptOnce { file: file.clone(), faults };
         self.cache.prompts.insert(path, once);
         file
     }
@@ -138,11 +125,7 @@ impl Reader<'_> {
                 PromptPiece::Unclosed(range) => faults.push(unclosed(place(range))),
             }
         }
-        Some(PromptFile {
-            path: path.to_owned(),
-            text,
-            template: Arc::new(template),
-        })
+        Some(PromptFile { path: path.to_owned(), text, template: Arc::new(template) })
     }
 }
 

@@ -69,10 +69,7 @@ impl Reader<'_> {
 }
 
 fn no_file(name: &str, span: Span) -> Diagnostic {
-    let message = format!(
-        "target `{}` cannot be checked without a targets file",
-        shorten(name)
-    );
+    let message = format!("target `{}` cannot be checked without a targets file", shorten(name));
     Diagnostic::new(&UNKNOWN_TARGET, span, message)
         .level(Level::Warning)
         .help("add `.evalrig/targets.yaml`, or pass `--targets FILE`")

@@ -27,11 +27,8 @@ pub(super) fn piece_at(rest: &str) -> Option<(TemplatePiece<'_>, usize)> {
         return Some((TemplatePiece::Stray, 3));
     };
     let name = inside[..end].trim();
-    let piece = if is_variable_name(name) {
-        TemplatePiece::Variable(name)
-    } else {
-        TemplatePiece::Stray
-    };
+    let piece =
+        if is_variable_name(name) { TemplatePiece::Variable(name) } else { TemplatePiece::Stray };
     Some((piece, end + 5))
 }
 
@@ -71,10 +68,7 @@ impl Reference {
     /// The variable is not set. In a suite nothing can be read without it; a targets file only
     /// cannot be run.
     pub fn missing(&self, level: Level) -> Diagnostic {
-        let message = format!(
-            "variable `{}`, used by `{}`, is not set",
-            self.name, self.field
-        );
+        let message = format!("variable `{}`, used by `{}`, is not set", self.name, self.field);
         Diagnostic::new(&MISSING_VARIABLE, self.span, message)
             .level(level)
             .help("set it in the environment or in a `.env` file up to the repository root")
@@ -106,10 +100,7 @@ pub struct Unset {
 
 impl Template {
     pub fn new(raw: impl Into<String>, span: Span) -> Self {
-        Self {
-            raw: raw.into(),
-            span,
-        }
+        Self { raw: raw.into(), span }
     }
 
     /// As its author wrote it.
@@ -143,9 +134,7 @@ impl Template {
                 TemplatePiece::Variable(name) => match variable(name) {
                     Some(value) => result.push_str(&value),
                     None => {
-                        return Err(Unset {
-                            name: name.to_owned(),
-                        });
+                        return Err(Unset { name: name.to_owned() });
                     }
                 },
             }
@@ -185,10 +174,7 @@ mod tests {
         assert_eq!(filled("<${{A}}> é").unwrap(), "<1 ${{ A }}> é");
         assert_eq!(filled("$${{ A }}").unwrap(), "${{ A }}");
         assert_eq!(filled("$$${{ A }}").unwrap(), "$${{ A }}");
-        assert_eq!(
-            filled("${{ x.y }} ${{ $ {{").unwrap(),
-            "${{ x.y }} ${{ $ {{"
-        );
+        assert_eq!(filled("${{ x.y }} ${{ $ {{").unwrap(), "${{ x.y }} ${{ $ {{");
         let unset = Unset { name: "B".into() };
         assert_eq!(filled("${{ A }}${{ B }}"), Err(unset));
     }

@@ -176,11 +176,7 @@ impl Reader<'_> {
     /// A list of strings; a wrong item is reported and left out.
     pub(crate) fn text_list(&mut self, entry: &Entry<'_>) -> Option<Vec<Spanned<String>>> {
         if !entry.value.is_sequence() {
-            return self.refuse(wrong_type(
-                entry.field.name,
-                entry.value,
-                "a list of strings",
-            ));
+            return self.refuse(wrong_type(entry.field.name, entry.value, "a list of strings"));
         }
         let name = format!("an item of {}", entry.field.name);
         let mut items = Vec::with_capacity(entry.value.items().len());
@@ -209,11 +205,9 @@ impl Reader<'_> {
 
     pub(crate) fn value_with(&mut self, name: &str, node: Node<'_>, vars: Vars) -> Value {
         match node.kind() {
-            Kind::Sequence => Value::List(
-                node.items()
-                    .map(|item| self.value_with(name, item, vars))
-                    .collect(),
-            ),
+            Kind::Sequence => {
+                Value::List(node.items().map(|item| self.value_with(name, item, vars)).collect())
+            }
             Kind::Mapping => Value::Map(self.map_of(name, node, vars)),
             Kind::Scalar => self.scalar_value(name, node, vars),
         }
@@ -313,11 +307,7 @@ pub fn wrong_type(name: &str, node: Node<'_>, wants: &str) -> Diagnostic {
 
 pub(crate) fn out_of_range(name: &str, node: Node<'_>, wants: &str) -> Diagnostic {
     let found = shorten(node.scalar_text().unwrap_or(""));
-    Diagnostic::new(
-        &OUT_OF_RANGE,
-        node.span(),
-        format!("`{name}` takes {wants}, found {found}"),
-    )
+    Diagnostic::new(&OUT_OF_RANGE, node.span(), format!("`{name}` takes {wants}, found {found}"))
 }
 
 /// A long block is pointed at by its first line.

@@ -42,17 +42,11 @@ pub fn repair<'f, R: Reading, E>(
     first: R,
     read: impl Fn(&dyn Files) -> Result<R, E>,
 ) -> Result<Repaired<'f, R>, E> {
-    let mut state = Repaired {
-        files: Overlay::new(files),
-        reading: first,
-        fixed: 0,
-    };
+    let mut state = Repaired { files: Overlay::new(files), reading: first, fixed: 0 };
     let mut refused: HashSet<Fix> = HashSet::new();
     for _ in 0..MOST_ROUNDS {
-        let chosen: Vec<Fix> = choose(state.reading.diagnostics(), &refused)
-            .into_iter()
-            .cloned()
-            .collect();
+        let chosen: Vec<Fix> =
+            choose(state.reading.diagnostics(), &refused).into_iter().cloned().collect();
         if chosen.is_empty() {
             break;
         }
@@ -88,20 +82,13 @@ impl<'f, R: Reading> Repaired<'f, R> {
         let is_better = after.errors() <= before.errors()
             && after.len() <= before.len()
             && broken(after) <= broken(before);
-        Ok(is_better.then(|| Self {
-            files,
-            reading,
-            fixed: self.fixed + fixes.len(),
-        }))
+        Ok(is_better.then(|| Self { files, reading, fixed: self.fixed + fixes.len() }))
     }
 }
 
 /// Faults that keep a text from being read at all.
 fn broken(diagnostics: &Diagnostics) -> usize {
-    diagnostics
-        .iter()
-        .filter(|one| one.code.family == Family::Syntax)
-        .count()
+    diagnostics.iter().filter(|one| one.code.family == Family::Syntax).count()
 }
 
 #[cfg(test)]
@@ -124,11 +111,8 @@ mod tests {
     }
 
     fn read(files: &dyn Files) -> Result<Findings, Infallible> {
-        let world = World {
-            files,
-            environment: &Variables::default(),
-            working_directory: "/p".into(),
-        };
+        let world =
+            World { files, environment: &Variables::default(), working_directory: "/p".into() };
         let limits = ReadPolicy::default();
         let request = LoadRequest::new(world, &limits, "/p/EVAL.yaml".into(), "/p".into());
         let loaded = load(&request, Findings::new(), &mut DiscardTests);
@@ -150,10 +134,7 @@ mod tests {
         );
         assert_eq!(fixed, 4);
         assert!(text.contains("metadata:\n"), "{text}");
-        assert!(
-            text.contains("tests:\n  - {id: a, criteria: Greets"),
-            "{text}"
-        );
+        assert!(text.contains("tests:\n  - {id: a, criteria: Greets"), "{text}");
     }
 
     #[test]

@@ -18,17 +18,12 @@ pub struct Overlay<'f> {
 
 impl<'f> Overlay<'f> {
     pub fn new(below: &'f dyn Files) -> Self {
-        Self {
-            below,
-            texts: BTreeMap::new(),
-        }
+        Self { below, texts: BTreeMap::new() }
     }
 
     /// The files that read differently from those below.
     pub fn texts(&self) -> impl ExactSizeIterator<Item = (&Utf8Path, &[u8])> {
-        self.texts
-            .iter()
-            .map(|(path, text)| (path.as_path(), text.as_slice()))
+        self.texts.iter().map(|(path, text)| (path.as_path(), text.as_slice()))
     }
 
     /// Lays a text over a file; its directory exists below.
@@ -58,11 +53,7 @@ impl<'f> Overlay<'f> {
 
 impl Files for Overlay<'_> {
     fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
-        if self.texts.contains_key(path) {
-            Some(EntryKind::File)
-        } else {
-            self.below.kind(path)
-        }
+        if self.texts.contains_key(path) { Some(EntryKind::File) } else { self.below.kind(path) }
     }
 
     fn size(&self, path: &Utf8Path) -> io::Result<u64> {

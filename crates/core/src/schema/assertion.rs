@@ -9,10 +9,8 @@ use super::shape::SchemaBuilder;
 use super::variant::{Variant, choose, spellings};
 
 /// Types that need at least one of several options; their tables cannot say so.
-const NEED_ONE_OF: &[(&str, &[&str])] = &[
-    ("rubrics", &["rubrics", "criteria"]),
-    ("tool-trajectory", &["expected", "minimums"]),
-];
+const NEED_ONE_OF: &[(&str, &[&str])] =
+    &[("rubrics", &["rubrics", "criteria"]), ("tool-trajectory", &["expected", "minimums"])];
 /// Types whose options are limits, of which at least one must be there.
 const NEED_A_LIMIT: &[&str] = &["execution-metrics", "token-usage"];
 
@@ -34,10 +32,7 @@ fn definition_of(kind: &AssertionKind) -> String {
 }
 
 fn question() -> Value {
-    map([
-        ("description", "a statement that a judge checks".into()),
-        ("type", "string".into()),
-    ])
+    map([("description", "a statement that a judge checks".into()), ("type", "string".into())])
 }
 
 /// Common options that mean the same in every type. A type may have its own of that name.
@@ -81,10 +76,7 @@ fn entry(writer: SchemaBuilder) -> Value {
         .description("one check of what the agent did")
         .without(&others)
         .replace("type", name);
-    choose("type", &variants, Some(custom))
-        .into_iter()
-        .fold(whole, ObjectSchema::rule)
-        .finish()
+    choose("type", &variants, Some(custom)).into_iter().fold(whole, ObjectSchema::rule).finish()
 }
 
 fn options(writer: SchemaBuilder, kind: &'static AssertionKind) -> Value {

@@ -32,10 +32,7 @@ impl Draft {
 
     /// `{"$ref": …}` to a definition of the same document.
     pub fn reference(self, name: &str) -> Value {
-        map([(
-            "$ref",
-            format!("#/{}/{name}", self.definitions()).as_str().into(),
-        )])
+        map([("$ref", format!("#/{}/{name}", self.definitions()).as_str().into())])
     }
 }
 
@@ -50,12 +47,7 @@ pub struct Document {
 
 impl Document {
     pub fn new(draft: Draft, title: &'static str, description: &'static str) -> Self {
-        Self {
-            draft,
-            title,
-            description,
-            definitions: Map::new(),
-        }
+        Self { draft, title, description, definitions: Map::new() }
     }
 
     /// What `Shape::Ref(name)` means.

@@ -31,17 +31,9 @@ static ENTRY_FIELDS: &[Field] = &[
         Shape::List(&Shape::OneOf(&[Shape::NonEmptyText, Shape::Ref("file")])),
         "files that go with the prompt, relative to the skill's directory",
     ),
-    Field::new(
-        "assertions",
-        ASSERTIONS,
-        "statements that must be true of the answer",
-    )
-    .also(&["expectations", "expected_behavior"]),
-    Field::new(
-        "should_trigger",
-        Shape::Boolean,
-        "whether the skill must be used",
-    ),
+    Field::new("assertions", ASSERTIONS, "statements that must be true of the answer")
+        .also(&["expectations", "expected_behavior"]),
+    Field::new("should_trigger", Shape::Boolean, "whether the skill must be used"),
     Field::new("name", Shape::Any, "for people"),
     Field::new("description", Shape::Any, "for people"),
 ];
@@ -98,10 +90,7 @@ fn eval_set(writer: SchemaBuilder) -> Value {
         "allOf",
         vec![
             writer.reference("eval"),
-            map([
-                ("type", "object".into()),
-                ("anyOf", vec![has("query"), has("prompt")].into()),
-            ]),
+            map([("type", "object".into()), ("anyOf", vec![has("query"), has("prompt")].into())]),
         ]
         .into(),
     )]);
@@ -114,20 +103,14 @@ fn trigger_lists(writer: SchemaBuilder) -> Value {
     ObjectSchema::new(writer, &[TRIGGER_FIELDS])
         .replace("should_trigger", queries.clone())
         .replace("should_not_trigger", queries)
-        .rule(any_of(vec![
-            filled("should_trigger"),
-            filled("should_not_trigger"),
-        ]))
+        .rule(any_of(vec![filled("should_trigger"), filled("should_not_trigger")]))
         .finish()
 }
 
 fn eval(writer: SchemaBuilder) -> Value {
     let id = any_of(vec![matching(r"^[^\n\r]*\S[^\n\r]*$"), of_type("integer")]);
     // Unlike elsewhere, null is not the same as absent here (spec 15).
-    let never_null = map([(
-        "properties",
-        map([("should_trigger", not(of_type("null")))]),
-    )]);
+    let never_null = map([("properties", map([("should_trigger", not(of_type("null")))]))]);
     ObjectSchema::new(writer, &[ENTRY_FIELDS])
         .title("Evaluation")
         .replace("id", id)
@@ -139,26 +122,17 @@ fn eval(writer: SchemaBuilder) -> Value {
 fn file() -> Value {
     let inline = map([
         ("required", vec!["name", "content"].into()),
-        (
-            "properties",
-            map([("name", of_type("string")), ("content", of_type("string"))]),
-        ),
+        ("properties", map([("name", of_type("string")), ("content", of_type("string"))])),
     ]);
     map([
         ("type", "object".into()),
-        (
-            "anyOf",
-            vec![with("path", of_type("string")), inline].into(),
-        ),
+        ("anyOf", vec![with("path", of_type("string")), inline].into()),
     ])
 }
 
 fn assertion() -> Value {
     let texts = TEXT_KEYS.iter().map(|key| with(key, of_type("string")));
-    map([
-        ("type", "object".into()),
-        ("anyOf", texts.collect::<Vec<_>>().into()),
-    ])
+    map([("type", "object".into()), ("anyOf", texts.collect::<Vec<_>>().into())])
 }
 
 #[cfg(test)]

@@ -41,19 +41,12 @@ pub fn list_of(items: Value) -> Value {
 }
 
 pub(super) fn non_empty_list_of(items: Value) -> Value {
-    map([
-        ("type", "array".into()),
-        ("minItems", 1_u64.into()),
-        ("items", items),
-    ])
+    map([("type", "array".into()), ("minItems", 1_u64.into()), ("items", items)])
 }
 
 /// The key is present and matches.
 pub(super) fn with(key: &str, schema: Value) -> Value {
-    map([
-        ("required", vec![key].into()),
-        ("properties", map([(key, schema)])),
-    ])
+    map([("required", vec![key].into()), ("properties", map([(key, schema)]))])
 }
 
 /// The key is present and not null: null is read as absent.
@@ -68,15 +61,10 @@ pub(super) fn when(condition: Value, then: Value) -> Value {
 /// The first of these keys that does not match `passed_over` must match `schema`.
 pub(super) fn first_of(keys: &[&str], schema: &Value, passed_over: &Value) -> Value {
     let choices = keys.iter().enumerate().map(|(at, key)| {
-        let mut properties: Map = keys[..at]
-            .iter()
-            .map(|earlier| ((*earlier).to_owned(), passed_over.clone()))
-            .collect();
+        let mut properties: Map =
+            keys[..at].iter().map(|earlier| ((*earlier).to_owned(), passed_over.clone())).collect();
         properties.insert(*key, schema.clone());
-        map([
-            ("required", vec![*key].into()),
-            ("properties", properties.into()),
-        ])
+        map([("required", vec![*key].into()), ("properties", properties.into())])
     });
     any_of(choices.collect())
 }

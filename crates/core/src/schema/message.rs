@@ -34,10 +34,7 @@ fn message(writer: SchemaBuilder) -> Value {
     let calls = map([("type", "array".into()), ("minItems", 1_u64.into())]);
     let only_calls = map([
         ("required", vec!["role", "tool_calls"].into()),
-        (
-            "properties",
-            map([("role", assistant), ("tool_calls", calls)]),
-        ),
+        ("properties", map([("role", assistant), ("tool_calls", calls)])),
     ]);
     let answers_a_call = with("role", choice(&["tool"]));
     ObjectSchema::new(writer, &[MESSAGE_FIELDS])
@@ -54,11 +51,7 @@ fn content(writer: SchemaBuilder) -> Value {
 }
 
 fn block(writer: SchemaBuilder) -> Value {
-    let texts: Vec<&str> = Block::TYPES
-        .iter()
-        .copied()
-        .filter(|name| *name != "json")
-        .collect();
+    let texts: Vec<&str> = Block::TYPES.iter().copied().filter(|name| *name != "json").collect();
     let holds_text = with("type", choice(&texts));
     let text = map([("properties", map([("value", of_type("string"))]))]);
     ObjectSchema::new(writer, &[BLOCK_FIELDS])
@@ -77,11 +70,8 @@ fn tool_call(writer: SchemaBuilder) -> Value {
 /// Any value. What looks like messages is read as messages (spec 3.5).
 fn expected_output(writer: SchemaBuilder) -> Value {
     let has_role = map([("type", "object".into()), ("required", vec!["role"].into())]);
-    let message_list = map([
-        ("type", "array".into()),
-        ("minItems", 1_u64.into()),
-        ("items", has_role),
-    ]);
+    let message_list =
+        map([("type", "array".into()), ("minItems", 1_u64.into()), ("items", has_role)]);
     let keys: Vec<&str> = MESSAGE_FIELDS.iter().map(|field| field.name).collect();
     let has = |key: &str| map([("required", vec![key].into())]);
     let one_message = map([
@@ -93,10 +83,6 @@ fn expected_output(writer: SchemaBuilder) -> Value {
     let message = writer.reference("message");
     map([(
         "allOf",
-        vec![
-            when(message_list, list_of(message.clone())),
-            when(one_message, message),
-        ]
-        .into(),
+        vec![when(message_list, list_of(message.clone())), when(one_message, message)].into(),
     )])
 }

@@ -177,18 +177,12 @@ impl ObjectSchema {
 
     fn spellings_of(&self, group: &[&'static str]) -> Vec<&'static str> {
         let keys = self.keys().into_iter();
-        keys.filter(|(_, field, _)| group.contains(&field.name))
-            .map(|(key, ..)| key)
-            .collect()
+        keys.filter(|(_, field, _)| group.contains(&field.name)).map(|(key, ..)| key).collect()
     }
 
     fn property(&self, field: &'static Field, spelling: Spelling) -> Value {
         let is_needed = self.needs().contains(&vec![field.name]);
-        let texts = if is_needed {
-            TextRule::Filled
-        } else {
-            TextRule::MayBeEmpty
-        };
+        let texts = if is_needed { TextRule::Filled } else { TextRule::MayBeEmpty };
         let replaced = self.replaced.iter().find(|(name, _)| *name == field.name);
         let value = match replaced {
             Some((_, schema)) => schema.clone(),
@@ -196,11 +190,7 @@ impl ObjectSchema {
         };
         // Null means absent; under another spelling the field may still be there.
         let is_only = self.spellings_of(&[field.name]).len() == 1;
-        let value = if is_needed && is_only {
-            value
-        } else {
-            or_null(value)
-        };
+        let value = if is_needed && is_only { value } else { or_null(value) };
         self.describe(field, spelling, value)
     }
 
@@ -298,14 +288,10 @@ mod tests {
             Field::new("a", Shape::Boolean, "first"),
             Field::new("b", Shape::Text, "other").also(&["c"]),
         ];
-        static SECOND: &[Field] = &[
-            Field::new("a", Shape::Text, "second"),
-            Field::new("c", Shape::Text, "its own"),
-        ];
+        static SECOND: &[Field] =
+            &[Field::new("a", Shape::Text, "second"), Field::new("c", Shape::Text, "its own")];
         let writer = SchemaBuilder::for_records(Draft::D07);
-        let text = ObjectSchema::new(writer, &[FIRST, SECOND])
-            .finish()
-            .to_json(JsonStyle::Compact);
+        let text = ObjectSchema::new(writer, &[FIRST, SECOND]).finish().to_json(JsonStyle::Compact);
         assert!(!text.contains("second"), "{text}");
         assert!(!text.contains("another spelling"), "{text}");
         assert!(text.contains("its own"), "{text}");

@@ -12,12 +12,6 @@ pub(super) fn definitions(writer: SchemaBuilder) -> Vec<(String, Value)> {
         .title("Rubric item")
         .need(&["outcome", "description", "score_ranges"])
         .finish();
-    let items = list_of(any_of(vec![
-        of_type("string"),
-        writer.reference("rubric-item"),
-    ]));
-    vec![
-        ("rubric-items".to_owned(), items),
-        ("rubric-item".to_owned(), item),
-    ]
+    let items = list_of(any_of(vec![of_type("string"), writer.reference("rubric-item")]));
+    vec![("rubric-items".to_owned(), items), ("rubric-item".to_owned(), item)]
 }

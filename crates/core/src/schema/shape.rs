@@ -36,18 +36,12 @@ pub struct SchemaBuilder {
 impl SchemaBuilder {
     /// For files that people write, where `${{ NAME }}` is replaced.
     pub fn new(draft: Draft) -> Self {
-        Self {
-            draft,
-            references: ReferenceMode::Replaced,
-        }
+        Self { draft, references: ReferenceMode::Replaced }
     }
 
     /// For files that programs write.
     pub fn for_records(draft: Draft) -> Self {
-        Self {
-            draft,
-            references: ReferenceMode::PlainText,
-        }
+        Self { draft, references: ReferenceMode::PlainText }
     }
 
     /// `{"$ref": …}` to a definition.
@@ -187,11 +181,7 @@ fn number(type_name: &str, least: Option<Value>, most: Option<Value>) -> Value {
 }
 
 fn positive_fraction() -> Value {
-    map([
-        ("type", "number".into()),
-        ("exclusiveMinimum", 0_u64.into()),
-        ("maximum", 1_u64.into()),
-    ])
+    map([("type", "number".into()), ("exclusiveMinimum", 0_u64.into()), ("maximum", 1_u64.into())])
 }
 
 pub(super) fn choice(words: &[&str]) -> Value {
@@ -223,20 +213,11 @@ mod tests {
 
     #[test]
     fn ranges_leave_out_the_bounds_that_are_none() {
-        let open = Shape::Number {
-            min: 0.0,
-            max: f64::MAX,
-        };
+        let open = Shape::Number { min: 0.0, max: f64::MAX };
         assert_eq!(text(&open), r#"{"type":"number","minimum":0}"#);
         let half = Shape::Number { min: 0.5, max: 1.0 };
-        assert_eq!(
-            text(&half),
-            r#"{"type":"number","minimum":0.5,"maximum":1}"#
-        );
-        let count = Shape::Integer {
-            min: 1,
-            max: u64::MAX,
-        };
+        assert_eq!(text(&half), r#"{"type":"number","minimum":0.5,"maximum":1}"#);
+        let count = Shape::Integer { min: 1, max: u64::MAX };
         assert_eq!(text(&count), r#"{"type":"integer","minimum":1}"#);
     }
 
@@ -245,9 +226,6 @@ mod tests {
         let word = or_null(choice(&["a"])).to_json(JsonStyle::Compact);
         assert_eq!(word, r#"{"type":["string","null"],"enum":["a",null]}"#);
         let reference = or_null(Draft::D2020.reference("x")).to_json(JsonStyle::Compact);
-        assert_eq!(
-            reference,
-            r##"{"anyOf":[{"$ref":"#/$defs/x"},{"type":"null"}]}"##
-        );
+        assert_eq!(reference, r##"{"anyOf":[{"$ref":"#/$defs/x"},{"type":"null"}]}"##);
     }
 }

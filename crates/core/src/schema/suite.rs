@@ -80,10 +80,7 @@ fn test(writer: SchemaBuilder) -> Value {
     let string_or_null = map([("type", vec!["string", "null"].into())]);
     let string_input = map([(
         "properties",
-        map([
-            ("input", string_or_null.clone()),
-            ("input_messages", string_or_null),
-        ]),
+        map([("input", string_or_null.clone()), ("input_messages", string_or_null)]),
     )]);
     ObjectSchema::new(writer, &[TEST_FIELDS])
         .title("Test")
@@ -106,10 +103,7 @@ fn skip() -> Value {
         .iter()
         .flat_map(|word| [(*word).to_owned(), capital(word), word.to_uppercase()])
         .collect();
-    let reason = map([
-        ("type", "string".into()),
-        ("not", map([("enum", spelt.into())])),
-    ]);
+    let reason = map([("type", "string".into()), ("not", map([("enum", spelt.into())]))]);
     any_of(vec![of_type("boolean"), reason])
 }
 

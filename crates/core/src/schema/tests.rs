@@ -259,9 +259,7 @@ fn described(schema: &Json, out: &mut Vec<String>) {
     match schema {
         Json::Object(keywords) => {
             if let Some(Json::Object(properties)) = keywords.get("properties") {
-                let named = properties
-                    .iter()
-                    .filter(|(_, p)| p["description"].is_string());
+                let named = properties.iter().filter(|(_, p)| p["description"].is_string());
                 out.extend(named.map(|(key, _)| key.clone()));
             }
             keywords.values().for_each(|value| described(value, out));
@@ -331,34 +329,23 @@ fn every_type_is_known_under_every_name() {
 fn a_targets_file_is_described_by_its_providers() {
     static TARGET: &[Field] = &[
         Field::new("name", Shape::NonEmptyText, "name of the target").required(),
-        Field::new(
-            "provider",
-            Shape::Choice(&["mock", "http-chat"]),
-            "what it is",
-        )
-        .required(),
+        Field::new("provider", Shape::Choice(&["mock", "http-chat"]), "what it is").required(),
         Field::new("retries", Shape::Integer { min: 0, max: 10 }, "default 2")
             .also(&["max_retries"]),
     ];
     static MOCK: &[Field] = &[Field::new("response", Shape::Text, "what it answers")];
     static CHAT: &[Field] = &[Field::new("model", Shape::NonEmptyText, "the model").required()];
-    static ROOT: &[Field] = &[Field::new(
-        "targets",
-        Shape::NonEmptyList(&Shape::Ref("target")),
-        "the targets",
-    )
-    .required()];
+    static ROOT: &[Field] =
+        &[Field::new("targets", Shape::NonEmptyList(&Shape::Ref("target")), "the targets")
+            .required()];
     fn targets(draft: Draft) -> Value {
         let writer = SchemaBuilder::new(draft);
         let own = |fields| ObjectSchema::new(writer, &[fields]).finish();
-        let variants = [("mock", MOCK), ("http-chat", CHAT)].map(|(name, fields)| Variant {
-            names: vec![name.to_owned()],
-            schema: own(fields),
-        });
-        let target = choose("provider", &variants, None).into_iter().fold(
-            ObjectSchema::new(writer, &[TARGET]).title("Target"),
-            ObjectSchema::rule,
-        );
+        let variants = [("mock", MOCK), ("http-chat", CHAT)]
+            .map(|(name, fields)| Variant { names: vec![name.to_owned()], schema: own(fields) });
+        let target = choose("provider", &variants, None)
+            .into_iter()
+            .fold(ObjectSchema::new(writer, &[TARGET]).title("Target"), ObjectSchema::rule);
         Document::new(draft, "targets.yaml", "Where cases are sent.")
             .define("target", target.finish())
             .finish(&ObjectSchema::new(writer, &[ROOT]).finish())

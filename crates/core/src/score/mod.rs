@@ -72,10 +72,7 @@ mod tests {
     use crate::model::{FaultKind, Marks, Number, Required, Stage};
     use crate::source::{Sources, Span};
 
-    const THRESHOLDS: Thresholds = Thresholds {
-        pass: 0.8,
-        borderline: 0.6,
-    };
+    const THRESHOLDS: Thresholds = Thresholds { pass: 0.8, borderline: 0.6 };
 
     fn place() -> Span {
         let id = Sources::new().add_file("/p/EVAL.yaml".into(), String::new(), 0);
@@ -114,11 +111,7 @@ mod tests {
     }
 
     fn skipped(weight: &str) -> AssertionGrade {
-        grade(
-            Grade::Skipped("not judged".to_owned()),
-            weight,
-            Required::No,
-        )
+        grade(Grade::Skipped("not judged".to_owned()), weight, Required::No)
     }
 
     fn errored() -> AssertionGrade {
@@ -141,22 +134,10 @@ mod tests {
         let gated = |score, weight| grade(scored(score), weight, Required::Pass);
         for (grades, expected) in [
             (vec![plain(0.9, "3"), plain(0.7, "1")], (Some(0.85), Passed)),
-            (
-                vec![plain(0.9, "1"), plain(0.8, "1"), plain(0.7, "1")],
-                (Some(0.8), Passed),
-            ),
-            (
-                vec![plain(0.9, "3"), plain(0.8, "1"), plain(0.7, "1")],
-                (Some(0.84), Passed),
-            ),
-            (
-                vec![at_least(0.55, "0.6"), plain(1.0, "3")],
-                (Some(0.8875), Failed),
-            ),
-            (
-                vec![gated(0.75, "1"), plain(1.0, "4")],
-                (Some(0.95), Failed),
-            ),
+            (vec![plain(0.9, "1"), plain(0.8, "1"), plain(0.7, "1")], (Some(0.8), Passed)),
+            (vec![plain(0.9, "3"), plain(0.8, "1"), plain(0.7, "1")], (Some(0.84), Passed)),
+            (vec![at_least(0.55, "0.6"), plain(1.0, "3")], (Some(0.8875), Failed)),
+            (vec![gated(0.75, "1"), plain(1.0, "4")], (Some(0.95), Failed)),
             (vec![plain(0.0, "0"), plain(1.0, "1")], (Some(1.0), Passed)),
             (vec![gated(0.0, "0"), plain(1.0, "1")], (Some(1.0), Failed)),
             (vec![plain(0.7, "1"), plain(1.0, "1")], (Some(0.85), Passed)),

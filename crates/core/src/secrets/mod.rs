@@ -46,8 +46,7 @@ impl Secrets {
         self.values.push(value.to_owned());
         self.values.extend(json_spellings(value));
         // A secret that contains another one must go first, or a tail of it would stay.
-        self.values
-            .sort_by_key(|known| std::cmp::Reverse(known.len()));
+        self.values.sort_by_key(|known| std::cmp::Reverse(known.len()));
     }
 
     pub fn absorb(&mut self, other: Self) {
@@ -117,11 +116,7 @@ fn redact_beginnings(text: &mut String, secret: &str) {
         let alike = text[begin..].chars().zip(secret.chars()).take_while(same);
         let cut = begin + alike.map(|(same, _)| same.len_utf8()).sum::<usize>();
         let is_cut = CUT_MARKS.iter().any(|mark| text[cut..].starts_with(mark));
-        if is_cut {
-            text.replace_range(begin..cut, "***")
-        } else {
-            from = cut
-        }
+        if is_cut { text.replace_range(begin..cut, "***") } else { from = cut }
     }
 }
 
@@ -204,11 +199,7 @@ mod tests {
     fn a_secret_is_found_inside_json_text() {
         let mut secrets = Secrets::default();
         secrets.add("pa\"ss\nwörd");
-        for text in [
-            "a pa\"ss\nwörd b",
-            r#"a pa\"ss\nwörd b"#,
-            r#"a pa\"ss\nw\u00f6rd b"#,
-        ] {
+        for text in ["a pa\"ss\nwörd b", r#"a pa\"ss\nwörd b"#, r#"a pa\"ss\nw\u00f6rd b"#] {
             assert_eq!(secrets.redact(text), "a *** b");
             let mut text = text.to_owned();
             secrets.redact_in_place(&mut text);
@@ -222,10 +213,7 @@ mod tests {
         secrets.notice("OPENAI_API_KEY", "sk-12345678");
         secrets.notice("my_token", "abc");
         secrets.notice("HOME", "/home/someone");
-        assert_eq!(
-            secrets.redact("sk-12345678 abc /home/someone"),
-            "*** abc /home/someone"
-        );
+        assert_eq!(secrets.redact("sk-12345678 abc /home/someone"), "*** abc /home/someone");
     }
 
     #[test]

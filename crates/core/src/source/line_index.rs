@@ -23,29 +23,21 @@ impl LineIndex {
     pub fn new(text: &str) -> Self {
         let breaks = memchr::memchr_iter(b'\n', text.as_bytes());
         let starts = iter::once(0).chain(breaks.map(|at| at as u32 + 1));
-        Self {
-            starts: starts.collect(),
-        }
+        Self { starts: starts.collect() }
     }
 
     pub fn position(&self, text: &str, offset: u32) -> Position {
         let offset = floor_char_boundary(text, offset);
         let line = self.starts.partition_point(|start| *start <= offset as u32) - 1;
         let column = text[self.starts[line] as usize..offset].chars().count();
-        Position {
-            line: line as u32 + 1,
-            column: column as u32 + 1,
-        }
+        Position { line: line as u32 + 1, column: column as u32 + 1 }
     }
 
     /// The byte range of a 1-based line, without its line break.
     pub fn line_range(&self, text: &str, line: u32) -> std::ops::Range<usize> {
         let at = (line as usize - 1).min(self.starts.len() - 1);
         let start = self.starts[at] as usize;
-        let end = self
-            .starts
-            .get(at + 1)
-            .map_or(text.len(), |next| *next as usize - 1);
+        let end = self.starts.get(at + 1).map_or(text.len(), |next| *next as usize - 1);
         start..end
     }
 

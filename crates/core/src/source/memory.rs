@@ -50,9 +50,7 @@ impl Files for MemoryFiles {
 
     fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
         let content = self.content(path)?;
-        let end = content
-            .len()
-            .min(usize::try_from(limit).unwrap_or(usize::MAX));
+        let end = content.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
         Ok(content[..end].to_vec())
     }
 
@@ -83,11 +81,7 @@ impl Files for MemoryFiles {
         }
         Ok(names
             .into_iter()
-            .map(|(name, kind)| DirectoryEntry {
-                name,
-                kind,
-                is_link: false,
-            })
+            .map(|(name, kind)| DirectoryEntry { name, kind, is_link: false })
             .collect())
     }
 }
@@ -116,18 +110,11 @@ mod tests {
 
     #[test]
     fn directories_exist_because_files_lie_in_them() {
-        let files = MemoryFiles::new()
-            .with("/p/a/x.md", "x")
-            .with("/p/b.md", "y");
+        let files = MemoryFiles::new().with("/p/a/x.md", "x").with("/p/b.md", "y");
         assert_eq!(files.kind("/p/a".into()), Some(EntryKind::Directory));
         assert_eq!(files.kind("/p/a/../b.md".into()), Some(EntryKind::File));
         assert_eq!(files.kind("/p/c".into()), None);
-        let names: Vec<_> = files
-            .list("/p".into())
-            .unwrap()
-            .into_iter()
-            .map(|e| e.name)
-            .collect();
+        let names: Vec<_> = files.list("/p".into()).unwrap().into_iter().map(|e| e.name).collect();
         assert_eq!(names, ["a", "b.md"]);
     }
 }

@@ -51,10 +51,7 @@ impl Source {
             1 => inside.column + self.first_column - 1,
             _ => inside.column,
         };
-        Position {
-            line: inside.line + self.first_line - 1,
-            column,
-        }
+        Position { line: inside.line + self.first_line - 1, column }
     }
 
     /// The line of the file that contains an offset. A short text, such as a line of a JSONL file,
@@ -94,10 +91,7 @@ impl Shift {
         if span.source.0 < self.base {
             span
         } else {
-            Span {
-                source: SourceId(span.source.0 + self.by),
-                ..span
-            }
+            Span { source: SourceId(span.source.0 + self.by), ..span }
         }
     }
 }
@@ -109,10 +103,7 @@ impl Sources {
 
     /// Sources that will be appended to a collection that has `base` already.
     pub(crate) fn numbered_from(base: u32) -> Self {
-        Self {
-            list: Vec::new(),
-            base,
-        }
+        Self { list: Vec::new(), base }
     }
 
     pub fn count(&self) -> u32 {
@@ -121,10 +112,7 @@ impl Sources {
 
     /// Takes over sources that were numbered behind these, or behind fewer of these.
     pub fn append(&mut self, other: Self) -> Shift {
-        let shift = Shift {
-            base: other.base,
-            by: self.count() - other.base,
-        };
+        let shift = Shift { base: other.base, by: self.count() - other.base };
         self.list.extend(other.list);
         shift
     }
@@ -180,8 +168,7 @@ impl Sources {
 
     pub fn text_of(&self, span: Span) -> &str {
         let text = self.get(span.source).text();
-        text.get(span.start as usize..span.end as usize)
-            .unwrap_or("")
+        text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
     pub fn position(&self, span: Span) -> Position {

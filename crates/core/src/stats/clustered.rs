@@ -52,9 +52,7 @@ fn worth(tests: &[Passes]) -> f64 {
     let variance = (seen + added) / (count + 2.0 * IMAGINED - 1.0) / (size * size);
     // Kish's effective sample size: unequal weights reduce it.
     let least = trials * trials / sum(&|test| (test.trials as f64).powi(2));
-    (count * rate * (1.0 - rate) / variance)
-        .max(least)
-        .min(trials)
+    (count * rate * (1.0 - rate) / variance).max(least).min(trials)
 }
 
 #[cfg(test)]
@@ -63,12 +61,7 @@ mod tests {
 
     fn tests(passes: &[u64], trials: &[u64]) -> Vec<Passes> {
         let pairs = passes.iter().zip(trials);
-        pairs
-            .map(|(passes, trials)| Passes {
-                passes: *passes,
-                trials: *trials,
-            })
-            .collect()
+        pairs.map(|(passes, trials)| Passes { passes: *passes, trials: *trials }).collect()
     }
 
     fn close(found: Interval, low: f64, high: f64) {
@@ -81,17 +74,9 @@ mod tests {
     #[test]
     fn trials_that_resemble_each_other_are_worth_less() {
         let even = tests(&[5, 4, 5, 3, 5, 5, 0, 5], &[5; 8]);
-        close(
-            clustered_rate(&even, 0.95).unwrap(),
-            0.4900038213007852,
-            0.9433517840059111,
-        );
+        close(clustered_rate(&even, 0.95).unwrap(), 0.4900038213007852, 0.9433517840059111);
         let uneven = tests(&[3, 2, 1, 0, 4], &[3, 3, 1, 2, 5]);
-        close(
-            clustered_rate(&uneven, 0.95).unwrap(),
-            0.40420997135038195,
-            0.9020784899281149,
-        );
+        close(clustered_rate(&uneven, 0.95).unwrap(), 0.40420997135038195, 0.9020784899281149);
     }
 
     #[test]

@@ -44,18 +44,12 @@ pub fn difference(pairs: &[Pair], measure: Measure, confidence: f64) -> Option<(
 /// narrow it.
 pub(crate) fn typical_trials(pairs: &[Pair]) -> f64 {
     let inverse = |side: &Vec<f64>| 1.0 / side.len() as f64;
-    let sum: f64 = pairs
-        .iter()
-        .map(|pair| inverse(&pair.base) + inverse(&pair.candidate))
-        .sum();
+    let sum: f64 = pairs.iter().map(|pair| inverse(&pair.base) + inverse(&pair.candidate)).sum();
     2.0 * pairs.len() as f64 / sum
 }
 
 fn hull(one: Interval, other: Interval) -> Interval {
-    Interval {
-        low: one.low.min(other.low),
-        high: one.high.max(other.high),
-    }
+    Interval { low: one.low.min(other.low), high: one.high.max(other.high) }
 }
 
 fn counted(gains: &[f64], trials: f64, z: f64) -> Interval {
@@ -99,10 +93,7 @@ mod tests {
     use super::*;
 
     fn pair(base: &[f64], candidate: &[f64]) -> Pair {
-        Pair {
-            base: base.to_vec(),
-            candidate: candidate.to_vec(),
-        }
+        Pair { base: base.to_vec(), candidate: candidate.to_vec() }
     }
 
     /// SciPy 1.17.1: `stats.t.interval(.95, 6, mean(d), sem(d))`.
@@ -123,10 +114,7 @@ mod tests {
         let pairs = vec![pair(&[1.0], &[1.0]); 20];
         let (delta, interval) = difference(&pairs, Measure::Rate, 0.95).unwrap();
         assert_eq!(delta, 0.0);
-        assert!(
-            (interval.high - 0.1611251580528194).abs() < 1e-9,
-            "{interval:?}"
-        );
+        assert!((interval.high - 0.1611251580528194).abs() < 1e-9, "{interval:?}");
         assert!((interval.low + interval.high).abs() < 1e-12);
         let more = vec![pair(&[1.0; 5], &[1.0; 5]); 20];
         let (_, narrow) = difference(&more, Measure::Rate, 0.95).unwrap();
@@ -143,10 +131,8 @@ mod tests {
             pairs.extend(vec![pair(&[1.0, 1.0, 1.0], &[0.0, 0.0, 1.0]); lost]);
             let (delta, interval) = difference(&pairs, Measure::Rate, 0.95).unwrap();
             assert!(interval.holds(delta) && interval.low < interval.high);
-            let turned: Vec<Pair> = pairs
-                .iter()
-                .map(|one| pair(&one.candidate, &one.base))
-                .collect();
+            let turned: Vec<Pair> =
+                pairs.iter().map(|one| pair(&one.candidate, &one.base)).collect();
             let (other, mirrored) = difference(&turned, Measure::Rate, 0.95).unwrap();
             assert!((delta + other).abs() < 1e-12);
             assert!((interval.low + mirrored.high).abs() < 1e-12);

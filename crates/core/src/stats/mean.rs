@@ -35,10 +35,7 @@ pub fn mean_between(interval: Interval) -> String {
     let (low, high) = if low < high {
         (low, high)
     } else {
-        (
-            (interval.low * 100.0).floor(),
-            (interval.high * 100.0).ceil(),
-        )
+        ((interval.low * 100.0).floor(), (interval.high * 100.0).ceil())
     };
     format!("95 % CI {:.2}–{:.2}", low / 100.0, high / 100.0)
 }
@@ -62,12 +59,7 @@ mod tests {
     /// statsmodels 0.15.0: `OLS(y, ones).fit(cov_type='cluster', use_t=True)` has this error.
     #[test]
     fn the_error_is_that_of_statsmodels() {
-        let groups = [
-            vec![0.9, 0.8, 1.0],
-            vec![0.4, 0.5],
-            vec![0.7, 0.7, 0.6, 0.9],
-            vec![0.2],
-        ];
+        let groups = [vec![0.9, 0.8, 1.0], vec![0.4, 0.5], vec![0.7, 0.7, 0.6, 0.9], vec![0.2]];
         let borrowed: Vec<&Vec<f64>> = groups.iter().collect();
         let centre = 0.67;
         let error = clustered_variance(&borrowed, centre).sqrt();
@@ -81,10 +73,7 @@ mod tests {
         let (centre, interval) = clustered_mean(&vec![vec![1.0; 5]; 20], 0.95).unwrap();
         assert_eq!((centre, interval.high), (1.0, 1.0));
         // 20 of 20 by Wilson: the tests count, not the trials.
-        assert!(
-            (interval.low - 0.8388748419471804).abs() < 1e-9,
-            "{interval:?}"
-        );
+        assert!((interval.low - 0.8388748419471804).abs() < 1e-9, "{interval:?}");
         let (_, interval) = clustered_mean(&[vec![0.3]], 0.95).unwrap();
         assert!(interval.low > 0.0 && interval.high < 1.0);
         assert_eq!(clustered_mean(&[], 0.95), None);

@@ -33,10 +33,7 @@ pub struct Interval {
 
 impl Interval {
     pub(crate) fn within(low: f64, high: f64, least: f64, most: f64) -> Self {
-        Self {
-            low: low.clamp(least, most),
-            high: high.clamp(least, most),
-        }
+        Self { low: low.clamp(least, most), high: high.clamp(least, most) }
     }
 
     pub fn holds(&self, value: f64) -> bool {

@@ -93,13 +93,9 @@ impl Lattice {
                 return None;
             }
         }
-        let mut distributions: Vec<PassDistribution> = pairs
-            .iter()
-            .map(|pair| PassDistribution::of(pair, unit))
-            .collect();
-        let divisor = distributions
-            .iter()
-            .fold(0, |d, s| common_divisor(d, s.step));
+        let mut distributions: Vec<PassDistribution> =
+            pairs.iter().map(|pair| PassDistribution::of(pair, unit)).collect();
+        let divisor = distributions.iter().fold(0, |d, s| common_divisor(d, s.step));
         for distribution in &mut distributions {
             distribution.step /= divisor;
         }
@@ -177,10 +173,7 @@ fn enumerate(pairs: &[&Pair]) -> Permuted {
     let mut sums = vec![0.0];
     for pair in pairs {
         let gains = every_gain(pair);
-        sums = sums
-            .iter()
-            .flat_map(|sum| gains.iter().map(move |gain| sum + gain))
-            .collect();
+        sums = sums.iter().flat_map(|sum| gains.iter().map(move |gain| sum + gain)).collect();
     }
     let seen = observed(pairs);
     let count = sums.len() as f64;
@@ -208,10 +201,7 @@ fn every_gain(pair: &Pair) -> Vec<f64> {
         let base: f64 = chosen.iter().map(|at| values[*at]).sum();
         gains.push(gain_of(base, total, size, values.len()));
         // The next combination in lexicographic order.
-        let Some(at) = (0..size)
-            .rev()
-            .find(|at| chosen[*at] < values.len() - size + at)
-        else {
+        let Some(at) = (0..size).rev().find(|at| chosen[*at] < values.len() - size + at) else {
             return gains;
         };
         chosen[at] += 1;
@@ -250,11 +240,7 @@ fn draw(pairs: &[&Pair], seed: u64) -> Permuted {
         up += u64::from(sum >= seen - TIE);
     }
     let share = |hits: u64| hits as f64 / (draws + 1) as f64;
-    Permuted {
-        down: share(down),
-        up: share(up),
-        is_exact: false,
-    }
+    Permuted { down: share(down), up: share(up), is_exact: false }
 }
 
 /// Shuffles a base to the front and returns the gain of the rest over it.
@@ -273,10 +259,7 @@ mod tests {
     use super::*;
 
     fn pair(base: &[f64], candidate: &[f64]) -> Pair {
-        Pair {
-            base: base.to_vec(),
-            candidate: candidate.to_vec(),
-        }
+        Pair { base: base.to_vec(), candidate: candidate.to_vec() }
     }
 
     fn close(found: f64, wanted: f64) {
@@ -288,9 +271,7 @@ mod tests {
         let count = only_before + only_after;
         let least = only_before.min(only_after);
         let half = count as f64 * std::f64::consts::LN_2;
-        let tail: f64 = (0..=least)
-            .map(|k| (ln_choose(count, k) - half).exp())
-            .sum();
+        let tail: f64 = (0..=least).map(|k| (ln_choose(count, k) - half).exp()).sum();
         (2.0 * tail).min(1.0)
     }
 
@@ -358,10 +339,7 @@ mod tests {
         let drawn = draw(&pairs, 7);
         close(counted.down, listed.down);
         close(counted.up, listed.up);
-        assert!(
-            (drawn.down - listed.down).abs() < 0.02,
-            "{drawn:?} {listed:?}"
-        );
+        assert!((drawn.down - listed.down).abs() < 0.02, "{drawn:?} {listed:?}");
         assert!((drawn.up - listed.up).abs() < 0.02);
         assert_eq!(drawn, draw(&pairs, 7));
     }

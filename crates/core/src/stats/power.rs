@@ -37,10 +37,7 @@ mod tests {
     fn seen(delta: f64, half: f64, trials: f64) -> Settling {
         Settling {
             delta,
-            interval: Interval {
-                low: delta - half,
-                high: delta + half,
-            },
+            interval: Interval { low: delta - half, high: delta + half },
             margin: 0.1,
             trials,
         }
@@ -51,10 +48,7 @@ mod tests {
     fn the_error_has_to_fit_the_room() {
         let error = 0.05;
         let open = seen(0.0, error * 1.959963984540054, 4.0);
-        assert_eq!(
-            trials_to_settle(&open),
-            (4.0_f64 * 7.848879 / 4.0).ceil() as u64
-        );
+        assert_eq!(trials_to_settle(&open), (4.0_f64 * 7.848879 / 4.0).ceil() as u64);
     }
 
     #[test]

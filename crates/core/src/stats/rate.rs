@@ -87,27 +87,14 @@ mod tests {
         close(wilson(0, 3, 0.95), 0.0, 0.5614970317550455);
         close(wilson(3, 3, 0.95), 0.43850296824495444, 1.0);
         close(wilson(19, 20, 0.95), 0.7638688065532577, 0.9911185511992044);
-        close(
-            wilson(150, 200, 0.95),
-            0.6856590168795417,
-            0.8049183199318249,
-        );
+        close(wilson(150, 200, 0.95), 0.6856590168795417, 0.8049183199318249);
     }
 
     #[test]
     fn a_rate_says_how_sure_it_is() {
-        assert_eq!(
-            rate_text(19, 20, "passed"),
-            "19 of 20 passed, 95 %, 95 % CI 76–99 %"
-        );
-        assert_eq!(
-            rate_text(3, 3, "passed"),
-            "3 of 3 passed, 100 %, 95 % CI 44–100 %"
-        );
-        assert_eq!(
-            rate_text(0, 1, "passed"),
-            "0 of 1 passed, 0 %, 95 % CI 0–79 %"
-        );
+        assert_eq!(rate_text(19, 20, "passed"), "19 of 20 passed, 95 %, 95 % CI 76–99 %");
+        assert_eq!(rate_text(3, 3, "passed"), "3 of 3 passed, 100 %, 95 % CI 44–100 %");
+        assert_eq!(rate_text(0, 1, "passed"), "0 of 1 passed, 0 %, 95 % CI 0–79 %");
         assert_eq!(rate_text(150, 200, "passed"), "150 of 200 passed, 75 %");
         assert_eq!(rate_text(0, 0, "passed"), "0 of 0 passed");
     }

@@ -84,11 +84,7 @@ pub(crate) fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
         if middle == low || middle == high {
             break;
         }
-        if beta_below(a, b, middle) < p {
-            low = middle
-        } else {
-            high = middle
-        }
+        if beta_below(a, b, middle) < p { low = middle } else { high = middle }
     }
     0.5 * (low + high)
 }
@@ -104,11 +100,7 @@ fn t_below(freedom: f64, x: f64) -> f64 {
 pub(crate) fn t_quantile(freedom: f64, p: f64) -> f64 {
     let tail = p.min(1.0 - p);
     if tail <= 0.0 {
-        return if p < 0.5 {
-            f64::NEG_INFINITY
-        } else {
-            f64::INFINITY
-        };
+        return if p < 0.5 { f64::NEG_INFINITY } else { f64::INFINITY };
     }
     let x = beta_quantile(0.5 * freedom, 0.5, 2.0 * tail);
     let size = (freedom * (1.0 - x) / x).sqrt();

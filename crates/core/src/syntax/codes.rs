@@ -270,57 +270,33 @@ pub(super) fn too_deep(span: Span) -> Diagnostic {
 }
 
 pub(super) fn alias_limit(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        &ALIAS_LIMIT,
-        span,
-        "aliases expand to more values than a suite may hold",
-    )
-    .help("write the values out, or generate the tests as JSONL")
+    Diagnostic::new(&ALIAS_LIMIT, span, "aliases expand to more values than a suite may hold")
+        .help("write the values out, or generate the tests as JSONL")
 }
 
 pub(super) fn alias_cycle(span: Span, name: &str, defined: Span) -> Diagnostic {
-    Diagnostic::new(
-        &ALIAS_CYCLE,
-        span,
-        format!("`*{name}` is inside the value it refers to"),
-    )
-    .related(defined, "the value begins here")
+    Diagnostic::new(&ALIAS_CYCLE, span, format!("`*{name}` is inside the value it refers to"))
+        .related(defined, "the value begins here")
 }
 
 pub(super) fn unsupported_tag(span: Span, tag: &str) -> Diagnostic {
-    Diagnostic::new(
-        &UNSUPPORTED_TAG,
-        span,
-        format!("tag `{tag}` is not supported"),
-    )
-    .help("put quotes around a value that begins with `!`")
+    Diagnostic::new(&UNSUPPORTED_TAG, span, format!("tag `{tag}` is not supported"))
+        .help("put quotes around a value that begins with `!`")
 }
 
 pub(super) fn collection_as_key(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        &super::fields::WRONG_TYPE,
-        span,
-        "a key must be a text, not a mapping or list",
-    )
-    .help("put quotes around a value that begins with `{` or `[`")
+    Diagnostic::new(&super::fields::WRONG_TYPE, span, "a key must be a text, not a mapping or list")
+        .help("put quotes around a value that begins with `{` or `[`")
 }
 
 pub(super) fn not_mergeable(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        &super::fields::WRONG_TYPE,
-        span,
-        "`<<` merges a mapping or a list of mappings",
-    )
-    .help("put quotes around `<<` if it is an ordinary key")
+    Diagnostic::new(&super::fields::WRONG_TYPE, span, "`<<` merges a mapping or a list of mappings")
+        .help("put quotes around `<<` if it is an ordinary key")
 }
 
 pub(super) fn duplicate_key(name: &str, first: Span, second: Span) -> Diagnostic {
-    Diagnostic::new(
-        &DUPLICATE_KEY,
-        second,
-        format!("key `{name}` is given twice"),
-    )
-    .label("again here")
-    .related(first, "first given here")
-    .help("remove one of them")
+    Diagnostic::new(&DUPLICATE_KEY, second, format!("key `{name}` is given twice"))
+        .label("again here")
+        .related(first, "first given here")
+        .help("remove one of them")
 }

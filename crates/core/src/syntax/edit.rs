@@ -20,10 +20,7 @@ pub(crate) fn merge_into(bound: &Bound<'_>, gone: &str, keep: &str, value: &str)
     if kept.value.is_alias() || is_repeated || !is_written_in(bound, &kept) {
         return None;
     }
-    let edits = vec![
-        Edit::new(kept.value.span(), value),
-        remove_entry(bound, &removed)?,
-    ];
+    let edits = vec![Edit::new(kept.value.span(), value), remove_entry(bound, &removed)?];
     Some(Fix::new(format!("write `{keep}: {value}`"), edits))
 }
 
@@ -160,10 +157,7 @@ pub(crate) fn same_quotes(neighbour: Node<'_>, key: &str) -> String {
 fn is_written_in(bound: &Bound<'_>, entry: &Entry<'_>) -> bool {
     !bound.node.is_alias()
         && !entry.key.is_alias()
-        && bound
-            .node
-            .written_entries()
-            .any(|(key, _)| key.span() == entry.key.span())
+        && bound.node.written_entries().any(|(key, _)| key.span() == entry.key.span())
 }
 
 /// From the key to the end of the value.
@@ -233,9 +227,7 @@ fn flow_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
 
 fn flow_entry_with_comma(mapping: Node<'_>, entry: &Entry<'_>, own: Span) -> Option<Span> {
     let entries: Vec<_> = mapping.written_entries().collect();
-    let at = entries
-        .iter()
-        .position(|(key, _)| key.span() == entry.key.span())?;
+    let at = entries.iter().position(|(key, _)| key.span() == entry.key.span())?;
     if let Some((next, _)) = entries.get(at + 1) {
         return Some(own.up_to(next.span().start));
     }
@@ -248,9 +240,7 @@ fn flow_entry_with_comma(mapping: Node<'_>, entry: &Entry<'_>, own: Span) -> Opt
 fn block_entry(mapping: Node<'_>, entry: &Entry<'_>) -> Option<Span> {
     let text = mapping.tree_text();
     let own = entry_span(entry);
-    let line = text[..own.start as usize]
-        .rfind('\n')
-        .map_or(0, |at| at + 1);
+    let line = text[..own.start as usize].rfind('\n').map_or(0, |at| at + 1);
     let behind = &text[own.end as usize..];
     let end = own.end as usize + behind.find('\n').map_or(behind.len(), |at| at + 1);
     let has_own_line = text[line..own.start as usize].trim().is_empty();
@@ -324,30 +314,20 @@ mod tests {
         let edits: Vec<_> = fix
             .edits
             .iter()
-            .map(|edit| {
-                (
-                    edit.span.start as usize..edit.span.end as usize,
-                    edit.text.as_str(),
-                )
-            })
+            .map(|edit| (edit.span.start as usize..edit.span.end as usize, edit.text.as_str()))
             .collect();
         Some(apply(yaml, &edits).unwrap())
     }
 
     fn removed(yaml: &str) -> Option<String> {
-        fixed(yaml, |bound| {
-            Some(Fix::new("", vec![remove_entry(bound, &bound.get("a")?)?]))
-        })
+        fixed(yaml, |bound| Some(Fix::new("", vec![remove_entry(bound, &bound.get("a")?)?])))
     }
 
     #[test]
     fn entries_are_removed_with_their_line_or_comma() {
         assert_eq!(removed("a: 1\n# kept\nb: 2\n").unwrap(), "# kept\nb: 2\n");
         assert_eq!(removed("b: 2\na:\n  - x\n  - y\n").unwrap(), "b: 2\n");
-        assert_eq!(
-            removed("- a: 1\n  # kept\n  b: 2\n").unwrap(),
-            "- # kept\n  b: 2\n"
-        );
+        assert_eq!(removed("- a: 1\n  # kept\n  b: 2\n").unwrap(), "- # kept\n  b: 2\n");
         assert_eq!(removed("{a: 1, b: 2}").unwrap(), "{b: 2}");
         assert_eq!(removed("{b: 2, a: [1, 2]}").unwrap(), "{b: 2}");
         assert_eq!(removed("- a: 1\n"), None);
@@ -357,10 +337,7 @@ mod tests {
     fn entries_move_into_another_mapping() {
         let moved = |yaml: &str| fixed(yaml, |bound| move_into(bound, "a", "home"));
         assert_eq!(moved("a: 1\nb: 2\n").unwrap(), "home:\n  a: 1\nb: 2\n");
-        assert_eq!(
-            moved("home:\n  x: 1\na: [y]\n").unwrap(),
-            "home:\n  a: [y]\n  x: 1\n"
-        );
+        assert_eq!(moved("home:\n  x: 1\na: [y]\n").unwrap(), "home:\n  a: [y]\n  x: 1\n");
         assert_eq!(
             moved("a:\n  - x\n  - y\nhome: {z: 1}\n").unwrap(),
             "home: {a: [\"x\",\"y\"], z: 1}\n"
@@ -377,20 +354,14 @@ mod tests {
     #[test]
     fn comments_stay_or_there_is_no_fix() {
         assert_eq!(removed("a: 1 # why\nb: 2\n").unwrap(), "# why\nb: 2\n");
-        assert_eq!(
-            removed("- a: 1 # why\n  b: 2\n").unwrap(),
-            "- # why\n  b: 2\n"
-        );
+        assert_eq!(removed("- a: 1 # why\n  b: 2\n").unwrap(), "- # why\n  b: 2\n");
         assert_eq!(removed("{a: 1, # why\n b: 2}"), None);
         assert_eq!(removed("{b: 2, # why\n a: 1}"), None);
         assert_eq!(removed("{a: 1,!y', b: 2}"), None);
         assert_eq!(removed("{a: 1, !x b: 2}"), None);
         assert_eq!(removed("{a: 1 , b: 2}").unwrap(), "{b: 2}");
         let moved = |yaml: &str| fixed(yaml, |bound| move_into(bound, "a", "home"));
-        assert_eq!(
-            moved("a: [x] # why\nhome: {y: 1}\n").unwrap(),
-            "# why\nhome: {a: [x], y: 1}\n"
-        );
+        assert_eq!(moved("a: [x] # why\nhome: {y: 1}\n").unwrap(), "# why\nhome: {a: [x], y: 1}\n");
         assert_eq!(moved("a:\n  # why\n  - x\n  - y\nb: 1\n"), None);
         let out = |yaml: &str| {
             fixed(yaml, |bound| {

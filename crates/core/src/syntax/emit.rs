@@ -31,10 +31,7 @@ pub struct EmitStyle {
 
 /// The value as a YAML document that ends with a line break.
 pub fn to_yaml(value: &Value, style: &EmitStyle) -> String {
-    let mut emitter = Emitter {
-        out: String::new(),
-        style: *style,
-    };
+    let mut emitter = Emitter { out: String::new(), style: *style };
     match value {
         Value::Map(map) if !map.is_empty() => emitter.map(map, 0),
         Value::List(items) if !items.is_empty() => emitter.list(items, 0),
@@ -88,11 +85,7 @@ impl Emitter {
                 self.map(map, column + STEP);
             }
             Value::List(items) if !items.is_empty() => {
-                let inner = if self.style.compact_lists {
-                    column
-                } else {
-                    column + STEP
-                };
+                let inner = if self.style.compact_lists { column } else { column + STEP };
                 self.out.push('\n');
                 self.indent(inner);
                 self.list(items, inner);
@@ -177,14 +170,8 @@ mod tests {
     use crate::syntax::json_value::{json_value, plain_value};
     use crate::syntax::parse_yaml;
 
-    const PLAIN: EmitStyle = EmitStyle {
-        compact_lists: false,
-        line_breaks: LineBreaks::Literal,
-    };
-    const STORE: EmitStyle = EmitStyle {
-        compact_lists: true,
-        line_breaks: LineBreaks::Escaped,
-    };
+    const PLAIN: EmitStyle = EmitStyle { compact_lists: false, line_breaks: LineBreaks::Literal };
+    const STORE: EmitStyle = EmitStyle { compact_lists: true, line_breaks: LineBreaks::Escaped };
 
     fn yaml(json: &str, style: &EmitStyle) -> String {
         to_yaml(&json_value(json).unwrap(), style)
@@ -201,10 +188,7 @@ mod tests {
     fn assert_kept(value: &Value) {
         for compact_lists in [false, true] {
             for line_breaks in [LineBreaks::Literal, LineBreaks::Escaped] {
-                let style = EmitStyle {
-                    compact_lists,
-                    line_breaks,
-                };
+                let style = EmitStyle { compact_lists, line_breaks };
                 let text = to_yaml(value, &style);
                 assert_eq!(&read_back(&text), value, "\n{text}");
             }
@@ -362,10 +346,7 @@ d:
     #[test]
     fn keys_are_quoted_like_values_and_stay_on_their_line() {
         let json = r#"{"a\nb":1,"":2,"<<":3,"1":4,"a: b":5}"#;
-        assert_eq!(
-            yaml(json, &PLAIN),
-            "\"a\\nb\": 1\n'': 2\n'<<': 3\n'1': 4\n'a: b': 5\n"
-        );
+        assert_eq!(yaml(json, &PLAIN), "\"a\\nb\": 1\n'': 2\n'<<': 3\n'1': 4\n'a: b': 5\n");
         assert_kept(&json_value(json).unwrap());
     }
 
@@ -441,15 +422,7 @@ d:
         "${{ X }}",
     ];
 
-    const NUMBERS: &[&str] = &[
-        "0",
-        "-0",
-        "1.50",
-        "1e3",
-        "-12",
-        "123456789012345678901",
-        "1E-2",
-    ];
+    const NUMBERS: &[&str] = &["0", "-0", "1.50", "1e3", "-12", "123456789012345678901", "1E-2"];
 
     fn nasty() -> impl Strategy<Value = String> {
         prop_oneof![

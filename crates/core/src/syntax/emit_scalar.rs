@@ -96,9 +96,7 @@ pub(super) fn literal_block(text: &str, column: usize, step: usize) -> Option<St
     let first_line = text.trim_start_matches('\n');
     // libyaml takes a tab at the start for indentation; nothing but white space has no first line
     // from which a reader could tell the indentation.
-    let fits = text
-        .chars()
-        .all(|c| matches!(c, '\n' | '\t') || is_printable(c))
+    let fits = text.chars().all(|c| matches!(c, '\n' | '\t') || is_printable(c))
         && !first_line.starts_with('\t')
         && !first_line.trim_start_matches([' ', '\t', '\n']).is_empty();
     if !fits {
@@ -135,9 +133,7 @@ pub(super) fn literal_block(text: &str, column: usize, step: usize) -> Option<St
 /// Only tabs and characters that need no escape.
 fn is_visible(text: &str) -> bool {
     // Most texts are ASCII, and a loop without a way out looks at many bytes at once.
-    let is_ascii = text
-        .bytes()
-        .fold(true, |all, byte| all & matches!(byte, b'\t' | b' '..=b'~'));
+    let is_ascii = text.bytes().fold(true, |all, byte| all & matches!(byte, b'\t' | b' '..=b'~'));
     is_ascii || text.chars().all(|c| c == '\t' || is_printable(c))
 }
 
@@ -209,14 +205,7 @@ mod tests {
 
     #[test]
     fn texts_that_must_be_read_are_told_apart() {
-        for text in [
-            "a b",
-            "'it''s'",
-            "''",
-            r#""a\nb""#,
-            r#""\u2028 \"\\""#,
-            "f(x='1')",
-        ] {
+        for text in ["a b", "'it''s'", "''", r#""a\nb""#, r#""\u2028 \"\\""#, "f(x='1')"] {
             assert!(is_one_line_text(text), "{text}");
         }
         for text in [

@@ -38,10 +38,7 @@ pub(super) fn decode_or_return(bytes: Vec<u8>) -> Result<(String, u64), Undecode
             let offset = error.utf8_error().valid_up_to();
             let bytes = error.into_bytes();
             let line = bytes[..offset].iter().filter(|b| **b == b'\n').count() as u32 + 1;
-            let error = DecodeError::InvalidByte {
-                offset: offset as u64,
-                line,
-            };
+            let error = DecodeError::InvalidByte { offset: offset as u64, line };
             return Err(Undecoded { error, bytes });
         }
     };
@@ -79,9 +76,10 @@ pub(super) fn find_control(text: &str) -> Option<(usize, char)> {
 
 /// As [`find_control`], for a single line: nearly none holds anything below a blank.
 pub(super) fn find_control_in_line(text: &str) -> Option<(usize, char)> {
-    let suspicious = text.as_bytes().iter().fold(false, |found, byte| {
-        found | (*byte < 0x20) | (*byte == 0x7f) | (*byte == 0xc2)
-    });
+    let suspicious = text
+        .as_bytes()
+        .iter()
+        .fold(false, |found, byte| found | (*byte < 0x20) | (*byte == 0x7f) | (*byte == 0xc2));
     suspicious.then(|| find_control(text)).flatten()
 }
 

@@ -323,10 +323,7 @@ impl Field {
     }
 
     pub const fn required(self) -> Self {
-        Self {
-            required: true,
-            ..self
-        }
+        Self { required: true, ..self }
     }
 
     pub const fn old(self, old: &'static [&'static str]) -> Self {
@@ -363,12 +360,8 @@ impl<'t> Bound<'t> {
     /// Sorts the entries of `node`, a mapping, by the tables. Reports old spellings, two
     /// spellings of one field, and null values; unknown keys wait for [`Bound::report_unknown`].
     pub fn new(node: Node<'t>, tables: &[&'static [Field]], out: &mut Diagnostics) -> Self {
-        let mut bound = Self {
-            node,
-            known: SmallVec::new(),
-            unknown: SmallVec::new(),
-            null: SmallVec::new(),
-        };
+        let mut bound =
+            Self { node, known: SmallVec::new(), unknown: SmallVec::new(), null: SmallVec::new() };
         if node.has_merge() {
             for (key, value) in node.entries() {
                 bound.add(key, value, tables, out);
@@ -396,11 +389,7 @@ impl<'t> Bound<'t> {
             self.unknown.push((key, value));
             return;
         };
-        if let Some(earlier) = self
-            .known
-            .iter()
-            .find(|entry| std::ptr::eq(entry.field, field))
-        {
+        if let Some(earlier) = self.known.iter().find(|entry| std::ptr::eq(entry.field, field)) {
             // The same spelling twice has been reported as a duplicate key.
             if earlier.key.scalar_text() != Some(name) {
                 out.report(conflicting(earlier.key, key));
@@ -462,10 +451,7 @@ impl<'t> Bound<'t> {
 
     /// Keys that no table lists, without those that are allowed everywhere.
     pub fn unknown(&self) -> impl Iterator<Item = (Node<'t>, Node<'t>)> {
-        self.unknown
-            .iter()
-            .copied()
-            .filter(|(key, _)| !is_free(key.scalar_text().unwrap_or("")))
+        self.unknown.iter().copied().filter(|(key, _)| !is_free(key.scalar_text().unwrap_or("")))
     }
 
     /// The unknown key that looks like a misspelling of `name`.
@@ -512,17 +498,12 @@ fn find(tables: &[&'static [Field]], name: &str) -> Option<&'static Field> {
     // Canonical names first: nearly every key is one.
     let packed = pack(name.as_bytes());
     for table in tables {
-        let found = table
-            .iter()
-            .find(|field| field.packed == packed && field.name == name);
+        let found = table.iter().find(|field| field.packed == packed && field.name == name);
         if found.is_some() {
             return found;
         }
     }
-    tables
-        .iter()
-        .flat_map(|table| table.iter())
-        .find(|field| field.is_called(name))
+    tables.iter().flat_map(|table| table.iter()).find(|field| field.is_called(name))
 }
 
 /// An old spelling whose repair is to write another key.
@@ -537,10 +518,7 @@ pub(crate) fn deprecated_key(key: Node<'_>, new: &str) -> Diagnostic {
 }
 
 fn conflicting(first: Node<'_>, second: Node<'_>) -> Diagnostic {
-    let (a, b) = (
-        first.scalar_text().unwrap_or(""),
-        second.scalar_text().unwrap_or(""),
-    );
+    let (a, b) = (first.scalar_text().unwrap_or(""), second.scalar_text().unwrap_or(""));
     let message = format!("`{a}` and `{b}` are two spellings of one field");
     Diagnostic::new(&CONFLICTING_FIELDS, second.span(), message)
         .related(first.span(), "the other one")
@@ -554,10 +532,7 @@ fn null_field(key: Span, name: &str) -> Diagnostic {
 
 pub(crate) fn unknown_field(key: Node<'_>, tables: &[&'static [Field]]) -> Diagnostic {
     let name = key.scalar_text().unwrap_or("");
-    let known = tables
-        .iter()
-        .flat_map(|table| table.iter())
-        .map(|field| field.name);
+    let known = tables.iter().flat_map(|table| table.iter()).map(|field| field.name);
     let message = format!("unknown field `{}`", shorten(name));
     let help = "remove it, or begin it with `x-` if it is yours";
     Diagnostic::new(&UNKNOWN_FIELD, key.span(), message).suggest(name, known, help)

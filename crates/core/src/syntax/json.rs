@@ -27,10 +27,7 @@ pub struct JsonError {
 pub enum JsonErrorKind {
     Syntax(&'static str),
     TooDeep,
-    DuplicateKey {
-        first: (u32, u32),
-        second: (u32, u32),
-    },
+    DuplicateKey { first: (u32, u32), second: (u32, u32) },
 }
 
 /// The one fault that shows far behind the byte it is reported at.
@@ -72,18 +69,9 @@ fn parse_from(tree: &mut Tree, from: usize, behind: Behind) -> Result<(), Vec<Js
     if let Err(error) = parser.document() {
         parser.faults.push(error);
     }
-    let Json {
-        tree,
-        scratch,
-        faults,
-        ..
-    } = parser;
+    let Json { tree, scratch, faults, .. } = parser;
     tree.scratch = scratch;
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(faults)
-    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
 /// Built once: preparing the search costs more than searching a line.
@@ -103,9 +91,8 @@ pub fn parse_json(source: SourceId, text: Arc<String>, out: &mut Diagnostics) ->
     match parse_into(&mut tree) {
         Ok(()) => Some(tree),
         Err(faults) => {
-            let complete = faults
-                .iter()
-                .all(|fault| matches!(fault.kind, JsonErrorKind::DuplicateKey { .. }));
+            let complete =
+                faults.iter().all(|fault| matches!(fault.kind, JsonErrorKind::DuplicateKey { .. }));
             for fault in faults {
                 out.report(explain(source, &tree.text, &fault));
             }
@@ -118,10 +105,7 @@ pub fn parse_json(source: SourceId, text: Arc<String>, out: &mut Diagnostics) ->
 pub(crate) fn explain(source: SourceId, text: &str, error: &JsonError) -> Diagnostic {
     let span = |range: (u32, u32)| Span::new(source, range.0, range.1);
     let here = || {
-        let length = text[error.at as usize..]
-            .chars()
-            .next()
-            .map_or(0, char::len_utf8);
+        let length = text[error.at as usize..].chars().next().map_or(0, char::len_utf8);
         span((error.at, error.at + length as u32))
     };
     match error.kind {
@@ -328,10 +312,7 @@ impl Json<'_> {
     #[cold]
     fn compare_key(&mut self, names_from: usize, key: NodeId) {
         let is_equal = |known: &&(u64, NodeId)| self.key_bytes(known.1) == self.key_bytes(key);
-        let earlier = self.scratch.names[names_from..]
-            .iter()
-            .find(is_equal)
-            .copied();
+        let earlier = self.scratch.names[names_from..].iter().find(is_equal).copied();
         if let Some((_, earlier)) = earlier {
             self.report_duplicate(earlier, key);
         }
@@ -364,9 +345,7 @@ impl Json<'_> {
     fn word(&mut self, word: &'static str) -> Result<NodeId, JsonError> {
         let start = self.at;
         let rest = &self.bytes[start..];
-        let ends = rest
-            .get(word.len())
-            .is_none_or(|next| !next.is_ascii_alphanumeric());
+        let ends = rest.get(word.len()).is_none_or(|next| !next.is_ascii_alphanumeric());
         if !rest.starts_with(word.as_bytes()) || !ends {
             return Err(self.syntax("expected a JSON value"));
         }
@@ -407,11 +386,7 @@ impl Json<'_> {
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
         }
-        if self.at > start {
-            Ok(())
-        } else {
-            Err(self.syntax("expected a digit"))
-        }
+        if self.at > start { Ok(()) } else { Err(self.syntax("expected a digit")) }
     }
 
     fn string(&mut self) -> Result<NodeId, JsonError> {
@@ -494,11 +469,7 @@ impl Json<'_> {
         let code = match high {
             0xd800..=0xdbff => {
                 let follows = self.bytes.get(self.at + 6..self.at + 8) == Some(b"\\u");
-                let low = if follows {
-                    self.four_hex(self.at + 8)?
-                } else {
-                    0
-                };
+                let low = if follows { self.four_hex(self.at + 8)? } else { 0 };
                 if !(0xdc00..=0xdfff).contains(&low) {
                     return Err(self.syntax("half of a surrogate pair"));
                 }
@@ -522,21 +493,15 @@ impl Json<'_> {
         if digits.len() != 4 || !digits.iter().all(u8::is_ascii_hexdigit) {
             return Err(self.syntax("`\\u` takes four hexadecimal digits"));
         }
-        Ok(digits.iter().fold(0, |code, digit| {
-            code * 16 + char::from(*digit).to_digit(16).unwrap_or(0)
-        }))
+        Ok(digits
+            .iter()
+            .fold(0, |code, digit| code * 16 + char::from(*digit).to_digit(16).unwrap_or(0)))
     }
 
     fn add_plain(&mut self, start: usize) -> NodeId {
         let shape = NodeShape::Scalar(ScalarStyle::Plain);
         let length = self.at - start;
-        self.add(
-            shape,
-            TextIn::Source,
-            start as u32,
-            start as u32,
-            length as u32,
-        )
+        self.add(shape, TextIn::Source, start as u32, start as u32, length as u32)
     }
 
     fn add(
@@ -583,10 +548,7 @@ impl Json<'_> {
         while !self.text.is_char_boundary(at) {
             at -= 1;
         }
-        JsonError {
-            at: at as u32,
-            kind,
-        }
+        JsonError { at: at as u32, kind }
     }
 }
 
@@ -608,9 +570,7 @@ fn plain_length(bytes: &[u8]) -> usize {
         }
         at += 8;
     }
-    let rest = bytes[at..]
-        .iter()
-        .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
+    let rest = bytes[at..].iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
     rest.map_or(bytes.len(), |found| at + found)
 }
 
@@ -653,11 +613,7 @@ mod tests {
     fn faults_say_what_and_where() {
         let fault = |text: &str| parse(text).map(|_| ()).unwrap_err().remove(0);
         for (text, at, message) in [
-            (
-                "{\"a\": }",
-                6,
-                "expected a value before the closing bracket",
-            ),
+            ("{\"a\": }", 6, "expected a value before the closing bracket"),
             ("[1,]", 3, "a comma before the closing bracket"),
             ("{a: 1}", 1, "expected a key in double quotes"),
             ("[1 2]", 3, "expected `,` or `]`"),
@@ -669,10 +625,7 @@ mod tests {
             ("NaN", 0, "expected a JSON value"),
             ("", 0, "the text ends where a value is expected"),
         ] {
-            let expected = JsonError {
-                at,
-                kind: JsonErrorKind::Syntax(message),
-            };
+            let expected = JsonError { at, kind: JsonErrorKind::Syntax(message) };
             assert_eq!(fault(text), expected, "{text}");
         }
         assert_eq!(fault(&"[".repeat(100_000)).kind, JsonErrorKind::TooDeep);
@@ -680,24 +633,14 @@ mod tests {
 
     #[test]
     fn duplicate_keys_are_all_reported() {
-        let faults = parse(r#"{"a": 1, "b": {"c": 1, "c": 2}, "a": 3}"#)
-            .map(|_| ())
-            .unwrap_err();
+        let faults = parse(r#"{"a": 1, "b": {"c": 1, "c": 2}, "a": 3}"#).map(|_| ()).unwrap_err();
         assert_eq!(faults.len(), 2);
-        assert!(matches!(
-            faults[0].kind,
-            JsonErrorKind::DuplicateKey {
-                first: (15, 18),
-                ..
-            }
-        ));
+        assert!(matches!(faults[0].kind, JsonErrorKind::DuplicateKey { first: (15, 18), .. }));
     }
 
     #[test]
     fn duplicates_among_many_keys_are_each_reported_once() {
-        let keys: Vec<String> = (0..40)
-            .map(|n| format!("\"key-{}\": {n}", n % 30))
-            .collect();
+        let keys: Vec<String> = (0..40).map(|n| format!("\"key-{}\": {n}", n % 30)).collect();
         let text = format!("{{{}}}", keys.join(", "));
         let faults = parse(&text).map(|_| ()).unwrap_err();
         assert_eq!(faults.len(), 10);

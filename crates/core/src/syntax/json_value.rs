@@ -29,16 +29,11 @@ pub struct JsonFault {
 /// most JSON parsers.
 pub fn lenient_json_value(text: &str) -> Result<Value, JsonFault> {
     let Some(mut tree) = small_tree(text) else {
-        return Err(JsonFault {
-            at: 0,
-            reason: "it is too long".to_owned(),
-        });
+        return Err(JsonFault { at: 0, reason: "it is too long".to_owned() });
     };
     let parsed = parse_into(&mut tree);
-    value_in(&tree, parsed).map_err(|error| JsonFault {
-        at: error.at as usize,
-        reason: reason(&error.kind),
-    })
+    value_in(&tree, parsed)
+        .map_err(|error| JsonFault { at: error.at as usize, reason: reason(&error.kind) })
 }
 
 /// The value that begins at the first `{` or `[` from which a complete value can be read, as
@@ -165,17 +160,13 @@ mod tests {
             assert_eq!(json_value(text), None);
         }
         let fault = lenient_json_value(r#"{"a":1,"a":2,}"#).unwrap_err();
-        assert_eq!(
-            (fault.at, &*fault.reason),
-            (13, "a comma before the closing bracket")
-        );
+        assert_eq!((fault.at, &*fault.reason), (13, "a comma before the closing bracket"));
     }
 
     #[test]
     fn very_many_repeated_keys_are_read_in_time() {
-        let entries: Vec<String> = (0..50_000)
-            .map(|n| format!("\"k{}\":{n}", n % 25_000))
-            .collect();
+        let entries: Vec<String> =
+            (0..50_000).map(|n| format!("\"k{}\":{n}", n % 25_000)).collect();
         let value = lenient_json_value(&format!("{{{}}}", entries.join(","))).unwrap();
         assert_eq!(value.as_map().map(Map::len), Some(25_000));
     }

@@ -49,13 +49,7 @@ impl<R: BufRead> JsonLines<R> {
     /// Goes on in the middle of a file, behind so many lines and bytes.
     pub fn resumed(input: R, source: SourceId, lines: u32, offset: u64) -> Self {
         let tree = Tree::new(source, Arc::default());
-        Self {
-            input,
-            tree,
-            number: lines,
-            next_offset: offset,
-            offset,
-        }
+        Self { input, tree, number: lines, next_offset: offset, offset }
     }
 
     /// The next line that is not blank; `None` at the end of the file.
@@ -172,10 +166,7 @@ mod tests {
         assert_eq!((lines.number(), lines.offset()), (1, 3));
         assert!(matches!(lines.advance().unwrap(), Some(Line::Value)));
         assert_eq!(lines.number(), 4);
-        assert_eq!(
-            lines.tree().root().get("id").unwrap().scalar_text(),
-            Some("2")
-        );
+        assert_eq!(lines.tree().root().get("id").unwrap().scalar_text(), Some("2"));
         assert!(lines.advance().unwrap().is_none());
     }
 
@@ -183,14 +174,8 @@ mod tests {
     fn a_bad_line_does_not_stop_the_next() {
         let mut lines = lines(b"{\n\xff\n\x01\n{}\n".to_vec());
         assert!(matches!(lines.advance().unwrap(), Some(Line::Faulty(_))));
-        assert!(matches!(
-            lines.advance().unwrap(),
-            Some(Line::InvalidByte { offset: 2 })
-        ));
-        assert!(matches!(
-            lines.advance().unwrap(),
-            Some(Line::Control { .. })
-        ));
+        assert!(matches!(lines.advance().unwrap(), Some(Line::InvalidByte { offset: 2 })));
+        assert!(matches!(lines.advance().unwrap(), Some(Line::Control { .. })));
         assert!(matches!(lines.advance().unwrap(), Some(Line::Value)));
     }
 

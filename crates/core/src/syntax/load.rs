@@ -140,10 +140,7 @@ mod tests {
         let (text, sources, out) = read(b"\xef\xbb\xbfa: \xc3\xa9\nb: \xff\xfe!".to_vec());
         assert_eq!(text, None);
         assert_eq!(out[0].code.name, "invalid-encoding");
-        assert_eq!(
-            out[0].message,
-            "byte 0xFF at offset 12, line 2, is not UTF-8"
-        );
+        assert_eq!(out[0].message, "byte 0xFF at offset 12, line 2, is not UTF-8");
         assert_eq!(sources.text_of(out[0].span), "\u{fffd}");
         let place = Position { line: 2, column: 4 };
         assert_eq!(sources.position(out[0].span), place);
@@ -152,10 +149,7 @@ mod tests {
     #[test]
     fn a_character_cut_off_at_the_end_is_a_bad_byte() {
         let (_, sources, out) = read(b"a: \xe2\x82".to_vec());
-        assert_eq!(
-            out[0].message,
-            "byte 0xE2 at offset 3, line 1, is not UTF-8"
-        );
+        assert_eq!(out[0].message, "byte 0xE2 at offset 3, line 1, is not UTF-8");
         assert_eq!(sources.text_of(out[0].span), "\u{fffd}");
     }
 

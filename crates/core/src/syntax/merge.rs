@@ -14,10 +14,7 @@ pub(super) fn not_mergeable(tree: &Tree, pairs: &[NodeId]) -> Vec<NodeId> {
 
 fn is_merge_key(tree: &Tree, key: NodeId) -> bool {
     let key = tree.follow(key);
-    let is_plain = matches!(
-        tree.nodes[key as usize].shape,
-        NodeShape::Scalar(ScalarStyle::Plain)
-    );
+    let is_plain = matches!(tree.nodes[key as usize].shape, NodeShape::Scalar(ScalarStyle::Plain));
     is_plain && tree.scalar_text(key) == "<<"
 }
 

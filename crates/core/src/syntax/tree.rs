@@ -118,10 +118,7 @@ impl Tree {
     }
 
     pub fn root(&self) -> Node<'_> {
-        Node {
-            tree: self,
-            id: self.root,
-        }
+        Node { tree: self, id: self.root }
     }
 
     pub fn source(&self) -> SourceId {
@@ -350,19 +347,14 @@ impl<'t> Node<'t> {
 
     /// The value of a key, merged ones included.
     pub fn get(self, name: &str) -> Option<Node<'t>> {
-        let direct = self
-            .written_entries()
-            .find(|(key, _)| key.scalar_text() == Some(name));
+        let direct = self.written_entries().find(|(key, _)| key.scalar_text() == Some(name));
         if let Some((_, value)) = direct {
             return Some(value);
         }
         if !self.has_merge() {
             return None;
         }
-        let found = self
-            .entries()
-            .into_iter()
-            .find(|(key, _)| key.scalar_text() == Some(name));
+        let found = self.entries().into_iter().find(|(key, _)| key.scalar_text() == Some(name));
         found.map(|(_, value)| value)
     }
 

@@ -49,9 +49,7 @@ pub fn parse_yaml(source: SourceId, text: Arc<String>, out: &mut Diagnostics) ->
                 }
             }
             Some(Err(error)) => {
-                builder
-                    .out
-                    .report(yaml_error::explain(source, &text, &error));
+                builder.out.report(yaml_error::explain(source, &text, &error));
                 return None;
             }
         }
@@ -84,17 +82,11 @@ struct Size {
 
 impl Size {
     fn minus(self, earlier: Self) -> Self {
-        Self {
-            nodes: self.nodes - earlier.nodes,
-            bytes: self.bytes - earlier.bytes,
-        }
+        Self { nodes: self.nodes - earlier.nodes, bytes: self.bytes - earlier.bytes }
     }
 
     fn plus(self, other: Self) -> Self {
-        Self {
-            nodes: self.nodes + other.nodes,
-            bytes: self.bytes + other.bytes,
-        }
+        Self { nodes: self.nodes + other.nodes, bytes: self.bytes + other.bytes }
     }
 }
 
@@ -166,8 +158,7 @@ impl<'a> Builder<'a> {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    self.out
-                        .report(codes::multiple_documents(self.span(start, end)));
+                    self.out.report(codes::multiple_documents(self.span(start, end)));
                     return Err(Stop);
                 }
             }
@@ -231,9 +222,8 @@ impl<'a> Builder<'a> {
         let header_end = before.trim_end_matches([' ', '\t', '\r', '\n']).len();
         let line_start = before[..header_end].rfind('\n').map_or(0, |at| at + 1);
         let from = line_start.max(self.last_end as usize).min(header_end);
-        let begin = before[from..header_end]
-            .find(['|', '>'])
-            .map_or(start as usize, |at| from + at);
+        let begin =
+            before[from..header_end].find(['|', '>']).map_or(start as usize, |at| from + at);
         let content = &self.input[begin..(end as usize).max(begin)];
         (begin as u32, (begin + content.trim_end().len()) as u32)
     }
@@ -268,11 +258,7 @@ impl<'a> Builder<'a> {
         let _ = self.core_tag(tag, mark);
         let grown_from = self.grown;
         let node = self.add(NodeData::new(shape, start, end));
-        self.frames.push(Frame {
-            node,
-            pending_from: self.pending.len(),
-            grown_from,
-        });
+        self.frames.push(Frame { node, pending_from: self.pending.len(), grown_from });
         Ok(())
     }
 
@@ -281,16 +267,12 @@ impl<'a> Builder<'a> {
             return;
         };
         let first = self.tree.children.len() as u32;
-        self.tree
-            .children
-            .extend(self.pending.drain(frame.pending_from..));
+        self.tree.children.extend(self.pending.drain(frame.pending_from..));
         let count = self.tree.children.len() as u32 - first;
         let last_child = self.tree.children.last().filter(|_| count > 0).copied();
         let shape = self.tree.nodes[frame.node as usize].shape;
-        let flow = matches!(
-            shape,
-            NodeShape::Mapping { flow: true } | NodeShape::Sequence { flow: true }
-        );
+        let flow =
+            matches!(shape, NodeShape::Mapping { flow: true } | NodeShape::Sequence { flow: true });
         let true_end = match last_child {
             _ if flow => end,
             Some(child) => self.tree.nodes[child as usize].end,
@@ -318,10 +300,7 @@ impl<'a> Builder<'a> {
         let node = self.tree.nodes.len() as NodeId - 1;
         let data = self.tree.nodes[node as usize];
         let size = match data.shape {
-            NodeShape::Scalar(_) => Some(Size {
-                nodes: 1,
-                bytes: u64::from(data.count),
-            }),
+            NodeShape::Scalar(_) => Some(Size { nodes: 1, bytes: u64::from(data.count) }),
             _ => {
                 self.open_anchors.push((node, id));
                 None
@@ -338,8 +317,7 @@ impl<'a> Builder<'a> {
         };
         let Some(size) = anchor.size else {
             let defined = self.tree.span_of(anchor.node).at_start();
-            self.out
-                .report(codes::alias_cycle(span, &anchor.name, defined));
+            self.out.report(codes::alias_cycle(span, &anchor.name, defined));
             return Err(Stop);
         };
         let target = anchor.node;
@@ -351,19 +329,12 @@ impl<'a> Builder<'a> {
         }
         self.grown = self.grown.plus(size);
         self.last_end = self.last_end.max(end);
-        self.add(NodeData {
-            first: target,
-            ..NodeData::new(NodeShape::Alias, start, end)
-        });
+        self.add(NodeData { first: target, ..NodeData::new(NodeShape::Alias, start, end) });
         Ok(())
     }
 
     fn unresolved_alias(&mut self, name: &str, start: u32, end: u32) {
-        let nearest = if self.out.len() < MOST_SUGGESTIONS {
-            NEAREST_ANCHORS
-        } else {
-            0
-        };
+        let nearest = if self.out.len() < MOST_SUGGESTIONS { NEAREST_ANCHORS } else { 0 };
         let known = self.anchors.values().rev().take(nearest);
         let help = match did_you_mean(name, known.map(|anchor| anchor.name.as_str())) {
             Some(near) => format!("did you mean `*{near}`?"),
@@ -373,8 +344,7 @@ impl<'a> Builder<'a> {
         };
         let message = format!("anchor `&{name}` is not defined above this alias");
         let span = self.span(start, end);
-        self.out
-            .report(Diagnostic::new(&codes::YAML_SYNTAX, span, message).help(help));
+        self.out.report(Diagnostic::new(&codes::YAML_SYNTAX, span, message).help(help));
         self.is_broken = true;
         self.add_null(start, end);
     }
@@ -412,10 +382,7 @@ impl<'a> Builder<'a> {
         };
         found.unwrap_or_else(|| {
             let (start, end) = byte_range(&mark.tag_span().unwrap_or(mark));
-            self.out.report(codes::unsupported_tag(
-                self.span(start, end),
-                &tag.original(),
-            ));
+            self.out.report(codes::unsupported_tag(self.span(start, end), &tag.original()));
             CoreTag::None
         })
     }
@@ -425,8 +392,7 @@ impl<'a> Builder<'a> {
         for key in entries.iter().step_by(2) {
             let shape = self.tree.nodes[self.tree.follow(*key) as usize].shape;
             if !matches!(shape, NodeShape::Scalar(_)) {
-                self.out
-                    .report(codes::collection_as_key(self.tree.span_of(*key)));
+                self.out.report(codes::collection_as_key(self.tree.span_of(*key)));
             }
         }
         for (earlier, later) in duplicate_keys(&self.tree, entries) {
@@ -490,11 +456,7 @@ fn duplicates_of_few(tree: &Tree, entries: &[NodeId]) -> Vec<(NodeId, NodeId)> {
         let is_equal = |known: &usize| {
             packed[*known] == word && key_text(tree, entries[2 * known]) == Some(name)
         };
-        found.extend(
-            (0..at)
-                .find(is_equal)
-                .map(|earlier| (entries[2 * earlier], *key)),
-        );
+        found.extend((0..at).find(is_equal).map(|earlier| (entries[2 * earlier], *key)));
         packed[at] = word;
     }
     found

@@ -24,9 +24,7 @@ pub(super) fn explain(source: SourceId, text: &str, error: &ScanError) -> Diagno
 fn offset_of(text: &str, error: &ScanError) -> u32 {
     let marker = error.marker();
     let at = marker.byte_offset().unwrap_or_else(|| {
-        text.char_indices()
-            .nth(marker.index())
-            .map_or(text.len(), |(at, _)| at)
+        text.char_indices().nth(marker.index()).map_or(text.len(), |(at, _)| at)
     });
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -46,10 +44,9 @@ fn end_of_character(text: &str, at: u32) -> u32 {
 fn words(kind: &ErrorKind) -> (String, Option<&'static str>) {
     use ErrorKind as K;
     match kind {
-        K::UnclosedFlowCollection { open } => (
-            format!("`{open}` is never closed"),
-            Some("add the closing bracket"),
-        ),
+        K::UnclosedFlowCollection { open } => {
+            (format!("`{open}` is never closed"), Some("add the closing bracket"))
+        }
         K::MismatchedFlowCollectionEnd { open, close } => (
             format!("`{open}` is closed by `{close}`"),
             Some("close each bracket with its own kind"),
@@ -58,10 +55,7 @@ fn words(kind: &ErrorKind) -> (String, Option<&'static str>) {
             format!("an unquoted value cannot begin with `{character}`"),
             Some("put quotes around the value"),
         ),
-        kind => match block_words(kind)
-            .or_else(|| flow_words(kind))
-            .or_else(|| text_words(kind))
-        {
+        kind => match block_words(kind).or_else(|| flow_words(kind)).or_else(|| text_words(kind)) {
             Some((message, help)) => (message.to_owned(), help),
             None => (kind.to_string(), None),
         },
@@ -77,10 +71,9 @@ fn block_words(kind: &ErrorKind) -> Option<YamlErrorText> {
         K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabInPlainScalar => {
             ("a tab is used for indentation", Some("indent with spaces"))
         }
-        K::TabAtBlockScalarStart => (
-            "the block text begins with a tab",
-            Some("indent the block with spaces"),
-        ),
+        K::TabAtBlockScalarStart => {
+            ("the block text begins with a tab", Some("indent the block with spaces"))
+        }
         K::MappingValueNotAllowed => (
             "a `:` is not allowed here",
             Some(
@@ -115,14 +108,12 @@ fn block_words(kind: &ErrorKind) -> Option<YamlErrorText> {
             "the block text is indented less than its first line",
             Some("give all lines of the block at least the indentation of its first line"),
         ),
-        K::MappingKeyNotAllowed => (
-            "a key is not allowed here",
-            Some("check the indentation of this line"),
-        ),
-        K::InvalidBlockScalarHeader => (
-            "unexpected text after `|` or `>`",
-            Some("begin the block text on the next line"),
-        ),
+        K::MappingKeyNotAllowed => {
+            ("a key is not allowed here", Some("check the indentation of this line"))
+        }
+        K::InvalidBlockScalarHeader => {
+            ("unexpected text after `|` or `>`", Some("begin the block text on the next line"))
+        }
         _ => return None,
     })
 }

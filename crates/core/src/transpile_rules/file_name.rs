@@ -50,10 +50,8 @@ pub(crate) struct NamedSkill<'a> {
 
 /// The files of a skill, named at `place`, would replace those of another.
 pub(crate) fn collision(name: &str, place: Span, other: NamedSkill<'_>) -> Diagnostic {
-    let message = format!(
-        "the files of skills `{name}` and `{}` would have the same name",
-        other.name
-    );
+    let message =
+        format!("the files of skills `{name}` and `{}` would have the same name", other.name);
     let diagnostic =
         Diagnostic::new(&SKILL_NAME_COLLISION, place, message).help("rename one of the skills");
     match other.place {
@@ -64,21 +62,14 @@ pub(crate) fn collision(name: &str, place: Span, other: NamedSkill<'_>) -> Diagn
 
 /// One path component that can neither climb nor hide, nor mean a device.
 pub(crate) fn file_name(skill: &str) -> String {
-    let characters = skill
-        .chars()
-        .enumerate()
-        .map(|(at, character)| match character {
-            '.' if at == 0 => '_',
-            '.' | '_' | '-' => character,
-            _ if character.is_alphanumeric() => character,
-            _ => '_',
-        });
+    let characters = skill.chars().enumerate().map(|(at, character)| match character {
+        '.' if at == 0 => '_',
+        '.' | '_' | '-' => character,
+        _ if character.is_alphanumeric() => character,
+        _ => '_',
+    });
     let name: String = characters.collect();
-    if is_device(&name) {
-        format!("_{name}")
-    } else {
-        name
-    }
+    if is_device(&name) { format!("_{name}") } else { name }
 }
 
 /// Windows takes such a name for a device, whatever follows its first dot: a repository with such

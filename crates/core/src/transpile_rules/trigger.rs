@@ -50,19 +50,13 @@ pub(crate) fn triggers_of<'a>(
 ) -> Vec<WantedTrigger<'a>> {
     let (mut own, mut inherited) = (Vec::new(), Vec::new());
     for named in &test.assertions {
-        let list = if is_own(test, named) {
-            &mut own
-        } else {
-            &mut inherited
-        };
+        let list = if is_own(test, named) { &mut own } else { &mut inherited };
         collect(&named.assertion, list);
     }
     let mut found = Vec::with_capacity(own.len());
     merge(own, &mut found, &mut |first, second| {
-        let message = format!(
-            "test `{}` wants `{}` both used and left alone",
-            test.id, second.skill
-        );
+        let message =
+            format!("test `{}` wants `{}` both used and left alone", test.id, second.skill);
         report(conflict(first, second, message));
     });
     // Root triggers only apply to skills that the test itself does not mention.

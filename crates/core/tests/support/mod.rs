@@ -1,8 +1,5 @@
 //! Loads suites from memory, for the tests of this folder. `/p` is the repository.
-#![allow(
-    dead_code,
-    reason = "every test file uses another part of this support"
-)]
+#![allow(dead_code, reason = "every test file uses another part of this support")]
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Code, Diagnostic, Diagnostics, Level};
@@ -154,17 +151,9 @@ impl Project {
         let root = Utf8PathBuf::from(ROOT);
         let path = root.join(&self.main);
         let repository = suite_root(memory, &path);
-        let world = World {
-            files: memory,
-            environment: &self.variables,
-            working_directory: &root,
-        };
+        let world = World { files: memory, environment: &self.variables, working_directory: &root };
         let request = LoadRequest::new(world, &self.limits, &path, &repository).origin(self.origin);
-        let findings = if self.strict {
-            Findings::strict()
-        } else {
-            Findings::new()
-        };
+        let findings = if self.strict { Findings::strict() } else { Findings::new() };
         let mut tests = CollectTests::default();
         let loaded = load(&request, findings, &mut tests);
         let header = loaded.header().cloned();
@@ -216,9 +205,7 @@ impl Made {
     /// `kind test line` of each loss.
     pub fn lost(&self) -> Vec<String> {
         let lines = self.losses.iter();
-        lines
-            .map(|one| format!("{} {} {}", one.kind, one.test, one.line))
-            .collect()
+        lines.map(|one| format!("{} {} {}", one.kind, one.test, one.line)).collect()
     }
 }
 
@@ -237,11 +224,7 @@ fn look_up(sources: &Sources, found: &Diagnostic) -> Seen {
         level: found.level,
         message: found.message.clone(),
         help: found.help.clone(),
-        related: found
-            .related
-            .iter()
-            .map(|related| sources.position(related.span).line)
-            .collect(),
+        related: found.related.iter().map(|related| sources.position(related.span).line).collect(),
         has_fix: found.fix.is_some(),
         test: found.test,
     }
@@ -254,9 +237,7 @@ fn target_names(text: &[u8]) -> std::collections::HashSet<String> {
     let shared = sources.get(source).shared_text();
     let tree = parse_yaml(source, shared, &mut out).expect("a targets file is YAML");
     let list = tree.root().get("targets").expect("it has `targets`");
-    list.items()
-        .filter_map(|target| target.get("name")?.scalar_text().map(str::to_owned))
-        .collect()
+    list.items().filter_map(|target| target.get("name")?.scalar_text().map(str::to_owned)).collect()
 }
 
 impl Outcome {
@@ -328,8 +309,5 @@ pub fn json(value: &Value) -> String {
 
 /// The input as `show` prints it, one JSON text per message.
 pub fn input_json(test: &Test) -> Vec<String> {
-    test.input
-        .iter()
-        .map(|message| json(&message.to_value()))
-        .collect()
+    test.input.iter().map(|message| json(&message.to_value())).collect()
 }

@@ -15,13 +15,11 @@ impl Wire for Messages {
 
     fn entries(&self, body: &Value) -> Vec<Entry> {
         let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
-        let entries = messages
-            .iter()
-            .flat_map(|message| match message["role"].as_str() {
-                Some("user") => user_entries(&message["content"]),
-                Some("assistant") => vec![Entry::Model],
-                _ => Vec::new(),
-            });
+        let entries = messages.iter().flat_map(|message| match message["role"].as_str() {
+            Some("user") => user_entries(&message["content"]),
+            Some("assistant") => vec![Entry::Model],
+            _ => Vec::new(),
+        });
         entries.collect()
     }
 
@@ -55,10 +53,7 @@ impl Wire for Messages {
             "usage": usage(exchange, exchange.answer.usage.output),
         }));
         events.push(json!({"type": "message_stop"}));
-        events
-            .iter()
-            .map(|data| event(data["type"].as_str(), data))
-            .collect()
+        events.iter().map(|data| event(data["type"].as_str(), data)).collect()
     }
 
     fn error(&self, status: u16, message: &str) -> Value {
@@ -82,33 +77,23 @@ fn user_entries(content: &Value) -> Vec<Entry> {
     let Value::Array(blocks) = content else {
         return words_of(content);
     };
-    let entries = blocks
-        .iter()
-        .flat_map(|block| match block["type"].as_str() {
-            Some("tool_result") => vec![Entry::ToolResult(text_of(&block["content"]))],
-            _ => words_of(&json!([block])),
-        });
+    let entries = blocks.iter().flat_map(|block| match block["type"].as_str() {
+        Some("tool_result") => vec![Entry::ToolResult(text_of(&block["content"]))],
+        _ => words_of(&json!([block])),
+    });
     entries.collect()
 }
 
 fn blocks(exchange: &Exchange<'_>) -> Vec<Value> {
-    let text = exchange
-        .text
-        .iter()
-        .map(|text| json!({"type": "text", "text": text}));
-    let calls = exchange
-        .answer
-        .tool_calls
-        .iter()
-        .enumerate()
-        .map(|(n, call)| {
-            json!({
-                "type": "tool_use",
-                "id": exchange.part_id("toolu_", n),
-                "name": call.name,
-                "input": call.arguments,
-            })
-        });
+    let text = exchange.text.iter().map(|text| json!({"type": "text", "text": text}));
+    let calls = exchange.answer.tool_calls.iter().enumerate().map(|(n, call)| {
+        json!({
+            "type": "tool_use",
+            "id": exchange.part_id("toolu_", n),
+            "name": call.name,
+            "input": call.arguments,
+        })
+    });
     text.chain(calls).collect()
 }
 
@@ -118,16 +103,12 @@ fn block_events(index: usize, mut block: Value) -> Vec<Value> {
         let text = block["text"].take();
         block["text"] = json!("");
         let pieces = deltas(text.as_str().unwrap_or_default()).into_iter();
-        pieces
-            .map(|piece| json!({"type": "text_delta", "text": piece}))
-            .collect()
+        pieces.map(|piece| json!({"type": "text_delta", "text": piece})).collect()
     } else {
         let input = block["input"].take().to_string();
         block["input"] = json!({});
         let pieces = deltas(&input).into_iter();
-        pieces
-            .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}))
-            .collect()
+        pieces.map(|piece| json!({"type": "input_json_delta", "partial_json": piece})).collect()
     };
     let start = json!({"type": "content_block_start", "index": index, "content_block": block});
     let mut events = vec![start];
@@ -141,11 +122,7 @@ fn block_events(index: usize, mut block: Value) -> Vec<Value> {
 }
 
 fn stop_reason(exchange: &Exchange<'_>) -> &'static str {
-    if exchange.answer.tool_calls.is_empty() {
-        "end_turn"
-    } else {
-        "tool_use"
-    }
+    if exchange.answer.tool_calls.is_empty() { "end_turn" } else { "tool_use" }
 }
 
 /// This vendor counts cached tokens beside `input_tokens`, not within.

@@ -16,14 +16,12 @@ impl Wire for Chat {
 
     fn entries(&self, body: &Value) -> Vec<Entry> {
         let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
-        let entries = messages
-            .iter()
-            .flat_map(|message| match message["role"].as_str() {
-                Some("user") => words_of(&message["content"]),
-                Some("tool" | "function") => vec![Entry::ToolResult(text_of(&message["content"]))],
-                Some("assistant") => vec![Entry::Model],
-                _ => Vec::new(),
-            });
+        let entries = messages.iter().flat_map(|message| match message["role"].as_str() {
+            Some("user") => words_of(&message["content"]),
+            Some("tool" | "function") => vec![Entry::ToolResult(text_of(&message["content"]))],
+            Some("assistant") => vec![Entry::Model],
+            _ => Vec::new(),
+        });
         entries.collect()
     }
 
@@ -75,9 +73,7 @@ impl Wire for Chat {
             }
         }
         let reason = finish_reason(exchange);
-        chunks.push(chunk(
-            json!([{"index": 0, "delta": {}, "finish_reason": reason}]),
-        ));
+        chunks.push(chunk(json!([{"index": 0, "delta": {}, "finish_reason": reason}])));
         if exchange.body["stream_options"]["include_usage"] == true {
             let mut last = chunk(json!([]));
             last["usage"] = usage(exchange.answer.usage);
@@ -94,11 +90,7 @@ impl Wire for Chat {
 }
 
 fn finish_reason(exchange: &Exchange<'_>) -> &'static str {
-    if exchange.answer.tool_calls.is_empty() {
-        "stop"
-    } else {
-        "tool_calls"
-    }
+    if exchange.answer.tool_calls.is_empty() { "stop" } else { "tool_calls" }
 }
 
 fn tool_calls(exchange: &Exchange<'_>) -> Vec<Value> {

@@ -68,10 +68,7 @@ pub(crate) fn event(name: Option<&str>, data: &Value) -> Bytes {
 /// Cuts a text as a model would send it: a client that keeps only one delta is found out.
 pub(crate) fn deltas(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
-    letters
-        .chunks(24)
-        .map(|piece| piece.iter().collect())
-        .collect()
+    letters.chunks(24).map(|piece| piece.iter().collect()).collect()
 }
 
 #[cfg(test)]
@@ -81,10 +78,7 @@ mod tests {
     #[test]
     fn a_format_is_known_behind_any_prefix() {
         let path = |path| of(path).map(|wire| wire.path());
-        assert_eq!(
-            path("/openai/deployments/d/chat/completions"),
-            Some("/chat/completions")
-        );
+        assert_eq!(path("/openai/deployments/d/chat/completions"), Some("/chat/completions"));
         assert_eq!(path("/v1/responses"), Some("/responses"));
         assert_eq!(path("/proxy/v1/messages"), Some("/v1/messages"));
         assert_eq!(path("/v1/embeddings"), None);
@@ -102,10 +96,6 @@ mod tests {
     fn every_file_is_in_the_list() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/wire");
         let files = std::fs::read_dir(folder).unwrap().count();
-        assert_eq!(
-            files - 1,
-            ALL.len(),
-            "a file of src/wire is missing in `ALL`"
-        );
+        assert_eq!(files - 1, ALL.len(), "a file of src/wire is missing in `ALL`");
     }
 }

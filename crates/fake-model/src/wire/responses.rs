@@ -88,9 +88,7 @@ fn items(exchange: &Exchange<'_>) -> Vec<Value> {
         })
     });
     let calls = exchange.answer.tool_calls.iter().enumerate();
-    message
-        .chain(calls.map(|(n, call)| call_item(exchange, n, call)))
-        .collect()
+    message.chain(calls.map(|(n, call)| call_item(exchange, n, call))).collect()
 }
 
 /// A tool that was offered as `custom` takes one plain text instead of JSON arguments.
@@ -162,11 +160,7 @@ fn message_events(index: usize, item: &Value) -> Vec<Value> {
     for piece in deltas(whole["text"].as_str().unwrap_or_default()) {
         events.push(place("response.output_text.delta", "delta", json!(piece)));
     }
-    events.push(place(
-        "response.output_text.done",
-        "text",
-        whole["text"].clone(),
-    ));
+    events.push(place("response.output_text.done", "text", whole["text"].clone()));
     events.push(place("response.content_part.done", "part", whole.clone()));
     events
 }
@@ -180,9 +174,7 @@ fn call_events(index: usize, item: &Value, stem: &str, field: &str) -> Vec<Value
     };
     let pieces = deltas(item[field].as_str().unwrap_or_default()).into_iter();
     let pieces = pieces.map(|piece| place("delta", "delta", json!(piece)));
-    pieces
-        .chain([place("done", field, item[field].clone())])
-        .collect()
+    pieces.chain([place("done", field, item[field].clone())]).collect()
 }
 
 fn usage(usage: Usage) -> Value {

@@ -18,9 +18,7 @@ pub struct Response {
 impl Client {
     pub fn connect(server: &FakeModel) -> Self {
         let stream = TcpStream::connect(server.address()).expect("a connection");
-        stream
-            .set_read_timeout(Some(Duration::from_secs(20)))
-            .expect("a timeout");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
         Self(BufReader::new(stream))
     }
 
@@ -46,11 +44,7 @@ impl Client {
             };
             headers.push((name.to_lowercase(), value.trim().to_owned()));
         }
-        let mut response = Response {
-            status,
-            headers,
-            body: String::new(),
-        };
+        let mut response = Response { status, headers, body: String::new() };
         response.body = match response.header("content-length") {
             Some(length) => self.text(length.parse().expect("a length"))?,
             None => self.chunks()?,
@@ -85,10 +79,7 @@ impl Client {
 
 impl Response {
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     pub fn json(&self) -> Value {

@@ -12,25 +12,12 @@ const WORDS: &str = "Let me read the notes before I answer that.";
 
 /// Words and a tool call first; then the result of the tool, quoted.
 fn server() -> FakeModel {
-    let usage = Usage {
-        input: 100,
-        cached: 40,
-        output: 20,
-        reasoning: 8,
-    };
+    let usage = Usage { input: 100, cached: 40, output: 20, reasoning: 8 };
     let call = Reply::text(WORDS).and_tool("Bash", json!({"command": "cat a-long-name.txt"}));
     FakeModel::start(
         Script::new()
-            .rule(
-                Rule::new(call.usage(usage))
-                    .when("notes")
-                    .unless_after_tool(),
-            )
-            .rule(
-                Rule::new(Reply::text("It says: {tool_result}"))
-                    .when("notes")
-                    .after_tool(),
-            ),
+            .rule(Rule::new(call.usage(usage)).when("notes").unless_after_tool())
+            .rule(Rule::new(Reply::text("It says: {tool_result}")).when("notes").after_tool()),
     )
 }
 
@@ -48,11 +35,7 @@ fn of_type<'a>(events: &'a [Value], kind: &str) -> impl Iterator<Item = &'a Valu
 
 #[test]
 fn chat_calls_a_tool_with_arguments_in_a_string() {
-    let reply = ask(
-        CHAT,
-        json!({"messages": [{"role": "user", "content": "notes"}]}),
-    )
-    .json();
+    let reply = ask(CHAT, json!({"messages": [{"role": "user", "content": "notes"}]})).json();
     let choice = &reply["choices"][0];
     assert_eq!(choice["finish_reason"], "tool_calls");
     assert_eq!(choice["message"]["content"], WORDS);
@@ -60,10 +43,7 @@ fn chat_calls_a_tool_with_arguments_in_a_string() {
     let same = json!({"name": "Bash", "arguments": r#"{"command":"cat a-long-name.txt"}"#});
     assert_eq!(function, &same);
     let usage = &reply["usage"];
-    assert_eq!(
-        [&usage["prompt_tokens"], &usage["completion_tokens"]],
-        [100, 20]
-    );
+    assert_eq!([&usage["prompt_tokens"], &usage["completion_tokens"]], [100, 20]);
     assert_eq!(usage["prompt_tokens_details"]["cached_tokens"], 40);
     assert_eq!(usage["completion_tokens_details"]["reasoning_tokens"], 8);
 }
@@ -104,14 +84,8 @@ fn responses_hold_messages_and_function_calls() {
     let reply = ask(RESPONSES, json!({"input": "notes"})).json();
     assert_eq!(reply["output"][0]["content"][0]["text"], WORDS);
     assert_eq!(reply["output"][1]["type"], "function_call");
-    assert_eq!(
-        reply["output"][1]["arguments"],
-        r#"{"command":"cat a-long-name.txt"}"#
-    );
-    assert_eq!(
-        reply["usage"]["output_tokens_details"]["reasoning_tokens"],
-        8
-    );
+    assert_eq!(reply["output"][1]["arguments"], r#"{"command":"cat a-long-name.txt"}"#);
+    assert_eq!(reply["usage"]["output_tokens_details"]["reasoning_tokens"], 8);
 }
 
 #[test]
@@ -136,10 +110,7 @@ fn responses_stream_every_item_in_pieces_and_whole() {
     let done: Vec<_> = of_type(&events, "response.output_item.done").collect();
     let last = events.last().unwrap();
     assert_eq!(last["type"], "response.completed");
-    assert_eq!(
-        last["response"]["output"],
-        json!([done[0]["item"], done[1]["item"]])
-    );
+    assert_eq!(last["response"]["output"], json!([done[0]["item"], done[1]["item"]]));
     assert_eq!(last["response"]["usage"]["input_tokens"], 100);
 }
 
@@ -156,13 +127,8 @@ fn a_custom_tool_is_called_with_plain_text() {
     ];
     for mut body in places {
         body["stream"] = json!(true);
-        let events = Client::connect(&server)
-            .post(RESPONSES, &body)
-            .unwrap()
-            .events();
-        let item = &of_type(&events, "response.output_item.done")
-            .next()
-            .unwrap()["item"];
+        let events = Client::connect(&server).post(RESPONSES, &body).unwrap().events();
+        let item = &of_type(&events, "response.output_item.done").next().unwrap()["item"];
         assert_eq!(item["type"], "custom_tool_call");
         assert_eq!(item["input"], "*** Begin Patch");
     }
@@ -174,15 +140,9 @@ fn messages_hold_text_and_tool_use_blocks() {
     let reply = ask(MESSAGES, body).json();
     assert_eq!(reply["stop_reason"], "tool_use");
     assert_eq!(reply["content"][0], json!({"type": "text", "text": WORDS}));
-    assert_eq!(
-        reply["content"][1]["input"],
-        json!({"command": "cat a-long-name.txt"})
-    );
+    assert_eq!(reply["content"][1]["input"], json!({"command": "cat a-long-name.txt"}));
     let usage = &reply["usage"];
-    assert_eq!(
-        [&usage["input_tokens"], &usage["cache_read_input_tokens"]],
-        [60, 40]
-    );
+    assert_eq!([&usage["input_tokens"], &usage["cache_read_input_tokens"]], [60, 40]);
 }
 
 #[test]
@@ -197,10 +157,7 @@ fn messages_answer_after_a_tool_and_a_loaded_skill() {
         {"role": "user", "content": result}
     ]);
     let reply = ask(MESSAGES, json!({"messages": messages})).json();
-    assert_eq!(
-        reply["content"],
-        json!([{"type": "text", "text": "It says: xyzzy"}])
-    );
+    assert_eq!(reply["content"], json!([{"type": "text", "text": "It says: xyzzy"}]));
     assert_eq!(reply["stop_reason"], "end_turn");
 }
 

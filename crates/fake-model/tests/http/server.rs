@@ -21,17 +21,12 @@ fn always(reply: Reply) -> FakeModel {
 
 #[test]
 fn a_status_carries_headers_and_gives_way_after_its_times() {
-    let limit = Reply::status(429)
-        .header("Retry-After", "2")
-        .body(json!({"error": "slow"}));
+    let limit = Reply::status(429).header("Retry-After", "2").body(json!({"error": "slow"}));
     let server = FakeModel::start(Script::new().rule(Rule::new(limit).times(2)));
     let mut client = Client::connect(&server);
     for _ in 0..2 {
         let reply = client.post(CHAT, &hello()).unwrap();
-        assert_eq!(
-            (reply.status, reply.header("retry-after")),
-            (429, Some("2"))
-        );
+        assert_eq!((reply.status, reply.header("retry-after")), (429, Some("2")));
         assert_eq!(reply.json(), json!({"error": "slow"}));
     }
     assert_eq!(client.post(CHAT, &hello()).unwrap().status, 200);
@@ -51,21 +46,13 @@ fn a_status_without_a_body_speaks_the_format() {
 fn close_ends_the_connection_without_an_answer() {
     let server = FakeModel::start(Script::new().rule(Rule::new(Reply::close()).times(1)));
     assert!(Client::connect(&server).post(CHAT, &hello()).is_err());
-    assert_eq!(
-        Client::connect(&server)
-            .post(CHAT, &hello())
-            .unwrap()
-            .status,
-        200
-    );
+    assert_eq!(Client::connect(&server).post(CHAT, &hello()).unwrap().status, 200);
     assert_eq!((server.requests().len(), server.connections()), (2, 2));
 }
 
 #[test]
 fn garbage_is_not_json() {
-    let reply = Client::connect(&always(Reply::garbage()))
-        .post(CHAT, &hello())
-        .unwrap();
+    let reply = Client::connect(&always(Reply::garbage())).post(CHAT, &hello()).unwrap();
     assert_eq!(reply.status, 200);
     assert!(serde_json::from_str::<Value>(&reply.body).is_err());
 }
@@ -75,31 +62,18 @@ fn requests_are_recorded_on_one_connection() {
     let server = FakeModel::start(Script::new());
     let mut client = Client::connect(&server);
     client.post("/v1/messages?beta=true", &hello()).unwrap();
-    let count = client
-        .post("/v1/messages/count_tokens", &hello())
-        .unwrap()
-        .json();
+    let count = client.post("/v1/messages/count_tokens", &hello()).unwrap().json();
     assert_eq!(count, json!({"input_tokens": 100}));
     let models = client.send("GET", "/v1/models?limit=1", "").unwrap().json();
     assert_eq!(models["data"][0]["id"], "fake-model");
     let requests = server.requests();
-    let paths: Vec<_> = requests
-        .iter()
-        .map(|request| request.path.as_str())
-        .collect();
+    let paths: Vec<_> = requests.iter().map(|request| request.path.as_str()).collect();
     assert_eq!(
         paths,
-        [
-            "/v1/messages?beta=true",
-            "/v1/messages/count_tokens",
-            "/v1/models?limit=1"
-        ]
+        ["/v1/messages?beta=true", "/v1/messages/count_tokens", "/v1/models?limit=1"]
     );
     assert_eq!(requests[0].header("x-api-key"), Some("k"));
-    assert_eq!(
-        (&requests[0].body, &requests[2].body),
-        (&hello(), &Value::Null)
-    );
+    assert_eq!((&requests[0].body, &requests[2].body), (&hello(), &Value::Null));
     assert_eq!(server.connections(), 1);
 }
 
@@ -138,10 +112,7 @@ fn a_dropped_server_frees_its_port() {
     }
     drop(server);
     assert!(waiting.join().unwrap(), "a request in flight is cut off");
-    let options = Options {
-        port,
-        keep: Keep::Nothing,
-    };
+    let options = Options { port, keep: Keep::Nothing };
     let again = FakeModel::start_with(Script::new(), options).unwrap();
     assert_eq!(again.address().port(), port);
     Client::connect(&again).post(CHAT, &hello()).unwrap();
@@ -171,22 +142,13 @@ fn many_connections_wait_at_the_same_time() {
     let server = FakeModel::start(Script::new().delay(Duration::from_millis(50)));
     let address = server.address();
     let started = Instant::now();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let clients: Vec<_> = (0..256)
-            .map(|_| tokio::spawn(ask_four_times(address)))
-            .collect();
+        let clients: Vec<_> = (0..256).map(|_| tokio::spawn(ask_four_times(address))).collect();
         for client in clients {
             client.await.unwrap();
         }
     });
     assert_eq!((server.connections(), server.requests().len()), (256, 1024));
-    assert!(
-        started.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }

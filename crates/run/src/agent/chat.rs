@@ -46,11 +46,7 @@ fn written(request: &Request<'_>, message: &Message) -> Result<Map, AttemptFault
     }
     let mut map = Map::new();
     map.insert("role", message.role.word());
-    let content = if has_calls && parts.is_empty() {
-        Value::Null
-    } else {
-        written_parts(parts)
-    };
+    let content = if has_calls && parts.is_empty() { Value::Null } else { written_parts(parts) };
     map.insert("content", content);
     if has_calls {
         let calls = message.tool_calls.iter().map(written_call);
@@ -107,11 +103,8 @@ fn content(message: &Map) -> Result<Vec<Block>, String> {
         Some(Value::List(parts)) => parts.iter().filter_map(part_text).collect(),
         Some(_) => return Err("`content` of the reply is neither text nor a list".to_owned()),
     };
-    let mut blocks: Vec<_> = texts
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .map(Block::Text)
-        .collect();
+    let mut blocks: Vec<_> =
+        texts.into_iter().filter(|text| !text.is_empty()).map(Block::Text).collect();
     if blocks.is_empty()
         && let Some(refusal) = message.get("refusal").and_then(Value::as_str)
     {
@@ -148,9 +141,7 @@ fn calls(message: &Map) -> Result<Vec<Call>, String> {
 fn call(call: &Value) -> Result<Call, String> {
     let call = call.as_map().ok_or("a tool call is not an object")?;
     // `custom` tools have the same shape under another key, with free text as input.
-    let function = ["function", "custom"]
-        .iter()
-        .find_map(|key| call.get(key)?.as_map());
+    let function = ["function", "custom"].iter().find_map(|key| call.get(key)?.as_map());
     let function = function.ok_or("a tool call has no `function`")?;
     let name = function.get("name").and_then(Value::as_str);
     let written = function.get("arguments").or_else(|| function.get("input"));
@@ -181,10 +172,7 @@ fn used(usage: &Map) -> Option<BilledTokens> {
     let output = count(usage, "completion_tokens")?;
     let details = usage.get("prompt_tokens_details").and_then(Value::as_map);
     let cached = details.and_then(|details| count(details, "cached_tokens"));
-    Some(BilledTokens {
-        tokens: tokens(input, output, cached.unwrap_or(0)),
-        cache_writes: 0,
-    })
+    Some(BilledTokens { tokens: tokens(input, output, cached.unwrap_or(0)), cache_writes: 0 })
 }
 
 /// The cost in USD, which some services report.
@@ -203,10 +191,7 @@ mod tests {
     use crate::agent::service::testing::{body, conversation, read, texts};
 
     fn message(message: &str) -> Result<WireReply, String> {
-        read(
-            &ChatCompletions,
-            &format!(r#"{{"choices":[{{"message":{message}}}]}}"#),
-        )
+        read(&ChatCompletions, &format!(r#"{{"choices":[{{"message":{message}}}]}}"#))
     }
 
     #[test]
@@ -280,10 +265,7 @@ mod tests {
             ("{}", "the reply has no `choices`"),
             (r#"{"choices":[]}"#, "the reply has no `choices`"),
             (r#"{"choices":"x"}"#, "the reply has no `choices`"),
-            (
-                r#"{"choices":[{"text":"a"}]}"#,
-                "the first of `choices` has no `message`",
-            ),
+            (r#"{"choices":[{"text":"a"}]}"#, "the first of `choices` has no `message`"),
             (
                 r#"{"choices":[{"message":{"content":7}}]}"#,
                 "`content` of the reply is neither text nor a list",
@@ -301,11 +283,7 @@ mod tests {
                 "a tool call has no name",
             ),
         ] {
-            assert_eq!(
-                read(&ChatCompletions, reply),
-                Err(reason.to_owned()),
-                "{reply}"
-            );
+            assert_eq!(read(&ChatCompletions, reply), Err(reason.to_owned()), "{reply}");
         }
     }
 

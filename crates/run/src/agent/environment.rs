@@ -15,11 +15,8 @@ pub(crate) const CWD: Field = Field::new(
     "working directory; default: the directory that paths of this file are relative to",
 );
 
-pub(crate) const ENV: Field = Field::new(
-    "env",
-    Shape::MapOf(&Shape::Text),
-    "environment variables to add",
-);
+pub(crate) const ENV: Field =
+    Field::new("env", Shape::MapOf(&Shape::Text), "environment variables to add");
 
 /// Names and values. Debug output shows only the names.
 #[derive(Clone, Default)]
@@ -39,12 +36,9 @@ impl Environment {
         written: &[(String, Secret)],
         connect: &ConnectContext<'_>,
     ) -> Result<Self, Diagnostic> {
-        let unset = defaults
-            .iter()
-            .filter(|(name, _)| (connect.variable)(name).is_none());
-        let mut all: Vec<_> = unset
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
+        let unset = defaults.iter().filter(|(name, _)| (connect.variable)(name).is_none());
+        let mut all: Vec<_> =
+            unset.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         for (name, value) in written {
             all.push((name.clone(), connect.text(&value.0)?));
         }

@@ -75,13 +75,7 @@ impl EventAgentOptions {
         let args = option::templates(options, "args");
         let cwd = option::path(options, "cwd");
         let env = option::secret_map(options, "env");
-        Ok(Self {
-            executable: executable?,
-            model: model?,
-            args: args?,
-            cwd: cwd?,
-            env: env?,
-        })
+        Ok(Self { executable: executable?, model: model?, args: args?, cwd: cwd?, env: env? })
     }
 
     /// `flags` come before `args`, so that `args` override them.

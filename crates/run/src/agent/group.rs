@@ -19,9 +19,7 @@ impl ProcessGroup {
 
     pub(crate) fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self {
-            leader: id.and_then(rustix::process::Pid::from_raw),
-        }
+        Self { leader: id.and_then(rustix::process::Pid::from_raw) }
     }
 
     fn signal(&self, signal: rustix::process::Signal) {

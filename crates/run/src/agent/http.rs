@@ -34,9 +34,7 @@ pub(crate) struct Endpoint {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint")
-            .field("host", &self.host())
-            .finish_non_exhaustive()
+        f.debug_struct("Endpoint").field("host", &self.host()).finish_non_exhaustive()
     }
 }
 
@@ -72,11 +70,7 @@ impl Endpoint {
         }
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Self {
-            url,
-            headers,
-            secrets,
-        }
+        Self { url, headers, secrets }
     }
 
     /// Adds a query parameter.
@@ -133,10 +127,7 @@ impl Endpoint {
         let timed_out = |_| Err(AttemptFault::timed_out(timeout));
         let result = exchange.await.unwrap_or_else(timed_out);
         match result {
-            Ok(body) => Ok(HttpReply {
-                body,
-                took: started.elapsed(),
-            }),
+            Ok(body) => Ok(HttpReply { body, took: started.elapsed() }),
             Err(mut fault) => {
                 fault.fault.message = self.redact(&fault.fault.message);
                 Err(fault)
@@ -148,14 +139,8 @@ impl Endpoint {
         // A missing local prerequisite will still be missing on a retry.
         let client =
             client(&self.url).map_err(|reason| self.unreachable(&reason).retry(Retry::Never))?;
-        let request = client
-            .post(self.url.clone())
-            .headers(self.headers.clone())
-            .body(body);
-        let response = request
-            .send()
-            .await
-            .map_err(|error| self.unreachable(&cause(&error)))?;
+        let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body);
+        let response = request.send().await.map_err(|error| self.unreachable(&cause(&error)))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let body = self.read(response).await?;
         if status.is_success() {
@@ -238,10 +223,9 @@ fn client(url: &Url) -> Result<&'static Client, String> {
     let way = Route::to(url);
     match CLIENTS[way as usize].get_or_init(|| build(way)) {
         Err(reason) => Err(reason.clone()),
-        Ok(SharedClient {
-            no_tls: Some(reason),
-            ..
-        }) if url.scheme() == "https" => Err(reason.clone()),
+        Ok(SharedClient { no_tls: Some(reason), .. }) if url.scheme() == "https" => {
+            Err(reason.clone())
+        }
         Ok(ready) => Ok(&ready.client),
     }
 }
@@ -258,10 +242,7 @@ fn build(way: Route) -> Result<SharedClient, String> {
             Err(error) => (without(), Some(cause(&error))),
         },
     };
-    Ok(SharedClient {
-        client: built.map_err(|error| cause(&error))?,
-        no_tls,
-    })
+    Ok(SharedClient { client: built.map_err(|error| cause(&error))?, no_tls })
 }
 
 fn builder(way: Route) -> reqwest::ClientBuilder {
@@ -322,14 +303,9 @@ mod tests {
     fn keys_are_not_shown() {
         let mut endpoint =
             Endpoint::new(address("http://u:hidden-word@h/v1?key=in-the-query", &[]).unwrap());
-        endpoint
-            .secret_header("Authorization", "Bearer ", "sk-very-secret\n")
-            .unwrap();
+        endpoint.secret_header("Authorization", "Bearer ", "sk-very-secret\n").unwrap();
         let shown = format!("{endpoint:?} {:?}", endpoint.headers);
-        assert!(
-            !shown.contains("very-secret") && !shown.contains("hidden-word"),
-            "{shown}"
-        );
+        assert!(!shown.contains("very-secret") && !shown.contains("hidden-word"), "{shown}");
         let text = endpoint.redact("bad key sk-very-secret of hidden-word in-the-query");
         assert_eq!(text, "bad key *** of *** ***");
     }

@@ -136,13 +136,8 @@ impl ErrorBody {
             Some(Value::List(items)) => items.first(),
             other => other.as_ref(),
         };
-        let message = value
-            .and_then(message_of)
-            .map_or_else(|| one_line(body), one_line);
-        Self {
-            message: cut(&message, EXCERPT),
-            words: value.map(words_of).unwrap_or_default(),
-        }
+        let message = value.and_then(message_of).map_or_else(|| one_line(body), one_line);
+        Self { message: cut(&message, EXCERPT), words: value.map(words_of).unwrap_or_default() }
     }
 
     /// Whether the account is exhausted, so that waiting does not help.
@@ -171,11 +166,7 @@ pub(crate) fn message_of(body: &Value) -> Option<&str> {
         Value::Map(error) => error.get("message").and_then(Value::as_str),
         other => other.as_str(),
     });
-    let flat = || {
-        ["message", "detail"]
-            .iter()
-            .find_map(|key| body.get(key)?.as_str())
-    };
+    let flat = || ["message", "detail"].iter().find_map(|key| body.get(key)?.as_str());
     nested.or_else(flat).filter(|text| !text.trim().is_empty())
 }
 
@@ -276,10 +267,7 @@ mod tests {
         let now = httpdate::parse_http_date("Sun, 15 Nov 2026 10:00:00 GMT").unwrap();
         let wait = |pairs: &[(&str, &str)]| retry_after(&headers(pairs), now);
         assert_eq!(wait(&[("retry-after", "7")]), Some(Duration::from_secs(7)));
-        assert_eq!(
-            wait(&[("retry-after", "0.5")]),
-            Some(Duration::from_millis(500))
-        );
+        assert_eq!(wait(&[("retry-after", "0.5")]), Some(Duration::from_millis(500)));
         let both = [("retry-after", "7"), ("retry-after-ms", "250")];
         assert_eq!(wait(&both), Some(Duration::from_millis(250)));
         let later = [("retry-after", "Sun, 15 Nov 2026 10:00:30 GMT")];

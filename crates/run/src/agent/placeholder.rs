@@ -124,10 +124,8 @@ mod tests {
             attempt: "2".to_owned(),
             ..PlaceholderValues::default()
         };
-        let argv: Vec<_> = argv
-            .iter()
-            .map(|one| split_placeholders(one, CommandSyntax::Program))
-            .collect();
+        let argv: Vec<_> =
+            argv.iter().map(|one| split_placeholders(one, CommandSyntax::Program)).collect();
         values.arguments(&argv)
     }
 
@@ -141,10 +139,7 @@ mod tests {
 
     #[test]
     fn files_alone_are_one_element_each() {
-        assert_eq!(
-            fill(&["{FILES}", "-f {FILES}", ""]),
-            ["/a b", "/c", "-f /a b /c", ""]
-        );
+        assert_eq!(fill(&["{FILES}", "-f {FILES}", ""]), ["/a b", "/c", "-f /a b /c", ""]);
     }
 
     #[test]

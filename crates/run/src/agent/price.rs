@@ -44,11 +44,7 @@ impl Rates {
     pub(crate) fn cost(&self, tokens: Tokens) -> f64 {
         let cached = tokens.cached.min(tokens.input);
         let fresh = tokens.input - cached;
-        let parts = [
-            (fresh, self.input),
-            (cached, self.cached),
-            (tokens.output, self.output),
-        ];
+        let parts = [(fresh, self.input), (cached, self.cached), (tokens.output, self.output)];
         let costs = parts.map(|(tokens, rate)| tokens as f64 * rate);
         costs.iter().sum::<f64>() / MILLION
     }
@@ -93,10 +89,7 @@ pub(crate) struct BilledTokens {
 
 impl From<Tokens> for BilledTokens {
     fn from(tokens: Tokens) -> Self {
-        Self {
-            tokens,
-            cache_writes: 0,
-        }
+        Self { tokens, cache_writes: 0 }
     }
 }
 
@@ -128,10 +121,7 @@ pub(crate) fn preload_table(rates: Option<&Rates>, prices: &PriceSource) {
 }
 
 fn listed(prices: &PriceSource, model: &str, used: BilledTokens) -> Option<f64> {
-    let BilledTokens {
-        tokens,
-        cache_writes,
-    } = used;
+    let BilledTokens { tokens, cache_writes } = used;
     let counts = [
         (UsageKey::INPUT_TOKENS, tokens.input),
         (UsageKey::CACHE_READ_TOKENS, tokens.cached),
@@ -161,11 +151,7 @@ mod tests {
     const OPENAI: &PriceSource = &PriceSource::Named("openai");
 
     fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
-        Tokens {
-            input,
-            output,
-            cached,
-        }
+        Tokens { input, output, cached }
     }
 
     fn near(cost: Option<f64>, expected: f64) -> bool {
@@ -174,11 +160,7 @@ mod tests {
 
     #[test]
     fn the_rates_of_the_target_come_first() {
-        let rates = Rates {
-            input: 2.0,
-            output: 10.0,
-            cached: 0.5,
-        };
+        let rates = Rates { input: 2.0, output: 10.0, cached: 0.5 };
         let found = cost(Some(&rates), OPENAI, "gpt-4o", tokens(300, 34, 60));
         assert!(near(found, (240.0 * 2.0 + 60.0 * 0.5 + 34.0 * 10.0) / 1e6));
         let none = cost(Some(&rates), OPENAI, "x", tokens(0, 0, 0));
@@ -188,10 +170,7 @@ mod tests {
     #[test]
     fn the_table_knows_public_models() {
         let found = cost(None, OPENAI, "gpt-4o", tokens(1000, 100, 400));
-        assert!(
-            near(found, (600.0 * 2.5 + 400.0 * 1.25 + 100.0 * 10.0) / 1e6),
-            "{found:?}"
-        );
+        assert!(near(found, (600.0 * 2.5 + 400.0 * 1.25 + 100.0 * 10.0) / 1e6), "{found:?}");
         let dated = cost(None, OPENAI, "gpt-4o-2024-08-06", tokens(1000, 0, 0));
         assert!(near(dated, 0.0025), "{dated:?}");
         let azure = PriceSource::Named("azure");
@@ -202,10 +181,7 @@ mod tests {
     #[test]
     fn writing_a_cache_costs_more() {
         let prices = PriceSource::at("https://api.anthropic.com/");
-        let used = BilledTokens {
-            tokens: tokens(1000, 10, 200),
-            cache_writes: 300,
-        };
+        let used = BilledTokens { tokens: tokens(1000, 10, 200), cache_writes: 300 };
         let found = cost(None, &prices, "claude-sonnet-4-5-20250929", used);
         let expected = (500.0 * 3.0 + 200.0 * 0.3 + 300.0 * 3.75 + 10.0 * 15.0) / 1e6;
         assert!(near(found, expected), "{found:?}");
@@ -215,16 +191,9 @@ mod tests {
     fn an_unknown_model_has_no_price() {
         let some = tokens(10, 10, 0);
         assert_eq!(cost(None, OPENAI, "no-such-model", some), None);
-        for own in [
-            "http://127.0.0.1:8080/v1",
-            "http://localhost:11434/v1",
-            "https://llm.corp/v1",
-        ] {
-            assert_eq!(
-                cost(None, &PriceSource::at(own), "gpt-4o", some),
-                None,
-                "{own}"
-            );
+        for own in ["http://127.0.0.1:8080/v1", "http://localhost:11434/v1", "https://llm.corp/v1"]
+        {
+            assert_eq!(cost(None, &PriceSource::at(own), "gpt-4o", some), None, "{own}");
         }
         assert_eq!(cost(None, OPENAI, "gpt-4o", tokens(0, 0, 0)), None);
     }
@@ -232,14 +201,8 @@ mod tests {
     #[test]
     fn an_address_is_kept_without_its_keys() {
         let prices = PriceSource::at("https://me:word@api.openai.com/v1?key=x");
-        assert_eq!(
-            prices,
-            PriceSource::At("https://api.openai.com/v1".to_owned())
-        );
+        assert_eq!(prices, PriceSource::At("https://api.openai.com/v1".to_owned()));
         assert!(cost(None, &prices, "gpt-4o", tokens(1, 1, 0)).is_some());
-        assert_eq!(
-            cost(None, &PriceSource::at("?"), "gpt-4o", tokens(1, 1, 0)),
-            None
-        );
+        assert_eq!(cost(None, &PriceSource::at("?"), "gpt-4o", tokens(1, 1, 0)), None);
     }
 }

@@ -85,11 +85,7 @@ pub(crate) async fn run(spec: &ProcessSpec<'_>) -> Result<ProcessOutput, Attempt
     let reason = match timeout(spec.timeout, finish(&mut child, &group, &mut pipes)).await {
         Ok(Ok(status)) => {
             group.release();
-            return Ok(ProcessOutput {
-                stdout: pipes.out,
-                stderr: pipes.tail.text(),
-                status,
-            });
+            return Ok(ProcessOutput { stdout: pipes.out, stderr: pipes.tail.text(), status });
         }
         Ok(Err(reason)) => reason,
         Err(_) => StopReason::Timeout,
@@ -262,15 +258,7 @@ impl<'a> Pipes<'a> {
 
     /// Copies until all pipes are closed. Can be dropped and called again without losing data.
     async fn pump(&mut self) -> Result<(), StopReason> {
-        let Self {
-            stdin,
-            stdout,
-            stderr,
-            input,
-            out,
-            tail,
-            limit,
-        } = self;
+        let Self { stdin, stdout, stderr, input, out, tail, limit } = self;
         while stdin.is_some() || stdout.is_some() || stderr.is_some() {
             tokio::select! {
                 written = write(stdin, input), if stdin.is_some() => {
@@ -452,11 +440,8 @@ mod tests {
         let text = "0123456789abcde\n".repeat(100_000);
         let (place, args) = (Place::new(), words(&["/dev/stderr"]));
         let cwd = place.path();
-        let spec = ProcessSpec {
-            program: "tee",
-            stdin: Some(text.as_bytes()),
-            ..spec(&args, &cwd)
-        };
+        let spec =
+            ProcessSpec { program: "tee", stdin: Some(text.as_bytes()), ..spec(&args, &cwd) };
         let ended = run(&spec).await.unwrap();
         assert!(ended.stdout == text.as_bytes());
         let end = &text[text.len() - STDERR_CHARS..];
@@ -469,10 +454,7 @@ mod tests {
         let text = vec![b'x'; 1024 * 1024];
         let (place, args) = (Place::new(), words(&["-c", "echo done"]));
         let cwd = place.path();
-        let spec = ProcessSpec {
-            stdin: Some(&text),
-            ..spec(&args, &cwd)
-        };
+        let spec = ProcessSpec { stdin: Some(&text), ..spec(&args, &cwd) };
         assert_eq!(run(&spec).await.unwrap().stdout, b"done\n");
     }
 
@@ -486,10 +468,7 @@ mod tests {
     #[tokio::test]
     async fn signals_are_named() {
         let ended = Place::new().run("kill -9 $$", |_| {}).await.unwrap();
-        assert_eq!(
-            describe(ended.status).as_deref(),
-            Some("killed by signal 9")
-        );
+        assert_eq!(describe(ended.status).as_deref(), Some("killed by signal 9"));
     }
 
     #[tokio::test]
@@ -559,10 +538,7 @@ mod tests {
         let place = Place::new();
         let below = "trap 'echo bye > asked; exit 0' TERM; echo $$ > ready; \
                      while :; do sleep 0.01; done";
-        let line = format!(
-            "sh -c \"{}\" >/dev/null 2>&1 & wait",
-            below.replace('$', "\\$")
-        );
+        let line = format!("sh -c \"{}\" >/dev/null 2>&1 & wait", below.replace('$', "\\$"));
         place.run_out(&line, LONG).await;
         place.wait_for_end_of("ready").await;
         assert_eq!(place.read("asked"), "bye\n");
@@ -631,12 +607,8 @@ mod tests {
         let args = words(&["-c", "printf %s \"$EVALRIG_A${HOME-none}\""]);
         let place = Place::new();
         let cwd = place.path();
-        let spec = ProcessSpec {
-            env: &env,
-            without: &["HOME"],
-            stdin: Some(b""),
-            ..spec(&args, &cwd)
-        };
+        let spec =
+            ProcessSpec { env: &env, without: &["HOME"], stdin: Some(b""), ..spec(&args, &cwd) };
         assert_eq!(run(&spec).await.unwrap().stdout, b"a\nbnone");
     }
 }

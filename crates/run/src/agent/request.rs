@@ -85,10 +85,7 @@ pub struct AttemptFault {
 
 impl AttemptFault {
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self {
-            fault: Fault::new(Stage::Target, kind, message),
-            retry: Retry::Never,
-        }
+        Self { fault: Fault::new(Stage::Target, kind, message), retry: Retry::Never }
     }
 
     pub(crate) fn timed_out(timeout: Duration) -> Self {
@@ -104,9 +101,6 @@ impl AttemptFault {
 
 impl From<Fault> for AttemptFault {
     fn from(fault: Fault) -> Self {
-        Self {
-            fault,
-            retry: Retry::Never,
-        }
+        Self { fault, retry: Retry::Never }
     }
 }

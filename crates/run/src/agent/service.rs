@@ -100,10 +100,7 @@ impl<W: Wire> HttpAgent<W> {
         let Value::Map(map) = &value else {
             return Err("the reply is not a JSON object".to_owned());
         };
-        let reply = self
-            .wire
-            .read(map)
-            .map_err(|reason| reported(&value).unwrap_or(reason))?;
+        let reply = self.wire.read(map).map_err(|reason| reported(&value).unwrap_or(reason))?;
         let model = map.get("model").and_then(Value::as_str);
         let model = model.filter(|model| !model.is_empty());
         let cost_usd = reply.cost_usd.or_else(|| self.cost(model, reply.used?));
@@ -131,11 +128,7 @@ impl<W: Wire> Agent for HttpAgent<W> {
     fn quote(&self) -> Quote {
         const MANY: u64 = 1_000_000;
         let price = |input, output| {
-            let tokens = Tokens {
-                input,
-                output,
-                cached: 0,
-            };
+            let tokens = Tokens { input, output, cached: 0 };
             let used = BilledTokens::from(tokens);
             Some(cost(self.rates.as_ref(), &self.prices, &self.model, used)? / MANY as f64)
         };
@@ -189,11 +182,7 @@ pub(crate) fn count(usage: &Map, key: &str) -> Option<u64> {
 
 /// Token counts; cached tokens are part of the input.
 pub(crate) fn tokens(input: u64, output: u64, cached: u64) -> Tokens {
-    Tokens {
-        input,
-        output,
-        cached: cached.min(input),
-    }
+    Tokens { input, output, cached: cached.min(input) }
 }
 
 /// The options of every service.
@@ -214,12 +203,7 @@ impl ServiceOptions {
         let api_key = option::api_key(options, variable);
         let model = option::required_template(options, "model");
         let base_url = base_url?;
-        Ok(Self {
-            is_key_required: base_url.is_none(),
-            base_url,
-            api_key: api_key?,
-            model: model?,
-        })
+        Ok(Self { is_key_required: base_url.is_none(), base_url, api_key: api_key?, model: model? })
     }
 
     pub(crate) fn base_url(

@@ -22,10 +22,7 @@ pub(crate) struct ShellScript {
 }
 
 pub(crate) fn script(pieces: &[CommandPart], values: &PlaceholderValues) -> ShellScript {
-    let mut script = ShellScript {
-        text: String::new(),
-        variables: Vec::new(),
-    };
+    let mut script = ShellScript { text: String::new(), variables: Vec::new() };
     let mut quoting = QuoteTracker::default();
     for piece in pieces {
         match piece {
@@ -200,14 +197,8 @@ mod tests {
         ] {
             assert_eq!(run(command), HOSTILE, "{command}");
         }
-        assert_eq!(
-            run("printf '<%s>' --id={TEST_ID} x"),
-            "<--id=t'; echo no; '><x>"
-        );
-        assert_eq!(
-            run("printf '<%s>' \"a {TEST_ID} b\""),
-            "<a t'; echo no; ' b>"
-        );
+        assert_eq!(run("printf '<%s>' --id={TEST_ID} x"), "<--id=t'; echo no; '><x>");
+        assert_eq!(run("printf '<%s>' \"a {TEST_ID} b\""), "<a t'; echo no; ' b>");
     }
 
     #[test]
@@ -228,10 +219,7 @@ mod tests {
             "echo `printf '%s' \"{PROMPT}\"`",
         ] {
             let shown = run(command);
-            assert!(
-                !shown.lines().any(|line| line.trim() == "no"),
-                "{command}: {shown}"
-            );
+            assert!(!shown.lines().any(|line| line.trim() == "no"), "{command}: {shown}");
             assert!(!shown.starts_with("a'b\"cno"), "{command}: {shown}");
         }
     }

@@ -13,11 +13,7 @@ use super::request::{AttemptFault, Purpose, Request};
 /// The whole input as one text.
 pub(crate) fn prompt(request: &Request<'_>, files: FilesMode) -> Result<String, AttemptFault> {
     let image_path = |data: &str| image_file(request, data);
-    let rendering = Rendering {
-        attachments: files,
-        files: request.files,
-        image_path: &image_path,
-    };
+    let rendering = Rendering { attachments: files, files: request.files, image_path: &image_path };
     Ok(rendering.prompt(request.messages)?)
 }
 

@@ -65,12 +65,7 @@ impl FileDraft {
     /// The directory of `path` must exist.
     pub fn create(path: &Utf8Path) -> io::Result<Self> {
         let (temporary, file) = create_beside(path)?;
-        let draft = Self {
-            path: path.to_owned(),
-            temporary,
-            file,
-            is_placed: false,
-        };
+        let draft = Self { path: path.to_owned(), temporary, file, is_placed: false };
         if let Ok(replaced) = fs::metadata(path) {
             draft.file.set_permissions(replaced.permissions())?;
         }
@@ -174,11 +169,7 @@ pub fn sync_parent(path: &Utf8Path) -> io::Result<()> {
 
 pub fn sync_directory(directory: &Utf8Path) -> io::Result<()> {
     // Other systems cannot open directories.
-    if cfg!(unix) {
-        File::open(directory)?.sync_all()
-    } else {
-        Ok(())
-    }
+    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -194,11 +185,7 @@ mod tests {
     fn a_file_is_replaced_and_no_draft_is_left() {
         with_directory(|directory| {
             let path = directory.join("a.yaml");
-            for durability in [
-                Durability::Unsynced,
-                Durability::Contents,
-                Durability::Durable,
-            ] {
+            for durability in [Durability::Unsynced, Durability::Contents, Durability::Durable] {
                 let text = format!("{durability:?}");
                 replace(&path, text.as_bytes(), durability).unwrap();
                 assert_eq!(fs::read_to_string(&path).unwrap(), text);

@@ -104,11 +104,7 @@ impl<'a> CaseWork<'a> {
         if let Some(skip) = &self.test().skip {
             return self.rows().skipped(skip.reason.as_deref());
         }
-        let fault = Fault::new(
-            Stage::Target,
-            FaultKind::Limit,
-            format!("not run: {reason}"),
-        );
+        let fault = Fault::new(Stage::Target, FaultKind::Limit, format!("not run: {reason}"));
         self.rows().failed(&fault, 0)
     }
 
@@ -129,9 +125,7 @@ impl<'a> CaseWork<'a> {
         let mut is_kept = !is_new;
         let (grades, usage) = self.grade(&answered, &mut is_kept, &scratch).await;
         let transcript = &answered.transcript;
-        let row = self
-            .rows()
-            .graded(transcript, answered.attempts, &grades, usage);
+        let row = self.rows().graded(transcript, answered.attempts, &grades, usage);
         let recording = self.job.options.recording.as_ref();
         let logging = recording.map(|recording| PendingRunLog {
             answer: self.keep_answer(&answered, &mut is_kept),
@@ -166,11 +160,7 @@ impl<'a> CaseWork<'a> {
 
     /// The answer of an interrupted run. Most runs have none, so the key is built only if needed.
     fn earlier(&self) -> Option<&'a UngradedAnswer> {
-        if self.job.answered.is_empty() {
-            None
-        } else {
-            self.job.answered.get(&self.key())
-        }
+        if self.job.answered.is_empty() { None } else { self.job.answered.get(&self.key()) }
     }
 
     async fn ask_target(&self, scratch: &CaseScratch<'_>) -> Result<UngradedAnswer, (Fault, u32)> {
@@ -196,10 +186,7 @@ impl<'a> CaseWork<'a> {
         };
         let (asked, attempts) = self.ask(connected, &request).await;
         match asked {
-            Ok(transcript) => Ok(UngradedAnswer {
-                transcript,
-                attempts,
-            }),
+            Ok(transcript) => Ok(UngradedAnswer { transcript, attempts }),
             Err(fault) => Err((fault, attempts)),
         }
     }
@@ -225,9 +212,7 @@ impl<'a> CaseWork<'a> {
                 seconds: again.wait.as_secs_f64(),
             });
         };
-        connected
-            .ask(request, self.job.options.retries, &again)
-            .await
+        connected.ask(request, self.job.options.retries, &again).await
     }
 
     /// Grades in rounds; each round answers the questions of the previous one.
@@ -245,10 +230,8 @@ impl<'a> CaseWork<'a> {
             transcript: &answered.transcript,
             files: &Disk,
         };
-        let options = GradingOptions {
-            pass: suite.thresholds.pass,
-            judging: self.job.options.judging,
-        };
+        let options =
+            GradingOptions { pass: suite.thresholds.pass, judging: self.job.options.judging };
         let mut answers = Answers::default();
         let mut judged = JudgeCalls::default();
         loop {
@@ -259,10 +242,7 @@ impl<'a> CaseWork<'a> {
             // The answer may have cost money, so it is stored before judges are called.
             self.shared.wait(self.keep_answer(answered, is_kept)).await;
             let calls: Vec<usize> = asks.iter().map(|ask| judged.call_of(ask)).collect();
-            let given = asks
-                .iter()
-                .zip(calls)
-                .map(|(ask, call)| self.answer(ask, call, scratch));
+            let given = asks.iter().zip(calls).map(|(ask, call)| self.answer(ask, call, scratch));
             for (ask, (answer, used)) in asks.iter().zip(join_all(given).await) {
                 judged.add(used);
                 answers.insert(ask.key.clone(), answer);
@@ -337,10 +317,7 @@ impl<'a> CaseWork<'a> {
                 (Answer::Judge(transcript.answer), Some(used))
             }
             Err(fault) => {
-                let unknown = JudgeUsage {
-                    calls: 1,
-                    ..JudgeUsage::default()
-                };
+                let unknown = JudgeUsage { calls: 1, ..JudgeUsage::default() };
                 (Answer::Failed(fault), (attempts > 0).then_some(unknown))
             }
         }
@@ -388,17 +365,12 @@ struct CaseScratch<'a> {
 
 impl<'a> CaseScratch<'a> {
     fn new(work: &CaseWork<'a>) -> Self {
-        Self {
-            shared: &work.job.options.scratch,
-            own: OnceLock::new(),
-            number: work.number,
-        }
+        Self { shared: &work.job.options.scratch, own: OnceLock::new(), number: work.number }
     }
 
     fn of(&self, connected: &ConnectedTarget) -> &Utf8Path {
         if connected.is_process() {
-            self.own
-                .get_or_init(|| self.shared.join(self.number.to_string()))
+            self.own.get_or_init(|| self.shared.join(self.number.to_string()))
         } else {
             self.shared
         }

@@ -109,16 +109,10 @@ impl ConnectedTarget {
             Some(slots) => slots.acquire().await.ok(),
             None => None,
         };
-        let request = Request {
-            attachments: self.attachments,
-            ..*request
-        };
+        let request = Request { attachments: self.attachments, ..*request };
         let retries = retries.unwrap_or(self.retries);
         let (asked, attempts) = retry::attempts(&*self.agent, &request, retries, again).await;
-        (
-            asked.map(|transcript| self.complete_transcript(transcript)),
-            attempts,
-        )
+        (asked.map(|transcript| self.complete_transcript(transcript)), attempts)
     }
 
     /// Adds the model and the cost from the target's settings if the agent does not report them.

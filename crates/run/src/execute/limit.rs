@@ -40,11 +40,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     pub(crate) fn new(budget_usd: Option<f64>, max_errors: Option<u64>) -> Self {
-        Self {
-            budget_usd,
-            max_errors,
-            spent: Mutex::default(),
-        }
+        Self { budget_usd, max_errors, spent: Mutex::default() }
     }
 
     /// Counts a case. Returns the reason to stop when this case reaches a limit first.
@@ -66,9 +62,7 @@ impl Limits {
     /// With a budget: a warning about the first case whose cost is unknown.
     pub(crate) fn unknown_cost_warning(&self, row: &Row) -> Option<String> {
         self.budget_usd?;
-        let is_judged = row
-            .judge_usage
-            .is_some_and(|usage| usage.cost_usd.is_none());
+        let is_judged = row.judge_usage.is_some_and(|usage| usage.cost_usd.is_none());
         let is_unknown = row.attempts > 0 && (row.cost_usd.is_none() || is_judged);
         let mut spent = locked(&self.spent);
         if !is_unknown || std::mem::replace(&mut spent.has_warned, true) {

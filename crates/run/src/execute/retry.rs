@@ -35,10 +35,7 @@ pub struct Backoff {
 
 impl Backoff {
     pub fn new(seed: u64) -> Self {
-        Self {
-            random: SplitMix64::new(seed),
-            due: FIRST,
-        }
+        Self { random: SplitMix64::new(seed), due: FIRST }
     }
 
     /// Seeded by test, trial, purpose and call, so that a judge waits differently than its case.
@@ -82,10 +79,7 @@ pub async fn attempts(
     let mut backoff = Backoff::of(request);
     let mut attempt = 1;
     loop {
-        let this = Request {
-            attempt,
-            ..*request
-        };
+        let this = Request { attempt, ..*request };
         let begun = Instant::now();
         let failure = match agent.answer(&this).await {
             Ok(mut transcript) => {
@@ -111,11 +105,7 @@ pub async fn attempts(
             fault.message.push_str(&too_long(asked.unwrap_or_default()));
             return (Err(fault), attempt);
         };
-        on_retry(Retrying {
-            attempt,
-            fault: &fault,
-            wait,
-        });
+        on_retry(Retrying { attempt, fault: &fault, wait });
         tokio::time::sleep(wait).await;
         attempt += 1;
     }

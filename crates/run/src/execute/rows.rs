@@ -39,11 +39,7 @@ impl RowMaker<'_> {
 
     /// The target did not answer.
     pub(super) fn failed(&self, fault: &Fault, attempts: u32) -> Row {
-        Row {
-            attempts,
-            error: Some(row_error(fault)),
-            ..self.row(Outcome::Errored)
-        }
+        Row { attempts, error: Some(row_error(fault)), ..self.row(Outcome::Errored) }
     }
 
     /// The target answered. `grades` is empty when there is nothing to grade.
@@ -119,10 +115,7 @@ impl RowMaker<'_> {
         let sources = &self.job.sources;
         let path = sources.get(span.source).path();
         let shown = path.strip_prefix(&self.job.root).unwrap_or(path);
-        SourcePlace {
-            file: shown.as_str().replace('\\', "/"),
-            line: sources.line(span),
-        }
+        SourcePlace { file: shown.as_str().replace('\\', "/"), line: sources.line(span) }
     }
 
     fn result(&self, grade: &AssertionGrade) -> EvaluatorResult {
@@ -171,11 +164,7 @@ impl RowMaker<'_> {
 
 /// Why a case without a fault has no verdict.
 fn ungraded(kind: &str, message: &str) -> RowError {
-    RowError {
-        stage: "skip".to_owned(),
-        kind: kind.to_owned(),
-        message: message.to_owned(),
-    }
+    RowError { stage: "skip".to_owned(), kind: kind.to_owned(), message: message.to_owned() }
 }
 
 fn row_error(fault: &Fault) -> RowError {

@@ -81,11 +81,7 @@ impl RunShared {
     fn write(&self, sink: Arc<dyn RowSink>, case: usize, row: Row) {
         let written = sink.write(row);
         if let Some(rows) = &*locked(&self.rows) {
-            let _ = rows.send(PendingRow {
-                sink,
-                case,
-                written,
-            });
+            let _ = rows.send(PendingRow { sink, case, written });
         }
     }
 
@@ -118,12 +114,7 @@ impl RunShared {
     /// Reports rows once they are on disk.
     async fn settle_task(&self, mut rows: UnboundedReceiver<PendingRow>) {
         let _lifted = self.backlog.lift_on_drop();
-        while let Some(PendingRow {
-            sink,
-            case,
-            written,
-        }) = rows.recv().await
-        {
+        while let Some(PendingRow { sink, case, written }) = rows.recv().await {
             let WrittenRow { row, durable } = written;
             match durable.await {
                 Ok(()) => {
@@ -263,21 +254,14 @@ fn queues(job: &Job) -> Vec<(QueueKey, Queue)> {
                 Some(connected) => Arc::as_ptr(connected) as usize,
                 None => 0,
             };
-            let cursor = ChainCursor {
-                suite,
-                chain,
-                first,
-                done: 0,
-            };
+            let cursor = ChainCursor { suite, chain, first, done: 0 };
             let queue = queues.entry((key, target.clone())).or_default();
             queue.push_back(cursor);
             first += cases.len();
         }
     }
     let queues = queues.into_iter();
-    queues
-        .map(|(key, chains)| (key, Arc::new(Mutex::new(chains))))
-        .collect()
+    queues.map(|(key, chains)| (key, Arc::new(Mutex::new(chains)))).collect()
 }
 
 /// Address of the connected target, and the name that cases use for it.
@@ -288,11 +272,8 @@ fn worker_count(job: &Job, key: &QueueKey, chains: usize) -> usize {
     let mut targets = suites.filter_map(|suite| suite.job.target(&key.1));
     let connected = targets.find(|target| Arc::as_ptr(target) as usize == key.0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let usual = if connected.is_some_and(|target| target.is_process()) {
-        cores
-    } else {
-        cores * PER_CORE
-    };
+    let usual =
+        if connected.is_some_and(|target| target.is_process()) { cores } else { cores * PER_CORE };
     let most = connected.and_then(|target| target.max_concurrency);
     let wanted = job.options.workers.unwrap_or(usual);
     wanted.min(most.unwrap_or(usize::MAX)).min(chains).max(1)
@@ -330,10 +311,7 @@ impl Worker {
                 return;
             }
             let work = work_of(&self.job, &self.shared, cursor);
-            self.shared.tell(Event::Started {
-                case: work.number,
-                label: work.label(),
-            });
+            self.shared.tell(Event::Started { case: work.number, label: work.label() });
             let done = work.run().await;
             self.shared.done(work, done);
             cursor.done += 1;

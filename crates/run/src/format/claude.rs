@@ -73,10 +73,7 @@ impl EventReader for ClaudeReader {
     fn finish(self: Box<Self>) -> EventSession {
         let (ending, figures) = self.ending();
         let mut conversation = self.conversation;
-        let result_text = self
-            .result
-            .as_ref()
-            .and_then(|result| text(result, "result"));
+        let result_text = self.result.as_ref().and_then(|result| text(result, "result"));
         if let Some(result_text) = result_text.filter(|text| !text.trim().is_empty()) {
             let is_new = match ending {
                 // The text of an error is not an answer, unless it is all there is.
@@ -197,16 +194,10 @@ impl ClaudeReader {
 
     fn ending(&self) -> (Ending, Figures) {
         let Some(result) = &self.result else {
-            let ending = Ending::Unfinished {
-                message: "the output has no `result` event",
-                complaint: None,
-            };
+            let ending =
+                Ending::Unfinished { message: "the output has no `result` event", complaint: None };
             let used = self.usage.values().copied().reduce(Tokens::plus);
-            let figures = Figures {
-                tokens: used,
-                cost_usd: self.session_cost,
-                duration_ms: None,
-            };
+            let figures = Figures { tokens: used, cost_usd: self.session_cost, duration_ms: None };
             return (ending, figures);
         };
         let (figures, fault) = match Figures::of(result) {
@@ -242,10 +233,8 @@ fn result_of(content: Option<&Value>) -> Value {
             Some(other) => other.clone(),
         };
     };
-    let texts: Option<Vec<&str>> = blocks
-        .iter()
-        .map(|block| block.as_map()?.get("text")?.as_str())
-        .collect();
+    let texts: Option<Vec<&str>> =
+        blocks.iter().map(|block| block.as_map()?.get("text")?.as_str()).collect();
     match texts {
         Some(texts) => Value::String(texts.join("\n")),
         None => Value::List(blocks.clone()),
@@ -311,19 +300,11 @@ fn all_tokens(result: &Map) -> Result<Option<Tokens>, String> {
 /// Keys of fresh input, output, cache reads and cache writes.
 type UsageKeys = [&'static str; 4];
 
-const USAGE: UsageKeys = [
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-];
+const USAGE: UsageKeys =
+    ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
 
-const MODEL_USAGE: UsageKeys = [
-    "inputTokens",
-    "outputTokens",
-    "cacheReadInputTokens",
-    "cacheCreationInputTokens",
-];
+const MODEL_USAGE: UsageKeys =
+    ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
 
 /// Input tokens include cache reads and writes (spec 9.3).
 fn tokens(usage: &Map, keys: &UsageKeys) -> Result<Option<Tokens>, String> {
@@ -392,11 +373,7 @@ mod tests {
                 r#"{"type":"tool_use","id":"t2","name":"Skill","input":null}"#,
                 "05.400",
             ),
-            outcome(
-                "t2",
-                r#"[{"type":"text","text":"x"},{"type":"text","text":"y"}]"#,
-                "04.000",
-            ),
+            outcome("t2", r#"[{"type":"text","text":"x"},{"type":"text","text":"y"}]"#, "04.000"),
             assistant("b", r#"{"type":"text","text":"All done."}"#, "06.000"),
             RESULT.to_owned(),
             String::new(),
@@ -530,27 +507,12 @@ mod tests {
             r#"{"type":"cost-state","totalCostUSD":0.25}"#,
         ];
         let session = FORMAT.read_session(lines.join("\n").as_bytes());
-        let texts: Vec<_> = session
-            .messages()
-            .iter()
-            .filter_map(|one| one.text())
-            .collect();
+        let texts: Vec<_> = session.messages().iter().filter_map(|one| one.text()).collect();
         assert_eq!(texts, ["Hi", "Hello"]);
         assert_eq!(session.tokens.map(Tokens::total), Some(6));
-        assert_eq!(
-            (session.cost_usd, session.cwd.as_deref()),
-            (Some(0.25), Some("/p"))
-        );
-        let transcript = good(&[
-            lines[0],
-            lines[4],
-            RESULT.replace("All done.", "Hello").as_str(),
-        ]);
-        assert_eq!(
-            transcript.messages.len(),
-            1,
-            "the question is not part of the answer"
-        );
+        assert_eq!((session.cost_usd, session.cwd.as_deref()), (Some(0.25), Some("/p")));
+        let transcript = good(&[lines[0], lines[4], RESULT.replace("All done.", "Hello").as_str()]);
+        assert_eq!(transcript.messages.len(), 1, "the question is not part of the answer");
     }
 
     #[test]

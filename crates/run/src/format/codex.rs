@@ -99,8 +99,7 @@ impl CodexReader {
     fn read_item(&mut self, item: &Map) {
         let kind = text(item, "type").unwrap_or_default();
         if kind == "agent_message" {
-            self.conversation
-                .say(text(item, "text").unwrap_or_default());
+            self.conversation.say(text(item, "text").unwrap_or_default());
             return;
         }
         let Some((_, outputs)) = TOOLS.iter().find(|(tool, _)| *tool == kind) else {
@@ -120,13 +119,8 @@ impl CodexReader {
     fn add_call(&mut self, id: Option<&str>, tool: &str, args: Value) -> String {
         self.calls += 1;
         let id = id.map_or_else(|| format!("call_{}", self.calls), str::to_owned);
-        let call = Call {
-            id: id.clone(),
-            tool: tool.to_owned(),
-            args,
-            output: None,
-            duration_ms: None,
-        };
+        let call =
+            Call { id: id.clone(), tool: tool.to_owned(), args, output: None, duration_ms: None };
         let message = self.conversation.open();
         self.conversation.add_call(message, call);
         id
@@ -269,10 +263,7 @@ mod tests {
         );
         let tokens = read.tokens.unwrap();
         assert_eq!((tokens.input, tokens.output, tokens.cached), (50, 7, 20));
-        assert_eq!(
-            (read.cost_usd, read.duration_ms, read.model),
-            (None, None, None)
-        );
+        assert_eq!((read.cost_usd, read.duration_ms, read.model), (None, None, None));
     }
 
     #[test]
@@ -283,10 +274,7 @@ mod tests {
             (true, "the agent ended with an error: status 401".to_owned())
         );
         let line = r#"{"type":"turn.failed","error":null}"#;
-        assert_eq!(
-            failed(&[line]).1,
-            "the agent ended with an error: no reason given"
-        );
+        assert_eq!(failed(&[line]).1, "the agent ended with an error: no reason given");
     }
 
     #[test]
@@ -296,10 +284,7 @@ mod tests {
         let line = r#"{"type":"error","message":"waiting for network"}"#;
         let message = format!("{none}: waiting for network");
         assert_eq!(failed(&[line, &END[..40]]), (false, message));
-        assert_eq!(
-            failed(&["{\"type\""]),
-            (false, format!("{none}: {{\"type\""))
-        );
+        assert_eq!(failed(&["{\"type\""]), (false, format!("{none}: {{\"type\"")));
     }
 
     #[test]

@@ -45,8 +45,7 @@ impl Conversation {
 
     /// Starts an assistant message and gives its index.
     pub(super) fn open(&mut self) -> usize {
-        self.messages
-            .push(Message::new(Role::Assistant, Vec::new()));
+        self.messages.push(Message::new(Role::Assistant, Vec::new()));
         self.messages.len() - 1
     }
 
@@ -234,10 +233,7 @@ fn block(value: &Value) -> Block {
 
 /// A file that an answer mentions is not an attachment, so it has no path.
 fn file(value: &str) -> FileRef {
-    FileRef {
-        value: value.to_owned(),
-        path: None,
-    }
+    FileRef { value: value.to_owned(), path: None }
 }
 
 /// The output in a tool message: a lone JSON block, else text.
@@ -258,12 +254,10 @@ fn plain_text(output: &Value) -> String {
         Value::List(blocks) if blocks.iter().any(is_image) => {
             let rest = blocks.iter().filter(|block| !is_image(block));
             let texts =
-                rest.map(
-                    |block| match block.as_map().and_then(|block| block.get("text")) {
-                        Some(Value::String(text)) => text.clone(),
-                        _ => block.to_json(JsonStyle::Compact),
-                    },
-                );
+                rest.map(|block| match block.as_map().and_then(|block| block.get("text")) {
+                    Some(Value::String(text)) => text.clone(),
+                    _ => block.to_json(JsonStyle::Compact),
+                });
             texts.collect::<Vec<_>>().join("\n")
         }
         Value::String(text) => text.clone(),

@@ -28,10 +28,7 @@ fn add(line: &str, said: &mut Conversation, fields: &mut AnswerFields) -> Result
     match json::parse(line)? {
         Value::Map(map) if given(&map, "role").is_some() => said.add_message(&Value::Map(map)),
         Value::Map(map) => fields.add(&map),
-        other => Err(format!(
-            "expected an object, found {}",
-            super::measure::kind(&other)
-        )),
+        other => Err(format!("expected an object, found {}", super::measure::kind(&other))),
     }
 }
 

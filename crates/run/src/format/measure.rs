@@ -61,11 +61,7 @@ pub(super) fn tokens(map: &Map, keys: [&str; 3]) -> Result<Option<Tokens>, Strin
     let [input, output, cached] = keys;
     let (input, output) = (count(map, input)?, count(map, output)?);
     let cached = count(map, cached)?.unwrap_or(0);
-    Ok(input.zip(output).map(|(input, output)| Tokens {
-        input,
-        output,
-        cached,
-    }))
+    Ok(input.zip(output).map(|(input, output)| Tokens { input, output, cached }))
 }
 
 pub(super) fn kind(value: &Value) -> &'static str {
@@ -102,10 +98,7 @@ mod tests {
         for (json, found) in [
             (r#"{"n": -3}"#, "-3"),
             (r#"{"n": 2.5}"#, "2.5"),
-            (
-                r#"{"n": 99999999999999999999999}"#,
-                "99999999999999999999999",
-            ),
+            (r#"{"n": 99999999999999999999999}"#, "99999999999999999999999"),
             (r#"{"n": "12"}"#, "a string"),
             (r#"{"n": 1e999}"#, "a string"),
         ] {
@@ -128,11 +121,7 @@ mod tests {
     fn half_of_the_tokens_are_none() {
         const KEYS: [&str; 3] = ["input", "output", "cached"];
         assert_eq!(tokens(&map(r#"{"input": 5}"#), KEYS), Ok(None));
-        let known = Tokens {
-            input: 5,
-            output: 2,
-            cached: 0,
-        };
+        let known = Tokens { input: 5, output: 2, cached: 0 };
         let given = map(r#"{"input": 5, "output": 2, "cached": null}"#);
         assert_eq!(tokens(&given, KEYS), Ok(Some(known)));
     }

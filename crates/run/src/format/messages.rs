@@ -152,10 +152,7 @@ mod tests {
         assert_eq!(read.answer, "a\nb\nc");
         assert_eq!(
             shown(read.calls.as_deref().unwrap()),
-            [
-                r#"c9 Read {"path":"a"} "found""#,
-                r#"call_2 Bash {"n":1.50} {"code":0}"#
-            ]
+            [r#"c9 Read {"path":"a"} "found""#, r#"call_2 Bash {"n":1.50} {"code":0}"#]
         );
         assert_eq!(read.messages.len(), 4);
         assert_eq!(read.messages[0].tool_calls[0].arguments, r#"{"path":"a"}"#);
@@ -209,19 +206,10 @@ mod tests {
     fn malformed_output_is_explained() {
         for (text, message) in [
             ("", "the output is empty"),
-            (
-                "{\"text\":",
-                "the output is not JSON: EOF while parsing a value (column 8)",
-            ),
+            ("{\"text\":", "the output is not JSON: EOF while parsing a value (column 8)"),
             ("3", "the output is a number, not messages or an object"),
-            (
-                "{}",
-                "the output has neither `messages`, `output` nor `text`",
-            ),
-            (
-                r#"{"error": "no key"}"#,
-                "the program reports an error: no key",
-            ),
+            ("{}", "the output has neither `messages`, `output` nor `text`"),
+            (r#"{"error": "no key"}"#, "the program reports an error: no key"),
             (r#"["x"]"#, "a message is an object, found a string"),
             ("[{}]", "a message has no `role`"),
             (r#"[{"role": "bot"}]"#, "a message has the role `bot`"),
@@ -229,10 +217,7 @@ mod tests {
                 r#"[{"role": "assistant", "tool_calls": {}}]"#,
                 "`tool_calls` takes a list, found an object",
             ),
-            (
-                r#"[{"role": "assistant", "tool_calls": [{}]}]"#,
-                "a tool call has no tool name",
-            ),
+            (r#"[{"role": "assistant", "tool_calls": [{}]}]"#, "a tool call has no tool name"),
             (
                 r#"{"text": "a", "tokens": {"input": -1, "output": 2}}"#,
                 "`input` takes a whole number of at least 0, found -1",
@@ -245,10 +230,7 @@ mod tests {
                 r#"{"text": "a", "cost_usd": "free"}"#,
                 "`cost_usd` takes a number of at least 0, found a string",
             ),
-            (
-                r#"{"text": "a", "model": 4}"#,
-                "`model` takes a string, found a number",
-            ),
+            (r#"{"text": "a", "model": 4}"#, "`model` takes a string, found a number"),
         ] {
             assert_eq!(bad(text), message, "{text}");
         }

@@ -43,11 +43,7 @@ pub(crate) fn read(format: OutputFormat, output: &[u8]) -> Result<Transcript, At
 /// Reads `{OUTPUT_FILE}` of a target without `format`: an object with an answer is read as
 /// `messages`, anything else as text.
 pub(crate) fn read_output_file(output: &[u8]) -> Result<Transcript, AttemptFault> {
-    if messages::is_likely(output) {
-        messages::read(output)
-    } else {
-        text::read(output)
-    }
+    if messages::is_likely(output) { messages::read(output) } else { text::read(output) }
 }
 
 fn fault(message: impl Into<String>) -> AttemptFault {
@@ -118,10 +114,7 @@ mod tests {
     fn a_byte_order_mark_is_skipped() {
         let read = |format, text: &str| read(format, text.as_bytes()).unwrap().answer;
         assert_eq!(read(OutputFormat::Text, "\u{feff}hi\n"), "hi");
-        assert_eq!(
-            read(OutputFormat::Messages, "\u{feff}{\"text\":\"hi\"}"),
-            "hi"
-        );
+        assert_eq!(read(OutputFormat::Messages, "\u{feff}{\"text\":\"hi\"}"), "hi");
         let result = "\u{feff}{\"type\":\"result\",\"result\":\"hi\"}";
         assert_eq!(read(OutputFormat::StreamJson, result), "hi");
     }

@@ -36,9 +36,6 @@ pub async fn run_script(
             stdout: ended.stdout,
             stderr: ended.stderr,
         }),
-        Err(attempt) => Answer::Failed(Fault {
-            stage: Stage::Script,
-            ..attempt.fault
-        }),
+        Err(attempt) => Answer::Failed(Fault { stage: Stage::Script, ..attempt.fault }),
     }
 }

@@ -78,11 +78,7 @@ impl Estimate {
                 }
             }
             Quote::Call { low, high } => self.cost_usd.add(low * fewest, high * most),
-            Quote::Tokens {
-                input: per_input,
-                output: per_output,
-                most_output,
-            } => {
+            Quote::Tokens { input: per_input, output: per_output, most_output } => {
                 let read = input as f64 * per_input;
                 let written = most_output.unwrap_or(LONG_ANSWER) as f64 * per_output;
                 self.cost_usd.add(read * fewest, (read + written) * most);
@@ -101,10 +97,7 @@ fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Ve
         transcript: &transcript,
         files: &Disk,
     };
-    let options = GradingOptions {
-        pass: suite.thresholds.pass,
-        judging,
-    };
+    let options = GradingOptions { pass: suite.thresholds.pass, judging };
     let asks = match grade(&evidence, options, &Answers::default()) {
         Step::Done(_) => Vec::new(),
         Step::Ask(asks) => asks,

@@ -61,9 +61,7 @@ pub(super) fn choose(
     if let Some(name) = &spec.judge {
         match scope {
             Some(scope) => check_given(name, "--judge", scope.targets, errors),
-            None => errors.add(format!(
-                "--judge: no targets file found that defines `{name}`"
-            )),
+            None => errors.add(format!("--judge: no targets file found that defines `{name}`")),
         }
     }
     let mut missing: Vec<&Test> = Vec::new();
@@ -132,9 +130,7 @@ fn judge_of(
         Ok(name) => Some(name),
         Err(unset) => {
             let name = unset.name;
-            errors.add(format!(
-                "variable `{name}`, used by `judge_target`, is not set"
-            ));
+            errors.add(format!("variable `{name}`, used by `judge_target`, is not set"));
             // A judge is configured, so it is not reported as missing too.
             Some(String::new())
         }
@@ -143,24 +139,13 @@ fn judge_of(
 
 fn judge_missing(first: &Test, all: &[&Test]) -> Diagnostic {
     const NAMED: usize = 5;
-    let names: Vec<String> = all
-        .iter()
-        .take(NAMED)
-        .map(|t| format!("`{}`", t.id))
-        .collect();
+    let names: Vec<String> = all.iter().take(NAMED).map(|t| format!("`{}`", t.id)).collect();
     let more = match all.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let noun = if all.len() == 1 {
-        "test needs"
-    } else {
-        "tests need"
-    };
-    let message = format!(
-        "{noun} a judge, but none is configured: {}{more}",
-        names.join(", ")
-    );
+    let noun = if all.len() == 1 { "test needs" } else { "tests need" };
+    let message = format!("{noun} a judge, but none is configured: {}{more}", names.join(", "));
     Diagnostic::new(&JUDGE_TARGET_MISSING, first.span.at_start(), message)
         .level(Level::BlocksRun)
         .help("set `judge_target` in the targets file or pass `--judge`; `--skip-judges` skips these checks")

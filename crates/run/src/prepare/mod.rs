@@ -124,19 +124,13 @@ impl CaseSpec {
         };
         let own = only.iter().filter(|case| case.suite == suite.name);
         let ids = Some(own.map(|case| case.test.clone()).collect());
-        let selection = Selection {
-            ids,
-            ..self.selection.clone()
-        };
+        let selection = Selection { ids, ..self.selection.clone() };
         selection.of(&suite.tests)
     }
 
     /// Whether the command line names this target.
     fn names(&self, name: &str) -> bool {
-        self.targets
-            .iter()
-            .chain(&self.grading.judge)
-            .any(|one| one == name)
+        self.targets.iter().chain(&self.grading.judge).any(|one| one == name)
     }
 }
 

@@ -86,9 +86,7 @@ fn no_target(test: &Test, targets: &Targets) -> Diagnostic {
         Some(first) => format!("name a target `default`, or use `--target {first}`"),
         None => "name a target `default`".to_owned(),
     };
-    Diagnostic::new(&NO_TARGET, test.span.at_start(), message)
-        .level(Level::BlocksRun)
-        .help(help)
+    Diagnostic::new(&NO_TARGET, test.span.at_start(), message).level(Level::BlocksRun).help(help)
 }
 
 /// Reports a name from the command line that the targets file does not define.

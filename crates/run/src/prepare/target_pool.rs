@@ -100,9 +100,9 @@ fn add_not_found(scope: TargetScope<'_>, name: &str, reason: NotFound, errors: &
     match reason {
         NotFound::Unset(unset) => errors.diagnostics.extend(unset),
         NotFound::Unknown(name) => errors.add(format!("`{file}` has no target `{name}`")),
-        NotFound::Endless => errors.add(format!(
-            "`use_target` of `{name}` in `{file}` forms a cycle or is too long"
-        )),
+        NotFound::Endless => {
+            errors.add(format!("`use_target` of `{name}` in `{file}` forms a cycle or is too long"))
+        }
         NotFound::Invalid => errors.add(format!("target `{name}` in `{file}` is invalid")),
     }
 }

@@ -51,11 +51,7 @@ static FIELDS: &[Field] = &[
         Shape::NonEmptyText,
         "base URL of the service; default `https://api.anthropic.com`",
     ),
-    Field::new(
-        "api_key",
-        Shape::Text,
-        "API key; use `${{ VAR }}`. Default: `$ANTHROPIC_API_KEY`",
-    ),
+    Field::new("api_key", Shape::Text, "API key; use `${{ VAR }}`. Default: `$ANTHROPIC_API_KEY`"),
     MODEL.required(),
 ];
 
@@ -78,10 +74,7 @@ impl ProviderSettings for Anthropic {
 }
 
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    Ok(Box::new(Anthropic(ServiceOptions::read(
-        options,
-        KEY_VARIABLE,
-    )?)))
+    Ok(Box::new(Anthropic(ServiceOptions::read(options, KEY_VARIABLE)?)))
 }
 
 #[derive(Debug)]
@@ -257,10 +250,7 @@ fn used(usage: &Map) -> Option<BilledTokens> {
     let cached = count(usage, "cache_read_input_tokens").unwrap_or(0);
     let cache_writes = count(usage, "cache_creation_input_tokens").unwrap_or(0);
     let input = fresh.saturating_add(cached).saturating_add(cache_writes);
-    Some(BilledTokens {
-        tokens: tokens(input, output, cached),
-        cache_writes,
-    })
+    Some(BilledTokens { tokens: tokens(input, output, cached), cache_writes })
 }
 
 #[cfg(test)]
@@ -308,10 +298,7 @@ mod tests {
             r#"{"type":"image","source":"#,
             r#"{"type":"base64","media_type":"image/png","data":"AAAA"}}"#,
         );
-        assert_eq!(
-            Value::Map(image.unwrap()).to_json(JsonStyle::Compact),
-            expected
-        );
+        assert_eq!(Value::Map(image.unwrap()).to_json(JsonStyle::Compact), expected);
     }
 
     #[test]
@@ -336,10 +323,7 @@ mod tests {
         let reply = r#"{"content":[{"type":"text","text":"It is "},
             {"type":"text","text":"blue","citations":[{}]},{"type":"text","text":"."},
             {"type":"text","text":"New","citations":null}]}"#;
-        assert_eq!(
-            texts(&read(&AnthropicMessages, reply).unwrap()),
-            ["It is blue.", "New"]
-        );
+        assert_eq!(texts(&read(&AnthropicMessages, reply).unwrap()), ["It is blue.", "New"]);
     }
 
     #[test]
@@ -359,20 +343,10 @@ mod tests {
         for (reply, reason) in [
             ("{}", "the reply has no `content`"),
             (r#"{"content":null}"#, "the reply has no `content`"),
-            (
-                r#"{"content":[7]}"#,
-                "a block of `content` is not an object",
-            ),
-            (
-                r#"{"content":[{"type":"tool_use"}]}"#,
-                "a tool call has no name",
-            ),
+            (r#"{"content":[7]}"#, "a block of `content` is not an object"),
+            (r#"{"content":[{"type":"tool_use"}]}"#, "a tool call has no name"),
         ] {
-            assert_eq!(
-                read(&AnthropicMessages, reply),
-                Err(reason.to_owned()),
-                "{reply}"
-            );
+            assert_eq!(read(&AnthropicMessages, reply), Err(reason.to_owned()), "{reply}");
         }
     }
 }

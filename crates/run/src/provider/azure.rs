@@ -54,12 +54,8 @@ static FIELDS: &[Field] = &[
     Field::new("deployment", Shape::NonEmptyText, "name of the deployment")
         .also(&["model"])
         .required(),
-    Field::new(
-        "api_version",
-        Shape::NonEmptyText,
-        "API version; default `2024-10-21`",
-    )
-    .also(&["version"]),
+    Field::new("api_version", Shape::NonEmptyText, "API version; default `2024-10-21`")
+        .also(&["version"]),
 ];
 
 #[derive(Debug, Clone, PartialEq)]

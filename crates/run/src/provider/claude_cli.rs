@@ -45,10 +45,7 @@ static PROGRAM: EventProgram = EventProgram {
     last_args: &[],
     // An evaluation should neither send telemetry nor update the program it measures. `IS_SANDBOX`
     // is never set here: only the user can declare a sandbox.
-    defaults: &[
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-        ("DISABLE_AUTOUPDATER", "1"),
-    ],
+    defaults: &[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")],
     // With these set, Claude Code detects that another Claude Code started it and behaves differently.
     without: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
     read: |output| format::claude::FORMAT.read_transcript(output),
@@ -56,23 +53,12 @@ static PROGRAM: EventProgram = EventProgram {
 };
 
 static FIELDS: &[Field] = &[
-    Field::new(
-        "executable",
-        Shape::NonEmptyText,
-        "program to run; default `claude`",
-    ),
+    Field::new("executable", Shape::NonEmptyText, "program to run; default `claude`"),
     MODEL,
     ARGS,
     CWD,
     ENV,
-    Field::new(
-        "max_turns",
-        Shape::Integer {
-            min: 1,
-            max: u64::MAX,
-        },
-        "maximum number of turns",
-    ),
+    Field::new("max_turns", Shape::Integer { min: 1, max: u64::MAX }, "maximum number of turns"),
     Field::new(
         "bypass_permissions",
         Shape::Boolean,
@@ -142,21 +128,12 @@ mod tests {
     #[test]
     fn faults_have_names() {
         for (options, message) in [
-            (
-                "max_turns: 0",
-                "`max_turns` takes an integer of at least 1, found 0",
-            ),
-            (
-                "bypass_permissions: yes",
-                "`bypass_permissions` takes a boolean, found a string",
-            ),
+            ("max_turns: 0", "`max_turns` takes an integer of at least 1, found 0"),
+            ("bypass_permissions: yes", "`bypass_permissions` takes a boolean, found a string"),
             ("args: -v", "`args` takes a list of strings, found a string"),
             ("model: \"\"", "`model` is empty"),
         ] {
-            assert_eq!(
-                faults(&format!("provider: claude-cli, {options}")),
-                [message]
-            );
+            assert_eq!(faults(&format!("provider: claude-cli, {options}")), [message]);
         }
     }
 }

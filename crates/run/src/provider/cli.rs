@@ -275,11 +275,7 @@ impl CliAgent {
         let is_needed = self.stdin == StdinMode::Prompt
             || self.command.mentions(Placeholder::Prompt)
             || self.command.mentions(Placeholder::PromptFile);
-        if is_needed {
-            text::prompt(request, self.files)
-        } else {
-            Ok(String::new())
-        }
+        if is_needed { text::prompt(request, self.files) } else { Ok(String::new()) }
     }
 
     fn attached(&self, request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, AttemptFault> {
@@ -297,11 +293,7 @@ impl CliAgent {
         files: &[Utf8PathBuf],
     ) -> Result<PlaceholderValues, AttemptFault> {
         let place = |slot, name| {
-            if self.command.mentions(slot) {
-                fresh_path(request, name)
-            } else {
-                Ok(String::new())
-            }
+            if self.command.mentions(slot) { fresh_path(request, name) } else { Ok(String::new()) }
         };
         let values = PlaceholderValues {
             prompt_file: place(Placeholder::PromptFile, "prompt")?,
@@ -388,11 +380,7 @@ fn shell(line: String) -> Vec<String> {
 /// Delayed expansion keeps values from being parsed.
 #[cfg(windows)]
 fn shell(line: String) -> Vec<String> {
-    ["cmd", "/V:ON", "/C"]
-        .into_iter()
-        .map(str::to_owned)
-        .chain([line])
-        .collect()
+    ["cmd", "/V:ON", "/C"].into_iter().map(str::to_owned).chain([line]).collect()
 }
 
 /// An unused path in the scratch directory, which the judges of a case share.
@@ -413,10 +401,7 @@ fn output_of(path: &str, stderr: &str) -> Result<Vec<u8>, AttemptFault> {
         AttemptFault::new(FaultKind::Reply, with_stderr(message, stderr))
     })?;
     if output.len() as u64 > limit {
-        Err(AttemptFault::new(
-            FaultKind::Limit,
-            "more than 64 MiB of output",
-        ))
+        Err(AttemptFault::new(FaultKind::Limit, "more than 64 MiB of output"))
     } else {
         Ok(output)
     }
@@ -429,9 +414,7 @@ mod tests {
     #[test]
     fn a_list_is_run_directly_and_a_text_by_the_shell() {
         let cli: Cli = settings("provider: cli, command: [python3, \"{PROMPT}\", \"\"]");
-        let CliCommand::Argv(argv) = &cli.command else {
-            panic!("{cli:?}")
-        };
+        let CliCommand::Argv(argv) = &cli.command else { panic!("{cli:?}") };
         let argv: Vec<_> = argv.iter().map(Template::raw).collect();
         assert_eq!(argv, ["python3", "{PROMPT}", ""]);
         let cli: Cli = settings("provider: cli, command: \"agent | tail -1\"");
@@ -464,14 +447,8 @@ mod tests {
             ("command: []", "`command` is empty"),
             ("command: \"\"", "`command` is empty"),
             ("command: [\"\", x]", "an item of `command` is empty"),
-            (
-                "command: {a: b}",
-                "`command` takes a list of strings, or a string, found a mapping",
-            ),
-            (
-                "command: [x, 3]",
-                "an item of `command` is a string, found a number",
-            ),
+            ("command: {a: b}", "`command` takes a list of strings, or a string, found a mapping"),
+            ("command: [x, 3]", "an item of `command` is a string, found a number"),
             ("command: x, format: json", "`format` cannot be `json`"),
             (
                 "command: x, ok_exit_codes: 0",
@@ -479,11 +456,7 @@ mod tests {
             ),
             ("command: x, ok_exit_codes: []", "`ok_exit_codes` is empty"),
         ] {
-            assert_eq!(
-                faults(&format!("provider: cli, {options}")),
-                [message],
-                "{options}"
-            );
+            assert_eq!(faults(&format!("provider: cli, {options}")), [message], "{options}");
         }
     }
 

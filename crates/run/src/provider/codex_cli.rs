@@ -46,11 +46,7 @@ static PROGRAM: EventProgram = EventProgram {
 };
 
 static FIELDS: &[Field] = &[
-    Field::new(
-        "executable",
-        Shape::NonEmptyText,
-        "program to run; default `codex`",
-    ),
+    Field::new("executable", Shape::NonEmptyText, "program to run; default `codex`"),
     MODEL,
     ARGS,
     CWD,

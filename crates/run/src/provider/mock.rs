@@ -54,10 +54,7 @@ targets:
     read,
 };
 
-const COUNT: Shape = Shape::Integer {
-    min: 0,
-    max: u64::MAX,
-};
+const COUNT: Shape = Shape::Integer { min: 0, max: u64::MAX };
 
 const ANSWER: Shape = Shape::OneOf(&[Shape::Text, Shape::NonEmptyList(&Shape::Text)]);
 
@@ -81,29 +78,14 @@ static RESPONSE: &[Field] = &[
         ANSWER,
         "answer, or a list with one answer per call; the last one repeats",
     ),
-    Field::new(
-        "tool_calls",
-        Shape::List(&Shape::Fields(TOOL_CALL)),
-        "tool calls; default: none",
-    ),
-    Field::new(
-        "tokens",
-        Shape::Fields(TOKENS),
-        "tokens used; default: not reported",
-    ),
+    Field::new("tool_calls", Shape::List(&Shape::Fields(TOOL_CALL)), "tool calls; default: none"),
+    Field::new("tokens", Shape::Fields(TOKENS), "tokens used; default: not reported"),
     Field::new(
         "cost_usd",
-        Shape::Number {
-            min: 0.0,
-            max: f64::MAX,
-        },
+        Shape::Number { min: 0.0, max: f64::MAX },
         "cost; default: not reported",
     ),
-    Field::new(
-        "duration_ms",
-        COUNT,
-        "reported duration; default: `delay_ms`, else 0",
-    ),
+    Field::new("duration_ms", COUNT, "reported duration; default: `delay_ms`, else 0"),
     Field::new("delay_ms", COUNT, "delay before answering"),
     Field::new("error", Shape::Text, "fail the attempt with this message"),
 ];
@@ -169,9 +151,7 @@ struct MockTokens {
 impl ProviderSettings for Mock {
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         let responses = self.responses.iter().map(|one| prepare(one, context));
-        Ok(Box::new(MockAgent {
-            responses: responses.collect::<Result<_, _>>()?,
-        }))
+        Ok(Box::new(MockAgent { responses: responses.collect::<Result<_, _>>()? }))
     }
 }
 
@@ -269,11 +249,7 @@ fn read_tokens(options: &mut Options<'_, '_, '_>) -> ReadResult<MockTokens> {
     let input = option::required(options, "input", option::count);
     let output = option::required(options, "output", option::count);
     let cached = option::count(options, "cached");
-    Ok(MockTokens {
-        input: input?,
-        output: output?,
-        cached: cached?,
-    })
+    Ok(MockTokens { input: input?, output: output?, cached: cached? })
 }
 
 /// A pattern from a variable is checked when the target is used.
@@ -341,9 +317,7 @@ fn pattern(
         return Ok(None);
     };
     let searcher = Searcher::new(&context.text(template)?);
-    searcher
-        .map(Some)
-        .map_err(|reason| invalid_pattern(template, &reason).level(Level::BlocksRun))
+    searcher.map(Some).map_err(|reason| invalid_pattern(template, &reason).level(Level::BlocksRun))
 }
 
 fn tokens(
@@ -442,10 +416,7 @@ fn messages(calls: &[Call], text: Option<&str>) -> Vec<Message> {
         messages.extend(calls.iter().map(tool_result));
     }
     if let Some(text) = text {
-        messages.push(Message::new(
-            Role::Assistant,
-            vec![Block::Text(text.to_owned())],
-        ));
+        messages.push(Message::new(Role::Assistant, vec![Block::Text(text.to_owned())]));
     }
     messages
 }
@@ -502,10 +473,7 @@ mod tests {
         );
         let first = &read[0];
         assert_eq!(texts(&first.answer), ["x", "y"]);
-        assert_eq!(
-            first.tool_calls[0].output,
-            Some(Value::List(vec![2u64.into()]))
-        );
+        assert_eq!(first.tool_calls[0].output, Some(Value::List(vec![2u64.into()])));
         assert_eq!(first.tool_calls[0].duration_ms, None);
         assert_eq!(first.tokens.as_ref().unwrap().output, Setting::Given(2));
         let cost = first.cost_usd.as_ref().unwrap();
@@ -529,50 +497,28 @@ mod tests {
                 "`response` and `responses` exclude each other",
             ),
             (", responses: []", "`responses` is empty"),
-            (
-                ", responses: x",
-                "`responses` takes a list of mappings, found a string",
-            ),
-            (
-                ", responses: [x]",
-                "an item of `responses` is a mapping, found a string",
-            ),
+            (", responses: x", "`responses` takes a list of mappings, found a string"),
+            (", responses: [x]", "an item of `responses` is a mapping, found a string"),
             (
                 ", responses: [{pattern: x}]",
                 "an item of `responses` needs `response`, `tool_calls` or `error`",
             ),
-            (
-                ", responses: [{response: x, error: y}]",
-                "`response` and `error` exclude each other",
-            ),
+            (", responses: [{response: x, error: y}]", "`response` and `error` exclude each other"),
             (", response: []", "`response` is empty"),
             (", response: 3", "`response` takes a string, found a number"),
-            (
-                ", response: [x, 3]",
-                "an item of `response` is a string, found a number",
-            ),
+            (", response: [x, 3]", "an item of `response` is a string, found a number"),
             (
                 ", responses: [{response: x, tool_calls: [{args: {}}]}]",
                 "an item of `tool_calls` needs `tool`",
             ),
-            (
-                ", responses: [{response: x, tokens: {input: 1}}]",
-                "`tokens` needs `output`",
-            ),
+            (", responses: [{response: x, tokens: {input: 1}}]", "`tokens` needs `output`"),
             (
                 ", responses: [{response: x, cost_usd: -1}]",
                 "`cost_usd` takes a number of at least 0, found -1",
             ),
-            (
-                ", responses: [{response: x, patern: y}]",
-                "unknown field `patern`",
-            ),
+            (", responses: [{response: x, patern: y}]", "unknown field `patern`"),
         ] {
-            assert_eq!(
-                faults(&format!("provider: mock{options}")),
-                [message],
-                "{options}"
-            );
+            assert_eq!(faults(&format!("provider: mock{options}")), [message], "{options}");
         }
     }
 

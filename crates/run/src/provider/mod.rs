@@ -33,10 +33,7 @@ pub static PROVIDERS: &[&Provider] = &[
 ];
 
 pub fn provider_named(name: &str) -> Option<&'static Provider> {
-    PROVIDERS
-        .iter()
-        .copied()
-        .find(|provider| provider.name == name)
+    PROVIDERS.iter().copied().find(|provider| provider.name == name)
 }
 
 /// The variables of all providers from which default keys are read.
@@ -98,10 +95,7 @@ mod tests {
             if name == "mod" || path.is_dir() {
                 continue;
             }
-            assert!(
-                list.contains(&format!("mod {name};")),
-                "`{name}` is not a module"
-            );
+            assert!(list.contains(&format!("mod {name};")), "`{name}` is not a module");
             let entry = format!("&{name}::PROVIDER,");
             assert!(list.contains(&entry), "`{name}` is not in PROVIDERS");
             providers += 1;
@@ -128,12 +122,7 @@ mod tests {
             assert!(!examples.is_empty(), "`{}` has no example", provider.name);
             for example in examples {
                 let read = testing::read(&example);
-                assert_eq!(
-                    read.names(),
-                    Vec::<&str>::new(),
-                    "{}: {example}",
-                    provider.name
-                );
+                assert_eq!(read.names(), Vec::<&str>::new(), "{}: {example}", provider.name);
                 let used = read.targets.is_some_and(|targets| {
                     let mut names = targets.names();
                     names.any(|name| targets.get(name).unwrap().provider.name == provider.name)

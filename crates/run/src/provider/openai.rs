@@ -58,17 +58,9 @@ static FIELDS: &[Field] = &[
         "base URL of the service; default `https://api.openai.com/v1`",
     )
     .also(&["endpoint"]),
-    Field::new(
-        "api_key",
-        Shape::Text,
-        "API key; use `${{ VAR }}`. Default: `$OPENAI_API_KEY`",
-    ),
+    Field::new("api_key", Shape::Text, "API key; use `${{ VAR }}`. Default: `$OPENAI_API_KEY`"),
     MODEL.required(),
-    Field::new(
-        "headers",
-        Shape::MapOf(&Shape::Text),
-        "headers added to every request",
-    ),
+    Field::new("headers", Shape::MapOf(&Shape::Text), "headers added to every request"),
 ];
 
 #[derive(Debug, Clone, PartialEq)]
@@ -98,10 +90,7 @@ impl ProviderSettings for OpenAi {
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
     let service = ServiceOptions::read(options, KEY_VARIABLE);
     let headers = option::secret_map(options, "headers");
-    Ok(Box::new(OpenAi {
-        service: service?,
-        headers: headers?,
-    }))
+    Ok(Box::new(OpenAi { service: service?, headers: headers? }))
 }
 
 #[cfg(test)]
@@ -121,11 +110,8 @@ mod tests {
     fn headers_keep_their_order_and_their_references() {
         let read: OpenAi =
             settings("provider: openai, model: m, headers: {B: \"${{ X }}\", A: plain}");
-        let headers: Vec<_> = read
-            .headers
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.0.raw()))
-            .collect();
+        let headers: Vec<_> =
+            read.headers.iter().map(|(name, value)| (name.as_str(), value.0.raw())).collect();
         assert_eq!(headers, [("B", "${{ X }}"), ("A", "plain")]);
     }
 

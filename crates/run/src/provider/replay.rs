@@ -54,21 +54,11 @@ const LATEST: &str = "latest";
 const EXPECTED: &str = "`latest` or a run number";
 
 static FIELDS: &[Field] = &[
-    Field::new(
-        "from",
-        Shape::NonEmptyText,
-        "results file (JSONL) or `.co/evals` directory",
-    )
-    .required(),
+    Field::new("from", Shape::NonEmptyText, "results file (JSONL) or `.co/evals` directory")
+        .required(),
     Field::new(
         "run",
-        Shape::OneOf(&[
-            Shape::Choice(&[LATEST]),
-            Shape::Integer {
-                min: 1,
-                max: u64::MAX,
-            },
-        ]),
+        Shape::OneOf(&[Shape::Choice(&[LATEST]), Shape::Integer { min: 1, max: u64::MAX }]),
         "run number in a `.co/evals` directory; default `latest`",
     ),
     Field::new(
@@ -139,11 +129,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSetting
         None => Ok(Setting::Given(RunChoice::Latest)),
     };
     let source_target = option::full_template(options, "source_target");
-    Ok(Box::new(Replay {
-        from: from?,
-        run: run?,
-        source_target: source_target?,
-    }))
+    Ok(Box::new(Replay { from: from?, run: run?, source_target: source_target? }))
 }
 
 fn read_run<'t>(
@@ -180,10 +166,7 @@ mod tests {
         assert_eq!(run(""), Setting::Given(RunChoice::Latest));
         assert_eq!(run(", run: latest"), Setting::Given(RunChoice::Latest));
         assert_eq!(run(", run: 7"), Setting::Given(RunChoice::Number(7)));
-        assert!(matches!(
-            run(", run: \"${{ RUN }}\""),
-            Setting::Reference(_)
-        ));
+        assert!(matches!(run(", run: \"${{ RUN }}\""), Setting::Reference(_)));
     }
 
     #[test]
@@ -191,15 +174,9 @@ mod tests {
         for (options, message) in [
             ("run: 1", "`replay` needs `from`"),
             ("from: \"\"", "the path is blank"),
-            (
-                "from: x, run: 0",
-                "`run` takes an integer of at least 1, found 0",
-            ),
+            ("from: x, run: 0", "`run` takes an integer of at least 1, found 0"),
             ("from: x, run: newest", "`run` cannot be `newest`"),
-            (
-                "from: x, run: true",
-                "`run` takes `latest` or a run number, found a boolean",
-            ),
+            ("from: x, run: true", "`run` takes `latest` or a run number, found a boolean"),
         ] {
             assert_eq!(faults(&format!("provider: replay, {options}")), [message]);
         }

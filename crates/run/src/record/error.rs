@@ -15,23 +15,28 @@ pub enum RecordError {
     },
     /// Part of a line was written and could not be taken back. Nothing more is written, for it
     /// would stick to that part.
-    Damaged { path: Utf8PathBuf },
+    Damaged {
+        path: Utf8PathBuf,
+    },
     /// Another run is writing there.
-    Busy { path: Utf8PathBuf },
+    Busy {
+        path: Utf8PathBuf,
+    },
     /// There are results already, and replacing them was not requested.
-    Exists { path: Utf8PathBuf },
+    Exists {
+        path: Utf8PathBuf,
+    },
     /// Another process wrote to the file between reading and resuming.
-    Changed { path: Utf8PathBuf },
+    Changed {
+        path: Utf8PathBuf,
+    },
     /// The writer is gone.
     Stopped,
 }
 
 impl RecordError {
     pub(super) fn io(path: &Utf8Path, source: io::Error) -> Self {
-        Self::Io {
-            path: path.to_owned(),
-            source: Arc::new(source),
-        }
+        Self::Io { path: path.to_owned(), source: Arc::new(source) }
     }
 }
 
@@ -40,10 +45,7 @@ impl fmt::Display for RecordError {
         match self {
             Self::Io { path, source } => write!(f, "`{path}` cannot be written: {source}"),
             Self::Damaged { path } => {
-                write!(
-                    f,
-                    "`{path}` ends in part of a row that cannot be taken back"
-                )
+                write!(f, "`{path}` ends in part of a row that cannot be taken back")
             }
             Self::Busy { path } => write!(f, "another run is writing to `{path}`"),
             Self::Exists { path } => write!(f, "`{path}` has results already"),
@@ -79,18 +81,11 @@ pub enum ReadError {
 
 impl ReadError {
     pub(crate) fn io(path: &Utf8Path, source: io::Error) -> Self {
-        Self::Io {
-            path: path.to_owned(),
-            source,
-        }
+        Self::Io { path: path.to_owned(), source }
     }
 
     pub(super) fn corrupt(path: &Utf8Path, line: u64, reason: impl Into<String>) -> Self {
-        Self::Corrupt {
-            path: path.to_owned(),
-            line,
-            reason: reason.into(),
-        }
+        Self::Corrupt { path: path.to_owned(), line, reason: reason.into() }
     }
 }
 
@@ -98,11 +93,9 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, source } => write!(f, "`{path}` cannot be read: {source}"),
-            Self::Corrupt {
-                path,
-                line: 1,
-                reason,
-            } => write!(f, "`{path}` is not a results file: line 1 is {reason}"),
+            Self::Corrupt { path, line: 1, reason } => {
+                write!(f, "`{path}` is not a results file: line 1 is {reason}")
+            }
             Self::Corrupt { path, line, reason } => write!(f, "{path}:{line}: {reason}"),
         }
     }

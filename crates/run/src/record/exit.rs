@@ -28,10 +28,7 @@ pub struct ExitRule {
 
 impl Default for ExitRule {
     fn default() -> Self {
-        Self {
-            pass_trials: 1.0,
-            borderline: Borderline::Fails,
-        }
+        Self { pass_trials: 1.0, borderline: Borderline::Fails }
     }
 }
 
@@ -94,10 +91,7 @@ pub struct ExitTally {
 
 impl ExitTally {
     pub fn new(rule: ExitRule) -> Self {
-        Self {
-            rule,
-            ..Self::default()
-        }
+        Self { rule, ..Self::default() }
     }
 
     pub fn add(&mut self, row: &Row) {
@@ -217,18 +211,10 @@ mod tests {
 
     #[test]
     fn borderline_may_be_let_through() {
-        let rule = ExitRule {
-            borderline: Borderline::Passes,
-            ..ExitRule::default()
-        };
-        for (tests, expected) in [
-            ("b", 0),
-            ("p b", 0),
-            ("pb", 0),
-            ("b f", 1),
-            ("b e", 3),
-            ("b s", 0),
-        ] {
+        let rule = ExitRule { borderline: Borderline::Passes, ..ExitRule::default() };
+        for (tests, expected) in
+            [("b", 0), ("p b", 0), ("pb", 0), ("b f", 1), ("b e", 3), ("b s", 0)]
+        {
             assert_eq!(code(rule, tests), expected, "{tests}");
         }
     }
@@ -253,20 +239,14 @@ mod tests {
             (0.0, "ff", 0),
             (0.5, "ss", 4),
         ] {
-            let rule = ExitRule {
-                pass_trials: share,
-                ..ExitRule::default()
-            };
+            let rule = ExitRule { pass_trials: share, ..ExitRule::default() };
             assert_eq!(code(rule, tests), expected, "{share} {tests}");
         }
     }
 
     #[test]
     fn every_target_counts_for_itself() {
-        let rule = ExitRule {
-            pass_trials: 0.5,
-            ..ExitRule::default()
-        };
+        let rule = ExitRule { pass_trials: 0.5, ..ExitRule::default() };
         let mut tally = ExitTally::new(rule);
         let mut good = row("a", 1);
         good.outcome = Outcome::Passed;

@@ -86,10 +86,7 @@ impl JournalHeader {
         for text in options.filters.iter_mut().chain(&mut options.tags) {
             secrets.redact_in_place(text);
         }
-        let line = PlanLine {
-            kind: PLAN,
-            header: &header,
-        };
+        let line = PlanLine { kind: PLAN, header: &header };
         let mut text = serde_json::to_vec(&line).expect("a header has only texts and numbers");
         text.push(b'\n');
         text
@@ -249,10 +246,7 @@ mod tests {
         let transcript = Transcript::of_text("it is pa\"ss\nword");
         let line = answered_line(&key(), "5f2b", 2, &transcript, &secrets);
         let text = String::from_utf8(line).unwrap();
-        assert!(
-            !text.contains("word") && text.contains("it is ***"),
-            "{text}"
-        );
+        assert!(!text.contains("word") && text.contains("it is ***"), "{text}");
     }
 
     #[test]
@@ -276,16 +270,10 @@ mod tests {
             ("{\"evalId\": 1}", "not a line of a journal: no `kind`"),
             ("[]", "not an object"),
             ("{", "not JSON"),
-            (
-                "{\"kind\": \"answered\"}",
-                "not an answer as evalrig keeps it",
-            ),
+            ("{\"kind\": \"answered\"}", "not an answer as evalrig keeps it"),
         ] {
             assert_eq!(read_line(line.as_bytes()).unwrap_err(), reason);
         }
-        assert!(matches!(
-            read_line(b"{\"kind\":\"note\"}"),
-            Ok(JournalLine::Other)
-        ));
+        assert!(matches!(read_line(b"{\"kind\":\"note\"}"), Ok(JournalLine::Other)));
     }
 }

@@ -103,11 +103,7 @@ impl AppendFile<DiskFile> {
         let mut options = OpenOptions::new();
         let file = options.append(true).create(true).open(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;
-        let kind = if metadata.is_file() {
-            FileKind::Regular
-        } else {
-            FileKind::Stream
-        };
+        let kind = if metadata.is_file() { FileKind::Regular } else { FileKind::Stream };
         // Not every file system has locks; where there are none, nothing is guarded.
         if kind == FileKind::Regular && is_busy(&file) {
             let path = path.to_owned();
@@ -125,12 +121,7 @@ impl AppendFile<DiskFile> {
 
 impl<M: Medium> AppendFile<M> {
     pub(super) fn new(path: &Utf8Path, medium: M, length: u64) -> Self {
-        Self {
-            path: path.to_owned(),
-            medium,
-            length,
-            has_debris: false,
-        }
+        Self { path: path.to_owned(), medium, length, has_debris: false }
     }
 
     /// The same lines, whatever they are written to.

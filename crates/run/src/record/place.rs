@@ -78,9 +78,7 @@ impl Place {
     pub fn existing(results: &Utf8Path) -> Self {
         let is_link = fs::symlink_metadata(results).is_ok_and(|found| found.is_symlink());
         let target = is_link.then(|| results.canonicalize_utf8().ok()).flatten();
-        Self {
-            results: target.unwrap_or_else(|| results.to_owned()),
-        }
+        Self { results: target.unwrap_or_else(|| results.to_owned()) }
     }
 
     /// The folder of results under a root.
@@ -216,9 +214,7 @@ fn named(name: &str) -> Option<(String, String, u64)> {
     let is_stamp = |text: &str| {
         text.len() == STAMP
             && text.as_bytes()[10] == b'T'
-            && text
-                .chars()
-                .all(|c| c.is_ascii_digit() || matches!(c, '-' | 'T'))
+            && text.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | 'T'))
     };
     let split = |stem: &str| -> Option<(String, String)> {
         let at = stem.len().checked_sub(STAMP)?;
@@ -313,14 +309,8 @@ mod tests {
             ]
         );
         let named = |found: Option<Utf8PathBuf>| found.unwrap().file_name().unwrap().to_owned();
-        assert_eq!(
-            named(Place::latest_of(root, "a")),
-            "a-2026-01-02T03-04-05-10.jsonl"
-        );
-        assert_eq!(
-            named(Place::interrupted(root, "a")),
-            "a-2026-01-01T03-04-05.jsonl"
-        );
+        assert_eq!(named(Place::latest_of(root, "a")), "a-2026-01-02T03-04-05-10.jsonl");
+        assert_eq!(named(Place::interrupted(root, "a")), "a-2026-01-01T03-04-05.jsonl");
         assert_eq!(Place::interrupted(root, "a-b"), None);
     }
 

@@ -71,12 +71,7 @@ impl LineReader {
                 continue;
             }
             let length = count - usize::from(has_break);
-            let extent = LineExtent {
-                line: self.line,
-                offset,
-                length: length as u64,
-                has_break,
-            };
+            let extent = LineExtent { line: self.line, offset, length: length as u64, has_break };
             return Ok(Some((extent, &self.buffer[..length])));
         }
     }
@@ -151,12 +146,8 @@ pub(crate) fn read_row_head(line: &[u8]) -> Result<(CaseKey, Finished), String> 
     }
     let outcome = Outcome::parse(&head.outcome);
     let outcome = outcome.ok_or_else(|| format!("`{}` is not an outcome", head.outcome))?;
-    let key = CaseKey {
-        suite: head.dataset,
-        test: head.eval_id,
-        target: head.target,
-        trial: head.trial,
-    };
+    let key =
+        CaseKey { suite: head.dataset, test: head.eval_id, target: head.target, trial: head.trial };
     let finished = Finished {
         outcome,
         score: head.score,
@@ -256,11 +247,7 @@ impl Rows {
         scan(results, read_row_head, |extent, (key, _)| {
             replaced.extend(last.insert(key, extent.offset));
         })?;
-        Ok(Self {
-            lines: LineReader::open(results)?,
-            replaced,
-            is_over: false,
-        })
+        Ok(Self { lines: LineReader::open(results)?, replaced, is_over: false })
     }
 
     fn read(&mut self) -> Result<Option<Row>, ReadError> {

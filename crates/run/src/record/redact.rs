@@ -59,9 +59,9 @@ fn redact_row(row: &mut Row, secrets: &Secrets) {
 fn redact_record(value: &mut Value, secrets: &Secrets) -> bool {
     match value {
         Value::String(text) => redact_text(text, secrets),
-        Value::Array(items) => items.iter_mut().fold(false, |changed, item| {
-            redact_record(item, secrets) | changed
-        }),
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |changed, item| redact_record(item, secrets) | changed)
+        }
         Value::Object(map) => map
             .iter_mut()
             .filter(|(key, _)| !IDENTIFIERS.contains(&key.as_str()))
@@ -78,9 +78,9 @@ fn redact_record(value: &mut Value, secrets: &Secrets) -> bool {
 fn redact_free(value: &mut Value, secrets: &Secrets) -> bool {
     match value {
         Value::String(text) => redact_text(text, secrets),
-        Value::Array(items) => items
-            .iter_mut()
-            .fold(false, |changed, item| redact_free(item, secrets) | changed),
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |changed, item| redact_free(item, secrets) | changed)
+        }
         Value::Object(map) => {
             let mut changed = false;
             *map = std::mem::take(map)
@@ -167,10 +167,9 @@ mod tests {
         inner.details = Some(json!({secret: [{"deep": secret}]}));
         row.evaluator_results[0].evaluator_results = Some(vec![inner]);
         let arguments = json!({"key": secret}).to_string();
-        row.output_messages = Some(vec![
-            json!({"role": "assistant", "content": [{"type": "text", "value": secret}],
-                   "toolCalls": [{"id": "1", "name": "x", "arguments": arguments}]}),
-        ]);
+        row.output_messages =
+            Some(vec![json!({"role": "assistant", "content": [{"type": "text", "value": secret}],
+                   "toolCalls": [{"id": "1", "name": "x", "arguments": arguments}]})]);
         row
     }
 

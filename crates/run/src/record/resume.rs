@@ -95,16 +95,15 @@ impl Interrupted {
     /// What people should know about the files, if anything.
     pub fn notices(&self) -> Vec<String> {
         let journal = self.place.journal();
-        [
-            (self.place.results(), &self.results),
-            (&journal, &self.journal),
-        ]
-        .into_iter()
-        .filter(|(_, kept)| kept.torn > 0)
-        .map(|(path, kept)| {
-            let (line, torn) = (kept.line, kept.torn);
-            format!("{path}:{line}: the last line was not finished; its {torn} bytes are left out")
-        })
-        .collect()
+        [(self.place.results(), &self.results), (&journal, &self.journal)]
+            .into_iter()
+            .filter(|(_, kept)| kept.torn > 0)
+            .map(|(path, kept)| {
+                let (line, torn) = (kept.line, kept.torn);
+                format!(
+                    "{path}:{line}: the last line was not finished; its {torn} bytes are left out"
+                )
+            })
+            .collect()
     }
 }

@@ -107,11 +107,7 @@ impl From<Tokens> for TokenCounts {
 
 impl From<TokenCounts> for Tokens {
     fn from(counts: TokenCounts) -> Self {
-        Self {
-            input: counts.input,
-            output: counts.output,
-            cached: counts.cached,
-        }
+        Self { input: counts.input, output: counts.output, cached: counts.cached }
     }
 }
 
@@ -205,26 +201,14 @@ pub struct EvaluatorResult {
     pub source: Option<SourcePlace>,
 }
 
-pub(super) const COUNT: Shape = Shape::Integer {
-    min: 0,
-    max: u64::MAX,
-};
-pub(super) const ORDINAL: Shape = Shape::Integer {
-    min: 1,
-    max: u64::MAX,
-};
-pub(super) const AMOUNT: Shape = Shape::Number {
-    min: 0.0,
-    max: f64::MAX,
-};
+pub(super) const COUNT: Shape = Shape::Integer { min: 0, max: u64::MAX };
+pub(super) const ORDINAL: Shape = Shape::Integer { min: 1, max: u64::MAX };
+pub(super) const AMOUNT: Shape = Shape::Number { min: 0.0, max: f64::MAX };
 pub(super) const SHARE: Shape = Shape::Number { min: 0.0, max: 1.0 };
 const TEXTS: Shape = Shape::List(&Shape::Text);
-pub(super) const VERSION: Field = Field::new(
-    "schemaVersion",
-    Shape::Integer { min: 1, max: 1 },
-    "version of this format",
-)
-.required();
+pub(super) const VERSION: Field =
+    Field::new("schemaVersion", Shape::Integer { min: 1, max: 1 }, "version of this format")
+        .required();
 
 /// A field that is not marked required may be null.
 pub(super) static ROW_FIELDS: &[Field] = &[
@@ -232,11 +216,7 @@ pub(super) static ROW_FIELDS: &[Field] = &[
     Field::new("timestamp", Shape::Text, "end of the case, RFC 3339, UTC").required(),
     Field::new("evalId", Shape::NonEmptyText, "id of the test").required(),
     Field::new("dataset", Shape::Text, "name of the suite").required(),
-    Field::new(
-        "conversationId",
-        Shape::Text,
-        "the test's `conversation_id`",
-    ),
+    Field::new("conversationId", Shape::Text, "the test's `conversation_id`"),
     Field::new("score", SHARE, "score of the case"),
     Field::new(
         "verdict",
@@ -258,45 +238,19 @@ pub(super) static ROW_FIELDS: &[Field] = &[
     Field::new("attempts", COUNT, "tries at the case").required(),
     Field::new("durationMs", AMOUNT, "duration of the last attempt"),
     Field::new("costUsd", AMOUNT, "cost of the last attempt"),
-    Field::new(
-        "tokens",
-        Shape::Fields(TOKEN_FIELDS),
-        "tokens of the last attempt",
-    ),
-    Field::new(
-        "traceSummary",
-        Shape::Fields(TRACE_FIELDS),
-        "what the agent did",
-    )
-    .required(),
+    Field::new("tokens", Shape::Fields(TOKEN_FIELDS), "tokens of the last attempt"),
+    Field::new("traceSummary", Shape::Fields(TRACE_FIELDS), "what the agent did").required(),
     Field::new(
         "evaluatorResults",
         Shape::List(&Shape::Ref("evaluator-result")),
         "one grade per assertion",
     )
     .required(),
-    Field::new(
-        "judgeUsage",
-        Shape::Fields(JUDGE_FIELDS),
-        "what judging took",
-    ),
-    Field::new(
-        "error",
-        Shape::Fields(ERROR_FIELDS),
-        "why the case has no verdict",
-    ),
+    Field::new("judgeUsage", Shape::Fields(JUDGE_FIELDS), "what judging took"),
+    Field::new("error", Shape::Fields(ERROR_FIELDS), "why the case has no verdict"),
     Field::new("testHash", Shape::Text, "digest of the test's meaning").required(),
-    Field::new(
-        "source",
-        Shape::Fields(SOURCE_FIELDS),
-        "where the test is written",
-    )
-    .required(),
-    Field::new(
-        "record",
-        Shape::Fields(RECORD_FIELDS),
-        "where the case is recorded",
-    ),
+    Field::new("source", Shape::Fields(SOURCE_FIELDS), "where the test is written").required(),
+    Field::new("record", Shape::Fields(RECORD_FIELDS), "where the case is recorded"),
     Field::new(
         "outputMessages",
         Shape::List(&Shape::Map),
@@ -417,16 +371,8 @@ pub(super) static GRADE_FIELDS: &[Field] = &[
         Shape::List(&Shape::Ref("evaluator-result")),
         "members of a composite",
     ),
-    Field::new(
-        "aggregator",
-        Shape::Any,
-        "how a composite joins its members",
-    ),
-    Field::new(
-        "source",
-        Shape::Fields(SOURCE_FIELDS),
-        "where the assertion is written",
-    ),
+    Field::new("aggregator", Shape::Any, "how a composite joins its members"),
+    Field::new("source", Shape::Fields(SOURCE_FIELDS), "where the assertion is written"),
 ];
 
 fn write_outcome<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
@@ -454,9 +400,7 @@ fn read_verdict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ver
         "pass" => Ok(Some(Verdict::Pass)),
         "borderline" => Ok(Some(Verdict::Borderline)),
         "fail" => Ok(Some(Verdict::Fail)),
-        other => Err(serde::de::Error::custom(format!(
-            "`{other}` is not a verdict"
-        ))),
+        other => Err(serde::de::Error::custom(format!("`{other}` is not a verdict"))),
     }
 }
 

@@ -16,12 +16,7 @@ static SUMMARY_FIELDS: &[Field] = &[
     VERSION,
     Field::new("suite", Shape::Text, "name of the suite").required(),
     Field::new("timestamp", Shape::Text, "end of the run, RFC 3339, UTC").required(),
-    Field::new(
-        "target",
-        Shape::Any,
-        "name of the target, or a list of names",
-    )
-    .required(),
+    Field::new("target", Shape::Any, "name of the target, or a list of names").required(),
     Field::new("summary", Shape::Fields(TOTAL_FIELDS), "counts of cases").required(),
     Field::new(
         "byEvaluator",
@@ -29,19 +24,11 @@ static SUMMARY_FIELDS: &[Field] = &[
         "scores by name of the assertion",
     )
     .required(),
-    Field::new(
-        "topMisses",
-        Shape::List(&Shape::Fields(MISS_FIELDS)),
-        "what was missed most often",
-    )
-    .required(),
+    Field::new("topMisses", Shape::List(&Shape::Fields(MISS_FIELDS)), "what was missed most often")
+        .required(),
     Field::new("tokens", Shape::Fields(TOKEN_FIELDS), "sums over all cases"),
     Field::new("costUsd", AMOUNT, "sum over all cases"),
-    Field::new(
-        "judgeUsage",
-        Shape::Fields(JUDGE_FIELDS),
-        "what judging took",
-    ),
+    Field::new("judgeUsage", Shape::Fields(JUDGE_FIELDS), "what judging took"),
     Field::new("durationMs", AMOUNT, "duration of the run"),
     Field::new("exitCode", COUNT, "exit code of the run"),
 ];

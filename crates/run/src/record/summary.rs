@@ -187,8 +187,7 @@ impl SummaryBuilder {
 
     fn add_grade(&mut self, result: &EvaluatorResult) {
         if !self.evaluators.contains_key(&result.name) {
-            self.evaluators
-                .insert(result.name.clone(), Grades::default());
+            self.evaluators.insert(result.name.clone(), Grades::default());
         }
         let Some(grades) = self.evaluators.get_mut(&result.name) else {
             return;
@@ -238,11 +237,7 @@ impl SummaryBuilder {
         let mut misses: Vec<_> = self.misses.iter().collect();
         misses.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
         let top = misses.into_iter().take(TOP_MISSES);
-        top.map(|(miss, count)| Miss {
-            miss: miss.clone(),
-            count: *count,
-        })
-        .collect()
+        top.map(|(miss, count)| Miss { miss: miss.clone(), count: *count }).collect()
     }
 }
 
@@ -322,22 +317,15 @@ mod tests {
         tally.add(&graded("a", Outcome::Passed, 1.0));
         let mut unknown = graded("b", Outcome::Passed, 1.0);
         unknown.tokens = None;
-        unknown.judge_usage = Some(JudgeUsage {
-            calls: 2,
-            input: None,
-            output: Some(1),
-            cost_usd: Some(0.1),
-        });
+        unknown.judge_usage =
+            Some(JudgeUsage { calls: 2, input: None, output: Some(1), cost_usd: Some(0.1) });
         tally.add(&unknown);
         tally.add(&graded("c", Outcome::Passed, 1.0));
         let summary = tally.finish(facts());
         assert_eq!(summary.tokens, None);
         assert_eq!(summary.cost_usd, Some(0.006));
         let usage = summary.judge_usage.unwrap();
-        assert_eq!(
-            (usage.calls, usage.input, usage.output),
-            (4, None, Some(85))
-        );
+        assert_eq!((usage.calls, usage.input, usage.output), (4, None, Some(85)));
         assert_eq!(usage.cost_usd, None);
     }
 

@@ -174,11 +174,7 @@ fn was_answered(row: &Row) -> bool {
 
 /// Removes floating-point noise; a price per token has fewer than twelve decimals.
 fn rounded_cost(cost: f64) -> f64 {
-    if cost.abs() < 1e3 {
-        (cost * 1e12).round() / 1e12
-    } else {
-        (cost * 1e6).round() / 1e6
-    }
+    if cost.abs() < 1e3 { (cost * 1e12).round() / 1e12 } else { (cost * 1e6).round() / 1e6 }
 }
 
 #[cfg(test)]

@@ -227,12 +227,8 @@ fn block_value(block: &Block) -> Value {
 
 fn read_block(value: &Value) -> Option<Block> {
     let map = value.as_map()?;
-    let file = || {
-        Some(FileRef {
-            value: text(map, "value")?,
-            path: text(map, "path").map(Into::into),
-        })
-    };
+    let file =
+        || Some(FileRef { value: text(map, "value")?, path: text(map, "path").map(Into::into) });
     Some(match map.get("type")?.as_str()? {
         "text" => Block::Text(text(map, "value").or_else(|| text(map, "text"))?),
         "json" => Block::Json(data(map, "value")?),

@@ -32,10 +32,8 @@ fn free() -> impl Strategy<Value = Value> {
 }
 
 fn file() -> impl Strategy<Value = FileRef> {
-    (any::<String>(), prop::option::of(any::<String>())).prop_map(|(value, path)| FileRef {
-        value,
-        path: path.map(Into::into),
-    })
+    (any::<String>(), prop::option::of(any::<String>()))
+        .prop_map(|(value, path)| FileRef { value, path: path.map(Into::into) })
 }
 
 fn block() -> impl Strategy<Value = Block> {
@@ -112,8 +110,8 @@ fn transcript() -> impl Strategy<Value = Transcript> {
         prop::option::of(any::<u64>()),
         prop::option::of(any::<String>()),
     )
-        .prop_map(
-            |(messages, answer, calls, tokens, cost_usd, duration_ms, model)| Transcript {
+        .prop_map(|(messages, answer, calls, tokens, cost_usd, duration_ms, model)| {
+            Transcript {
                 is_token_sum: tokens.is_some_and(|tokens: Tokens| tokens.output == 0),
                 messages,
                 answer,
@@ -122,8 +120,8 @@ fn transcript() -> impl Strategy<Value = Transcript> {
                 cost_usd,
                 duration_ms,
                 model,
-            },
-        )
+            }
+        })
 }
 
 /// A path that looks like data is told from data by its `path` alone.
@@ -155,10 +153,7 @@ fn deep_data_comes_back_too() {
         deep = Value::List(vec![deep]);
     }
     let transcript = Transcript {
-        messages: vec![Message::new(
-            Role::Assistant,
-            vec![Block::Json(deep.clone())],
-        )],
+        messages: vec![Message::new(Role::Assistant, vec![Block::Json(deep.clone())])],
         calls: Some(vec![Call {
             id: "1".to_owned(),
             tool: "t".to_owned(),

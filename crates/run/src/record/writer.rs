@@ -300,11 +300,7 @@ fn restore<M: Medium>(lines: &mut AppendFile<M>, kept: &ScannedFile) -> Result<(
     if kept.whole < kept.seen {
         lines.cut(kept.whole)?;
     }
-    if kept.lacks_break {
-        lines.append(b"\n")
-    } else {
-        Ok(())
-    }
+    if kept.lacks_break { lines.append(b"\n") } else { Ok(()) }
 }
 
 /// Makes what was written survive a crash of the machine, and says so.
@@ -385,9 +381,7 @@ mod tests {
         let (written, unsynced) = channel();
         let mut receipts = Vec::new();
         for number in 0..1000 {
-            lines
-                .write(format!("{{\"n\":{number}}}\n").as_bytes())
-                .unwrap();
+            lines.write(format!("{{\"n\":{number}}}\n").as_bytes()).unwrap();
             let (receipt, promise) = oneshot::channel();
             let book = Book::Results;
             written.send(Unsynced { book, receipt }).unwrap();

@@ -26,10 +26,7 @@ pub struct SourceLine {
 
 impl SourceLine {
     fn of(source: &SourcePlace) -> Self {
-        Self {
-            file: text::line(&source.file, SENTENCE),
-            line: source.line,
-        }
+        Self { file: text::line(&source.file, SENTENCE), line: source.line }
     }
 
     pub fn text(&self) -> String {
@@ -233,10 +230,7 @@ impl CaseFinding {
         if let (Outcome::Errored, Some(trouble)) = (self.outcome, &self.trouble) {
             return trouble.text();
         }
-        let missed = self
-            .checks
-            .iter()
-            .find_map(|check| check.misses.shown.first());
+        let missed = self.checks.iter().find_map(|check| check.misses.shown.first());
         let lost = || {
             let check = self.checks.first()?;
             Some(format!("{} {}", check.title(), check.sentence()))
@@ -318,10 +312,7 @@ fn check(result: &EvaluatorResult, members: &[EvaluatorResult], name: String) ->
     let reasoning = result.reasoning.as_deref().map(str::trim);
     CheckFinding {
         type_name: (result.type_name != result.name).then(|| text::line(&result.type_name, NAME)),
-        aggregator: result
-            .aggregator
-            .as_deref()
-            .map(|text| text::line(text, NAME)),
+        aggregator: result.aggregator.as_deref().map(|text| text::line(text, NAME)),
         state: match (result.outcome, result.score) {
             (GradeOutcome::Graded, Some(score)) => CheckState::Scored(score),
             (GradeOutcome::Errored, _) => {
@@ -397,11 +388,7 @@ mod tests {
     #[test]
     fn members_are_named_after_their_composite_and_say_their_own_misses() {
         let found = finding("refund-policy");
-        let told: Vec<_> = found
-            .checks
-            .iter()
-            .map(|c| (c.title(), c.misses.total))
-            .collect();
+        let told: Vec<_> = found.checks.iter().map(|c| (c.title(), c.misses.total)).collect();
         assert_eq!(
             told,
             [
@@ -410,10 +397,7 @@ mod tests {
                 ("tone (rubrics)".to_owned(), 1),
             ]
         );
-        assert_eq!(
-            found.checks[1].sentence(),
-            "scored 0.50, weight 2, gate missed (needs 0.80)"
-        );
+        assert_eq!(found.checks[1].sentence(), "scored 0.50, weight 2, gate missed (needs 0.80)");
     }
 
     #[test]
@@ -423,10 +407,7 @@ mod tests {
             row.error = Some(fixture::fault("target", "timeout", message));
             CaseFinding::of(&row).cause()
         };
-        assert_eq!(
-            cause("no answer after 1003 ms"),
-            cause("no answer after 87 ms")
-        );
+        assert_eq!(cause("no answer after 1003 ms"), cause("no answer after 87 ms"));
         assert_ne!(cause("no answer after 1 ms"), cause("no reply after 1 ms"));
     }
 

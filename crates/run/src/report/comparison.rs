@@ -33,10 +33,7 @@ pub(super) fn notable_changes(tests: &[TestChange], most: usize) -> (Vec<&TestCh
     let mut found: Vec<(i32, &TestChange)> = ranked.collect();
     found.sort_by_key(|(rank, _)| *rank);
     let more = found.len().saturating_sub(most);
-    (
-        found.iter().take(most).map(|(_, test)| *test).collect(),
-        more,
-    )
+    (found.iter().take(most).map(|(_, test)| *test).collect(), more)
 }
 
 /// The name of a test, with as much as makes it unique.
@@ -48,19 +45,12 @@ pub struct Names {
 
 impl Names {
     pub fn among(comparison: &Comparison) -> Self {
-        Self {
-            has_suites: comparison.has_suites(),
-            has_targets: comparison.has_targets(),
-        }
+        Self { has_suites: comparison.has_suites(), has_targets: comparison.has_targets() }
     }
 
     /// `greets`; with several suites `shop/greets`.
     pub fn test(self, test: &TestChange) -> String {
-        if self.has_suites {
-            format!("{}/{}", test.suite, test.test)
-        } else {
-            test.test.clone()
-        }
+        if self.has_suites { format!("{}/{}", test.suite, test.test) } else { test.test.clone() }
     }
 
     /// With several targets also `greets (claude)`.
@@ -97,9 +87,7 @@ mod tests {
     fn what_is_beyond_chance_comes_first_and_what_is_as_it_was_not_at_all() {
         let run = |passes: [u32; 4]| -> Vec<_> {
             let names = ["same", "fixed", "lost", "odd"].iter().zip(passes);
-            names
-                .flat_map(|(name, count)| trials(name, count))
-                .collect()
+            names.flat_map(|(name, count)| trials(name, count)).collect()
         };
         let mut found = beside(&run([5, 4, 5, 4]), &run([5, 5, 4, 3])).comparison;
         found.tests[3].is_certain = true;

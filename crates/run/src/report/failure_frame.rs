@@ -38,11 +38,7 @@ impl FailureFrame<'_> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         self.header(finding, out)?;
-        let checks: Vec<_> = finding
-            .checks
-            .iter()
-            .filter(|c| is_shown(finding, c))
-            .collect();
+        let checks: Vec<_> = finding.checks.iter().filter(|c| is_shown(finding, c)).collect();
         let place = &finding.label.place;
         let of_checks = checks.iter().filter_map(|check| check.place.as_ref());
         let places = of_checks.chain([place]);
@@ -69,12 +65,7 @@ impl FailureFrame<'_> {
             sheet.faint(&format!("{more} more lost points"), out)?;
         }
         self.answer(finding, &sheet, out)?;
-        sheet.edge(
-            self.paint.signs().bottom,
-            last.unwrap_or_default(),
-            Tone::Faint,
-            out,
-        )
+        sheet.edge(self.paint.signs().bottom, last.unwrap_or_default(), Tone::Faint, out)
     }
 
     fn header(&self, finding: &CaseFinding, out: &mut dyn Write) -> io::Result<()> {
@@ -82,23 +73,14 @@ impl FailureFrame<'_> {
         let tone = Tone::of(finding.outcome);
         let dot = format!(" {} ", paint.signs().dot);
         let test = paint.text(&finding.label.test).into_owned();
-        let parts = paint
-            .text(&self.breadth.parts(&finding.label).join(&dot))
-            .into_owned();
+        let parts = paint.text(&self.breadth.parts(&finding.label).join(&dot)).into_owned();
         let phrase = outcome_phrase(finding.outcome);
-        let facts: String = facts(finding)
-            .iter()
-            .map(|fact| format!("{dot}{fact}"))
-            .collect();
+        let facts: String = facts(finding).iter().map(|fact| format!("{dot}{fact}")).collect();
         let facts = paint.cut(&facts, paint.columns() - 2 - wrap::width(phrase));
         // A name that fills lines does not help to find the test.
         let test = paint.cut(&test, paint.columns() - 2);
         let beside = (paint.columns() - 2).saturating_sub(wrap::width(&test) + 2);
-        let parts = if beside < 12 {
-            String::new()
-        } else {
-            paint.cut(&parts, beside)
-        };
+        let parts = if beside < 12 { String::new() } else { paint.cut(&parts, beside) };
         let texts = [&test, &parts, phrase, &facts];
         let used = texts.map(wrap::width).iter().sum::<usize>() + 4;
         let used = used + 2 * usize::from(!parts.is_empty());
@@ -124,12 +106,7 @@ impl FailureFrame<'_> {
         let mut depth = 0;
         if let Some(place) = check.place.as_ref().filter(|place| **place != sheet.last) {
             if place.file != sheet.last.file {
-                sheet.edge(
-                    self.paint.signs().branch,
-                    &self.place(place),
-                    Tone::Place,
-                    out,
-                )?;
+                sheet.edge(self.paint.signs().branch, &self.place(place), Tone::Place, out)?;
             }
             sheet.last = place.clone();
             match self.author_line(place) {
@@ -149,24 +126,12 @@ impl FailureFrame<'_> {
         };
         let title = format!("{} {}", check.title(), check.sentence());
         sheet.note(depth, signs.note, &title, tone, out)?;
-        self.sentences(
-            &check.misses,
-            usize::MAX,
-            (depth + 2, signs.miss, Tone::Bad),
-            sheet,
-            out,
-        )?;
+        self.sentences(&check.misses, usize::MAX, (depth + 2, signs.miss, Tone::Bad), sheet, out)?;
         let hits = match check.state {
             CheckState::Scored(_) => HITS,
             _ => 0,
         };
-        self.sentences(
-            &check.hits,
-            hits,
-            (depth + 2, signs.hit, Tone::Good),
-            sheet,
-            out,
-        )?;
+        self.sentences(&check.hits, hits, (depth + 2, signs.hit, Tone::Good), sheet, out)?;
         if let Some(reasoning) = &check.reasoning {
             let (open, close) = signs.quotes;
             let quoted = format!("{open}{reasoning}{close}");
@@ -217,10 +182,7 @@ impl FailureFrame<'_> {
             (true, false) => "answer".to_owned(),
             (true, true) => "answer, its beginning".to_owned(),
             (false, _) => {
-                format!(
-                    "answer, {used} of {} lines",
-                    numbers::count(answer.total as u64)
-                )
+                format!("answer, {used} of {} lines", numbers::count(answer.total as u64))
             }
         };
         sheet.edge(branch, &title, Tone::Faint, out)?;
@@ -245,11 +207,7 @@ fn is_shown(finding: &CaseFinding, check: &CheckFinding) -> bool {
 
 fn facts(finding: &CaseFinding) -> Vec<String> {
     let mut facts = Vec::new();
-    facts.extend(
-        finding
-            .score
-            .map(|score| format!("score {}", numbers::score(score))),
-    );
+    facts.extend(finding.score.map(|score| format!("score {}", numbers::score(score))));
     facts.extend(finding.cost_usd.map(numbers::money));
     facts.extend(finding.duration_ms.map(numbers::duration));
     if finding.attempts > 1 {
@@ -286,9 +244,7 @@ impl Gutter<'_> {
 
     fn side(&self, number: Option<u32>, text: &str, out: &mut dyn Write) -> io::Result<()> {
         let number = number.map(|number| number.to_string()).unwrap_or_default();
-        let number = self
-            .paint
-            .tone(Tone::Place, &format!("{number:>0$}", self.gutter));
+        let number = self.paint.tone(Tone::Place, &format!("{number:>0$}", self.gutter));
         let side = self.paint.tone(Tone::Faint, self.paint.signs().side);
         writeln!(out, "{}", format!("{number} {side} {text}").trim_end())
     }
@@ -317,9 +273,7 @@ impl Gutter<'_> {
             "" => 0,
             sign => wrap::width(sign) + 1,
         };
-        let lines = self
-            .paint
-            .wrap(text, self.room().saturating_sub(depth + hang));
+        let lines = self.paint.wrap(text, self.room().saturating_sub(depth + hang));
         for (at, line) in lines.iter().enumerate() {
             let sign = match (at, sign) {
                 (_, "") => String::new(),

@@ -104,11 +104,7 @@ pub fn looks() -> Vec<OutputStyle> {
     let mut looks = Vec::new();
     for color in [false, true] {
         for unicode in [false, true] {
-            looks.push(OutputStyle {
-                color,
-                width: Some(80),
-                unicode,
-            });
+            looks.push(OutputStyle { color, width: Some(80), unicode });
         }
     }
     looks
@@ -149,12 +145,7 @@ pub fn row(test: &str, outcome: Outcome, score: Option<f64>) -> Row {
         attempts: 1,
         duration_ms: Some(900),
         cost_usd: Some(0.002),
-        tokens: Some(TokenCounts {
-            input: 1_200,
-            output: 350,
-            total: 1_550,
-            cached: 0,
-        }),
+        tokens: Some(TokenCounts { input: 1_200, output: 350, total: 1_550, cached: 0 }),
         trace_summary: Trace::default(),
         evaluator_results: Vec::new(),
         judge_usage: None,
@@ -168,18 +159,11 @@ pub fn row(test: &str, outcome: Outcome, score: Option<f64>) -> Row {
 }
 
 fn place(line: u32) -> SourcePlace {
-    SourcePlace {
-        file: FILE.to_owned(),
-        line,
-    }
+    SourcePlace { file: FILE.to_owned(), line }
 }
 
 pub fn fault(stage: &str, kind: &str, message: &str) -> RowError {
-    RowError {
-        stage: stage.to_owned(),
-        kind: kind.to_owned(),
-        message: message.to_owned(),
-    }
+    RowError { stage: stage.to_owned(), kind: kind.to_owned(), message: message.to_owned() }
 }
 
 pub fn graded(name: &str, type_name: &str, score: f64) -> EvaluatorResult {
@@ -265,12 +249,8 @@ fn refund_policy() -> Row {
          please send the parcel back to us.\n\nKind regards\nYour support"
             .to_owned(),
     );
-    row.judge_usage = Some(JudgeUsage {
-        calls: 1,
-        input: Some(310),
-        output: Some(42),
-        cost_usd: None,
-    });
+    row.judge_usage =
+        Some(JudgeUsage { calls: 1, input: Some(310), output: Some(42), cost_usd: None });
     row.evaluator_results = vec![facts, tone];
     row
 }
@@ -282,12 +262,8 @@ fn short_answer() -> Row {
     let mut row = row("short-answer", Outcome::Borderline, Some(0.7));
     row.source = place(40);
     row.candidate_answer = Some("Forty-two. That is to say, the number forty-two.".to_owned());
-    row.judge_usage = Some(JudgeUsage {
-        calls: 1,
-        input: Some(280),
-        output: Some(30),
-        cost_usd: None,
-    });
+    row.judge_usage =
+        Some(JudgeUsage { calls: 1, input: Some(280), output: Some(30), cost_usd: None });
     row.evaluator_results = vec![judge];
     row
 }
@@ -297,21 +273,13 @@ fn weather_today() -> Row {
     row.source = place(48);
     row.attempts = 3;
     row.duration_ms = Some(30_000);
-    row.error = Some(fault(
-        "target",
-        "network",
-        "connection refused by 127.0.0.1:8080",
-    ));
+    row.error = Some(fault("target", "network", "connection refused by 127.0.0.1:8080"));
     (row.cost_usd, row.tokens) = (None, None);
     row
 }
 
 fn summarise() -> Row {
-    let trouble = fault(
-        "judge",
-        "reply",
-        "the judge's reply is not JSON: `I think it is fine`",
-    );
+    let trouble = fault("judge", "reply", "the judge's reply is not JSON: `I think it is fine`");
     let mut rubrics = graded("rubrics", "rubrics", 0.0);
     rubrics.score = None;
     rubrics.outcome = GradeOutcome::Errored;
@@ -376,12 +344,7 @@ fn hostile() -> Row {
 
 /// [`HOSTILE`] in every text of a row.
 pub fn hostile_rows() -> Vec<Row> {
-    let outcomes = [
-        Outcome::Failed,
-        Outcome::Borderline,
-        Outcome::Errored,
-        Outcome::Skipped,
-    ];
+    let outcomes = [Outcome::Failed, Outcome::Borderline, Outcome::Errored, Outcome::Skipped];
     let rows = outcomes.map(|outcome| {
         let mut result = graded(HOSTILE, HOSTILE, 0.1);
         result.hits = texts(&[HOSTILE]);
@@ -390,10 +353,7 @@ pub fn hostile_rows() -> Vec<Row> {
         result.gate = Some("missed".to_owned());
         result.aggregator = Some(HOSTILE.to_owned());
         result.error = Some(fault(HOSTILE, HOSTILE, HOSTILE));
-        result.source = Some(SourcePlace {
-            file: HOSTILE.to_owned(),
-            line: 7,
-        });
+        result.source = Some(SourcePlace { file: HOSTILE.to_owned(), line: 7 });
         if outcome == Outcome::Errored {
             result.outcome = GradeOutcome::Errored;
         }

@@ -137,10 +137,7 @@ fn beside(end: &RunEnd, compared: &Compared) -> String {
     if more > 0 {
         lines.push(format!("and {more} more"));
     }
-    lines.push(format!(
-        "baseline: {}",
-        total_lines::path_text(&compared.base)
-    ));
+    lines.push(format!("baseline: {}", total_lines::path_text(&compared.base)));
     if let Some(command) = &end.compare_command {
         lines.push(format!("all of it: {}", total_lines::path_text(command)));
     }
@@ -148,11 +145,8 @@ fn beside(end: &RunEnd, compared: &Compared) -> String {
 }
 
 fn of_group(group: &Group, breadth: LabelParts) -> Vec<Annotation> {
-    let mut found: Vec<_> = group
-        .shown
-        .iter()
-        .flat_map(|finding| of_finding(finding, breadth))
-        .collect();
+    let mut found: Vec<_> =
+        group.shown.iter().flat_map(|finding| of_finding(finding, breadth)).collect();
     if let (Some(last), Some(others)) = (found.last_mut(), breadth.others(group)) {
         last.message.push_str(&format!("\n{others}"));
     }
@@ -172,11 +166,9 @@ fn of_finding(finding: &CaseFinding, breadth: LabelParts) -> Vec<Annotation> {
         }];
     }
     let title = match finding.score {
-        Some(score) => format!(
-            "{name} {}, score {}",
-            finding.outcome.word(),
-            numbers::score(score)
-        ),
+        Some(score) => {
+            format!("{name} {}, score {}", finding.outcome.word(), numbers::score(score))
+        }
         None => format!("{name} {}", finding.outcome.word()),
     };
     // What a composite lost is told by its members.
@@ -187,10 +179,7 @@ fn of_finding(finding: &CaseFinding, breadth: LabelParts) -> Vec<Annotation> {
     let told = finding.checks.iter().filter(is_told).take(PER_CASE);
     let mut found: Vec<_> = told
         .map(|check| Annotation {
-            place: check
-                .place
-                .clone()
-                .unwrap_or_else(|| finding.label.place.clone()),
+            place: check.place.clone().unwrap_or_else(|| finding.label.place.clone()),
             title: title.clone(),
             message: message(check),
         })
@@ -218,9 +207,7 @@ fn message(check: &CheckFinding) -> String {
 
 /// The text of a workflow command. `%` goes first, or it would escape the escapes.
 pub fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// A property of a workflow command.
@@ -290,20 +277,13 @@ mod tests {
             compared: Some(testing::compared(20, 5, 3)),
             ..RunEnd::default()
         };
-        let rows: Vec<_> = (0..40)
-            .map(|n| fixture::missing(&format!("t{n}"), &format!("miss {n}")))
-            .collect();
+        let rows: Vec<_> =
+            (0..40).map(|n| fixture::missing(&format!("t{n}"), &format!("miss {n}"))).collect();
         let text = shown().end(end.clone()).rows(&rows);
         assert!(text.starts_with("::error title=evalrig gate::gate: worse than the baseline; "));
         assert_eq!(text.matches("::error ").count(), 10);
-        assert!(
-            text.contains("%0Aregressed t0: 5 of 5 -> 3 of 5%0A"),
-            "{text}"
-        );
-        assert!(
-            text.contains("%0Aand 15 more%0Abaseline: main.jsonl"),
-            "{text}"
-        );
+        assert!(text.contains("%0Aregressed t0: 5 of 5 -> 3 of 5%0A"), "{text}");
+        assert!(text.contains("%0Aand 15 more%0Abaseline: main.jsonl"), "{text}");
         end.is_gated = false;
         let text = shown().end(end).rows(&[]);
         assert!(!text.contains("::error ") && text.contains("%0Aworse than the baseline%0A"));

@@ -170,10 +170,7 @@ fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn write_block(out: &mut dyn Write, id: &str, json: &str) -> io::Result<()> {
-    writeln!(
-        out,
-        r#"<script type="application/json" id="{id}">{json}</script>"#
-    )
+    writeln!(out, r#"<script type="application/json" id="{id}">{json}</script>"#)
 }
 
 #[cfg(test)]
@@ -212,9 +209,7 @@ mod tests {
         let payload = "</script><script>alert(1)</script><!-- <script> ]]> \u{2028} & {{script}}";
         let mut row = fixture::missing(payload, payload);
         row.candidate_answer = Some(payload.to_owned());
-        row.output_messages = Some(vec![
-            serde_json::json!({"role": payload, "content": payload}),
-        ]);
+        row.output_messages = Some(vec![serde_json::json!({"role": payload, "content": payload})]);
         let page = shown().rows(&[row]);
         let plain = shown().rows(&[fixture::missing("a", "b")]);
         for mark in ["<script", "</script", "<!--", "\u{2028}"] {
@@ -251,15 +246,7 @@ mod tests {
         for text in [TEMPLATE, STYLE, SCRIPT] {
             // The SVG namespace is an address that is never requested.
             let text = text.replace("http://www.w3.org/2000/svg", "");
-            for word in [
-                "http:",
-                "https:",
-                "@import",
-                "url(",
-                " src=",
-                "innerHTML",
-                "eval(",
-            ] {
+            for word in ["http:", "https:", "@import", "url(", " src=", "innerHTML", "eval("] {
                 assert!(!text.contains(word), "`{word}` in the page");
             }
             assert!(!text.contains("insertAdjacentHTML") && !text.contains("document.write"));
@@ -275,11 +262,7 @@ mod tests {
         for file in std::fs::read_dir(folder).unwrap() {
             let path = file.unwrap().path();
             let text = std::fs::read_to_string(&path).unwrap();
-            assert!(
-                SCRIPT.contains(&text),
-                "{} is not in SCRIPT",
-                path.display()
-            );
+            assert!(SCRIPT.contains(&text), "{} is not in SCRIPT", path.display());
             assert!(text.starts_with("// "), "{} says nothing", path.display());
             assert!(text.lines().count() <= 300, "{} is long", path.display());
             rest -= text.len();
@@ -317,9 +300,7 @@ mod tests {
 
     #[test]
     fn blocks_hold_the_cases_in_order() {
-        let rows: Vec<_> = (0..120)
-            .map(|n| fixture::missing(&format!("t{n}"), "m"))
-            .collect();
+        let rows: Vec<_> = (0..120).map(|n| fixture::missing(&format!("t{n}"), "m")).collect();
         let page = shown().rows(&rows);
         assert_eq!(block(&page, "cases").as_array().unwrap().len(), 120);
         assert_eq!(block(&page, "details-2").as_array().unwrap().len(), 20);

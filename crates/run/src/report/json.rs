@@ -68,10 +68,7 @@ impl Json {
     /// on.
     fn intervals(&self) -> Value {
         let pair = |interval: Interval| {
-            json!([
-                numbers::rounded(interval.low),
-                numbers::rounded(interval.high)
-            ])
+            json!([numbers::rounded(interval.low), numbers::rounded(interval.high)])
         };
         json!({
             "passRate": self.tally.sample.rate().map(pair),
@@ -112,10 +109,7 @@ mod tests {
 
     #[test]
     fn a_summary_that_was_made_is_taken() {
-        let end = RunEnd {
-            summary_document: Some(json!({"suite": "mine"})),
-            ..RunEnd::default()
-        };
+        let end = RunEnd { summary_document: Some(json!({"suite": "mine"})), ..RunEnd::default() };
         let text = shown().end(end).rows(&fixture::rows());
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["summary"], json!({"suite": "mine"}));
@@ -123,18 +117,11 @@ mod tests {
 
     #[test]
     fn numbers_come_with_their_intervals() {
-        let rows = [fixture::row(
-            "a",
-            evalrig_core::model::Outcome::Passed,
-            Some(1.0),
-        )];
+        let rows = [fixture::row("a", evalrig_core::model::Outcome::Passed, Some(1.0))];
         let document: Value = serde_json::from_str(&shown().rows(&rows)).unwrap();
         // 1 of 1 by Wilson.
         assert_eq!(document["intervals"]["passRate"], json!([0.206549, 1.0]));
-        assert_eq!(
-            document["intervals"]["averageScore"],
-            json!([0.206549, 1.0])
-        );
+        assert_eq!(document["intervals"]["averageScore"], json!([0.206549, 1.0]));
         let none: Value = serde_json::from_str(&shown().rows(&[])).unwrap();
         assert_eq!(none["intervals"]["passRate"], Value::Null);
     }

@@ -46,10 +46,7 @@ mod tests {
         let mut rows = fixture::rows();
         rows.extend(fixture::hostile_rows());
         let text = Shown::of(&REPORT, OutputStyle::default()).rows(&rows);
-        let read: Vec<Row> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
+        let read: Vec<Row> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(read, rows);
     }
 

@@ -35,11 +35,7 @@ pub struct Junit {
 
 impl Junit {
     pub fn new(setting: &ReportOptions) -> Self {
-        Self {
-            suites: BTreeMap::new(),
-            told: 0,
-            borderline: setting.borderline,
-        }
+        Self { suites: BTreeMap::new(), told: 0, borderline: setting.borderline }
     }
 
     /// Whether others are to take the case for one that passed.
@@ -87,12 +83,7 @@ impl Report for Junit {
         }
         writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
         let ms = end.duration_ms.unwrap_or(all.ms);
-        writeln!(
-            out,
-            r#"<testsuites name="evalrig" {} {}>"#,
-            totals.text(),
-            time(ms)
-        )?;
+        writeln!(out, r#"<testsuites name="evalrig" {} {}>"#, totals.text(), time(ms))?;
         for (name, suite) in &self.suites {
             let mut numbers = Numbers::default();
             numbers.add(&suite.counts, self.borderline);
@@ -131,12 +122,7 @@ impl Numbers {
     }
 
     fn text(&self) -> String {
-        let Self {
-            tests,
-            failures,
-            errors,
-            ..
-        } = self;
+        let Self { tests, failures, errors, .. } = self;
         format!(r#"tests="{tests}" failures="{failures}" errors="{errors}""#)
     }
 }
@@ -169,11 +155,7 @@ fn push_case(row: &Row, notable_changes: ReasonDetail, out: &mut String) {
         Outcome::Skipped => {
             let why = row.error.as_ref().map_or("", |error| &error.message);
             let why = text::line(why, 400);
-            let _ = writeln!(
-                out,
-                r#"      <skipped message="{}"/>"#,
-                xml::attribute(&why)
-            );
+            let _ = writeln!(out, r#"      <skipped message="{}"/>"#, xml::attribute(&why));
         }
         _ => push_reasons(row, notable_changes, out),
     }
@@ -243,17 +225,9 @@ fn reasons(finding: &CaseFinding) -> String {
         let _ = writeln!(text, "could not be measured: {}", trouble.text());
     }
     for check in &finding.checks {
-        let place = check
-            .place
-            .as_ref()
-            .map(|place| format!(" ({})", place.text()));
-        let _ = writeln!(
-            text,
-            "{} {}{}",
-            check.title(),
-            check.sentence(),
-            place.unwrap_or_default()
-        );
+        let place = check.place.as_ref().map(|place| format!(" ({})", place.text()));
+        let _ =
+            writeln!(text, "{} {}{}", check.title(), check.sentence(), place.unwrap_or_default());
         for miss in &check.misses.shown {
             let _ = writeln!(text, "  ✗ {miss}");
         }
@@ -301,20 +275,14 @@ mod tests {
         let mut found = Vec::new();
         let body = text.split_once("?>").ok_or("no declaration")?.1;
         for (at, piece) in body.split('<').enumerate().skip(1) {
-            let (tag, content) = piece
-                .split_once('>')
-                .ok_or(format!("piece {at}: {piece}"))?;
+            let (tag, content) = piece.split_once('>').ok_or(format!("piece {at}: {piece}"))?;
             if content.contains('>') || tag.matches('"').count() % 2 == 1 {
                 return Err(format!("piece {at}: {piece}"));
             }
             for entity in piece.split('&').skip(1) {
                 let name = entity.split(';').next().unwrap();
                 let known = ["amp", "lt", "gt", "quot"].contains(&name);
-                if !known
-                    && name
-                        .strip_prefix('#')
-                        .is_none_or(|n| n.parse::<u32>().is_err())
-                {
+                if !known && name.strip_prefix('#').is_none_or(|n| n.parse::<u32>().is_err()) {
                     return Err(format!("entity {name}"));
                 }
             }
@@ -345,9 +313,7 @@ mod tests {
             fixture::row("b", Outcome::Failed, Some(0.1)),
         ];
         let shown = |borderline| {
-            Shown::of(&REPORT, OutputStyle::default())
-                .borderline(borderline)
-                .rows(&rows)
+            Shown::of(&REPORT, OutputStyle::default()).borderline(borderline).rows(&rows)
         };
         let [strict, lenient] = [Borderline::Fails, Borderline::Passes].map(shown);
         assert!(strict.contains(r#"failures="2""#) && lenient.contains(r#"failures="1""#));
@@ -373,12 +339,8 @@ mod tests {
 
     #[test]
     fn the_check_for_well_formed_text_finds_faults() {
-        for text in [
-            "<?xml?><a><b></a></b>",
-            "<?xml?><a>&x;</a>",
-            "<?xml?><a>",
-            "<?xml?><a>></a>",
-        ] {
+        for text in ["<?xml?><a><b></a></b>", "<?xml?><a>&x;</a>", "<?xml?><a>", "<?xml?><a>></a>"]
+        {
             assert!(elements(text).is_err(), "{text}");
         }
     }
@@ -394,10 +356,7 @@ mod tests {
             .collect();
         let text = shown().rows(&rows);
         assert_eq!(text.matches(r#"<testsuite name="one""#).count(), 1);
-        assert!(
-            text.contains(r#"<testsuite name="two" tests="3" failures="0""#),
-            "{text}"
-        );
+        assert!(text.contains(r#"<testsuite name="two" tests="3" failures="0""#), "{text}");
     }
 
     #[test]

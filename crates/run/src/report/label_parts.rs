@@ -65,21 +65,10 @@ impl LabelParts {
             return None;
         }
         let label = &group.shown[0].label;
-        let names: Vec<_> = group
-            .named
-            .iter()
-            .map(|other| self.difference(other, label))
-            .collect();
-        let more = if group.others > names.len() as u64 {
-            ", …"
-        } else {
-            ""
-        };
+        let names: Vec<_> = group.named.iter().map(|other| self.difference(other, label)).collect();
+        let more = if group.others > names.len() as u64 { ", …" } else { "" };
         let count = numbers::count(group.others);
-        Some(format!(
-            "the same in {count} more: {}{more}",
-            names.join(", ")
-        ))
+        Some(format!("the same in {count} more: {}{more}", names.join(", ")))
     }
 }
 
@@ -99,15 +88,9 @@ mod tests {
         let mut other = row.clone();
         other.target = "gpt".to_owned();
         tally.add(&other);
-        assert_eq!(
-            LabelParts::of(&tally).name(&CaseLabel::of(&other)),
-            "a · gpt"
-        );
+        assert_eq!(LabelParts::of(&tally).name(&CaseLabel::of(&other)), "a · gpt");
         other.trial = 2;
         tally.add(&other);
-        assert_eq!(
-            LabelParts::of(&tally).name(&CaseLabel::of(&other)),
-            "a · gpt · trial 2"
-        );
+        assert_eq!(LabelParts::of(&tally).name(&CaseLabel::of(&other)), "a · gpt · trial 2");
     }
 }

@@ -65,15 +65,11 @@ impl Report for Markdown {
             .iter()
             .flat_map(|group| {
                 let last = group.shown.len() - 1;
-                group
-                    .shown
-                    .iter()
-                    .enumerate()
-                    .map(move |(at, finding)| CaseEntry {
-                        finding,
-                        others: breadth.others(group).filter(|_| at == last),
-                        hidden: if at == last { group.others } else { 0 },
-                    })
+                group.shown.iter().enumerate().map(move |(at, finding)| CaseEntry {
+                    finding,
+                    others: breadth.others(group).filter(|_| at == last),
+                    hidden: if at == last { group.others } else { 0 },
+                })
             })
             .collect();
         let left_out = self.groups.left_out().total();
@@ -123,11 +119,9 @@ fn push_baseline(end: &RunEnd, text: &mut String) {
     let found = &compared.comparison;
     let said = match &found.suite {
         // The gate has said it above.
-        Some(suite) if end.is_gated => format!(
-            "{}: {}",
-            comparison::size(suite),
-            comparison::difference(found, suite)
-        ),
+        Some(suite) if end.is_gated => {
+            format!("{}: {}", comparison::size(suite), comparison::difference(found, suite))
+        }
         Some(suite) => format!(
             "{}: {}. {}: {}",
             comparison::verdict(found),
@@ -139,12 +133,7 @@ fn push_baseline(end: &RunEnd, text: &mut String) {
     };
     let _ = write!(text, "\n{}\n\n", escaped(&comparison::sentence(&said)));
     text.push_str(&comparison::table(found, CHANGED));
-    let _ = write!(
-        text,
-        "{}; baseline {}",
-        comparison::counts(found),
-        code(&compared.base, 300)
-    );
+    let _ = write!(text, "{}; baseline {}", comparison::counts(found), code(&compared.base, 300));
     let _ = match &end.compare_command {
         Some(command) => writeln!(text, "; all of it: {}", code(command, 600)),
         None => writeln!(text),
@@ -189,18 +178,11 @@ fn push_details(entries: &[CaseEntry], breadth: LabelParts, longest: usize, text
     for entry in entries {
         let block = details(entry, breadth);
         // The note below takes less than this.
-        if text.len() + block.len() + 200 < longest {
-            text.push_str(&block)
-        } else {
-            left_out += 1
-        }
+        if text.len() + block.len() + 200 < longest { text.push_str(&block) } else { left_out += 1 }
     }
     if left_out > 0 {
         let cases = numbers::counted(left_out, "case is", "cases are");
-        let _ = writeln!(
-            text,
-            "\nDetails of {cases} left out, a comment has no room for more."
-        );
+        let _ = writeln!(text, "\nDetails of {cases} left out, a comment has no room for more.");
     }
 }
 
@@ -352,10 +334,7 @@ mod tests {
         let mut row = fixture::missing("a", "m");
         row.candidate_answer = Some("```\n</details>\n````\n@everyone".to_owned());
         let text = shown().rows(&[row]);
-        assert!(
-            text.contains("\n`````text\n```\n</details>\n````\n@everyone\n`````\n"),
-            "{text}"
-        );
+        assert!(text.contains("\n`````text\n```\n</details>\n````\n@everyone\n`````\n"), "{text}");
     }
 
     #[test]
@@ -372,9 +351,6 @@ mod tests {
         assert!(text.len() <= LONGEST, "{}", text.len());
         assert!(text.contains("more did not pass."));
         assert!(text.contains("left out, a comment has no room"));
-        assert_eq!(
-            text.matches("<details>").count(),
-            text.matches("</details>").count()
-        );
+        assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     }
 }

@@ -94,10 +94,7 @@ mod tests {
             if name == "mod" || path.is_dir() {
                 continue;
             }
-            assert!(
-                list.contains(&format!("mod {name};")),
-                "`{name}` is not a module"
-            );
+            assert!(list.contains(&format!("mod {name};")), "`{name}` is not a module");
             let text = fs::read_to_string(&path).unwrap();
             if text.contains("pub static REPORT: ReportKind") {
                 let entry = format!("&{name}::REPORT,");
@@ -166,11 +163,7 @@ mod tests {
     fn a_run_without_rows_is_shown_too() {
         for report in REPORTS {
             let text = Shown::of(report, OutputStyle::default()).rows(&[]);
-            assert!(
-                report.name == "jsonl" || !text.is_empty(),
-                "{}",
-                report.name
-            );
+            assert!(report.name == "jsonl" || !text.is_empty(), "{}", report.name);
         }
     }
 }

@@ -29,19 +29,13 @@ type PathOf = dyn Fn(&str) -> String + Send + Sync;
 
 impl SuiteText {
     pub fn new(line_of: impl Fn(&str, u32) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self {
-            line_of: Arc::new(line_of),
-            path_of: Arc::new(str::to_owned),
-        }
+        Self { line_of: Arc::new(line_of), path_of: Arc::new(str::to_owned) }
     }
 
     /// With paths as the person at the terminal would type them.
     #[must_use]
     pub fn with_paths(self, path_of: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
-        Self {
-            path_of: Arc::new(path_of),
-            ..self
-        }
+        Self { path_of: Arc::new(path_of), ..self }
     }
 
     pub fn path(&self, file: &str) -> String {

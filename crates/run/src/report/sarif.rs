@@ -155,10 +155,7 @@ impl Rules {
 /// How much a check says about why its case did not pass; none: nothing that its members do not say.
 fn level(finding: &CaseFinding, check: &CheckFinding) -> Option<&'static str> {
     let inner = format!("{} › ", check.name);
-    let is_outer = finding
-        .checks
-        .iter()
-        .any(|other| other.name.starts_with(&inner));
+    let is_outer = finding.checks.iter().any(|other| other.name.starts_with(&inner));
     if is_outer && check.misses.total == 0 {
         return None;
     }
@@ -239,14 +236,7 @@ fn fingerprint(finding: &CaseFinding, check: Option<&CheckFinding>, message: &st
             message.chars().filter(|c| !c.is_ascii_digit()).collect()
         }
     });
-    for part in [
-        &label.place.file,
-        &label.suite,
-        &label.test,
-        &label.target,
-        name,
-        &told,
-    ] {
+    for part in [&label.place.file, &label.suite, &label.test, &label.target, name, &told] {
         digest.update(part.as_bytes());
         digest.update([0]);
     }
@@ -266,10 +256,7 @@ fn location(place: &SourceLine) -> SarifLocation {
                 uri: uri(&place.file),
                 uri_base_id: Some(REPOSITORY_ROOT),
             },
-            region: SarifRegion {
-                start_line: place.line.max(1),
-                ..SarifRegion::default()
-            },
+            region: SarifRegion { start_line: place.line.max(1), ..SarifRegion::default() },
         },
     }
 }
@@ -342,10 +329,7 @@ mod tests {
         errored.error = Some(fixture::fault("target", "timeout", "no answer in 30 s"));
         let rows = [fixture::missing("a", "m"), borderline, uncounted, errored];
         let found = results(&rows);
-        let levels: Vec<&str> = found
-            .iter()
-            .map(|one| one["level"].as_str().unwrap())
-            .collect();
+        let levels: Vec<&str> = found.iter().map(|one| one["level"].as_str().unwrap()).collect();
         assert_eq!(levels, ["error", "warning", "note", "error", "error"]);
         assert_eq!(found[3]["ruleId"], "case");
         assert_eq!(found[4]["properties"]["kind"], "timeout");
@@ -364,9 +348,8 @@ mod tests {
 
     #[test]
     fn more_than_can_be_uploaded_is_counted() {
-        let rows: Vec<Row> = (0..KEPT + 7)
-            .map(|n| fixture::missing(&format!("t{n}"), "m"))
-            .collect();
+        let rows: Vec<Row> =
+            (0..KEPT + 7).map(|n| fixture::missing(&format!("t{n}"), "m")).collect();
         let text = Shown::of(&REPORT, OutputStyle::default()).rows(&rows);
         let log: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(log["runs"][0]["properties"]["dropped"], 7);
@@ -386,10 +369,7 @@ mod tests {
             row.pass_threshold = threshold;
             row.evaluator_results[0].score = Some(0.9);
             let results = results(&[row]);
-            let levels: Vec<Value> = results
-                .iter()
-                .map(|result| result["level"].clone())
-                .collect();
+            let levels: Vec<Value> = results.iter().map(|result| result["level"].clone()).collect();
             levels
         };
         // It failed the case, and one result says all there is to say.

@@ -47,11 +47,7 @@ impl SummaryBlock<'_> {
         self.table("suites", &tally.suites, &tally.suite_samples, out)?;
         self.table("targets", &tally.targets, &tally.target_samples, out)?;
         // What the gate decided is said below.
-        self.fact(
-            "exit",
-            total_lines::exit(tally, end).filter(|_| !end.is_gated),
-            out,
-        )
+        self.fact("exit", total_lines::exit(tally, end).filter(|_| !end.is_gated), out)
     }
 
     /// A label and what it says, if there is something to say.
@@ -120,10 +116,8 @@ impl SummaryBlock<'_> {
         if rows.len() < 2 {
             return Ok(());
         }
-        let names: Vec<_> = rows
-            .keys()
-            .map(|name| self.paint.cut(&text::line(name, 80), 30))
-            .collect();
+        let names: Vec<_> =
+            rows.keys().map(|name| self.paint.cut(&text::line(name, 80), 30)).collect();
         let shown = names.iter().take(LISTED);
         let widest = shown.map(|name| wrap::width(name)).max().unwrap_or(0);
         let room = self.paint.columns().saturating_sub(LABEL + widest + 4);
@@ -149,11 +143,7 @@ impl SummaryBlock<'_> {
     pub fn next(&self, next: &[(String, &str)], out: &mut dyn Write) -> io::Result<()> {
         let columns = self.paint.columns();
         let width = |command: &str| wrap::width(&self.paint.text(command));
-        let widest = next
-            .iter()
-            .map(|(command, _)| width(command))
-            .max()
-            .unwrap_or(0);
+        let widest = next.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
         let longest = next.iter().map(|(_, why)| why.len()).max().unwrap_or(0);
         let fits = LABEL + 4 + widest + longest <= columns;
         for (at, (command, why)) in next.iter().enumerate() {
@@ -218,11 +208,6 @@ mod tests {
         (0..100_000).for_each(|_| counts.add(Outcome::Passed));
         counts.add(Outcome::Failed);
         assert_eq!(bar_widths(&counts, 50), [49, 0, 1, 0, 0]);
-        assert_eq!(
-            bar_widths(&OutcomeCounts::default(), 50)
-                .iter()
-                .sum::<usize>(),
-            50
-        );
+        assert_eq!(bar_widths(&OutcomeCounts::default(), 50).iter().sum::<usize>(), 50);
     }
 }

@@ -60,10 +60,7 @@ impl Terminal {
         if row.trial > 1 {
             facts.push(format!("trial {}", row.trial));
         }
-        facts.extend(
-            row.score
-                .map(|score| format!("score {}", numbers::score(score))),
-        );
+        facts.extend(row.score.map(|score| format!("score {}", numbers::score(score))));
         facts.extend(row.duration_ms.map(numbers::duration));
         if let Some(error) = &row.error {
             facts.push(text::line(&error.message, 200));
@@ -84,10 +81,7 @@ impl Terminal {
         };
         let groups = self.groups.in_order();
         for outcome in [Outcome::Failed, Outcome::Borderline, Outcome::Errored] {
-            let all: Vec<_> = groups
-                .iter()
-                .filter(|group| group.outcome == outcome)
-                .collect();
+            let all: Vec<_> = groups.iter().filter(|group| group.outcome == outcome).collect();
             for group in all.iter().take(DRAWN) {
                 self.group(&frame, group, out)?;
             }
@@ -169,12 +163,7 @@ impl Terminal {
 
     fn line(&self, outcome: Outcome, text: &str, out: &mut dyn Write) -> io::Result<()> {
         let sign = self.paint.sign(outcome);
-        for (at, line) in self
-            .paint
-            .wrap(text, self.paint.columns() - 2)
-            .iter()
-            .enumerate()
-        {
+        for (at, line) in self.paint.wrap(text, self.paint.columns() - 2).iter().enumerate() {
             let line = match at {
                 0 => format!("{sign} {line}"),
                 _ => format!("  {line}"),
@@ -230,9 +219,7 @@ impl Report for Terminal {
         let block = SummaryBlock { paint: &self.paint };
         block.numbers(&self.tally, end, out)?;
         for (label, path) in paths {
-            let path = path
-                .as_ref()
-                .map(|path| total_lines::path_text(path.as_str()));
+            let path = path.as_ref().map(|path| total_lines::path_text(path.as_str()));
             block.fact(label, path, out)?;
         }
         block.fact("run log", self.run_log(), out)?;
@@ -268,31 +255,20 @@ mod tests {
 
     #[test]
     fn a_run_beside_its_baseline() {
-        let end = RunEnd {
-            is_gated: false,
-            ..gated(3, 0)
-        };
-        insta::assert_snapshot!(
-            "baseline",
-            shown(OutputStyle::default()).end(end).rows(&passed())
-        );
+        let end = RunEnd { is_gated: false, ..gated(3, 0) };
+        insta::assert_snapshot!("baseline", shown(OutputStyle::default()).end(end).rows(&passed()));
     }
 
     #[test]
     fn the_gate_has_the_last_word() {
         insta::assert_snapshot!(
             "gate",
-            shown(OutputStyle::default())
-                .end(gated(3, 1))
-                .rows(&passed())
+            shown(OutputStyle::default()).end(gated(3, 1)).rows(&passed())
         );
         let failed = [fixture::missing("a", "m")];
         let text = shown(OutputStyle::default()).end(gated(5, 0)).rows(&failed);
         let (_, last) = text.split_once("\n✗ 0 of 1 passed").unwrap();
-        assert!(
-            last.contains("\n✓ gate: equivalent to the baseline;"),
-            "{text}"
-        );
+        assert!(last.contains("\n✓ gate: equivalent to the baseline;"), "{text}");
         assert!(!text.contains("exit     "), "{text}");
     }
 
@@ -317,11 +293,7 @@ mod tests {
 
     #[test]
     fn a_narrow_place_in_ascii() {
-        let look = OutputStyle {
-            color: false,
-            width: Some(60),
-            unicode: false,
-        };
+        let look = OutputStyle { color: false, width: Some(60), unicode: false };
         let text = shown(look).rows(&fixture::rows());
         assert!(text.is_ascii(), "{text}");
         insta::assert_snapshot!(text);
@@ -340,23 +312,14 @@ mod tests {
     fn quiet_leaves_out_totals_and_verbose_lists_what_passed() {
         let rows = fixture::rows();
         let normal = shown(OutputStyle::default()).rows(&rows);
-        let quiet = shown(OutputStyle::default())
-            .detail(Detail::Quiet)
-            .rows(&rows);
+        let quiet = shown(OutputStyle::default()).detail(Detail::Quiet).rows(&rows);
         assert!(quiet.contains("╭─ evals/support/EVAL.yaml:24") && !quiet.contains("results  "));
         assert_eq!(normal.lines().last(), quiet.lines().last());
-        let passed: Vec<Row> = rows
-            .iter()
-            .filter(|row| row.outcome == Outcome::Passed)
-            .cloned()
-            .collect();
-        let silent = shown(OutputStyle::default())
-            .detail(Detail::Quiet)
-            .rows(&passed);
+        let passed: Vec<Row> =
+            rows.iter().filter(|row| row.outcome == Outcome::Passed).cloned().collect();
+        let silent = shown(OutputStyle::default()).detail(Detail::Quiet).rows(&passed);
         assert_eq!(silent, "");
-        let verbose = shown(OutputStyle::default())
-            .detail(Detail::Verbose)
-            .rows(&rows);
+        let verbose = shown(OutputStyle::default()).detail(Detail::Verbose).rows(&rows);
         assert!(verbose.contains("╭─ evals/support/EVAL.yaml:24"));
         assert!(verbose.contains(".summary.json") && !normal.contains(".summary.json"));
         assert!(verbose.starts_with("✓ greets-politely"), "{verbose}");
@@ -366,10 +329,7 @@ mod tests {
     #[test]
     fn colours_change_nothing_else() {
         let plain = shown(OutputStyle::default()).rows(&fixture::rows());
-        let coloured = OutputStyle {
-            color: true,
-            ..OutputStyle::default()
-        };
+        let coloured = OutputStyle { color: true, ..OutputStyle::default() };
         let mut text = shown(coloured).rows(&fixture::rows());
         assert!(text.contains('\u{1b}'));
         while let Some(start) = text.find("\u{1b}[") {
@@ -377,9 +337,7 @@ mod tests {
             text.replace_range(start..=end, "");
         }
         let trimmed = |text: &str| -> Vec<String> {
-            text.lines()
-                .map(|line| line.trim_end().to_owned())
-                .collect()
+            text.lines().map(|line| line.trim_end().to_owned()).collect()
         };
         assert_eq!(trimmed(&text), trimmed(&plain));
     }
@@ -390,14 +348,8 @@ mod tests {
         rows.extend(fixture::hostile_rows());
         for width in [60, 80, 100, 140] {
             for unicode in [true, false] {
-                let look = OutputStyle {
-                    color: false,
-                    width: Some(width),
-                    unicode,
-                };
-                let text = shown(look)
-                    .suite(|_, _| Some(fixture::HOSTILE.to_owned()))
-                    .rows(&rows);
+                let look = OutputStyle { color: false, width: Some(width), unicode };
+                let text = shown(look).suite(|_, _| Some(fixture::HOSTILE.to_owned())).rows(&rows);
                 assert!(unicode || text.is_ascii(), "{text}");
                 // Paths and commands are there to be copied.
                 let drawn = text
@@ -431,18 +383,13 @@ mod tests {
             .collect();
         let text = shown(OutputStyle::default()).rows(&rows);
         assert_eq!(text.matches("connection refused").count(), 1);
-        assert!(
-            text.contains("the same in 499 more: t001, t002, t003, t004, …"),
-            "{text}"
-        );
+        assert!(text.contains("the same in 499 more: t001, t002, t003, t004, …"), "{text}");
         assert!(text.lines().count() < 20, "{text}");
     }
 
     #[test]
     fn the_suite_may_be_gone() {
-        let text = shown(OutputStyle::default())
-            .without_suite()
-            .rows(&fixture::rows());
+        let text = shown(OutputStyle::default()).without_suite().rows(&fixture::rows());
         assert!(text.contains("evals/support/EVAL.yaml:31"), "{text}");
         assert!(text.contains("✗ Output contains '14 days'"));
     }

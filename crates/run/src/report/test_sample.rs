@@ -25,10 +25,8 @@ struct Cases {
 
 impl Sample {
     pub fn add(&mut self, row: &Row) {
-        let is_judged = matches!(
-            row.outcome,
-            Outcome::Passed | Outcome::Borderline | Outcome::Failed
-        );
+        let is_judged =
+            matches!(row.outcome, Outcome::Passed | Outcome::Borderline | Outcome::Failed);
         if self.is_large || (!is_judged && row.score.is_none()) {
             return;
         }
@@ -83,12 +81,8 @@ mod tests {
     #[test]
     fn tests_count_and_not_their_trials() {
         use Outcome::{Failed, Passed};
-        let alike = sample(&[
-            ("a", 1, Passed),
-            ("a", 2, Passed),
-            ("b", 1, Failed),
-            ("b", 2, Failed),
-        ]);
+        let alike =
+            sample(&[("a", 1, Passed), ("a", 2, Passed), ("b", 1, Failed), ("b", 2, Failed)]);
         assert_eq!(alike.rate(), Some(wilson(1, 2, 0.95)));
         let single = sample(&[("a", 1, Passed), ("b", 1, Failed)]);
         assert_eq!(alike.rate(), single.rate());

@@ -31,12 +31,7 @@ pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
         let interval = tally.sample.rate();
         parts.push(numbers::share(passed, counts.judged(), interval));
     }
-    for outcome in [
-        Outcome::Failed,
-        Outcome::Borderline,
-        Outcome::Errored,
-        Outcome::Skipped,
-    ] {
+    for outcome in [Outcome::Failed, Outcome::Borderline, Outcome::Errored, Outcome::Skipped] {
         if let n @ 1.. = counts.of(outcome) {
             parts.push(format!("{} {}", numbers::count(n), outcome_phrase(outcome)));
         }
@@ -95,11 +90,8 @@ pub fn tokens(tally: &Tally) -> Option<String> {
         return None;
     }
     let known = |sum: &PartialSum| numbers::count(sum.known as u64);
-    let mut text = format!(
-        "{} in, {} out",
-        known(&tally.totals.input),
-        known(&tally.totals.output)
-    );
+    let mut text =
+        format!("{} in, {} out", known(&tally.totals.input), known(&tally.totals.output));
     if tally.totals.cached.known > 0.0 {
         text.push_str(&format!(" ({} from cache)", known(&tally.totals.cached)));
     }
@@ -110,11 +102,7 @@ pub fn cost(tally: &Tally) -> Option<String> {
     if !tally.totals.cost.has_addends() {
         return None;
     }
-    Some(with_gaps(
-        &tally.totals.cost,
-        numbers::money(tally.totals.cost.known),
-        tally.nouns().1,
-    ))
+    Some(with_gaps(&tally.totals.cost, numbers::money(tally.totals.cost.known), tally.nouns().1))
 }
 
 /// A sum with gaps is a lower bound and says so.
@@ -170,11 +158,7 @@ pub fn exit(tally: &Tally, end: &RunEnd) -> Option<String> {
 
 /// A path is there to be copied; it stays as it is unless that would do harm.
 pub fn path_text(path: &str) -> String {
-    if path.contains(text::is_harmful) {
-        text::line(path, 4_096)
-    } else {
-        path.to_owned()
-    }
+    if path.contains(text::is_harmful) { text::line(path, 4_096) } else { path.to_owned() }
 }
 
 #[cfg(test)]
@@ -205,10 +189,7 @@ mod tests {
 
     #[test]
     fn an_average_says_of_how_many() {
-        assert_eq!(
-            average(&tally(&[None])).unwrap(),
-            "mean 0.90 (95 % CI 0.17–1.00, 1 test)"
-        );
+        assert_eq!(average(&tally(&[None])).unwrap(), "mean 0.90 (95 % CI 0.17–1.00, 1 test)");
         assert_eq!(
             average(&tally(&[None, None])).unwrap(),
             "mean 0.90 (95 % CI 0.28–1.00, 2 tests)"

@@ -45,10 +45,7 @@ mod tests {
 
     #[test]
     fn markup_and_illegal_characters() {
-        assert_eq!(
-            escape("]]></testcase>&\""),
-            "]]&gt;&lt;/testcase&gt;&amp;&quot;"
-        );
+        assert_eq!(escape("]]></testcase>&\""), "]]&gt;&lt;/testcase&gt;&amp;&quot;");
         assert_eq!(escape("\u{0}\u{1b}[0m\u{FFFF}"), "␀␛[0m\u{FFFD}");
         assert_eq!(escape("\u{9b}\u{202e}\r"), "&#155;&#8238;&#13;");
         assert_eq!(attribute("a\nb\t"), "a&#10;b&#9;");

@@ -38,11 +38,7 @@ struct HistoryLines {
 
 impl From<RecordSummary> for AppendableSummary {
     fn from(summary: RecordSummary) -> Self {
-        Self {
-            summary,
-            text: String::new(),
-            older: Vec::new(),
-        }
+        Self { summary, text: String::new(), older: Vec::new() }
     }
 }
 
@@ -51,11 +47,7 @@ impl AppendableSummary {
     pub(super) fn read(bytes: Vec<u8>) -> Result<Self, String> {
         let (text, _) = decode(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
         match read_without_histories(&text) {
-            Some((summary, older)) => Ok(Self {
-                summary,
-                text,
-                older,
-            }),
+            Some((summary, older)) => Ok(Self { summary, text, older }),
             None => RecordSummary::read_text(text).map(Self::from),
         }
     }
@@ -68,10 +60,7 @@ impl AppendableSummary {
     /// The new content of the file, in parts. Histories, which are most of it, are borrowed.
     pub(super) fn text_parts(&self) -> Vec<Cow<'_, str>> {
         let head = self.summary.to_yaml();
-        let mut older = self
-            .older
-            .iter()
-            .map(|older| &self.text[older.lines.clone()]);
+        let mut older = self.older.iter().map(|older| &self.text[older.lines.clone()]);
         let mut text_parts = Vec::new();
         let mut start = 0;
         for end in history_ends(&head) {
@@ -200,10 +189,7 @@ fn scan_history(lines: &mut LineCursor<'_>) -> Option<HistoryLines> {
         highest_run = highest_run.max(run.unwrap_or(0));
     }
     let is_complete = start < end && end <= text.len();
-    is_complete.then_some(HistoryLines {
-        lines: start..end,
-        highest_run,
-    })
+    is_complete.then_some(HistoryLines { lines: start..end, highest_run })
 }
 
 /// The key of a line of an entry, and its value if it is the run number. `None` if the value must be
@@ -262,12 +248,7 @@ mod tests {
         let [all, part] = with_one_more_run(CANONICAL);
         assert_eq!(all, part);
         assert!(part.contains("- run: 3\n    output: x\n    tools_called: []\n  - run: 2\n"));
-        assert_eq!(
-            RecordSummary::read(part.clone().into_bytes())
-                .unwrap()
-                .to_yaml(),
-            part
-        );
+        assert_eq!(RecordSummary::read(part.clone().into_bytes()).unwrap().to_yaml(), part);
     }
 
     #[test]
@@ -278,10 +259,7 @@ mod tests {
             ("output: 'it''s: b'", "output: |\n      a"),
             ("output: 'it''s: b'", "pass: true"),
             ("output: 'it''s: b'", "run: 7"),
-            (
-                "called:\n    - f(x='1')\n    - '''g'': 2'",
-                "called:\n      - f(x='1')",
-            ),
+            ("called:\n    - f(x='1')\n    - '''g'': 2'", "called:\n      - f(x='1')"),
             ("run: 1\n", "run: '1'\n"),
             ("history: []", "history: '[]'"),
             ("name: a", "name: a\nothers:\n  history: []"),
@@ -298,11 +276,7 @@ mod tests {
 
     #[test]
     fn a_truncated_history_is_not_copied() {
-        for end in [
-            "    meta: '{\"tok",
-            "    tools_called:\n    - \"f(",
-            "    out",
-        ] {
+        for end in ["    meta: '{\"tok", "    tools_called:\n    - \"f(", "    out"] {
             let text = format!("turns:\n- input: a\n  run: 2\n  history:\n  - run: 1\n{end}");
             let read = AppendableSummary::read(text.into_bytes());
             assert!(read.is_err_and(|reason| reason.starts_with("it is not YAML")));

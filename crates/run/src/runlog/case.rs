@@ -33,20 +33,13 @@ pub struct CaseRun<'a> {
 
 impl std::fmt::Debug for CaseRun<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CaseRun")
-            .field("test", &self.test.id)
-            .finish_non_exhaustive()
+        f.debug_struct("CaseRun").field("test", &self.test.id).finish_non_exhaustive()
     }
 }
 
 impl From<CaseRun<'_>> for NewRun {
     fn from(case: CaseRun<'_>) -> Self {
-        let CaseRun {
-            test,
-            transcript,
-            row,
-            ..
-        } = case;
+        let CaseRun { test, transcript, row, .. } = case;
         let sent = test.input.iter().map(sent_message);
         let received = transcript.messages.iter().map(received_message);
         let mut new = Self {
@@ -74,9 +67,7 @@ impl From<CaseRun<'_>> for NewRun {
 /// What identifies a record (spec 13.1): the user messages in order. A test without one
 /// counts as one message, its rendered input.
 pub fn input_sequence(input: &[Message]) -> Vec<UserMessage> {
-    let users: Vec<usize> = (0..input.len())
-        .filter(|&at| input[at].role == Role::User)
-        .collect();
+    let users: Vec<usize> = (0..input.len()).filter(|&at| input[at].role == Role::User).collect();
     if users.is_empty() {
         return vec![UserMessage::new(rendered(input))];
     }
@@ -124,17 +115,12 @@ fn evaluation_of(row: &Row, secrets: &Secrets) -> String {
 /// All messages as one text; files that cannot be shown are named.
 fn rendered(input: &[Message]) -> String {
     let shown = |attachments| Rendering::for_chat(attachments, &Disk).prompt(input);
-    shown(FilesMode::Inline)
-        .or_else(|_| shown(FilesMode::None))
-        .unwrap_or_default()
+    shown(FilesMode::Inline).or_else(|_| shown(FilesMode::None)).unwrap_or_default()
 }
 
 /// Its content as text (spec 9.4).
 fn sent_message(message: &Message) -> Value {
-    let words = Message {
-        tool_calls: Vec::new(),
-        ..message.clone()
-    };
+    let words = Message { tool_calls: Vec::new(), ..message.clone() };
     let shown = |attachments| Rendering::for_chat(attachments, &Disk).message(&words);
     let text = shown(FilesMode::Inline).or_else(|_| shown(FilesMode::Paths));
     let text = text.or_else(|_| shown(FilesMode::None)).unwrap_or_default();
@@ -153,15 +139,8 @@ pub(super) fn received_message(message: &Message) -> Value {
 }
 
 fn with_text(message: &Message, text: String) -> Value {
-    let content = if message.content.is_empty() {
-        Vec::new()
-    } else {
-        vec![Block::Text(text)]
-    };
-    message_to_value(&Message {
-        content,
-        ..message.clone()
-    })
+    let content = if message.content.is_empty() { Vec::new() } else { vec![Block::Text(text)] };
+    message_to_value(&Message { content, ..message.clone() })
 }
 
 impl NewRun {
@@ -183,12 +162,7 @@ fn redact(new: &mut NewRun, secrets: &Secrets) {
             secrets.redact_in_place(reply);
         }
     }
-    for text in [
-        &mut new.output,
-        &mut new.evaluation,
-        &mut new.model,
-        &mut new.cwd,
-    ] {
+    for text in [&mut new.output, &mut new.evaluation, &mut new.model, &mut new.cwd] {
         secrets.redact_in_place(text);
     }
     if let Some(expected) = &mut new.expected {
@@ -215,16 +189,11 @@ mod tests {
 
     #[test]
     fn a_sequence_is_the_user_messages_with_what_is_scripted_between() {
-        let file = FileRef {
-            value: "a.csv".to_owned(),
-            path: None,
-        };
+        let file = FileRef { value: "a.csv".to_owned(), path: None };
         let mut second = said(Role::User, "two");
         second.content.push(Block::File(file.clone()));
         second.content.push(Block::Image(Image::Path(file)));
-        second
-            .content
-            .push(Block::Image(Image::Data("x".to_owned())));
+        second.content.push(Block::Image(Image::Data("x".to_owned())));
         let asked = input_sequence(&[
             said(Role::System, "S"),
             said(Role::User, "one"),

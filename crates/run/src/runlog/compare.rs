@@ -87,11 +87,7 @@ impl Store {
         // Without a readable run file, some outputs stay unknown.
         let files = runs.map(|run| self.run_file(&record.name, run).ok());
         let dialogue = files.map(|file| file.map(|file| Dialogue::of(&file.messages)));
-        Ok(Comparison {
-            turns: compare_turns(&record, runs, &dialogue),
-            name: record.name,
-            runs,
-        })
+        Ok(Comparison { turns: compare_turns(&record, runs, &dialogue), name: record.name, runs })
     }
 }
 
@@ -123,10 +119,7 @@ impl TurnSide {
             return Self::default();
         };
         Self {
-            output: entry
-                .output()
-                .map(str::to_owned)
-                .or_else(|| answer_to(dialogue, at)),
+            output: entry.output().map(str::to_owned).or_else(|| answer_to(dialogue, at)),
             tools: tools_of(entry, at, dialogue),
             evaluation: entry.evaluation(),
             meta: entry.meta(),
@@ -149,11 +142,7 @@ fn tools_of(entry: &HistoryEntry, at: usize, dialogue: Option<&Dialogue>) -> Vec
         Some(dialogue) if !entry.has_tools_called() && at + 1 == dialogue.asked.len() => {
             dialogue.tools_called.clone()
         }
-        _ => entry
-            .tools_called()
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
+        _ => entry.tools_called().into_iter().map(str::to_owned).collect(),
     }
 }
 
@@ -212,12 +201,7 @@ mod tests {
     fn only_a_pass_can_regress() {
         assert!(judged("pass", "fail: x").has_regressed());
         assert!(judged("pass: fine", "borderline: x").has_regressed());
-        for (before, now) in [
-            ("", "fail"),
-            ("fail", "fail"),
-            ("pass", ""),
-            ("pass", "pass"),
-        ] {
+        for (before, now) in [("", "fail"), ("fail", "fail"), ("pass", ""), ("pass", "pass")] {
             assert!(!judged(before, now).has_regressed(), "{before} {now}");
         }
         assert!(judged("pass", "error: x").has_errored());

@@ -43,20 +43,14 @@ impl Dialogue {
             before.reply = reply;
         }
         let (text, attachments) = split_content(message.get("content"));
-        self.asked.push(UserMessage {
-            text: text.unwrap_or_default(),
-            attachments,
-            reply: None,
-        });
+        self.asked.push(UserMessage { text: text.unwrap_or_default(), attachments, reply: None });
     }
 
     fn add_answer(&mut self, message: &Map) {
         if let (Some(text), _) = split_content(message.get("content")) {
             self.output = Some(text);
         }
-        let calls = message
-            .get("tool_calls")
-            .or_else(|| message.get("toolCalls"));
+        let calls = message.get("tool_calls").or_else(|| message.get("toolCalls"));
         let calls = calls.and_then(Value::as_list).unwrap_or_default();
         let shown = calls.iter().filter_map(tool_call_line);
         self.tools_called.extend(shown);

@@ -6,29 +6,15 @@ use evalrig_core::model::{JsonStyle, Map, Number, Value};
 use evalrig_core::syntax::lenient_json_value;
 
 /// Keys of an entry as evalrig writes it, in order.
-pub(super) const KEYS: &[&str] = &[
-    "run",
-    "output",
-    "tools_called",
-    "expected",
-    "evaluation",
-    "meta",
-];
+pub(super) const KEYS: &[&str] =
+    &["run", "output", "tools_called", "expected", "evaluation", "meta"];
 
 /// Keys that other clients use for the result of a run.
 pub(super) const OTHER_DIALECT_KEYS: &[&str] =
     &["status", "pass", "analysis", "tokens", "cost", "ts"];
 
 /// Keys whose value is always read as text.
-const TEXTS: &[&str] = &[
-    "output",
-    "expected",
-    "evaluation",
-    "meta",
-    "status",
-    "analysis",
-    "ts",
-];
+const TEXTS: &[&str] = &["output", "expected", "evaluation", "meta", "status", "analysis", "ts"];
 
 /// One run of one turn.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -190,11 +176,7 @@ pub(super) fn cost_value(cost: Option<f64>) -> Value {
     };
     let rounded = format!("{cost:.4}");
     let shortest = rounded.trim_end_matches('0');
-    let text = if shortest.ends_with('.') {
-        format!("{shortest}0")
-    } else {
-        shortest.to_owned()
-    };
+    let text = if shortest.ends_with('.') { format!("{shortest}0") } else { shortest.to_owned() };
     Number::parse(&text).map_or(Value::Null, Value::Number)
 }
 
@@ -224,9 +206,7 @@ pub(super) fn read_history(value: Value) -> Result<Vec<HistoryEntry>, Value> {
         return Err(Value::List(items));
     }
     let maps = items.into_iter().filter_map(|item| match item {
-        Value::Map(map) => Some(HistoryEntry(
-            map.into_iter().map(stringify_text_field).collect(),
-        )),
+        Value::Map(map) => Some(HistoryEntry(map.into_iter().map(stringify_text_field).collect())),
         _ => None,
     });
     Ok(maps.collect())
@@ -327,13 +307,9 @@ mod tests {
 
     #[test]
     fn costs_have_four_decimals_and_at_least_one() {
-        for (cost, text) in [
-            (0.0, "0.0"),
-            (0.00151, "0.0015"),
-            (12.0, "12.0"),
-            (0.5, "0.5"),
-            (0.000_01, "0.0"),
-        ] {
+        for (cost, text) in
+            [(0.0, "0.0"), (0.00151, "0.0015"), (12.0, "12.0"), (0.5, "0.5"), (0.000_01, "0.0")]
+        {
             assert_eq!(cost_value(Some(cost)).to_json(JsonStyle::Spaced), text);
         }
         assert_eq!(cost_value(None), Value::Null);

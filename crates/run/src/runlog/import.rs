@@ -46,11 +46,7 @@ impl RecordTest {
             turns.push((turn.input.clone(), reply.map(str::to_owned)));
         }
         turns.push((last.input.clone(), None));
-        Some(Self {
-            id: record.name.clone(),
-            turns,
-            expected: expected(summary),
-        })
+        Some(Self { id: record.name.clone(), turns, expected: expected(summary) })
     }
 }
 

@@ -41,10 +41,7 @@ impl StoreLock {
         create_durable_directory(directory)
             .map_err(|error| StoreError::io("made", directory, error))?;
         let path = directory.join(".lock");
-        if path
-            .symlink_metadata()
-            .is_ok_and(|found| found.is_symlink())
-        {
+        if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
             return Err(StoreError::Link { path });
         }
         let mut options = OpenOptions::new();
@@ -98,15 +95,7 @@ mod tests {
         assert!(matches!(second, Err(StoreError::Busy { .. })));
         drop(first);
         assert!(StoreLock::acquire(&directory).is_ok());
-        assert!(
-            StoreLock::acquire_for_reading(&directory)
-                .unwrap()
-                .is_some()
-        );
-        assert!(
-            StoreLock::acquire_for_reading(&directory.join("c"))
-                .unwrap()
-                .is_none()
-        );
+        assert!(StoreLock::acquire_for_reading(&directory).unwrap().is_some());
+        assert!(StoreLock::acquire_for_reading(&directory.join("c")).unwrap().is_none());
     }
 }

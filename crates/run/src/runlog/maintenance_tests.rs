@@ -26,20 +26,12 @@ fn runs_are_compared() {
     assert_eq!(turn.is_output_same(), Some(false));
     assert_eq!(turn.tools_added, ["wave()"]);
     assert_eq!(turn.tools_removed, ["greet(name='Alice')"]);
-    assert_eq!(
-        [turn.metas[0].tokens, turn.metas[1].tokens],
-        [Some(155), None]
-    );
+    assert_eq!([turn.metas[0].tokens, turn.metas[1].tokens], [Some(155), None]);
     assert!(found.has_regressed());
     let back = store.compare("say_hello_to_alice", Some([2, 1])).unwrap();
     assert!(!back.has_regressed());
-    let error = store
-        .compare("say_hello_to_alice", Some([1, 5]))
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "record `say_hello_to_alice` has no run 5"
-    );
+    let error = store.compare("say_hello_to_alice", Some([1, 5])).unwrap_err();
+    assert_eq!(error.to_string(), "record `say_hello_to_alice` has no run 5");
 }
 
 #[test]
@@ -51,14 +43,8 @@ fn an_output_missing_in_the_history_comes_from_the_run_file() {
     let path = store.summary_path("say_hello_to_alice");
     let text = read(&path);
     let start = text.find("  - run: 1").unwrap();
-    fs::write(
-        &path,
-        format!(
-            "{}  - run: 1\n    status: pass\n    meta: ''\n",
-            &text[..start]
-        ),
-    )
-    .unwrap();
+    fs::write(&path, format!("{}  - run: 1\n    status: pass\n    meta: ''\n", &text[..start]))
+        .unwrap();
     let found = store.compare("say_hello_to_alice", None).unwrap();
     assert_eq!(found.turns[0].is_output_same(), Some(true));
     assert!(found.turns[0].tools_added.is_empty());
@@ -74,11 +60,7 @@ fn pruning_keeps_the_newest_runs_and_entries() {
     for _ in 0..4 {
         store.record(&run("hi", "x")).unwrap();
     }
-    let retention = Retention {
-        runs: Some(1),
-        history: Some(2),
-        records: None,
-    };
+    let retention = Retention { runs: Some(1), history: Some(2), records: None };
     let listed = store.prune(retention, PruneMode::List).unwrap();
     assert_eq!(listed.files.len(), 3);
     assert_eq!(listed.history, [("hi".to_owned(), 1)]);
@@ -86,12 +68,7 @@ fn pruning_keeps_the_newest_runs_and_entries() {
     assert_eq!(store.prune(retention, PruneMode::Delete).unwrap(), listed);
     assert_eq!(store.run_numbers("hi").unwrap(), [4]);
     assert_eq!(store.read("hi").unwrap().summary.turns[0].history.len(), 2);
-    assert!(
-        store
-            .prune(retention, PruneMode::Delete)
-            .unwrap()
-            .is_empty()
-    );
+    assert!(store.prune(retention, PruneMode::Delete).unwrap().is_empty());
     assert!(store.verify(VerifyMode::Check).unwrap().is_sound());
     assert_eq!(store.record(&run("hi", "x")).unwrap().run, 5);
     assert_eq!(store.prune_record("hi", 1).unwrap().files.len(), 1);
@@ -108,18 +85,8 @@ fn pruning_deletes_nothing_behind_a_link() {
     fs::remove_dir_all(&directory).unwrap();
     std::os::unix::fs::symlink(other.store.run_directory("hi"), &directory).unwrap();
     assert!(store.prune_record("hi", 0).unwrap().is_empty());
-    let retention = Retention {
-        records: Some(0),
-        ..Retention::default()
-    };
-    assert_eq!(
-        store
-            .prune(retention, PruneMode::Delete)
-            .unwrap()
-            .files
-            .len(),
-        1
-    );
+    let retention = Retention { records: Some(0), ..Retention::default() };
+    assert_eq!(store.prune(retention, PruneMode::Delete).unwrap().files.len(), 1);
     assert_eq!(other.store.run_numbers("hi").unwrap(), [1]);
 }
 
@@ -156,10 +123,7 @@ fn the_newest_records_are_kept() {
         new.timestamp = format!("2025-12-0{day} 00:00:00");
         store.record(&new).unwrap();
     }
-    let retention = Retention {
-        records: Some(2),
-        ..Retention::default()
-    };
+    let retention = Retention { records: Some(2), ..Retention::default() };
     let pruned = store.prune(retention, PruneMode::Delete).unwrap();
     assert_eq!(pruned.records, ["b"]);
     assert_eq!(store.names().unwrap(), ["a", "c"]);
@@ -176,25 +140,16 @@ fn a_run_missing_in_the_summary_is_added() {
     // As after a crash between writing the two files.
     fs::write(store.summary_path("say_hello_to_alice"), summary).unwrap();
     let looked = store.verify(VerifyMode::Check).unwrap();
-    assert_eq!(
-        (looked.records, looked.runs, looked.findings.len()),
-        (1, 2, 1)
-    );
+    assert_eq!((looked.records, looked.runs, looked.findings.len()), (1, 2, 1));
     assert!(!looked.is_sound());
-    assert_eq!(
-        looked.findings[0].message,
-        "the summary does not mention run 2"
-    );
+    assert_eq!(looked.findings[0].message, "the summary does not mention run 2");
     assert!(store.verify(VerifyMode::Repair).unwrap().is_sound());
     assert_eq!(store.verify(VerifyMode::Check).unwrap().findings, []);
     let mended = read(&store.summary_path("say_hello_to_alice"));
     let worked =
         include_str!("worked_summary.yaml").replacen("evaluation: pass", "evaluation: ''", 1);
     assert_eq!(
-        mended.replace(
-            "updated: '2025-12-25 11:56:26'",
-            "updated: '2025-12-25 11:56:56'"
-        ),
+        mended.replace("updated: '2025-12-25 11:56:26'", "updated: '2025-12-25 11:56:56'"),
         worked
     );
 }
@@ -216,10 +171,7 @@ fn runs_pruned_from_the_history_are_not_added_again() {
         record.summary.mentioned_runs()
     };
     assert_eq!(mentioned(store), [4, 3, 2, 1]);
-    let retention = Retention {
-        history: Some(1),
-        ..Retention::default()
-    };
+    let retention = Retention { history: Some(1), ..Retention::default() };
     store.prune(retention, PruneMode::Delete).unwrap();
     assert_eq!(store.verify(VerifyMode::Check).unwrap().findings, []);
     assert_eq!(mentioned(store), [4, 3]);
@@ -253,23 +205,10 @@ fn findings_beyond_repair_are_reported() {
     store.record(&run("hi", "x")).unwrap();
     fs::write(store.run_path("hi", 2), "broken: [").unwrap();
     let path = store.summary_path("hi");
-    fs::write(
-        &path,
-        read(&path)
-            .replace("name: hi", "name: ho")
-            .replace("runs: 1\n", ""),
-    )
-    .unwrap();
+    fs::write(&path, read(&path).replace("name: hi", "name: ho").replace("runs: 1\n", "")).unwrap();
     let found = store.verify(VerifyMode::Repair).unwrap();
     let remedies: Vec<RepairStatus> = found.findings.iter().map(|one| one.repair).collect();
-    assert_eq!(
-        remedies,
-        [
-            RepairStatus::Impossible,
-            RepairStatus::Done,
-            RepairStatus::Done
-        ]
-    );
+    assert_eq!(remedies, [RepairStatus::Impossible, RepairStatus::Done, RepairStatus::Done]);
     assert_eq!(read(&store.run_path("hi", 2)), "broken: [");
     assert_eq!(store.verify(VerifyMode::Check).unwrap().findings.len(), 1);
 }

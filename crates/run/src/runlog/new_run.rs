@@ -20,10 +20,7 @@ pub struct UserMessage {
 
 impl UserMessage {
     pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            ..Self::default()
-        }
+        Self { text: text.into(), ..Self::default() }
     }
 
     /// As written in the summary.
@@ -125,10 +122,7 @@ fn answered_entry(run: u64, new: &NewRun, written: String) -> HistoryEntry {
     let mut map = Map::new();
     map.insert("run", run);
     map.insert("output", new.output.as_str());
-    let tools = new
-        .tools_called
-        .iter()
-        .map(|call| Value::from(call.as_str()));
+    let tools = new.tools_called.iter().map(|call| Value::from(call.as_str()));
     map.insert("tools_called", tools.collect::<Vec<Value>>());
     map.insert("expected", new.expected.clone().unwrap_or(written));
     map.insert("evaluation", new.evaluation.as_str());

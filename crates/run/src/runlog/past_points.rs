@@ -36,9 +36,7 @@ pub fn past_points<'a>(records: impl IntoIterator<Item = &'a Utf8PathBuf>) -> Ve
             names.entry(store).or_default().push(name.to_owned());
         }
     }
-    let read = names
-        .into_iter()
-        .flat_map(|(store, names)| Store::open(store).read_all(&names));
+    let read = names.into_iter().flat_map(|(store, names)| Store::open(store).read_all(&names));
     let summaries: Vec<RecordSummary> = read.flatten().map(|record| record.summary).collect();
     points_of(&summaries)
 }
@@ -50,11 +48,7 @@ fn points_of(summaries: &[RecordSummary]) -> Vec<PastPoint> {
     let mut runs: Vec<GradedRun> = entries.filter_map(GradedRun::of).collect();
     runs.sort_by_key(|run| run.time);
     let points = group_by_time(&runs);
-    let mut points = if points.len() > MOST_POINTS {
-        group_by_day(&runs)
-    } else {
-        points
-    };
+    let mut points = if points.len() > MOST_POINTS { group_by_day(&runs) } else { points };
     let oldest = points.len().saturating_sub(MOST_POINTS);
     points.drain(..oldest);
     points
@@ -92,9 +86,7 @@ fn group_by_time(runs: &[GradedRun]) -> Vec<PastPoint> {
     let is_near = |one: &GradedRun, next: &GradedRun| {
         one.time.duration_until(next.started).as_secs() < LONGEST_GAP_SECONDS
     };
-    runs.chunk_by(is_near)
-        .filter_map(|runs| point_of(&runs.iter().collect::<Vec<_>>()))
-        .collect()
+    runs.chunk_by(is_near).filter_map(|runs| point_of(&runs.iter().collect::<Vec<_>>())).collect()
 }
 
 fn group_by_day(runs: &[GradedRun]) -> Vec<PastPoint> {
@@ -144,12 +136,7 @@ mod tests {
 
     fn shown(points: &[PastPoint]) -> Vec<String> {
         let shown = |point: &PastPoint| {
-            let PastPoint {
-                first,
-                last,
-                passes,
-                trials,
-            } = point;
+            let PastPoint { first, last, passes, trials } = point;
             format!("{first} to {last}: {passes} of {trials}")
         };
         points.iter().map(shown).collect()
@@ -201,10 +188,7 @@ mod tests {
             ("pass", "yesterday"),
             ("pass", "2026-01-02 12:00:00"),
         ]);
-        assert_eq!(
-            shown(&found),
-            ["2026-01-02 12:00:00 to 2026-01-02 12:00:00: 1 of 1"]
-        );
+        assert_eq!(shown(&found), ["2026-01-02 12:00:00 to 2026-01-02 12:00:00: 1 of 1"]);
         assert_eq!(past_points(&[]), []);
     }
 
@@ -219,10 +203,7 @@ mod tests {
         let runs: Vec<(&str, &str)> = times.iter().map(|time| ("pass", &**time)).collect();
         let found = points(&runs);
         assert_eq!(found.len(), 60);
-        assert_eq!(
-            shown(&found)[0],
-            "2026-01-03 09:00:00 to 2026-01-03 15:00:00: 2 of 2"
-        );
+        assert_eq!(shown(&found)[0], "2026-01-03 09:00:00 to 2026-01-03 15:00:00: 2 of 2");
         assert_eq!(points(&runs[..60]).len(), 60);
         assert_eq!(points(&runs[..60])[0].trials, 1);
     }

@@ -161,9 +161,7 @@ pub(super) fn abandoned_drafts(directory: &Utf8Path) -> Result<Vec<Utf8PathBuf>,
         age.is_some_and(|age| age > ABANDONED_AFTER)
     };
     let names = directory_entries(directory)?.into_iter();
-    let paths = names
-        .filter(|name| is_draft_name(name))
-        .map(|name| directory.join(name));
+    let paths = names.filter(|name| is_draft_name(name)).map(|name| directory.join(name));
     Ok(paths.filter(|path| is_old(path)).collect())
 }
 
@@ -171,9 +169,7 @@ pub(super) fn abandoned_drafts(directory: &Utf8Path) -> Result<Vec<Utf8PathBuf>,
 fn split_off_oldest(records: &mut Vec<Record>, keep: usize) -> Vec<Record> {
     records.sort_by(|a, b| {
         let updated = |record: &Record| record.summary.updated().map(str::to_owned);
-        updated(b)
-            .cmp(&updated(a))
-            .then_with(|| a.name.cmp(&b.name))
+        updated(b).cmp(&updated(a)).then_with(|| a.name.cmp(&b.name))
     });
     records.split_off(keep.min(records.len()))
 }

@@ -38,13 +38,8 @@ fn insert_entry(turn: &mut Turn, run: u64, mut entry: HistoryEntry) {
 
 /// `None` if no run file has a user message.
 pub(super) fn rebuild_summary(name: &str, runs: &[(u64, RunFile)]) -> Option<RecordSummary> {
-    let spoken = runs
-        .iter()
-        .rev()
-        .map(|(_, file)| Dialogue::of(&file.messages));
-    let asked = spoken
-        .map(|one| one.asked)
-        .find(|asked| !asked.is_empty())?;
+    let spoken = runs.iter().rev().map(|(_, file)| Dialogue::of(&file.messages));
+    let asked = spoken.map(|one| one.asked).find(|asked| !asked.is_empty())?;
     let inputs: Vec<String> = asked.iter().map(UserMessage::input).collect();
     let mut summary = RecordSummary::new(name, &inputs);
     for (run, file) in runs {

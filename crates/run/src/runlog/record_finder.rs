@@ -18,10 +18,7 @@ pub struct RecordFinder {
 
 impl RecordFinder {
     pub fn new(store: Store) -> Self {
-        Self {
-            store,
-            slugs: Mutex::default(),
-        }
+        Self { store, slugs: Mutex::default() }
     }
 
     pub fn store(&self) -> &Store {

@@ -35,10 +35,7 @@ impl Store {
 
     /// For adding more than one run.
     pub fn writer(&self) -> RecordWriter {
-        RecordWriter {
-            store: self.clone(),
-            slugs: SlugIndex::default(),
-        }
+        RecordWriter { store: self.clone(), slugs: SlugIndex::default() }
     }
 
     /// Renames a summary that cannot be read and returns a warning.
@@ -105,10 +102,8 @@ impl RecordWriter {
         for &at in waiting {
             let inputs = all[at].inputs();
             let first = all[at].asked.first();
-            let key = RecordKey {
-                slug: &slug(first.map_or("", |first| &first.text)),
-                inputs: &inputs,
-            };
+            let key =
+                RecordKey { slug: &slug(first.map_or("", |first| &first.text)), inputs: &inputs };
             let hash = key.hash();
             if hashes.contains(&hash) {
                 later.push(at);
@@ -157,14 +152,7 @@ impl RecordWriter {
         create_run_directory(&store.run_directory(&name))?;
         let draft = write_draft(&store.run_path(&name, run), &[new.to_run_file().to_text()])?;
         self.slugs.assign_number(key, number);
-        let one = PendingRun {
-            at,
-            new,
-            name,
-            record,
-            run,
-            warnings,
-        };
+        let one = PendingRun { at, new, name, record, run, warnings };
         Ok((one, draft))
     }
 
@@ -215,9 +203,7 @@ fn create_run_directory(path: &Utf8Path) -> Result<(), StoreError> {
     match fs::create_dir(path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             match path.symlink_metadata() {
-                Ok(found) if found.is_symlink() => Err(StoreError::Link {
-                    path: path.to_owned(),
-                }),
+                Ok(found) if found.is_symlink() => Err(StoreError::Link { path: path.to_owned() }),
                 _ => Ok(()),
             }
         }
@@ -255,11 +241,8 @@ mod tests {
     #[test]
     fn a_batch_writes_the_same_files_as_single_runs() {
         let runs = ["a", "A!", "b", "a", "a?", "A!", "a", "c"];
-        let runs: Vec<NewRun> = runs
-            .iter()
-            .enumerate()
-            .map(|(at, input)| run(input, &at.to_string()))
-            .collect();
+        let runs: Vec<NewRun> =
+            runs.iter().enumerate().map(|(at, input)| run(input, &at.to_string())).collect();
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
         let [together, single] = [store(&folders[0]), store(&folders[1])];
         let all: Vec<&NewRun> = runs.iter().collect();
@@ -267,16 +250,8 @@ mod tests {
         let (early, late) = all.split_at(5);
         let mut places = places(writer.record_all(early));
         places.extend(self::places(writer.record_all(late)));
-        let expected = [
-            ("a", 1),
-            ("a_2", 1),
-            ("b", 1),
-            ("a", 2),
-            ("a_3", 1),
-            ("a_2", 2),
-            ("a", 3),
-            ("c", 1),
-        ];
+        let expected =
+            [("a", 1), ("a_2", 1), ("b", 1), ("a", 2), ("a_3", 1), ("a_2", 2), ("a", 3), ("c", 1)];
         assert_eq!(places, expected.map(|(name, run)| (name.to_owned(), run)));
         for new in &runs {
             single.record(new).unwrap();

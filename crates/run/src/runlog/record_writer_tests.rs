@@ -14,10 +14,7 @@ fn the_worked_files_are_written_byte_for_byte() {
     let store = &here.store;
     store.record(&alice("2025-12-25 11:56:26", 4438)).unwrap();
     let recorded = store.record(&alice("2025-12-25 11:56:56", 3595)).unwrap();
-    assert_eq!(
-        (recorded.name.as_str(), recorded.run),
-        ("say_hello_to_alice", 2)
-    );
+    assert_eq!((recorded.name.as_str(), recorded.run), ("say_hello_to_alice", 2));
     assert_eq!(read(&recorded.file), include_str!("worked_summary.yaml"));
     let run = read(&store.run_path("say_hello_to_alice", 2));
     assert_eq!(run, include_str!("worked_run.yaml"));
@@ -77,10 +74,7 @@ fn attachments_are_part_of_the_input_but_not_of_the_name() {
     here.store.record(&run("Sum it up", "x")).unwrap();
     assert_eq!(here.store.record(&with).unwrap().name, "sum_it_up_2");
     let text = read(&here.store.summary_path("sum_it_up_2"));
-    assert!(
-        text.contains(r#"- input: "Sum it up\n[file: a.csv]\n[image]""#),
-        "{text}"
-    );
+    assert!(text.contains(r#"- input: "Sum it up\n[file: a.csv]\n[image]""#), "{text}");
 }
 
 #[test]
@@ -91,9 +85,7 @@ fn a_conversation_has_a_turn_for_every_user_message() {
     new.asked.push(UserMessage::new("two"));
     new.tokens = Some(7);
     here.store.record(&new).unwrap();
-    here.store
-        .expect("one", TurnSelector::Number(1), "mine")
-        .unwrap();
+    here.store.expect("one", TurnSelector::Number(1), "mine").unwrap();
     here.store.record(&new).unwrap();
     let expected = "\
 name: one
@@ -141,17 +133,8 @@ fn an_expected_answer_of_a_user_stays_unless_the_test_has_one() {
     let here = folder();
     let store = &here.store;
     store.record(&run("hi", "x")).unwrap();
-    store
-        .expect("hi", TurnSelector::Last, "a greeting")
-        .unwrap();
-    store
-        .evaluate(
-            "hi",
-            TurnSelector::Number(1),
-            ManualVerdict::Fail,
-            Some("too\nshort"),
-        )
-        .unwrap();
+    store.expect("hi", TurnSelector::Last, "a greeting").unwrap();
+    store.evaluate("hi", TurnSelector::Number(1), ManualVerdict::Fail, Some("too\nshort")).unwrap();
     store.record(&run("hi", "y")).unwrap();
     let mut new = run("hi", "z");
     new.expected = Some("of the test".to_owned());
@@ -161,13 +144,8 @@ fn an_expected_answer_of_a_user_stays_unless_the_test_has_one() {
     assert_eq!(turn.history[0].expected(), "a greeting");
     assert_eq!(turn.history[0].evaluation(), "");
     assert_eq!(turn.history[1].evaluation(), "fail: too short");
-    let error = store
-        .expect("hi", TurnSelector::Number(2), "x")
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "record `hi` has no turn 2; its last turn is 1"
-    );
+    let error = store.expect("hi", TurnSelector::Number(2), "x").unwrap_err();
+    assert_eq!(error.to_string(), "record `hi` has no turn 2; its last turn is 1");
     assert!(matches!(
         store.expect("no", TurnSelector::Last, "x"),
         Err(StoreError::NoRecord { .. })
@@ -217,15 +195,7 @@ fn files_of_co_eval_are_never_changed() {
         store.expect("hi", TurnSelector::Last, "x"),
         Err(StoreError::Authored { .. })
     ));
-    store
-        .prune(
-            Retention {
-                records: Some(0),
-                ..Retention::default()
-            },
-            PruneMode::Delete,
-        )
-        .unwrap();
+    store.prune(Retention { records: Some(0), ..Retention::default() }, PruneMode::Delete).unwrap();
     assert_eq!(store.names().unwrap(), ["hi"]);
     assert_eq!(read(&store.summary_path("hi")), text);
 }
@@ -240,10 +210,7 @@ fn a_record_of_another_client_is_continued_and_keeps_its_keys() {
     assert_eq!(store.record(&run("hi", "new")).unwrap().run, 3);
     let written = read(&store.summary_path("hi"));
     assert!(written.starts_with("name: hi\ncreated: '2025-01-01 00:00:00'\nupdated: '2025-12-25 11:56:26'\nruns: 3\nmodel: m\n"));
-    assert!(
-        written.contains("  - run: 2\n    output: old\n"),
-        "{written}"
-    );
+    assert!(written.contains("  - run: 2\n    output: old\n"), "{written}");
     assert!(
         written.contains("  - run: 1\n    status: ''\n    meta: '{\"tokens\": 5}'\n  mine: kept\n")
     );
@@ -310,9 +277,7 @@ fn concurrent_writers_lose_nothing() {
             scope.spawn(move || {
                 for at in 0..10 {
                     let input = ["Same input", "same, input!"][(writer + at) % 2];
-                    store
-                        .record(&run(input, &format!("{writer}-{at}")))
-                        .unwrap();
+                    store.record(&run(input, &format!("{writer}-{at}"))).unwrap();
                 }
             });
         }
@@ -329,11 +294,5 @@ fn concurrent_writers_lose_nothing() {
         }
     }
     assert_eq!((listing.records.len(), outputs.len()), (2, 80));
-    assert!(
-        here.store
-            .verify(VerifyMode::Check)
-            .unwrap()
-            .findings
-            .is_empty()
-    );
+    assert!(here.store.verify(VerifyMode::Check).unwrap().findings.is_empty());
 }

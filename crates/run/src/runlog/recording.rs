@@ -60,9 +60,7 @@ pub struct FinishedCase<'a> {
 
 impl std::fmt::Debug for FinishedCase<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FinishedCase")
-            .field("test", &self.test.id)
-            .finish_non_exhaustive()
+        f.debug_struct("FinishedCase").field("test", &self.test.id).finish_non_exhaustive()
     }
 }
 
@@ -99,12 +97,7 @@ impl Recording {
         let writer = move || writer.serve_requests(&receiver);
         // If the thread cannot start, every case reports that it could not be recorded.
         let _ = thread::Builder::new().name("run log".into()).spawn(writer);
-        Self {
-            store,
-            secrets,
-            requests: Mutex::new(requests),
-            log_warnings,
-        }
+        Self { store, secrets, requests: Mutex::new(requests), log_warnings }
     }
 
     /// Sends the case to the writer thread.
@@ -120,12 +113,7 @@ impl Recording {
         });
         let (reply, replied) = oneshot::channel();
         let request = match &self.store {
-            Some(directory) => LogRequest {
-                store: directory.clone(),
-                root: None,
-                new,
-                reply,
-            },
+            Some(directory) => LogRequest { store: directory.clone(), root: None, new, reply },
             None => LogRequest {
                 store: Store::of_root(root).directory().to_owned(),
                 root: Some(root.to_owned()),
@@ -135,10 +123,7 @@ impl Recording {
         };
         // If the thread has ended, the reply channel is closed, which `note` reports.
         let _ = lock_ignoring_poison(&self.requests).send(request);
-        PendingRecord {
-            root: root.to_owned(),
-            reply: replied,
-        }
+        PendingRecord { root: root.to_owned(), reply: replied }
     }
 
     /// Returns each warning once, such as files that were renamed. Cases often fail for the same
@@ -193,10 +178,7 @@ impl LogWriter {
             let more = requests.try_iter().take(MOST_IN_BATCH - 1);
             let mut by_store: HashMap<Utf8PathBuf, Vec<LogRequest>> = HashMap::new();
             for request in std::iter::once(first).chain(more) {
-                by_store
-                    .entry(request.store.clone())
-                    .or_default()
-                    .push(request);
+                by_store.entry(request.store.clone()).or_default().push(request);
             }
             for (store, requests) in by_store {
                 self.write_requests(store, requests);
@@ -205,9 +187,7 @@ impl LogWriter {
     }
 
     fn write_requests(&mut self, store: Utf8PathBuf, requests: Vec<LogRequest>) {
-        if let Some(error) = requests
-            .iter()
-            .find_map(|request| outside_root_error(&store, request))
+        if let Some(error) = requests.iter().find_map(|request| outside_root_error(&store, request))
         {
             for request in requests {
                 self.send_reply(request, Err(error.clone()));
@@ -264,10 +244,7 @@ fn prune_recorded(store: &Store, runs: usize, results: &mut [Result<Recorded, St
 /// The path is relative to the repository root.
 fn record_place(root: &Utf8Path, recorded: &Recorded) -> RecordPlace {
     let file = recorded.file.strip_prefix(root).unwrap_or(&recorded.file);
-    RecordPlace {
-        file: file.as_str().replace('\\', "/"),
-        run: recorded.run,
-    }
+    RecordPlace { file: file.as_str().replace('\\', "/"), run: recorded.run }
 }
 
 fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

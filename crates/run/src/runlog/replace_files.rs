@@ -102,9 +102,8 @@ mod tests {
     fn each_file_has_its_own_result() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Utf8Path::from_path(folder.path()).unwrap();
-        let paths: Vec<Utf8PathBuf> = (0..40)
-            .map(|at| directory.join(format!("{}/{at}.yaml", at % 3)))
-            .collect();
+        let paths: Vec<Utf8PathBuf> =
+            (0..40).map(|at| directory.join(format!("{}/{at}.yaml", at % 3))).collect();
         for at in 0..3 {
             fs::create_dir(directory.join(at.to_string())).unwrap();
         }

@@ -30,11 +30,7 @@ pub enum ManualVerdict {
 /// `pass`, `fail: too short`.
 pub(super) fn evaluation(word: &str, note: &str) -> String {
     let note = one_line(note);
-    if note.is_empty() {
-        word.to_owned()
-    } else {
-        format!("{word}: {note}")
-    }
+    if note.is_empty() { word.to_owned() } else { format!("{word}: {note}") }
 }
 
 fn one_line(note: &str) -> String {
@@ -89,15 +85,9 @@ impl Store {
             TurnSelector::Last => turns,
             TurnSelector::Number(number) => number,
         };
-        let turn = at
-            .checked_sub(1)
-            .and_then(|at| record.summary.turns.get_mut(at));
+        let turn = at.checked_sub(1).and_then(|at| record.summary.turns.get_mut(at));
         let Some(turn) = turn else {
-            return Err(StoreError::NoTurn {
-                name: record.name,
-                turn: at,
-                turns,
-            });
+            return Err(StoreError::NoTurn { name: record.name, turn: at, turns });
         };
         change(turn);
         replace_file(&record.file, &record.summary.to_yaml())?;

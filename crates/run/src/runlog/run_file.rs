@@ -42,10 +42,7 @@ impl RunFile {
         if self.messages.is_empty() {
             return out + "  []\n";
         }
-        let lines = self
-            .messages
-            .iter()
-            .map(|one| one.to_json(JsonStyle::Spaced));
+        let lines = self.messages.iter().map(|one| one.to_json(JsonStyle::Spaced));
         let lines: Vec<String> = lines.map(|line| format!("    {line}")).collect();
         out + "  [\n" + &lines.join(",\n") + "\n  ]\n"
     }
@@ -91,11 +88,7 @@ impl RunFile {
                 Err(fault) => return Err(format!("line {}: {}", at + 1, fault.reason)),
             }
         }
-        Ok(Self {
-            system_prompt: system_prompt(&messages),
-            messages,
-            ..Self::default()
-        })
+        Ok(Self { system_prompt: system_prompt(&messages), messages, ..Self::default() })
     }
 
     /// The messages received after the first `asked` user messages. Agents that simulate a user
@@ -122,9 +115,7 @@ pub(super) fn role_of(message: &Value) -> Option<&str> {
 /// The first system message, or an empty string.
 pub(super) fn system_prompt(messages: &[Value]) -> String {
     let first = messages.iter().find(|one| role_of(one) == Some("system"));
-    let content = first
-        .and_then(Value::as_map)
-        .and_then(|map| map.get("content"));
+    let content = first.and_then(Value::as_map).and_then(|map| map.get("content"));
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Null) | None => String::new(),
@@ -222,12 +213,7 @@ mod tests {
     fn no_messages_are_an_empty_array() {
         let text = RunFile::default().to_text();
         assert!(text.ends_with("messages: |\n  []\n"));
-        assert!(
-            RunFile::read(text.into_bytes())
-                .unwrap()
-                .messages
-                .is_empty()
-        );
+        assert!(RunFile::read(text.into_bytes()).unwrap().messages.is_empty());
     }
 
     #[test]
@@ -270,10 +256,7 @@ mod tests {
             messages: [run.messages.clone(), run.messages].concat(),
             ..RunFile::default()
         };
-        assert_eq!(
-            [1, 2, 3].map(|asked| twice.received(asked).len()),
-            [7, 3, 3]
-        );
+        assert_eq!([1, 2, 3].map(|asked| twice.received(asked).len()), [7, 3, 3]);
         let system = RunFile::read_lines(
             b"{\"role\":\"system\",\"content\":\"S\"}\n{\"role\":\"assistant\",\"content\":\"a\"}"
                 .to_vec(),

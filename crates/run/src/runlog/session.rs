@@ -81,8 +81,7 @@ impl Session {
     pub fn with_question(mut self, prompt: &str) -> Self {
         let is_system = |message: &&Value| role_of(message) == Some("system");
         let at = self.messages.iter().take_while(is_system).count();
-        self.messages
-            .insert(at, chat_message("user", prompt.into()));
+        self.messages.insert(at, chat_message("user", prompt.into()));
         self
     }
 
@@ -175,20 +174,11 @@ mod tests {
     fn formats_are_recognized() {
         for (text, format) in [
             (r#"[{"role":"user","content":"Hi"}]"#, Some("messages")),
-            (
-                r#"{"messages":[{"role":"user","content":"Hi"}]}"#,
-                Some("messages"),
-            ),
-            (
-                "{\"type\":\"system\",\"subtype\":\"init\"}\n{\"type\":\"result\"}",
-                Some("claude"),
-            ),
+            (r#"{"messages":[{"role":"user","content":"Hi"}]}"#, Some("messages")),
+            ("{\"type\":\"system\",\"subtype\":\"init\"}\n{\"type\":\"result\"}", Some("claude")),
             ("{\"type\":\"mode\"}\n{\"type\":\"user\"}", Some("claude")),
             ("{\"type\":\"thread.started\"}\n", Some("codex")),
-            (
-                "{\"type\":\"session_meta\",\"payload\":{}}\n",
-                Some("codex"),
-            ),
+            ("{\"type\":\"session_meta\",\"payload\":{}}\n", Some("codex")),
             ("hello", None),
             ("{\"a\":1}", None),
         ] {
@@ -201,14 +191,9 @@ mod tests {
     fn messages_bring_their_numbers() {
         let text = r#"{"messages":[{"role":"system","content":"S"},{"role":"user","content":"Hi"},
             {"role":"assistant","content":"Hello"}],"model":"m","tokens":{"input":3,"output":2},"cost_usd":0.5,"duration_ms":9}"#;
-        let run = read_session(text.as_bytes(), SessionFormat::Messages)
-            .unwrap()
-            .into_run();
+        let run = read_session(text.as_bytes(), SessionFormat::Messages).unwrap().into_run();
         assert_eq!((run.output.as_str(), run.model.as_str()), ("Hello", "m"));
-        assert_eq!(
-            (run.tokens, run.cost_usd, run.duration_ms),
-            (Some(5), Some(0.5), Some(9))
-        );
+        assert_eq!((run.tokens, run.cost_usd, run.duration_ms), (Some(5), Some(0.5), Some(9)));
         assert_eq!(run.asked[0].text, "Hi");
     }
 
@@ -260,10 +245,7 @@ mod tests {
 {"type":"cost-state","totalCostUSD":0.25}
 "#;
         let run = read_session(rows.as_bytes(), CLAUDE).unwrap().into_run();
-        assert_eq!(
-            (run.asked[0].text.as_str(), run.output.as_str()),
-            ("Hi", "Hello")
-        );
+        assert_eq!((run.asked[0].text.as_str(), run.output.as_str()), ("Hi", "Hello"));
         assert_eq!((run.tokens, run.cost_usd), (Some(6), Some(0.25)));
     }
 
@@ -302,10 +284,7 @@ mod tests {
 {"type":"event_msg","payload":{"type":"task_complete","duration_ms":1200}}
 "#;
         let run = read_session(rows.as_bytes(), CODEX).unwrap().into_run();
-        assert_eq!(
-            (run.asked[0].text.as_str(), run.output.as_str()),
-            ("Hi", "Hello")
-        );
+        assert_eq!((run.asked[0].text.as_str(), run.output.as_str()), ("Hi", "Hello"));
         assert_eq!(run.tools_called, ["shell(cmd='ls')"]);
         assert_eq!((run.model.as_str(), run.cwd.as_str()), ("gpt-x", "/p"));
         assert_eq!((run.tokens, run.duration_ms), (Some(10), Some(1200)));

@@ -51,9 +51,7 @@ pub(super) enum SummaryLookup<T> {
 impl Store {
     /// Does not access the disk.
     pub fn open(directory: impl Into<Utf8PathBuf>) -> Self {
-        Self {
-            directory: directory.into(),
-        }
+        Self { directory: directory.into() }
     }
 
     /// The store of a repository.
@@ -67,9 +65,9 @@ impl Store {
         let mut there = self.directory.ancestors();
         let there = there.find_map(|path| path.canonicalize_utf8().ok());
         match (root.canonicalize_utf8(), there) {
-            (Ok(root), Some(there)) if !there.starts_with(&root) => Err(StoreError::Outside {
-                path: self.directory.clone(),
-            }),
+            (Ok(root), Some(there)) if !there.starts_with(&root) => {
+                Err(StoreError::Outside { path: self.directory.clone() })
+            }
             _ => Ok(()),
         }
     }
@@ -110,10 +108,8 @@ impl Store {
         let read =
             |names: &[String]| -> Vec<_> { names.iter().map(|name| self.read(name)).collect() };
         let read = thread::scope(|scope| {
-            let parts: Vec<_> = names
-                .chunks(part)
-                .map(|names| scope.spawn(move || read(names)))
-                .collect();
+            let parts: Vec<_> =
+                names.chunks(part).map(|names| scope.spawn(move || read(names))).collect();
             let done = parts.into_iter().map(|part| part.join());
             done.collect::<Result<Vec<_>, _>>()
         });
@@ -141,11 +137,7 @@ impl Store {
         let name = checked_name(name)?;
         let file = self.summary_path(name);
         match self.look_up(name)? {
-            SummaryLookup::Present(summary) => Ok(Record {
-                name: name.to_owned(),
-                file,
-                summary,
-            }),
+            SummaryLookup::Present(summary) => Ok(Record { name: name.to_owned(), file, summary }),
             SummaryLookup::Corrupt(reason) => Err(StoreError::Corrupt { path: file, reason }),
             SummaryLookup::Missing => Err(StoreError::NoRecord {
                 name: name.to_owned(),
@@ -204,10 +196,7 @@ impl Store {
                 let read = RunFile::read_lines(bytes);
                 read.map_err(|reason| StoreError::Corrupt { path, reason })
             }
-            None => Err(StoreError::NoRun {
-                name: name.to_owned(),
-                run,
-            }),
+            None => Err(StoreError::NoRun { name: name.to_owned(), run }),
         }
     }
 
@@ -231,9 +220,7 @@ impl Store {
 /// `run_N.yaml` or `run_N.jsonl`.
 pub(super) fn run_number(file: &str) -> Option<u64> {
     let rest = file.strip_prefix("run_")?;
-    let digits = rest
-        .strip_suffix(".yaml")
-        .or_else(|| rest.strip_suffix(".jsonl"))?;
+    let digits = rest.strip_suffix(".yaml").or_else(|| rest.strip_suffix(".jsonl"))?;
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_number)
 }
@@ -269,9 +256,7 @@ fn read_if_exists(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
 pub(super) fn checked_name(name: &str) -> Result<&str, StoreError> {
     let stem = name.strip_suffix(".yaml").unwrap_or(name);
     if stem.is_empty() || stem.starts_with('.') || stem.contains(['/', '\\', '\0', ':']) {
-        Err(StoreError::InvalidName {
-            name: name.to_owned(),
-        })
+        Err(StoreError::InvalidName { name: name.to_owned() })
     } else {
         Ok(stem)
     }

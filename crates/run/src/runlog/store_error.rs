@@ -63,50 +63,36 @@ pub enum StoreError {
 
 impl StoreError {
     pub(super) fn io(doing: &'static str, path: &Utf8Path, source: io::Error) -> Self {
-        Self::Io {
-            doing,
-            path: path.to_owned(),
-            source: Arc::new(source),
-        }
+        Self::Io { doing, path: path.to_owned(), source: Arc::new(source) }
     }
 }
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io {
-                doing,
-                path,
-                source,
-            } => write!(f, "`{path}` cannot be {doing}: {source}"),
-            Self::Busy { path, seconds } => write!(
-                f,
-                "`{path}` has been locked by another process for {seconds} seconds"
-            ),
+            Self::Io { doing, path, source } => write!(f, "`{path}` cannot be {doing}: {source}"),
+            Self::Busy { path, seconds } => {
+                write!(f, "`{path}` has been locked by another process for {seconds} seconds")
+            }
             Self::Corrupt { path, reason } => write!(f, "cannot parse `{path}`: {reason}"),
             Self::Link { path } => write!(
                 f,
                 "`{path}` is a link, which could lead out of the store; evalrig does not write to it"
             ),
-            Self::Outside { path } => write!(
-                f,
-                "`{path}` is outside the repository; use `--store {path}` to write there"
-            ),
+            Self::Outside { path } => {
+                write!(f, "`{path}` is outside the repository; use `--store {path}` to write there")
+            }
             Self::InvalidName { name } => write!(f, "`{name}` cannot be the name of a record"),
             Self::NoRecord { name, directory } => {
                 write!(f, "no record `{name}` in `{directory}`")
             }
             Self::NoRun { name, run } => write!(f, "record `{name}` has no run {run}"),
             Self::NoTurn { name, turn, turns } => {
-                write!(
-                    f,
-                    "record `{name}` has no turn {turn}; its last turn is {turns}"
-                )
+                write!(f, "record `{name}` has no turn {turn}; its last turn is {turns}")
             }
-            Self::Authored { path } => write!(
-                f,
-                "`{path}` is a `co eval` file; evalrig does not change it"
-            ),
+            Self::Authored { path } => {
+                write!(f, "`{path}` is a `co eval` file; evalrig does not change it")
+            }
             Self::NoInput => f.write_str("the run has no input to record"),
             Self::NotEnoughRuns { name } => {
                 write!(f, "record `{name}` has fewer than two runs")

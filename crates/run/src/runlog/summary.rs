@@ -11,10 +11,7 @@ use evalrig_core::syntax::{EmitStyle, LineBreaks, Node, decode, lone_tree, to_ya
 
 use super::history_entry::{HistoryEntry, KEYS, OTHER_DIALECT_KEYS, read_count, read_history};
 
-const STYLE: EmitStyle = EmitStyle {
-    compact_lists: true,
-    line_breaks: LineBreaks::Escaped,
-};
+const STYLE: EmitStyle = EmitStyle { compact_lists: true, line_breaks: LineBreaks::Escaped };
 
 /// Keys whose value is always read as text, in addition to those of entries.
 const TEXT_KEYS: &[&str] = &["name", "created", "updated", "model", "input"];
@@ -51,12 +48,7 @@ pub struct Turn {
 
 impl Turn {
     pub(super) fn new(input: String) -> Self {
-        Self {
-            input,
-            now: HistoryEntry::default(),
-            history: Vec::new(),
-            unknown: Map::new(),
-        }
+        Self { input, now: HistoryEntry::default(), history: Vec::new(), unknown: Map::new() }
     }
 
     /// The newest run, then the older ones.
@@ -91,10 +83,7 @@ impl RecordSummary {
     pub(super) fn new(name: &str, inputs: &[String]) -> Self {
         let mut root = Map::new();
         root.insert("name", name);
-        Self {
-            root,
-            turns: inputs.iter().cloned().map(Turn::new).collect(),
-        }
+        Self { root, turns: inputs.iter().cloned().map(Turn::new).collect() }
     }
 
     /// Fails with a reason for the user: not UTF-8, not YAML or not a mapping.
@@ -114,11 +103,7 @@ impl RecordSummary {
 
     pub fn kind(&self) -> SummaryKind {
         let has = |key| self.root.get(key).is_some();
-        if has("agent") || has("expected") {
-            SummaryKind::Authored
-        } else {
-            SummaryKind::Record
-        }
+        if has("agent") || has("expected") { SummaryKind::Authored } else { SummaryKind::Record }
     }
 
     pub fn name(&self) -> &str {
@@ -238,10 +223,7 @@ fn add_missing(map: &mut Map, from: &Map) {
 }
 
 fn read_root(node: Node<'_>) -> RecordSummary {
-    let mut summary = RecordSummary {
-        root: Map::new(),
-        turns: Vec::new(),
-    };
+    let mut summary = RecordSummary { root: Map::new(), turns: Vec::new() };
     for (key, value) in named_entries(node) {
         let is_turns = key == "turns" && value.items().all(Node::is_mapping);
         if is_turns && (value.is_sequence() || value.is_null()) {
@@ -283,9 +265,7 @@ fn read_turn_history(node: Node<'_>, read: Value) -> Result<Vec<HistoryEntry>, V
 
 fn read_entry(node: Node<'_>) -> HistoryEntry {
     let entries = named_entries(node);
-    let map: Map = entries
-        .map(|(key, value)| (key.to_owned(), field_value(key, value)))
-        .collect();
+    let map: Map = entries.map(|(key, value)| (key.to_owned(), field_value(key, value))).collect();
     HistoryEntry::new(map)
 }
 
@@ -393,14 +373,8 @@ turns:
         assert_eq!(turn.now.output(), Some("1e3"));
         assert_eq!(turn.now.tools_called(), ["1e3"]);
         let written = summary.to_yaml();
-        assert!(
-            written.contains("input: 'yes'\n  output: '1e3'"),
-            "{written}"
-        );
-        assert!(
-            written.contains("expected: ''\n  history: []\n"),
-            "{written}"
-        );
+        assert!(written.contains("input: 'yes'\n  output: '1e3'"), "{written}");
+        assert!(written.contains("expected: ''\n  history: []\n"), "{written}");
     }
 
     #[test]
@@ -433,10 +407,7 @@ turns:
 
     #[test]
     fn files_of_co_eval_are_recognized() {
-        assert_eq!(
-            read("agent: a.py\nturns: []\n").kind(),
-            SummaryKind::Authored
-        );
+        assert_eq!(read("agent: a.py\nturns: []\n").kind(), SummaryKind::Authored);
         assert_eq!(read("expected: x\n").kind(), SummaryKind::Authored);
         assert_eq!(read("name: x\n").kind(), SummaryKind::Record);
     }

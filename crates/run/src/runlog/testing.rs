@@ -16,10 +16,7 @@ pub(super) struct Folder {
 pub(super) fn folder() -> Folder {
     let folder = tempfile::tempdir().unwrap();
     let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
-    Folder {
-        _folder: folder,
-        store: Store::of_root(&path),
-    }
+    Folder { _folder: folder, store: Store::of_root(&path) }
 }
 
 pub(super) fn read(path: &Utf8Path) -> String {

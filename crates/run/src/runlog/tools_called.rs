@@ -91,11 +91,7 @@ fn exponent_form(shown: &str) -> String {
 }
 
 fn python_string(text: &str) -> String {
-    let quote = if text.contains('\'') && !text.contains('"') {
-        '"'
-    } else {
-        '\''
-    };
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut out = String::with_capacity(text.len() + 2);
     out.push(quote);
     for character in text.chars() {
@@ -143,16 +139,10 @@ mod tests {
         for (args, call) in [
             (r#"{"name":"Alice"}"#, "f(name='Alice')"),
             (r#"{"k":"v","n":1}"#, "f(k='v', n=1)"),
-            (
-                r#"{"a":true,"b":false,"c":null}"#,
-                "f(a=True, b=False, c=None)",
-            ),
+            (r#"{"a":true,"b":false,"c":null}"#, "f(a=True, b=False, c=None)"),
             (r#"{"m":{"a":1},"l":[1,"x"]}"#, "f(m={'a': 1}, l=[1, 'x'])"),
             (r#"{"t":"it's\n\"so\""}"#, "f(t='it's\n\"so\"')"),
-            (
-                r#"{"l":["it's","a\nb","\"'","\u0001"]}"#,
-                r#"f(l=["it's", 'a\nb', '"\'', '\x01'])"#,
-            ),
+            (r#"{"l":["it's","a\nb","\"'","\u0001"]}"#, r#"f(l=["it's", 'a\nb', '"\'', '\x01'])"#),
             (
                 r#"{"l":["\u00a0\u00ad\u200b\ue000","é写\u2192","\udb40\udc01"]}"#,
                 r"f(l=['\xa0\xad\u200b\ue000', 'é写→', '\U000e0001'])",

@@ -49,19 +49,13 @@ pub struct Verified {
 impl Verified {
     /// Whether nothing is left to repair.
     pub fn is_sound(&self) -> bool {
-        self.findings
-            .iter()
-            .all(|one| one.repair == RepairStatus::Done)
+        self.findings.iter().all(|one| one.repair == RepairStatus::Done)
     }
 }
 
 impl Store {
     pub fn verify(&self, mode: VerifyMode) -> Result<Verified, StoreError> {
-        let mut verifier = Verifier {
-            store: self,
-            mode,
-            verified: Verified::default(),
-        };
+        let mut verifier = Verifier { store: self, mode, verified: Verified::default() };
         if !self.directory().exists() {
             return Ok(verifier.verified);
         }
@@ -174,13 +168,9 @@ impl Verifier<'_> {
             summary.set("name", name);
         }
         let adopted = self.adopt_missing_runs(name, &mut summary, runs);
-        let highest = summary
-            .highest_run()
-            .max(runs.last().map_or(0, |(run, _)| *run));
+        let highest = summary.highest_run().max(runs.last().map_or(0, |(run, _)| *run));
         if summary.runs() != Some(highest) && (highest > 0 || summary.has("runs")) {
-            let written = summary
-                .runs()
-                .map_or("missing".to_owned(), |n| n.to_string());
+            let written = summary.runs().map_or("missing".to_owned(), |n| n.to_string());
             if !adopted {
                 let message = format!("`runs` is {written}, but the highest run is {highest}");
                 self.report(path.to_owned(), message, self.repair_status());
@@ -203,11 +193,8 @@ impl Verifier<'_> {
         runs: &[(u64, RunFile)],
     ) -> bool {
         let mentioned = summary.mentioned_runs();
-        let oldest = if reaches_first_run(summary) {
-            0
-        } else {
-            mentioned.last().copied().unwrap_or(0)
-        };
+        let oldest =
+            if reaches_first_run(summary) { 0 } else { mentioned.last().copied().unwrap_or(0) };
         let mut is_any = false;
         for (run, file) in runs {
             if *run <= oldest || mentioned.contains(run) || summary.turns.is_empty() {
@@ -216,11 +203,7 @@ impl Verifier<'_> {
             is_any = true;
             adopt_run(summary, *run, file);
             let message = format!("the summary does not mention run {run}");
-            self.report(
-                self.store.run_path(name, *run),
-                message,
-                self.repair_status(),
-            );
+            self.report(self.store.run_path(name, *run), message, self.repair_status());
         }
         is_any
     }
@@ -262,10 +245,6 @@ impl Verifier<'_> {
     }
 
     fn report(&mut self, path: Utf8PathBuf, message: String, repair: RepairStatus) {
-        self.verified.findings.push(StoreFinding {
-            path,
-            message,
-            repair,
-        });
+        self.verified.findings.push(StoreFinding { path, message, repair });
     }
 }

@@ -63,11 +63,7 @@ impl Baseline {
             name: name_of(search.loading, &files),
             cases,
             scope: None,
-            options: CompareOptions {
-                measure: spec.measure,
-                margin: spec.margin,
-                seed: None,
-            },
+            options: CompareOptions { measure: spec.measure, margin: spec.margin, seed: None },
             is_gated: spec.is_gated,
             now: CaseCollector::default(),
         })
@@ -112,10 +108,7 @@ impl Baseline {
             seed: Some(seed_from_cases(&self.cases, &now)),
             ..self.options
         };
-        Compared {
-            base: self.name,
-            comparison: compare(&base, &now, &options),
-        }
+        Compared { base: self.name, comparison: compare(&base, &now, &options) }
     }
 }
 
@@ -125,14 +118,9 @@ pub(super) fn compare_command(end: &RunEnd) -> Option<String> {
     if !Utf8Path::new(&compared.base).is_file() || !results.is_file() {
         return None;
     }
-    let Comparison {
-        margin, measure, ..
-    } = compared.comparison;
-    let mut words = format!(
-        "evalrig compare {} {}",
-        quoted(&compared.base),
-        quoted(results.as_str())
-    );
+    let Comparison { margin, measure, .. } = compared.comparison;
+    let mut words =
+        format!("evalrig compare {} {}", quoted(&compared.base), quoted(results.as_str()));
     if margin != DEFAULT_MARGIN {
         words += &format!(" --margin {margin}");
     }
@@ -220,11 +208,7 @@ impl BaselineSearch<'_> {
             });
         }
         let error = if found.is_empty() {
-            Some(
-                missing
-                    .pop()
-                    .unwrap_or_else(|| "no rows to compare".to_owned()),
-            )
+            Some(missing.pop().unwrap_or_else(|| "no rows to compare".to_owned()))
         } else {
             None
         };

@@ -16,8 +16,7 @@ impl CaseCollector {
 
     /// In the order of the suite; rows are in the order in which cases ended.
     pub(super) fn in_order(mut self) -> Vec<ComparedCase> {
-        self.0
-            .sort_by(|one, other| position(one).cmp(&position(other)));
+        self.0.sort_by(|one, other| position(one).cmp(&position(other)));
         self.0.into_iter().map(|(_, case)| case).collect()
     }
 }

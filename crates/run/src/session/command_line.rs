@@ -5,9 +5,7 @@ use crate::record::PlanOptions;
 /// The options that select cases.
 pub(super) fn plan_text(options: &PlanOptions) -> String {
     let named = |name: &'static str, values: &[String]| -> Vec<String> {
-        let words = values
-            .iter()
-            .map(|value| format!("{name} {}", quoted(value)));
+        let words = values.iter().map(|value| format!("{name} {}", quoted(value)));
         words.collect()
     };
     let number = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));

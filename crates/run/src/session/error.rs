@@ -112,29 +112,22 @@ impl fmt::Display for SessionError {
                 write!(f, "`{path}` does not exist")
             }
             Self::DiscoveryError(DiscoveryError::Ending(path)) => {
-                write!(
-                    f,
-                    "`{path}` is not a suite: expected .yaml, .yml, .jsonl or .json"
-                )
+                write!(f, "`{path}` is not a suite: expected .yaml, .yml, .jsonl or .json")
             }
             Self::DiscoveryError(DiscoveryError::Pattern(pattern)) => {
                 write!(f, "`{pattern}` is not a valid pattern")
             }
             Self::DiscoveryError(DiscoveryError::Unreadable(path)) => {
-                write!(
-                    f,
-                    "cannot read directory `{path}`; exclude it with `!{path}`"
-                )
+                write!(f, "cannot read directory `{path}`; exclude it with `!{path}`")
             }
             Self::NoSuiteFile => f.write_str(
                 "no suite found: looked for `EVAL.yaml`, `*.eval.yaml` and `evals.json`",
             ),
             Self::NoSuite => f.write_str("no suite was found"),
             Self::NoTest => f.write_str("no test was selected"),
-            Self::NothingInCommon(baseline) => write!(
-                f,
-                "--baseline: no test of this run was measured in `{baseline}`"
-            ),
+            Self::NothingInCommon(baseline) => {
+                write!(f, "--baseline: no test of this run was measured in `{baseline}`")
+            }
             Self::Argument { option, reason } => write!(f, "{option}: {reason}"),
             Self::OtherPlan { results, options } => match plan_text(options) {
                 none if none.is_empty() => write!(

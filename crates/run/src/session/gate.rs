@@ -58,16 +58,10 @@ mod tests {
     /// Tests with five trials each; `passes` of them pass.
     fn run(tests: usize, passes: u32) -> Vec<ComparedCase> {
         let trial = |test: usize, trial: u32| {
-            let outcome = if trial <= passes {
-                Outcome::Passed
-            } else {
-                Outcome::Failed
-            };
+            let outcome = if trial <= passes { Outcome::Passed } else { Outcome::Failed };
             case(&format!("t{test}"), trial, outcome)
         };
-        (0..tests)
-            .flat_map(|test| (1..=5).map(move |at| trial(test, at)))
-            .collect()
+        (0..tests).flat_map(|test| (1..=5).map(move |at| trial(test, at))).collect()
     }
 
     fn found(base: &[ComparedCase], candidate: &[ComparedCase]) -> Comparison {
@@ -78,10 +72,7 @@ mod tests {
     fn tests_that_always_failed_do_not_fail_the_gate() {
         let never = run(20, 0);
         assert_eq!(gate_exit(&found(&never, &never), false), RunExit::Passed);
-        assert_eq!(
-            gate_exit(&found(&run(20, 3), &run(20, 5)), false),
-            RunExit::Passed
-        );
+        assert_eq!(gate_exit(&found(&run(20, 3), &run(20, 5)), false), RunExit::Passed);
     }
 
     #[test]
@@ -91,10 +82,7 @@ mod tests {
         assert_eq!(gate_exit(&found(&all, &all), false), RunExit::Passed);
         assert_eq!(gate_exit(&found(&all, &all), true), RunExit::Incomplete);
         let errored = [all.clone(), vec![case("new", 1, Outcome::Errored)]].concat();
-        assert_eq!(
-            gate_exit(&found(&all, &errored), false),
-            RunExit::Incomplete
-        );
+        assert_eq!(gate_exit(&found(&all, &errored), false), RunExit::Incomplete);
         assert_eq!(comparison_exit(&found(&all, &errored)), RunExit::Incomplete);
     }
 

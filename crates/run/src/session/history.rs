@@ -17,10 +17,7 @@ pub(super) struct TestHistory {
 impl TestHistory {
     /// Stays empty if no report shows the history.
     pub(super) fn new(is_enabled: bool) -> Self {
-        Self {
-            records: BTreeSet::new(),
-            is_enabled,
-        }
+        Self { records: BTreeSet::new(), is_enabled }
     }
 
     /// The paths of records are relative to the root.
@@ -75,18 +72,10 @@ mod tests {
         fs::write(root.join(".co/evals/hi.yaml"), text).unwrap();
         for is_enabled in [true, false] {
             let mut history = TestHistory::new(is_enabled);
-            for record in [
-                ".co/evals/hi.yaml",
-                ".co/evals/hi.yaml",
-                ".co/evals/no.yaml",
-            ] {
+            for record in [".co/evals/hi.yaml", ".co/evals/hi.yaml", ".co/evals/no.yaml"] {
                 history.add(root, &row(record));
             }
-            let found: Vec<_> = history
-                .read()
-                .iter()
-                .map(|p| (p.passes, p.trials))
-                .collect();
+            let found: Vec<_> = history.read().iter().map(|p| (p.passes, p.trials)).collect();
             let expected: &[(u64, u64)] = if is_enabled { &[(0, 1), (1, 1)] } else { &[] };
             assert_eq!(found, expected);
         }

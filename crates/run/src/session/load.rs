@@ -169,11 +169,7 @@ impl LoadedSuite {
         let variable = |name: &str| lookup(&self.variables, name);
         let errors = match &self.targets {
             Some(targets) => {
-                let scope = TargetScope {
-                    targets,
-                    files: &Disk,
-                    variable: &variable,
-                };
+                let scope = TargetScope { targets, files: &Disk, variable: &variable };
                 plan_cases(&mut self.job, &selected, spec, scope, pool)
             }
             None => {
@@ -273,13 +269,7 @@ impl SuiteRefusal {
         diagnostics: Vec<Diagnostic>,
         secrets: Secrets,
     ) -> Box<Self> {
-        Box::new(Self {
-            sources,
-            secrets,
-            diagnostics,
-            messages: Vec::new(),
-            missing: Vec::new(),
-        })
+        Box::new(Self { sources, secrets, diagnostics, messages: Vec::new(), missing: Vec::new() })
     }
 }
 

@@ -107,11 +107,7 @@ impl RunSession {
         if !refusals.is_empty() {
             return Err(SessionError::Refused(refusals));
         }
-        Ok(Self {
-            spec,
-            suites,
-            secrets: Arc::new(secrets),
-        })
+        Ok(Self { spec, suites, secrets: Arc::new(secrets) })
     }
 
     pub fn suites(&self) -> &[SuiteJob] {
@@ -129,10 +125,7 @@ impl RunSession {
         }
         let jobs: Vec<&SuiteJob> = self.suites.iter().collect();
         let baseline = read_baseline(&self.spec, &jobs, Vec::new(), notify)?;
-        Ok(RunPlan {
-            estimate,
-            baseline: baseline.map(|(found, common)| (found.name, common)),
-        })
+        Ok(RunPlan { estimate, baseline: baseline.map(|(found, common)| (found.name, common)) })
     }
 
     /// Runs every case and writes results and reports. Blocks the thread; starts its own async runtime.
@@ -141,11 +134,7 @@ impl RunSession {
         notify: &mut Notify<'_>,
         listener: EventListener,
     ) -> Result<RunOutcome, SessionError> {
-        let Self {
-            spec,
-            suites,
-            secrets,
-        } = self;
+        let Self { spec, suites, secrets } = self;
         if suites.iter().all(|suite| suite.case_count() == 0) {
             return Err(SessionError::NoTest);
         }
@@ -183,11 +172,8 @@ fn run_suites(
         let recording = Recording::new(log.store.clone(), log.keep_runs, secrets);
         Arc::new(recording)
     });
-    let job = Job {
-        suites,
-        options: run_options(spec, scratch.path(), recording.clone()),
-        answered,
-    };
+    let job =
+        Job { suites, options: run_options(spec, scratch.path(), recording.clone()), answered };
     let (end, observer) = run_job(job, observer, listener, spec.handle_signals, planned);
     drop(scratch);
     for warning in recording.iter().flat_map(|one| one.take_warnings()) {
@@ -226,15 +212,9 @@ fn read_baseline(
         return Ok(None);
     };
     own.extend(spec.output.clone());
-    let names = suites.iter().map(|suite| BaselineSuite {
-        root: &suite.root,
-        name: &suite.suite.name,
-    });
-    let search = BaselineSearch {
-        loading: &spec.loading,
-        suites: names.collect(),
-        own,
-    };
+    let names =
+        suites.iter().map(|suite| BaselineSuite { root: &suite.root, name: &suite.suite.name });
+    let search = BaselineSearch { loading: &spec.loading, suites: names.collect(), own };
     let mut baseline = Baseline::read(wanted, &search, notify)?;
     let common = baseline.plan(suites);
     if common == 0 {

@@ -47,12 +47,7 @@ pub(super) struct RunObserver {
 
 impl RunObserver {
     pub(super) fn new(reports: ReportSet, rule: ExitRule, baseline: Option<Baseline>) -> Self {
-        Self {
-            reports,
-            exit: ExitTally::new(rule),
-            totals: RunTotals::default(),
-            baseline,
-        }
+        Self { reports, exit: ExitTally::new(rule), totals: RunTotals::default(), baseline }
     }
 
     pub(super) fn add(&mut self, row: &Row) {

@@ -136,10 +136,7 @@ impl Recorders {
     }
 
     fn add(&mut self, recorder: Recorder) -> Arc<ResultsFile> {
-        let file = Arc::new(ResultsFile {
-            recorder,
-            contents: Mutex::default(),
-        });
+        let file = Arc::new(ResultsFile { recorder, contents: Mutex::default() });
         self.files.push(Arc::clone(&file));
         file
     }
@@ -191,15 +188,11 @@ impl Recorders {
                 exit_code,
             });
             let closed = file.recorder.finish(end);
-            finished
-                .errors
-                .extend(closed.err().map(|error| error.to_string()));
+            finished.errors.extend(closed.err().map(|error| error.to_string()));
             let path = place.results().is_file().then(|| place.summary());
             if let Some(path) = &path {
                 let written = write_summary(path, &summary);
-                finished
-                    .errors
-                    .extend(written.err().map(|error| error.to_string()));
+                finished.errors.extend(written.err().map(|error| error.to_string()));
             }
             finished.results.push(place.results().to_owned());
             finished.suites.extend(contents.suites);

@@ -67,10 +67,7 @@ pub fn regrade(
         let text = "no row of the file belongs to a test of the suite";
         return Err(SessionError::NoRow(text.to_owned()));
     }
-    let suites = vec![ResumableSuite {
-        job,
-        interrupted: None,
-    }];
+    let suites = vec![ResumableSuite { job, interrupted: None }];
     run_suites(&spec.run_spec(), suites, secrets, None, notify, listener)
 }
 

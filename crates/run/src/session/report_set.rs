@@ -185,10 +185,7 @@ mod tests {
     #[test]
     fn an_unknown_report_suggests_a_known_one() {
         let error = open(&["juni"]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "--report: unknown report `juni`; did you mean `junit`?"
-        );
+        assert_eq!(error.to_string(), "--report: unknown report `juni`; did you mean `junit`?");
     }
 
     #[test]

@@ -40,10 +40,9 @@ pub(super) fn read_failed(
         for (key, _) in own.filter(|(_, finished)| finished.did_not_pass()) {
             let case = TestOnTarget::from(key);
             // A target that has not run the test counts as failed.
-            let others = targets.iter().map(|target| TestOnTarget {
-                target: target.clone(),
-                ..case.clone()
-            });
+            let others = targets
+                .iter()
+                .map(|target| TestOnTarget { target: target.clone(), ..case.clone() });
             only.extend(others.filter(|other| !ran.contains(other)));
             only.insert(case);
         }
@@ -61,11 +60,7 @@ pub(super) fn read_failed(
 
 impl From<&CaseKey> for TestOnTarget {
     fn from(key: &CaseKey) -> Self {
-        Self {
-            suite: key.suite.clone(),
-            test: key.test.clone(),
-            target: key.target.clone(),
-        }
+        Self { suite: key.suite.clone(), test: key.test.clone(), target: key.target.clone() }
     }
 }
 
@@ -115,10 +110,7 @@ pub(super) fn find_interrupted(
 fn check(spec: &RunSpec, suites: &[ResumableSuite]) -> Result<(), SessionError> {
     let resumed = || suites.iter().filter_map(|suite| suite.interrupted.as_ref());
     if resumed().next().is_none() {
-        return Err(SessionError::argument(
-            "--resume",
-            "no interrupted run found",
-        ));
+        return Err(SessionError::argument("--resume", "no interrupted run found"));
     }
     for interrupted in resumed() {
         check_plan(spec, interrupted)?;
@@ -167,9 +159,7 @@ impl ResumableSuite {
         let Some(interrupted) = &self.interrupted else {
             return;
         };
-        remove_finished(&mut self.job, |key, hash| {
-            interrupted.finished(key, hash).is_some()
-        });
+        remove_finished(&mut self.job, |key, hash| interrupted.finished(key, hash).is_some());
         for (key, hash) in self.job.keys() {
             if let Some(found) = interrupted.answered(&key, hash) {
                 let answer = UngradedAnswer {
@@ -190,11 +180,8 @@ pub(super) fn start_suites(
     observer: &mut RunObserver,
 ) -> Result<Vec<SuiteRun>, SessionError> {
     // A changed test runs again; its old row is not replayed.
-    let left: HashSet<CaseKey> = suites
-        .iter()
-        .flat_map(|suite| suite.job.keys())
-        .map(|(key, _)| key)
-        .collect();
+    let left: HashSet<CaseKey> =
+        suites.iter().flat_map(|suite| suite.job.keys()).map(|(key, _)| key).collect();
     let shared = match &spec.output {
         Some(path) => {
             let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
@@ -206,9 +193,7 @@ pub(super) fn start_suites(
     let mut started = Vec::with_capacity(suites.len());
     for ResumableSuite { job, interrupted } in suites {
         let known = interrupted.as_ref().and_then(|interrupted| {
-            let known = resumed
-                .iter()
-                .find(|(one, _)| Arc::ptr_eq(one, interrupted));
+            let known = resumed.iter().find(|(one, _)| Arc::ptr_eq(one, interrupted));
             known.map(|(_, file)| Arc::clone(file))
         });
         let is_first = known.is_none();
@@ -254,9 +239,7 @@ pub(super) fn root_of_results(loading: &LoadOptions, results: &Utf8Path) -> Utf8
     }
     let real = results.canonicalize_utf8();
     let real = real.unwrap_or_else(|_| results.to_owned());
-    let folder = real
-        .parent()
-        .filter(|folder| folder.ends_with(".evalrig/results"));
+    let folder = real.parent().filter(|folder| folder.ends_with(".evalrig/results"));
     match folder.and_then(|folder| folder.parent()?.parent()) {
         Some(root) => root.to_owned(),
         None => suite_root(&Disk, &real),

@@ -30,10 +30,7 @@ pub(super) fn run_job(
     planned: usize,
 ) -> (JobEnd, RunObserver) {
     let started = Instant::now();
-    listener(&Event::Planned {
-        cases: planned,
-        finished: planned - job.case_count(),
-    });
+    listener(&Event::Planned { cases: planned, finished: planned - job.case_count() });
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = match runtime.enable_all().build() {
         Ok(runtime) => runtime,
@@ -60,11 +57,7 @@ pub(super) fn run_job(
     };
     let ended = runtime.block_on(async {
         let listening = handle_signals.then(|| {
-            tokio::spawn(stop_on_signals(
-                Arc::clone(&cancel),
-                Arc::clone(&heard),
-                listener,
-            ))
+            tokio::spawn(stop_on_signals(Arc::clone(&cancel), Arc::clone(&heard), listener))
         });
         let ended = execute(Arc::new(job), cancel, tell).await;
         if let Some(listening) = listening {
@@ -76,11 +69,7 @@ pub(super) fn run_job(
     runtime.shutdown_background();
     let observer = Arc::into_inner(observer).expect("execution has ended");
     let observer = observer.into_inner();
-    let end = JobEnd {
-        ended,
-        signal: *locked(&heard),
-        duration: started.elapsed(),
-    };
+    let end = JobEnd { ended, signal: *locked(&heard), duration: started.elapsed() };
     (end, observer.unwrap_or_else(PoisonError::into_inner))
 }
 

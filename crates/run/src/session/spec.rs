@@ -56,11 +56,7 @@ impl LoadOptions {
     pub fn discover(&self, paths: &[String]) -> Result<Vec<FoundSuite>, SessionError> {
         let found = FoundSuite::from_arguments(&Disk, &self.working_directory, paths);
         let found = found.map_err(SessionError::DiscoveryError)?;
-        if found.is_empty() {
-            Err(SessionError::NoSuiteFile)
-        } else {
-            Ok(found)
-        }
+        if found.is_empty() { Err(SessionError::NoSuiteFile) } else { Ok(found) }
     }
 
     pub fn world(&self) -> World<'_> {
@@ -194,10 +190,7 @@ impl RunSpec {
         Self {
             loading: LoadOptions::new(working_directory),
             paths: Vec::new(),
-            plan: PlanOptions {
-                seed: Some(0),
-                ..PlanOptions::default()
-            },
+            plan: PlanOptions { seed: Some(0), ..PlanOptions::default() },
             grading: GradingSpec::default(),
             failed: None,
             resume: None,
@@ -269,12 +262,7 @@ mod tests {
         assert_eq!(error.to_string(), "--filter: `[` is not a valid pattern");
         spec.plan.filters.clear();
         spec.plan.shard = Some("3/2".to_owned());
-        assert!(
-            spec.cases()
-                .unwrap_err()
-                .to_string()
-                .starts_with("--shard: ")
-        );
+        assert!(spec.cases().unwrap_err().to_string().starts_with("--shard: "));
     }
 
     #[test]
@@ -282,10 +270,7 @@ mod tests {
         let mut loading = LoadOptions::new("/here");
         loading.targets_file = Some("/nowhere/targets.yaml".into());
         let error = loading.check().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "--targets: `/nowhere/targets.yaml` does not exist"
-        );
+        assert_eq!(error.to_string(), "--targets: `/nowhere/targets.yaml` does not exist");
         assert!(!error.is_nothing_selected());
     }
 }

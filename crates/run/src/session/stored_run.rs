@@ -55,11 +55,7 @@ pub fn report_stored_run(
     end.compare_command = compare_command(&end);
     end.history = history.read();
     let errors = observer.finish(&end, notify);
-    if errors.is_empty() {
-        Ok(exit)
-    } else {
-        Err(SessionError::Write(errors.join("\n")))
-    }
+    if errors.is_empty() { Ok(exit) } else { Err(SessionError::Write(errors.join("\n"))) }
 }
 
 /// Reads older results of the suites in the results file.
@@ -73,10 +69,7 @@ fn read_baseline(
     let names: BTreeSet<&str> = rows.keys().map(|key| key.suite.as_str()).collect();
     let search = BaselineSearch {
         loading: &spec.loading,
-        suites: names
-            .into_iter()
-            .map(|name| BaselineSuite { root, name })
-            .collect(),
+        suites: names.into_iter().map(|name| BaselineSuite { root, name }).collect(),
         own: vec![spec.results.clone()],
     };
     Baseline::read(wanted, &search, notify)

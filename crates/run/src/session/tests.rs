@@ -76,9 +76,7 @@ fn codes(error: &SessionError) -> Vec<&'static str> {
     let SessionError::Refused(suites) = error else {
         panic!("not refused: {error}");
     };
-    let found = suites
-        .iter()
-        .flat_map(|suite| suite.diagnostics.iter().chain(&suite.missing));
+    let found = suites.iter().flat_map(|suite| suite.diagnostics.iter().chain(&suite.missing));
     found.map(|one| one.code.name).collect()
 }
 
@@ -128,23 +126,14 @@ fn wrong_thresholds_are_refused() {
         spec.grading.pass = Some(0.5);
         spec.grading.borderline = Some(0.9);
     });
-    assert!(
-        error.to_string().contains("0 < borderline ≤ pass ≤ 1"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("0 < borderline ≤ pass ≤ 1"), "{error}");
 }
 
 #[test]
 fn every_refused_suite_is_in_the_error() {
     let project = Project::new(SUITE, Some(MOCK));
-    project.write(
-        "b/EVAL.yaml",
-        "name: b\ntests: [{id: a, input: 1, input: 2}]\n",
-    );
-    project.write(
-        "c/EVAL.yaml",
-        "name: c\ntests: [{id: a, input: 1, input: 2}]\n",
-    );
+    project.write("b/EVAL.yaml", "name: b\ntests: [{id: a, input: 1, input: 2}]\n");
+    project.write("c/EVAL.yaml", "name: c\ntests: [{id: a, input: 1, input: 2}]\n");
     let SessionError::Refused(suites) = project.refusal(|_| {}) else {
         panic!("not refused");
     };
@@ -154,9 +143,7 @@ fn every_refused_suite_is_in_the_error() {
 #[test]
 fn an_empty_selection_has_its_own_error() {
     let project = Project::new(SUITE, Some(MOCK));
-    let error = project
-        .run(|spec| spec.plan.filters = vec!["nothing".to_owned()])
-        .unwrap_err();
+    let error = project.run(|spec| spec.plan.filters = vec!["nothing".to_owned()]).unwrap_err();
     assert!(error.is_nothing_selected());
     assert!(matches!(error, SessionError::NoTest));
 }
@@ -202,10 +189,7 @@ fn only_failed_cases_are_run_again() {
             spec.output = Some(project.path("again.jsonl"));
         })
         .unwrap();
-    assert_eq!(
-        project.outcomes("again.jsonl"),
-        [("bad".to_owned(), Outcome::Failed)]
-    );
+    assert_eq!(project.outcomes("again.jsonl"), [("bad".to_owned(), Outcome::Failed)]);
 }
 
 /// Three tests, of which the first errors and ends the run.
@@ -270,10 +254,7 @@ fn a_stored_run_is_graded_again_with_the_current_assertions() {
     };
     let outcome = regrade(&spec, &mut |_| {}, Arc::new(|_| {})).unwrap();
     assert_eq!(outcome.exit.code(), 0);
-    let same = RegradeSpec {
-        output: Some(project.path("out.jsonl")),
-        ..spec
-    };
+    let same = RegradeSpec { output: Some(project.path("out.jsonl")), ..spec };
     let error = regrade(&same, &mut |_| {}, Arc::new(|_| {})).unwrap_err();
     assert!(error.to_string().starts_with("--output: "), "{error}");
 }

@@ -22,10 +22,7 @@ impl PathBase {
             Some(parent) if is_folder => parent,
             _ => own,
         };
-        Self {
-            directory: directory.to_owned(),
-            root: root.to_owned(),
-        }
+        Self { directory: directory.to_owned(), root: root.to_owned() }
     }
 
     pub fn directory(&self) -> &Utf8Path {

@@ -33,9 +33,7 @@ pub struct ConnectContext<'a> {
 
 impl fmt::Debug for ConnectContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectContext")
-            .field("target", &self.name.value)
-            .finish_non_exhaustive()
+        f.debug_struct("ConnectContext").field("target", &self.name.value).finish_non_exhaustive()
     }
 }
 
@@ -47,11 +45,7 @@ impl ConnectContext<'_> {
 
     /// A diagnostic for a variable that is not set.
     pub fn unset(&self, variable: impl Into<String>, span: Span) -> Diagnostic {
-        let reference = Reference {
-            name: variable.into(),
-            field: self.name.value.clone(),
-            span,
-        };
+        let reference = Reference { name: variable.into(), field: self.name.value.clone(), span };
         reference.missing(Level::BlocksRun)
     }
 
@@ -146,20 +140,15 @@ impl ConnectContext<'_> {
             Value::String(text) => {
                 Value::String(self.text(&Template::new(text.as_str(), self.name.span))?)
             }
-            Value::List(items) => Value::List(
-                items
-                    .iter()
-                    .map(|item| self.value(item))
-                    .collect::<Result<_, _>>()?,
-            ),
+            Value::List(items) => {
+                Value::List(items.iter().map(|item| self.value(item)).collect::<Result<_, _>>()?)
+            }
             Value::Map(map) => Value::Map(self.map(map)?),
             other => other.clone(),
         })
     }
 
     pub fn map(&self, map: &Map) -> Result<Map, Diagnostic> {
-        map.iter()
-            .map(|(key, value)| Ok((key.to_owned(), self.value(value)?)))
-            .collect()
+        map.iter().map(|(key, value)| Ok((key.to_owned(), self.value(value)?))).collect()
     }
 }

@@ -8,20 +8,13 @@ use evalrig_core::syntax::fields::{Field, Shape};
 use super::option;
 use super::value::Setting;
 
-const AMOUNT: Shape = Shape::Number {
-    min: 0.0,
-    max: f64::MAX,
-};
+const AMOUNT: Shape = Shape::Number { min: 0.0, max: f64::MAX };
 
 /// Prices in USD per million tokens.
 pub static PRICE: &[Field] = &[
     Field::new("input", AMOUNT, "USD per million input tokens").required(),
     Field::new("output", AMOUNT, "USD per million output tokens").required(),
-    Field::new(
-        "cached",
-        AMOUNT,
-        "USD per million cached input tokens; default: `input`",
-    ),
+    Field::new("cached", AMOUNT, "USD per million cached input tokens; default: `input`"),
 ];
 
 /// Options of every target. `Ref("provider")` is one of the names in `PROVIDERS`.
@@ -37,17 +30,9 @@ pub static COMMON: &[Field] = &[
         Shape::Ref("provider"),
         "what answers; either this or `use_target` is required",
     ),
-    Field::new(
-        "judge_target",
-        Shape::NonEmptyText,
-        "target that judges the answers of this one",
-    )
-    .also(&["grader_target"]),
-    Field::new(
-        "use_target",
-        Shape::NonEmptyText,
-        "another target of which this is an alias",
-    ),
+    Field::new("judge_target", Shape::NonEmptyText, "target that judges the answers of this one")
+        .also(&["grader_target"]),
+    Field::new("use_target", Shape::NonEmptyText, "another target of which this is an alias"),
     Field::new(
         "timeout_seconds",
         Shape::Integer { min: 1, max: 3600 },
@@ -61,10 +46,7 @@ pub static COMMON: &[Field] = &[
     .also(&["max_retries"]),
     Field::new(
         "max_concurrency",
-        Shape::Integer {
-            min: 1,
-            max: u64::MAX,
-        },
+        Shape::Integer { min: 1, max: u64::MAX },
         "concurrent cases and judge calls on this target; default: no limit",
     )
     .also(&["workers"]),
@@ -130,11 +112,7 @@ fn read_price(options: &mut Options<'_, '_, '_>) -> ReadResult<Price> {
     let input = option::required(options, "input", option::amount);
     let output = option::required(options, "output", option::amount);
     let cached = option::amount(options, "cached");
-    Ok(Price {
-        input: input?,
-        output: output?,
-        cached: cached?,
-    })
+    Ok(Price { input: input?, output: output?, cached: cached? })
 }
 
 #[cfg(test)]
@@ -179,26 +157,14 @@ mod tests {
     #[test]
     fn values_out_of_range_are_reported() {
         for (options, message) in [
-            (
-                "timeout_seconds: 0",
-                "`timeout_seconds` takes an integer from 1 to 3600, found 0",
-            ),
-            (
-                "retries: 11",
-                "`retries` takes an integer from 0 to 10, found 11",
-            ),
-            (
-                "workers: 0",
-                "`max_concurrency` takes an integer of at least 1, found 0",
-            ),
+            ("timeout_seconds: 0", "`timeout_seconds` takes an integer from 1 to 3600, found 0"),
+            ("retries: 11", "`retries` takes an integer from 0 to 10, found 11"),
+            ("workers: 0", "`max_concurrency` takes an integer of at least 1, found 0"),
             ("config: 1", "`config` takes a mapping, found a number"),
             ("files: all", "`files` cannot be `all`"),
             ("price: 1", "`price` takes a mapping, found a number"),
             ("price: {input: 1}", "`price` needs `output`"),
-            (
-                "price: {input: -1, output: 1}",
-                "`input` takes a number of at least 0, found -1",
-            ),
+            ("price: {input: -1, output: 1}", "`input` takes a number of at least 0, found -1"),
             (
                 "timeout_seconds: 1.5",
                 "`timeout_seconds` takes an integer from 1 to 3600, found a number",

@@ -106,9 +106,7 @@ pub fn integer(
     min: u64,
     max: u64,
 ) -> ReadResult<Option<Setting<u64>>> {
-    options.optional(name, |options, entry| {
-        integer_of(options, name, entry.value, min, max)
-    })
+    options.optional(name, |options, entry| integer_of(options, name, entry.value, min, max))
 }
 
 pub fn integer_of<'t>(
@@ -151,11 +149,7 @@ pub fn choice<T: Words>(
         }
         let text = entry.value.scalar_text().ok_or(Reported)?;
         let template = Template::new(text, entry.value.span());
-        if template.has_references() {
-            Ok(Setting::Reference(template))
-        } else {
-            Err(Reported)
-        }
+        if template.has_references() { Ok(Setting::Reference(template)) } else { Err(Reported) }
     })
 }
 
@@ -173,11 +167,7 @@ fn setting<T>(
 /// The entries of a mapping, merged ones included. Merging takes quadratic time, so only mappings
 /// with a merge key pay for it.
 pub(crate) fn entries_of(node: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
-    if node.has_merge() {
-        node.entries()
-    } else {
-        node.written_entries().collect()
-    }
+    if node.has_merge() { node.entries() } else { node.written_entries().collect() }
 }
 
 #[cfg(test)]
@@ -221,25 +211,15 @@ mod tests {
     fn a_misspelt_option_is_found_again() {
         let read = read("targets: [{name: a, provider: openai, modle: m}]\n");
         assert_eq!(read.names(), ["unknown-field", "missing-option"]);
-        let helps: Vec<_> = read
-            .out
-            .iter()
-            .map(|d| d.help.as_deref().unwrap())
-            .collect();
-        assert_eq!(
-            helps,
-            ["did you mean `model`?", "rename `modle` to `model`"]
-        );
+        let helps: Vec<_> = read.out.iter().map(|d| d.help.as_deref().unwrap()).collect();
+        assert_eq!(helps, ["did you mean `model`?", "rename `modle` to `model`"]);
     }
 
     #[test]
     fn malformed_paths_are_refused_and_paths_out_of_the_repository_are_not() {
         let found = faults("provider: cli, command: x, cwd: \"C:/x\"");
         assert_eq!(found, ["the path begins with a drive letter"]);
-        assert_eq!(
-            faults("provider: cli, command: x, cwd: ../../.."),
-            Vec::<String>::new()
-        );
+        assert_eq!(faults("provider: cli, command: x, cwd: ../../.."), Vec::<String>::new());
     }
 
     #[test]

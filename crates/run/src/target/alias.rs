@@ -88,10 +88,8 @@ fn check_name(reader: &mut Reader<'_>, targets: &Targets, field: &str, written: 
         Some(near) => format!("did you mean `{near}`?"),
         None => "add a target with that name, or use one of this file".to_owned(),
     };
-    let message = format!(
-        "`{field}` names `{}`, which is not a target of this file",
-        shorten(&name)
-    );
+    let message =
+        format!("`{field}` names `{}`, which is not a target of this file", shorten(&name));
     reader.report(Diagnostic::new(&UNKNOWN_TARGET, written.span(), message).help(help));
 }
 
@@ -193,23 +191,14 @@ mod tests {
         six.extend(five);
         let read = chain(&six);
         assert_eq!(read.names(), ["use-target-too-long"]);
-        assert_eq!(
-            read.messages(),
-            ["`z` leads to its target over more than 5 steps"]
-        );
+        assert_eq!(read.messages(), ["`z` leads to its target over more than 5 steps"]);
         let found = read.targets.as_ref().unwrap().find("z", &|_| None);
         assert_eq!(found.unwrap_err(), NotFound::Endless);
     }
 
     #[test]
     fn a_cycle_is_reported_once_with_all_its_members() {
-        let read = chain(&[
-            ("in", "b"),
-            ("a", "b"),
-            ("b", "c"),
-            ("c", "a"),
-            ("me", "me"),
-        ]);
+        let read = chain(&[("in", "b"), ("a", "b"), ("b", "c"), ("c", "a"), ("me", "me")]);
         assert_eq!(
             read.messages(),
             [
@@ -223,9 +212,8 @@ mod tests {
     #[test]
     fn a_long_cycle_is_followed_to_its_limit() {
         let names: Vec<_> = (0..50).map(|n| format!("n{n}")).collect();
-        let pairs: Vec<_> = (0..50)
-            .map(|n| (names[n].as_str(), names[(n + 1) % 50].as_str()))
-            .collect();
+        let pairs: Vec<_> =
+            (0..50).map(|n| (names[n].as_str(), names[(n + 1) % 50].as_str())).collect();
         let read = chain(&pairs);
         assert_eq!(read.out.len(), 50);
         assert!(read.targets.unwrap().get("n0").is_none());
@@ -237,12 +225,7 @@ mod tests {
             "judge_target: missing\ntargets:\n- {name: end, provider: mock, response: x}\n\
              - {name: a, use_target: edn}\n- {name: b, provider: vscode, grader_target: c}\n",
         );
-        let names = [
-            "unsupported-provider",
-            "unknown-target",
-            "unknown-target",
-            "unknown-target",
-        ];
+        let names = ["unsupported-provider", "unknown-target", "unknown-target", "unknown-target"];
         assert_eq!(read.names(), names);
         assert_eq!(
             read.out[2].message,

@@ -260,10 +260,7 @@ fn read_alias(options: &mut Options<'_, '_, '_>) -> ReadResult<Alias> {
             options.report(without_effect(name, key.span()));
         }
     }
-    Ok(Alias {
-        target: target?,
-        references: options.reader.take_references(),
-    })
+    Ok(Alias { target: target?, references: options.reader.take_references() })
 }
 
 fn without_effect(key: &str, span: Span) -> Diagnostic {
@@ -273,11 +270,7 @@ fn without_effect(key: &str, span: Span) -> Diagnostic {
 
 fn report_provider(options: &mut Options<'_, '_, '_>) {
     let Some(entry) = options.get("provider") else {
-        let help = match options
-            .fields
-            .misspelt("provider")
-            .and_then(Node::scalar_text)
-        {
+        let help = match options.fields.misspelt("provider").and_then(Node::scalar_text) {
             Some(written) => format!("rename `{written}` to `provider`"),
             None => "add `provider`, or `use_target` for an alias".to_owned(),
         };
@@ -307,9 +300,7 @@ mod tests {
             ("name: \"\", ", "`name` is empty"),
             ("name: \"${{ N }}\", ", "`name` cannot come from a variable"),
         ] {
-            let read = read(&format!(
-                "targets: [{{{name}provider: mock, response: x}}]\n"
-            ));
+            let read = read(&format!("targets: [{{{name}provider: mock, response: x}}]\n"));
             assert_eq!(read.names(), ["missing-target-name"]);
             assert_eq!(read.messages(), [message]);
         }
@@ -365,10 +356,7 @@ mod tests {
         let set = |name: &str| (name == "M").then(|| "gpt".to_owned());
         let found = targets.get("a").unwrap().unset_variables(&set);
         let messages: Vec<_> = found.iter().map(|d| d.message.as_str()).collect();
-        assert_eq!(
-            messages,
-            ["variable `T`, used by `timeout_seconds`, is not set"]
-        );
+        assert_eq!(messages, ["variable `T`, used by `timeout_seconds`, is not set"]);
         assert_eq!(found[0].level, Level::BlocksRun);
         assert_eq!(read.sources.text_of(found[0].span), "${{ T }}");
         assert!(targets.get("b").unwrap().unset_variables(&set).is_empty());

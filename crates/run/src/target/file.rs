@@ -209,11 +209,7 @@ pub fn read_targets(
 
 fn read_root(reader: &mut Reader<'_>, node: Node<'_>, targets: &mut Targets) {
     if !node.is_mapping() {
-        reader.report(wrong_type(
-            "a targets file",
-            node,
-            "a mapping with `targets`",
-        ));
+        reader.report(wrong_type("a targets file", node, "a mapping with `targets`"));
         return;
     }
     let bound = Bound::new(node, &[ROOT], reader.out());
@@ -228,11 +224,7 @@ fn read_root(reader: &mut Reader<'_>, node: Node<'_>, targets: &mut Targets) {
                 Some(written) => format!("rename `{written}` to `targets`"),
                 None => "add a list `targets`".to_owned(),
             };
-            reader.report(missing_targets(
-                bound.head(),
-                "the file has no `targets`",
-                help,
-            ));
+            reader.report(missing_targets(bound.head(), "the file has no `targets`", help));
         }
         Some(entry) => read_list(reader, entry.value, targets),
     }
@@ -248,11 +240,7 @@ fn read_list(reader: &mut Reader<'_>, list: Node<'_>, targets: &mut Targets) {
     }
     if list.items().len() == 0 {
         let help = "add a target, such as `- {name: default, provider: claude-cli}`";
-        reader.report(missing_targets(
-            list.span(),
-            "`targets` is empty",
-            help.into(),
-        ));
+        reader.report(missing_targets(list.span(), "`targets` is empty", help.into()));
     }
     for item in list.items() {
         let Some(named) = read_entry(reader, item) else {

@@ -13,10 +13,8 @@ pub fn find_targets_file(
     root: &Utf8Path,
     working_directory: &Utf8Path,
 ) -> Option<Utf8PathBuf> {
-    let parents = suite_directory
-        .ancestors()
-        .skip(1)
-        .take_while(|directory| directory.starts_with(root));
+    let parents =
+        suite_directory.ancestors().skip(1).take_while(|directory| directory.starts_with(root));
     [suite_directory]
         .into_iter()
         .chain(parents)
@@ -33,9 +31,7 @@ mod tests {
     use super::*;
 
     fn find(files: &[&str], suite: &str, root: &str, here: &str) -> Option<String> {
-        let files = files
-            .iter()
-            .fold(MemoryFiles::new(), |files, path| files.with(path, ""));
+        let files = files.iter().fold(MemoryFiles::new(), |files, path| files.with(path, ""));
         find_targets_file(&files, suite.into(), root.into(), here.into())
             .map(Utf8PathBuf::into_string)
     }

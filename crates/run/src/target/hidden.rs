@@ -106,9 +106,7 @@ mod tests {
     #[test]
     fn every_default_key_is_redacted() {
         let targets = read("targets: [{name: a, provider: mock, response: x}]\n").targets;
-        let secrets = targets
-            .unwrap()
-            .secrets_with(&|name| Some(format!("value-of-{name}")));
+        let secrets = targets.unwrap().secrets_with(&|name| Some(format!("value-of-{name}")));
         for variable in key_variables() {
             assert_eq!(secrets.redact(&format!("<value-of-{variable}>")), "<***>");
         }

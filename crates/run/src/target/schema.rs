@@ -27,24 +27,15 @@ pub fn schema(draft: Draft) -> Value {
         ObjectSchema::rule,
     );
     let names: &'static [&'static str] = provider_names();
-    Document::new(
-        draft,
-        "targets.yaml",
-        "Targets that the suites of a repository run against.",
-    )
-    .define("target", target.finish())
-    .define("provider", writer.shape(&Shape::Choice(names)))
-    .finish(&ObjectSchema::new(writer, &[ROOT]).finish())
+    Document::new(draft, "targets.yaml", "Targets that the suites of a repository run against.")
+        .define("target", target.finish())
+        .define("provider", writer.shape(&Shape::Choice(names)))
+        .finish(&ObjectSchema::new(writer, &[ROOT]).finish())
 }
 
 fn provider_names() -> &'static [&'static str] {
     static NAMES: std::sync::OnceLock<Vec<&'static str>> = std::sync::OnceLock::new();
-    NAMES.get_or_init(|| {
-        PROVIDERS
-            .iter()
-            .map(|provider: &&Provider| provider.name)
-            .collect()
-    })
+    NAMES.get_or_init(|| PROVIDERS.iter().map(|provider: &&Provider| provider.name).collect())
 }
 
 #[cfg(test)]
@@ -58,11 +49,7 @@ mod tests {
             let text = schema(draft).to_json(JsonStyle::Compact);
             let tables = PROVIDERS.iter().map(|provider| provider.fields);
             for field in tables.chain([TARGET_FIELDS, ROOT]).flatten() {
-                assert!(
-                    text.contains(&format!("\"{}\":", field.name)),
-                    "{}",
-                    field.name
-                );
+                assert!(text.contains(&format!("\"{}\":", field.name)), "{}", field.name);
             }
         }
     }

@@ -33,18 +33,10 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Outcome {
     let path = Utf8Path::new("/p/.evalrig/targets.yaml");
     let files = MemoryFiles::new().with(path.as_str(), bytes);
     let environment = Variables::default();
-    let world = World {
-        files: &files,
-        environment: &environment,
-        working_directory: "/p".into(),
-    };
+    let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let targets = read_targets(world, &mut sources, &mut out, path, "/p".into());
-    Outcome {
-        targets,
-        sources,
-        out: out.into_vec(),
-    }
+    Outcome { targets, sources, out: out.into_vec() }
 }
 
 /// The settings of the only target in a file that must be clean, as their own type.

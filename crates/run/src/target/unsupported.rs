@@ -100,10 +100,7 @@ fn help_for(written: &str) -> String {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
             let names: Vec<_> = names.collect();
-            format!(
-                "write {}; any program can be run with `cli`",
-                list_words(&names)
-            )
+            format!("write {}; any program can be run with `cli`", list_words(&names))
         }
     }
 }
@@ -116,10 +113,7 @@ mod tests {
     #[test]
     fn each_unsupported_provider_gets_its_help() {
         for (written, help) in [
-            (
-                "gemini",
-                "it has a chat completions API: use `provider: openai` with its `base_url`",
-            ),
+            ("gemini", "it has a chat completions API: use `provider: openai` with its `base_url`"),
             ("azure_openai", "write `azure`"),
             ("codex", "write `codex-cli`"),
             ("claude_cli", "write `claude-cli`"),

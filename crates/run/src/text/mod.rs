@@ -16,11 +16,7 @@ pub use sanitize::{
 /// A path as the user would type it in `working_directory`, with `/` on every platform.
 pub fn shown_path(path: &Utf8Path, working_directory: &Utf8Path) -> String {
     let near = path.strip_prefix(working_directory).unwrap_or(path);
-    if cfg!(windows) {
-        near.as_str().replace('\\', "/")
-    } else {
-        near.to_string()
-    }
+    if cfg!(windows) { near.as_str().replace('\\', "/") } else { near.to_string() }
 }
 
 /// One word of a POSIX shell command.

@@ -106,10 +106,7 @@ mod tests {
         assert_eq!(score(0.996), "0.9960");
         assert_eq!(score(0.0), "0.00");
         assert_eq!(score(0.8012), "0.80");
-        assert_eq!(
-            [0.3467, 0.9999, 1.0, 0.0001].map(average),
-            ["0.35", "0.99", "1.00", "0.01"]
-        );
+        assert_eq!([0.3467, 0.9999, 1.0, 0.0001].map(average), ["0.35", "0.99", "1.00", "0.01"]);
     }
 
     #[test]
@@ -122,10 +119,7 @@ mod tests {
             share(1, 1, Some(wilson(1, 1, 0.95))),
             "1 of 1 passed (100 %, 95 % CI 21–100 %)"
         );
-        assert_eq!(
-            share(99_999, 100_000, None),
-            "99,999 of 100,000 passed (99 %)"
-        );
+        assert_eq!(share(99_999, 100_000, None), "99,999 of 100,000 passed (99 %)");
         assert_eq!(share(1, 100_000, None), "1 of 100,000 passed (1 %)");
     }
 
@@ -139,10 +133,7 @@ mod tests {
             [900, 2_450, 192_000, 3_840_000].map(duration),
             ["900 ms", "2.4 s", "3 min 12 s", "1 h 04 min"]
         );
-        assert_eq!(
-            [7, 1_000, 1_234_567].map(count),
-            ["7", "1,000", "1,234,567"]
-        );
+        assert_eq!([7, 1_000, 1_234_567].map(count), ["7", "1,000", "1,234,567"]);
         assert_eq!(counted(1, "case", "cases"), "1 case");
         assert_eq!(
             [0, 1, 1_000].map(|count| counted_noun(count, "error")),

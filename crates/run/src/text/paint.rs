@@ -108,11 +108,7 @@ pub struct OutputStyle {
 
 impl Default for OutputStyle {
     fn default() -> Self {
-        Self {
-            color: false,
-            width: None,
-            unicode: true,
-        }
+        Self { color: false, width: None, unicode: true }
     }
 }
 
@@ -136,11 +132,7 @@ impl Paint {
 
     /// Before it is measured: spelling text out in ASCII changes its width.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.style.unicode {
-            Cow::Borrowed(text)
-        } else {
-            sanitize::ascii(text)
-        }
+        if self.style.unicode { Cow::Borrowed(text) } else { sanitize::ascii(text) }
     }
 
     pub fn cut(&self, text: &str, columns: usize) -> String {

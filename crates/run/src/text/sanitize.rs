@@ -40,9 +40,7 @@ pub fn control_picture(c: char) -> char {
 /// Keeps line breaks, tabs and all spacing.
 pub fn paragraph(text: &str) -> Cow<'_, str> {
     // Most texts are plain, and there can be many.
-    let is_plain = text
-        .bytes()
-        .all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t'));
+    let is_plain = text.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t'));
     if is_plain && !may_hold_command(text) {
         return text.into();
     }
@@ -129,11 +127,7 @@ pub fn excerpt(text: &str, lines: usize, limit: usize) -> Excerpt {
         defuse_commands(out)
     });
     Excerpt {
-        lines: if text.is_empty() {
-            Vec::new()
-        } else {
-            shown.collect()
-        },
+        lines: if text.is_empty() { Vec::new() } else { shown.collect() },
         total: if text.is_empty() {
             0
         } else {
@@ -263,10 +257,7 @@ mod tests {
     fn commands_of_runners_are_defused() {
         assert_eq!(line("::error::x ::y", 90), "：:error::x ::y");
         assert_eq!(excerpt("a\n  ::stop::", 9, 90).lines, ["a", "  ：:stop::"]);
-        assert_eq!(
-            line("a ##[error] ##vso[task]", 90),
-            "a #＃[error] #＃vso[task]"
-        );
+        assert_eq!(line("a ##[error] ##vso[task]", 90), "a #＃[error] #＃vso[task]");
         assert_eq!(line("## Title", 90), "## Title");
     }
 
@@ -287,18 +278,12 @@ mod tests {
             paragraph("a::b\n  ::add-mask::x\n##[error]y\n"),
             "a::b\n  ：:add-mask::x\n#＃[error]y\n"
         );
-        assert_eq!(
-            paragraph("\u{200b}\u{2060}\u{feff}\u{e0041}"),
-            "\u{FFFD}".repeat(4)
-        );
+        assert_eq!(paragraph("\u{200b}\u{2060}\u{feff}\u{e0041}"), "\u{FFFD}".repeat(4));
     }
 
     #[test]
     fn a_single_line_has_no_breaks_and_keeps_its_spacing() {
-        assert_eq!(
-            single_line("one\n  two\r\nthree\rfour"),
-            "one two three␍four"
-        );
+        assert_eq!(single_line("one\n  two\r\nthree\rfour"), "one two three␍four");
         assert_eq!(single_line("  a  b"), "  a  b");
         assert_eq!(single_line("\n::error::x"), " ：:error::x");
     }

@@ -61,10 +61,7 @@ mod tests {
     #[test]
     fn lines_break_at_spaces_and_long_words_anywhere() {
         assert_eq!(wrap("one two three four", 10), ["one two", "three four"]);
-        assert_eq!(
-            wrap("a 0123456789abcdef b", 10),
-            ["a", "0123456789", "abcdef b"]
-        );
+        assert_eq!(wrap("a 0123456789abcdef b", 10), ["a", "0123456789", "abcdef b"]);
         assert_eq!(wrap("", 10), [""]);
     }
 

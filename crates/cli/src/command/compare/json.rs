@@ -8,11 +8,7 @@ use serde_json::{Value, json};
 use super::Shown;
 
 pub fn comparison(shown: &Shown) -> String {
-    pretty(&comparison::json(
-        &shown.base,
-        &shown.candidate,
-        shown.comparison,
-    ))
+    pretty(&comparison::json(&shown.base, &shown.candidate, shown.comparison))
 }
 
 pub fn selftest(name: &str, found: &SelfTest) -> String {

@@ -35,8 +35,5 @@ pub fn comparison(shown: &Shown) -> String {
 
 pub fn selftest(name: &str, found: &SelfTest) -> String {
     let [alarms, drop] = phrase::selftest(found);
-    format!(
-        "### evalrig: the gate tried on {}\n\n- {alarms}\n- {drop}\n",
-        words::cell(name)
-    )
+    format!("### evalrig: the gate tried on {}\n\n- {alarms}\n- {drop}\n", words::cell(name))
 }

@@ -25,11 +25,8 @@ struct Shown<'a> {
 }
 
 pub fn run(context: &Context, args: &Compare) -> Result<Exit, CommandError> {
-    let options = CompareOptions {
-        measure: measure(args.measure),
-        margin: args.margin,
-        seed: args.seed,
-    };
+    let options =
+        CompareOptions { measure: measure(args.measure), margin: args.margin, seed: args.seed };
     match (&args.selftest, &args.base, &args.candidate) {
         (Some(results), _, _) => try_gate(context, args, results, &options),
         (None, Some(base), Some(candidate)) => {
@@ -57,11 +54,8 @@ fn show(
     options: &CompareOptions,
 ) -> Result<Exit, CommandError> {
     let comparison = compare(&base.1, &candidate.1, options);
-    let shown = Shown {
-        base: base.0.clone(),
-        candidate: candidate.0.clone(),
-        comparison: &comparison,
-    };
+    let shown =
+        Shown { base: base.0.clone(), candidate: candidate.0.clone(), comparison: &comparison };
     let output = match args.format {
         ComparisonFormat::Text => text::comparison(&shown, context.detail(), context.look()),
         ComparisonFormat::Json => json::comparison(&shown),
@@ -109,9 +103,5 @@ fn try_gate(
         ComparisonFormat::Json => json::selftest(&name, &found),
         ComparisonFormat::Markdown => markdown::selftest(&name, &found),
     })?;
-    if found.interval.low > 0.05 {
-        Ok(Exit::Failure)
-    } else {
-        Ok(Exit::Success)
-    }
+    if found.interval.low > 0.05 { Ok(Exit::Failure) } else { Ok(Exit::Success) }
 }

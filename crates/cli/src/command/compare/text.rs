@@ -47,16 +47,8 @@ fn list(comparison: &Comparison, detail: Detail, look: OutputStyle) -> String {
     let mut out = String::new();
     for change in Change::ALL {
         for test in shown.iter().filter(|test| test.change == *change) {
-            let word = painted(
-                &format!("{:<12}", change.word()),
-                change_tone(*change),
-                look,
-            );
-            let certain = if test.is_certain {
-                "  beyond chance"
-            } else {
-                ""
-            };
+            let word = painted(&format!("{:<12}", change.word()), change_tone(*change), look);
+            let certain = if test.is_certain { "  beyond chance" } else { "" };
             let _ = writeln!(
                 out,
                 "{word}  {:<width$}  {} -> {}{certain}",

@@ -108,10 +108,8 @@ fn read(source: &Source) -> Result<(Vec<Record>, String), CommandError> {
 }
 
 fn legal_name(slug: &str) -> String {
-    let dashed: String = slug
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .collect();
+    let dashed: String =
+        slug.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let legal = dashed.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit());
     match legal.trim_end_matches('-') {
         "" => "recorded-run".to_owned(),
@@ -120,11 +118,7 @@ fn legal_name(slug: &str) -> String {
 }
 
 fn logged(test: &RecordTest) -> LoggedTest {
-    LoggedTest {
-        id: test.id.clone(),
-        turns: test.turns.clone(),
-        criteria: test.expected.clone(),
-    }
+    LoggedTest { id: test.id.clone(), turns: test.turns.clone(), criteria: test.expected.clone() }
 }
 
 /// The suite that will be written.
@@ -161,11 +155,7 @@ impl Made {
             text: logged_suite(name, tests),
             is_added: false,
             known: Vec::new(),
-            replaces: if args.force {
-                Replaces::Anything
-            } else {
-                Replaces::Nothing
-            },
+            replaces: if args.force { Replaces::Anything } else { Replaces::Nothing },
         })
     }
 
@@ -233,19 +223,13 @@ fn warn_of_missing_criteria(context: &Context, tests: &[(&Record, RecordTest)], 
             continue;
         };
         let first_line = text.find('\n').unwrap_or(text.len());
-        let source = findings
-            .parts_mut()
-            .0
-            .add_file(record.file.clone(), text, 0);
+        let source = findings.parts_mut().0.add_file(record.file.clone(), text, 0);
         let span = Span::new(source, 0, u32::try_from(first_line).unwrap_or(0));
         let message = format!("record `{}` has no expected answer", test.id);
         let help = format!("evalrig log expect {} \"what a good answer does\"", test.id);
         findings.report(Diagnostic::new(&IMPORT_NEEDS_CRITERIA, span, message).help(help));
     }
-    let reading = Reading {
-        suite: None,
-        findings,
-    };
+    let reading = Reading { suite: None, findings };
     reading.show(context);
 }
 

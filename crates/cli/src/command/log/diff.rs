@@ -41,27 +41,13 @@ fn turn_value(turn: &TurnChange) -> Value {
     let whole = |number: Option<u64>| number.map_or(Value::Null, Value::from);
     let mut map = Map::new();
     map.insert("input", turn.input.as_str());
-    let output = turn
-        .is_output_same()
-        .map(|same| if same { "same" } else { "changed" });
+    let output = turn.is_output_same().map(|same| if same { "same" } else { "changed" });
     map.insert("output", output.map_or(Value::Null, Value::from));
     map.insert("toolsAdded", texts(&turn.tools_added));
     map.insert("toolsRemoved", texts(&turn.tools_removed));
     map.insert("evaluation", texts(&turn.evaluations));
-    map.insert(
-        "tokens",
-        turn.metas
-            .iter()
-            .map(|one| whole(one.tokens))
-            .collect::<Vec<_>>(),
-    );
-    map.insert(
-        "cost",
-        turn.metas
-            .iter()
-            .map(|one| float(one.cost))
-            .collect::<Vec<_>>(),
-    );
+    map.insert("tokens", turn.metas.iter().map(|one| whole(one.tokens)).collect::<Vec<_>>());
+    map.insert("cost", turn.metas.iter().map(|one| float(one.cost)).collect::<Vec<_>>());
     let durations = turn.metas.iter().map(|one| whole(one.duration_ms));
     map.insert("durationMs", durations.collect::<Vec<_>>());
     map.insert("regressed", turn.has_regressed());
@@ -120,18 +106,11 @@ fn shown_output(turn: &TurnChange, paint: &Paint) -> String {
 
 fn shown_evaluation(turn: &TurnChange, paint: &Paint) -> String {
     let named = |text: &String| {
-        if text.is_empty() {
-            "not graded".to_owned()
-        } else {
-            text::single_line(text)
-        }
+        if text.is_empty() { "not graded".to_owned() } else { text::single_line(text) }
     };
     let [before, now] = &turn.evaluations;
-    let change = if before == now {
-        named(before)
-    } else {
-        format!("{} → {}", named(before), named(now))
-    };
+    let change =
+        if before == now { named(before) } else { format!("{} → {}", named(before), named(now)) };
     let mark = match (turn.has_regressed(), turn.has_errored()) {
         (true, _) => gone(paint, "  (regressed)"),
         (false, true) => gone(paint, "  (could not be measured)"),
@@ -143,19 +122,9 @@ fn shown_evaluation(turn: &TurnChange, paint: &Paint) -> String {
 fn shown_numbers(turn: &TurnChange) -> String {
     let [before, now] = &turn.metas;
     let rows = [
-        (
-            "tokens",
-            as_float(before.tokens),
-            as_float(now.tokens),
-            Unit::Count,
-        ),
+        ("tokens", as_float(before.tokens), as_float(now.tokens), Unit::Count),
         ("cost", before.cost, now.cost, Unit::Usd),
-        (
-            "duration",
-            as_float(before.duration_ms),
-            as_float(now.duration_ms),
-            Unit::Milliseconds,
-        ),
+        ("duration", as_float(before.duration_ms), as_float(now.duration_ms), Unit::Milliseconds),
     ];
     let lines = rows.into_iter().filter_map(|(label, before, now, unit)| {
         let shown = |number: Option<f64>| number.map_or("?".to_owned(), |one| unit.show(one));
@@ -169,11 +138,7 @@ fn shown_numbers(turn: &TurnChange) -> String {
             (Some(before), Some(now)) => format!(" ({})", unit.difference(now - before)),
             _ => String::new(),
         };
-        Some(format!(
-            "  {label:11} {} → {}{change}\n",
-            shown(before),
-            shown(now)
-        ))
+        Some(format!("  {label:11} {} → {}{change}\n", shown(before), shown(now)))
     });
     lines.collect()
 }

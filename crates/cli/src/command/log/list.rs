@@ -21,11 +21,7 @@ pub(super) fn run(log: &LogContext<'_>) -> Result<Exit, CommandError> {
     } else {
         print_paragraph(&as_text(log, &listing.records)?)?
     }
-    if listing.unreadable.is_empty() {
-        Ok(Exit::Success)
-    } else {
-        Ok(Exit::Incomplete)
-    }
+    if listing.unreadable.is_empty() { Ok(Exit::Success) } else { Ok(Exit::Incomplete) }
 }
 
 /// The evaluation of the last turn, which is the one that was answered.

@@ -27,11 +27,8 @@ pub fn run(context: &Context, args: &Log) -> Result<Exit, CommandError> {
         let root = repository_root(&Disk, &context.working_directory);
         Store::of_root(&root).check_is_inside(&root)?;
     }
-    let log = LogContext {
-        context,
-        store: store(context, args.store.as_deref()),
-        format: args.format,
-    };
+    let log =
+        LogContext { context, store: store(context, args.store.as_deref()), format: args.format };
     match &args.command {
         LogCommand::List => list::run(&log),
         LogCommand::Show(args) => show::run(&log, args),

@@ -12,16 +12,9 @@ use crate::args::Prune;
 
 pub(super) fn run(log: &LogContext<'_>, args: &Prune) -> Result<Exit, CommandError> {
     log.check()?;
-    let retention = Retention {
-        runs: args.keep_runs,
-        history: args.keep_history,
-        records: args.keep_records,
-    };
-    let mode = if args.dry_run {
-        PruneMode::List
-    } else {
-        PruneMode::Delete
-    };
+    let retention =
+        Retention { runs: args.keep_runs, history: args.keep_history, records: args.keep_records };
+    let mode = if args.dry_run { PruneMode::List } else { PruneMode::Delete };
     let pruned = log.store.prune(retention, mode)?;
     if log.is_json() {
         print_text(&as_json(log, &pruned, mode))?
@@ -35,17 +28,9 @@ fn as_json(log: &LogContext<'_>, pruned: &Pruned, mode: PruneMode) -> String {
     let mut document = Map::new();
     document.insert("schemaVersion", 1_u64);
     document.insert("dryRun", mode == PruneMode::List);
-    let records: Vec<Value> = pruned
-        .records
-        .iter()
-        .map(|one| one.as_str().into())
-        .collect();
+    let records: Vec<Value> = pruned.records.iter().map(|one| one.as_str().into()).collect();
     document.insert("records", records);
-    let files: Vec<Value> = pruned
-        .files
-        .iter()
-        .map(|path| log.shown(path).into())
-        .collect();
+    let files: Vec<Value> = pruned.files.iter().map(|path| log.shown(path).into()).collect();
     document.insert("files", files);
     let history = pruned.history.iter().map(|(name, entries)| {
         let mut map = Map::new();

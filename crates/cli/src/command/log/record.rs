@@ -107,10 +107,7 @@ fn print_paragraph(log: &LogContext<'_>, recorded: &Recorded) -> Result<Exit, Co
         map.insert("record", record);
         print_text(&json(map))?;
     } else if !log.context.global.quiet {
-        print_text(&format!(
-            "recorded run {} of {} ({file})\n",
-            recorded.run, recorded.name
-        ))?;
+        print_text(&format!("recorded run {} of {} ({file})\n", recorded.run, recorded.name))?;
     }
     Ok(Exit::Success)
 }

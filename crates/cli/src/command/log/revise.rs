@@ -41,10 +41,7 @@ fn print_paragraph(
         TurnSelector::Last => turns,
         TurnSelector::Number(number) => number,
     };
-    let Some(turn) = number
-        .checked_sub(1)
-        .and_then(|at| record.summary.turns.get(at))
-    else {
+    let Some(turn) = number.checked_sub(1).and_then(|at| record.summary.turns.get(at)) else {
         return Ok(Exit::Success);
     };
     if log.is_json() {
@@ -56,10 +53,7 @@ fn print_paragraph(
         map.insert("evaluation", turn.now.evaluation());
         print_text(&json(map))?;
     } else if !log.context.global.quiet {
-        print_text(&format!(
-            "wrote {}, turn {number}\n",
-            log.shown(&record.file)
-        ))?;
+        print_text(&format!("wrote {}, turn {number}\n", log.shown(&record.file)))?;
     }
     Ok(Exit::Success)
 }

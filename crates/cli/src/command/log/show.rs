@@ -46,11 +46,9 @@ fn as_text(log: &LogContext<'_>, record: &Record) -> String {
         counted_noun(usize::try_from(runs).unwrap_or(usize::MAX), "run"),
         log.shown(&record.file),
     );
-    for (label, value) in [
-        ("model", summary.model()),
-        ("created", summary.created()),
-        ("updated", summary.updated()),
-    ] {
+    for (label, value) in
+        [("model", summary.model()), ("created", summary.created()), ("updated", summary.updated())]
+    {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             text += &format!("  {label:8} {value}\n");
         }

@@ -12,22 +12,14 @@ use crate::args::Verify;
 
 pub(super) fn run(log: &LogContext<'_>, args: &Verify) -> Result<Exit, CommandError> {
     log.check()?;
-    let mode = if args.repair {
-        VerifyMode::Repair
-    } else {
-        VerifyMode::Check
-    };
+    let mode = if args.repair { VerifyMode::Repair } else { VerifyMode::Check };
     let found = log.store.verify(mode)?;
     if log.is_json() {
         print_text(&as_json(log, &found))?
     } else {
         print_paragraph(&as_text(log, &found))?
     }
-    if found.is_sound() {
-        Ok(Exit::Success)
-    } else {
-        Ok(Exit::Failure)
-    }
+    if found.is_sound() { Ok(Exit::Success) } else { Ok(Exit::Failure) }
 }
 
 fn word(repair: RepairStatus) -> &'static str {

@@ -37,20 +37,14 @@ fn plan_line(suite: &SuiteJob) -> String {
     let (tests, cases) = (tests.len(), cases.len());
     let test_noun = if tests == 1 { "test" } else { "tests" };
     let case_noun = if cases == 1 { "case" } else { "cases" };
-    format!(
-        "{}: {tests} {test_noun} on {targets}, {cases} {case_noun}",
-        suite.suite.name
-    )
+    format!("{}: {tests} {test_noun} on {targets}, {cases} {case_noun}", suite.suite.name)
 }
 
 fn whole(range: EstimateRange) -> String {
     if range.low == range.high {
         format!("{:.0}", range.low)
     } else {
-        format!(
-            "{:.0} to {:.0}, with retries and repairs",
-            range.low, range.high
-        )
+        format!("{:.0} to {:.0}, with retries and repairs", range.low, range.high)
     }
 }
 
@@ -65,11 +59,7 @@ fn cost(estimate: &Estimate) -> String {
         known
     } else {
         let names: Vec<String> = estimate.unpriced.iter().map(|n| format!("`{n}`")).collect();
-        let known = if high == 0.0 {
-            "unknown".to_owned()
-        } else {
-            format!("{known} and more")
-        };
+        let known = if high == 0.0 { "unknown".to_owned() } else { format!("{known} and more") };
         let verb = if names.len() == 1 { "has" } else { "have" };
         format!("{known}: {} {verb} no known price", names.join(", "))
     }

@@ -98,11 +98,7 @@ fn earlier_run(context: &Context, argument: Option<&str>) -> Option<EarlierRun> 
 pub(super) fn grading(args: &Grading) -> GradingSpec {
     GradingSpec {
         judge: args.judge.clone(),
-        judging: if args.skip_judges {
-            Judging::Skip
-        } else {
-            Judging::Ask
-        },
+        judging: if args.skip_judges { Judging::Skip } else { Judging::Ask },
         judge_criteria: args.judge_criteria,
         pass: args.pass,
         borderline: args.borderline,
@@ -113,11 +109,7 @@ pub(super) fn grading(args: &Grading) -> GradingSpec {
 pub(super) fn exit_rule(pass_trials: f64, allow_borderline: bool) -> ExitRule {
     ExitRule {
         pass_trials,
-        borderline: if allow_borderline {
-            Borderline::Passes
-        } else {
-            Borderline::Fails
-        },
+        borderline: if allow_borderline { Borderline::Passes } else { Borderline::Fails },
     }
 }
 

@@ -27,9 +27,7 @@ pub fn write(files: &Overlay<'_>) -> Result<(), CommandError> {
 pub fn show(context: &Context, repaired: &Repaired<'_, Check>) -> Result<Exit, CommandError> {
     for (path, bytes) in repaired.files.texts() {
         let before = Disk.read(path, u64::MAX).unwrap_or_default();
-        let shown = path
-            .strip_prefix(&context.working_directory)
-            .unwrap_or(path);
+        let shown = path.strip_prefix(&context.working_directory).unwrap_or(path);
         let diff = patch::unified(
             shown.as_str(),
             &String::from_utf8_lossy(&before),

@@ -107,10 +107,7 @@ impl Entries {
 
     /// The total length of an entry's pieces.
     pub(super) fn size(&self, at: usize) -> usize {
-        let next = self
-            .list
-            .get(at + 1)
-            .map_or(self.ends.len(), |next| next.first);
+        let next = self.list.get(at + 1).map_or(self.ends.len(), |next| next.first);
         self.start(next) - self.start(self.list[at].first)
     }
 
@@ -138,11 +135,7 @@ pub(super) fn distinct<T: Eq + Hash>(mut texts: Vec<T>) -> Vec<T> {
     if texts.len() <= SHORT {
         let mut at = 1;
         while at < texts.len() {
-            if texts[..at].contains(&texts[at]) {
-                drop(texts.remove(at))
-            } else {
-                at += 1
-            }
+            if texts[..at].contains(&texts[at]) { drop(texts.remove(at)) } else { at += 1 }
         }
         return texts;
     }

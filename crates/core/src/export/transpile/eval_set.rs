@@ -67,10 +67,7 @@ pub(super) fn file(content: &FileContent<'_>) -> Option<OutFile> {
         object.close();
     });
     text.push('\n');
-    Some(OutFile {
-        name: content.group.set_name.clone(),
-        text,
-    })
+    Some(OutFile { name: content.group.set_name.clone(), text })
 }
 
 /// The tests with a trigger.

@@ -47,11 +47,7 @@ struct NumberedTest {
 
 impl EntryNumbers {
     pub(super) fn add(&mut self, id: Arc<TestId>, test: &Test) {
-        self.0.push(NumberedTest {
-            id,
-            position: test.position,
-            span: test.span,
-        });
+        self.0.push(NumberedTest { id, position: test.position, span: test.span });
     }
 
     /// One number per test, in the order of the suite.
@@ -68,10 +64,8 @@ impl EntryNumbers {
                 None => taken.take_from(position),
             };
             if one.id.number().is_none() && id != position {
-                let message = format!(
-                    "test `{}` becomes number {id}, because {position} is taken",
-                    one.id
-                );
+                let message =
+                    format!("test `{}` becomes number {id}, because {position} is taken", one.id);
                 let place = first_line(sources, one.span);
                 let help = "give every test a number";
                 out.push(Diagnostic::new(&ID_MOVED, place, message).help(help));

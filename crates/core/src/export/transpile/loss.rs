@@ -53,12 +53,7 @@ impl LossCollector<'_> {
     }
 
     fn add(&mut self, kind: &'static str, span: Span, message: impl Into<Cow<'static, str>>) {
-        self.losses.push(Loss {
-            kind,
-            test: self.id.clone(),
-            message: message.into(),
-            span,
-        });
+        self.losses.push(Loss { kind, test: self.id.clone(), message: message.into(), span });
     }
 
     fn of_test(&mut self, kind: &'static str, message: impl Into<Cow<'static, str>>) {
@@ -152,11 +147,7 @@ impl LossCollector<'_> {
             "rubrics" | "llm-judge" => self.judge(assertion),
             "tool-trajectory" => self.trajectory(&assertion.check.options(), head),
             "token-usage" | "execution-metrics" => {
-                self.add(
-                    "limits",
-                    head,
-                    format!("the numbers of `{kind}` are left out"),
-                );
+                self.add("limits", head, format!("the numbers of `{kind}` are left out"));
             }
             "code-judge" => self.add("code-judge", head, "only the name of the script is written"),
             _ if assertion.is_custom() => {
@@ -173,12 +164,9 @@ impl LossCollector<'_> {
             self.add("target", head, format!("judge `{target}` is left out"));
         }
         let written = match (assertion.check.prompt(), self.options.prompts) {
-            (
-                Some(JudgePrompt::File {
-                    file: Some(file), ..
-                }),
-                PromptMode::Inlined,
-            ) => Some(&**file.text),
+            (Some(JudgePrompt::File { file: Some(file), .. }), PromptMode::Inlined) => {
+                Some(&**file.text)
+            }
             (prompt, _) => prompt.map(JudgePrompt::written),
         };
         if written.is_some_and(|text| text.contains("{{")) {

@@ -161,11 +161,7 @@ pub fn transpile(
     for test in &suite.tests {
         transpiler.add(test, &suite.metadata, sources);
     }
-    transpiler.finish(&Ending {
-        metadata: &suite.metadata,
-        sources,
-        secrets,
-    })
+    transpiler.finish(&Ending { metadata: &suite.metadata, sources, secrets })
 }
 
 /// A suite that is being transpiled test by test.
@@ -210,30 +206,20 @@ impl<'a> Transpiler<'a> {
         let expected = expected.as_deref();
         let is_copy = sentence::is_copy(test, expected, metadata);
         self.entry(test, expected, is_copy);
-        let mut collector = loss::LossCollector {
-            test,
-            id: &id,
-            options: &self.options,
-            losses: &mut self.losses,
-        };
+        let mut collector =
+            loss::LossCollector { test, id: &id, options: &self.options, losses: &mut self.losses };
         collector.collect(is_copy, sources);
         self.numbers.add(id, test);
     }
 
     /// Builds the files and returns them with all losses and diagnostics.
     pub fn finish(self, ending: &Ending<'_>) -> Transpiled {
-        let mut done = Transpiled {
-            losses: self.losses,
-            ..Transpiled::default()
-        };
+        let mut done = Transpiled { losses: self.losses, ..Transpiled::default() };
         let ids = self.numbers.assign(ending.sources, &mut done.diagnostics);
         done.diagnostics.extend(self.conflicts.into_vec());
-        let groups = self
-            .skills
-            .group(&self.options, ending.metadata, &mut done.diagnostics);
+        let groups = self.skills.group(&self.options, ending.metadata, &mut done.diagnostics);
         let faults = self.faults.into_iter();
-        done.diagnostics
-            .extend(faults.map(|one| prompt::narrowed(one, ending.sources)));
+        done.diagnostics.extend(faults.map(|one| prompt::narrowed(one, ending.sources)));
         if done.is_stopped() {
             return done;
         }

@@ -88,8 +88,7 @@ impl Transpiler<'_> {
         if self.told.insert(place) {
             let message = "the prompt of this judge is written as the path of its file";
             let help = "pass `--inline-prompts` to write the file's text";
-            self.faults
-                .push(Diagnostic::new(&PROMPT_PATH_AS_TEXT, place, message).help(help));
+            self.faults.push(Diagnostic::new(&PROMPT_PATH_AS_TEXT, place, message).help(help));
         }
     }
 }

@@ -170,10 +170,7 @@ impl SkillIndex {
             dominant.members.sort_unstable_by_key(|(at, _)| *at);
         }
         let has_rest = !skills.is_empty() && !idle.is_empty();
-        let names = FileNames {
-            layout: options.layout,
-            several: skills.len() > 1,
-        };
+        let names = FileNames { layout: options.layout, several: skills.len() > 1 };
         names.report_collisions(&skills, has_rest, out);
         let mut groups: Vec<SkillFiles> = Vec::with_capacity(skills.len() + 1);
         for skill in skills {
@@ -252,23 +249,13 @@ impl FileNames {
     fn group(&self, skill: &str, members: Vec<(usize, Option<bool>)>, metadata: Map) -> SkillFiles {
         let file = self.part(skill);
         let (evals_name, set_name) = match (self.layout, self.several) {
-            (Layout::SkillDirs, _) => (
-                format!("{file}/evals/evals.json"),
-                format!("{file}/evals/eval-set.json"),
-            ),
-            (Layout::Flat, true) => (
-                format!("{file}.evals.json"),
-                format!("{file}.eval-set.json"),
-            ),
+            (Layout::SkillDirs, _) => {
+                (format!("{file}/evals/evals.json"), format!("{file}/evals/eval-set.json"))
+            }
+            (Layout::Flat, true) => (format!("{file}.evals.json"), format!("{file}.eval-set.json")),
             (Layout::Flat, false) => ("evals.json".to_owned(), "eval-set.json".to_owned()),
         };
-        SkillFiles {
-            skill_name: skill.to_owned(),
-            evals_name,
-            set_name,
-            members,
-            metadata,
-        }
+        SkillFiles { skill_name: skill.to_owned(), evals_name, set_name, members, metadata }
     }
 
     /// The files of tests without a trigger. In a suite without any trigger they belong to the skill
@@ -294,10 +281,7 @@ mod tests {
     #[test]
     fn a_directory_name_does_not_end_in_a_dot() {
         for (layout, name) in [(Layout::SkillDirs, "csv._"), (Layout::Flat, "csv..")] {
-            let names = FileNames {
-                layout,
-                several: true,
-            };
+            let names = FileNames { layout, several: true };
             assert_eq!(names.part("csv.."), name);
         }
     }

@@ -58,13 +58,7 @@ impl RowAgent {
         source_target: Option<String>,
     ) -> Result<Self, ReadError> {
         let (file, index) = index_rows(&path)?;
-        Ok(Self {
-            name: name.to_owned(),
-            source_target,
-            path,
-            file: Mutex::new(file),
-            index,
-        })
+        Ok(Self { name: name.to_owned(), source_target, path, file: Mutex::new(file), index })
     }
 
     fn replay(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
@@ -110,8 +104,7 @@ impl RowAgent {
         let mut line = vec![0; length];
         let read = {
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            file.seek(SeekFrom::Start(extent.offset))
-                .and_then(|_| file.read_exact(&mut line))
+            file.seek(SeekFrom::Start(extent.offset)).and_then(|_| file.read_exact(&mut line))
         };
         let path = &self.path;
         read.map_err(|error| {
@@ -131,11 +124,7 @@ fn index_rows(path: &Utf8Path) -> Result<(File, Index), ReadError> {
     let reading = file.try_clone().map_err(fail)?;
     scan_file(path, reading, read_row_head, |extent, (key, _)| {
         let trials = index.entry(key.test).or_default();
-        let recorded = RowLocation {
-            suite: key.suite,
-            target: key.target,
-            extent,
-        };
+        let recorded = RowLocation { suite: key.suite, target: key.target, extent };
         trials.entry(key.trial).or_default().push(recorded);
     })?;
     Ok((file, index))
@@ -195,11 +184,8 @@ mod tests {
         let text = format!("targets: [{{name: again, provider: replay, from: {from}{options}}}]\n");
         let files = MemoryFiles::new().with(path.as_str(), text.as_bytes());
         let environment = Variables::default();
-        let world = World {
-            files: &files,
-            environment: &environment,
-            working_directory: "/p".into(),
-        };
+        let world =
+            World { files: &files, environment: &environment, working_directory: "/p".into() };
         let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
         let targets = read_targets(world, &mut sources, &mut out, path, "/p".into()).unwrap();
         let target = targets.get("again").unwrap();
@@ -228,9 +214,7 @@ mod tests {
             files: &Disk,
             scratch: "/tmp".into(),
         };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(agent.answer(&request))
     }
 
@@ -241,9 +225,7 @@ mod tests {
     fn file(rows: &[Row]) -> (tempfile::TempDir, Utf8PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = Utf8PathBuf::from_path_buf(folder.path().join("old.jsonl")).unwrap();
-        let lines = rows
-            .iter()
-            .map(|row| serde_json::to_string(row).unwrap() + "\n");
+        let lines = rows.iter().map(|row| serde_json::to_string(row).unwrap() + "\n");
         std::fs::write(&path, lines.collect::<String>()).unwrap();
         (folder, path)
     }
@@ -264,10 +246,7 @@ mod tests {
         let agent = agent(&path, "").unwrap();
         let first = answer(&*agent, "a", 1).unwrap();
         assert_eq!(first.answer, "November ($22,500) was the best month.");
-        assert_eq!(
-            (first.cost_usd, first.duration_ms),
-            (Some(0.002), Some(900))
-        );
+        assert_eq!((first.cost_usd, first.duration_ms), (Some(0.002), Some(900)));
         assert_eq!(first.tokens.unwrap().total(), 155);
         assert_eq!(first.calls, None);
         let second = answer(&*agent, "a", 2).unwrap();

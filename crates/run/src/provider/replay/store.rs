@@ -44,11 +44,7 @@ impl StoreAgent {
                 newest.unwrap_or_else(|| record.summary.highest_run())
             }
         };
-        let file = self
-            .finder
-            .store()
-            .run_file(&record.name, run)
-            .map_err(failure)?;
+        let file = self.finder.store().run_file(&record.name, run).map_err(failure)?;
         transcript(&record, run, file)
     }
 
@@ -82,10 +78,7 @@ fn transcript(record: &Record, run: u64, file: RunFile) -> Result<Transcript, At
             transcript.answer = output.to_owned();
         }
     }
-    transcript.tokens = file.tokens.map(|total| Tokens {
-        input: total,
-        ..Tokens::default()
-    });
+    transcript.tokens = file.tokens.map(|total| Tokens { input: total, ..Tokens::default() });
     transcript.is_token_sum = transcript.tokens.is_some();
     transcript.cost_usd = file.cost;
     transcript.duration_ms = file.duration_ms;
@@ -157,10 +150,7 @@ mod tests {
         store.record(&new_run("Hello", spoken)).unwrap();
         let silent = r#"[{"role":"user","content":"Hi"},{"role":"tool","content":"x"}]"#;
         store.record(&new_run("from the summary", silent)).unwrap();
-        let agent = |run| StoreAgent {
-            finder: RecordFinder::new(store.clone()),
-            run,
-        };
+        let agent = |run| StoreAgent { finder: RecordFinder::new(store.clone()), run };
         let latest = ask(&agent(RunChoice::Latest), "Hi", Purpose::Case).unwrap();
         assert_eq!(latest.answer, "from the summary");
         let first = ask(&agent(RunChoice::Number(1)), "Hi", Purpose::Case).unwrap();

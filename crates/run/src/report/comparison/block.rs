@@ -26,11 +26,8 @@ pub fn draw(block: &SummaryBlock, end: &RunEnd, out: &mut dyn Write) -> io::Resu
     block.fact("baseline", Some(total_lines::path_text(base)), out)?;
     if let Some(suite) = &comparison.suite {
         // The gate says it in the last line.
-        let verdict = format!(
-            "{}: {}",
-            phrase::verdict(comparison),
-            phrase::reason(comparison, suite)
-        );
+        let verdict =
+            format!("{}: {}", phrase::verdict(comparison), phrase::reason(comparison, suite));
         block.fact("", Some(verdict).filter(|_| !end.is_gated), out)?;
         block.fact("", Some(phrase::size(suite)), out)?;
         block.fact("", Some(phrase::difference(comparison, suite)), out)?;
@@ -58,11 +55,7 @@ pub fn draw(block: &SummaryBlock, end: &RunEnd, out: &mut dyn Write) -> io::Resu
 }
 
 fn sides(test: &TestChange) -> String {
-    let certain = if test.is_certain {
-        "  beyond chance"
-    } else {
-        ""
-    };
+    let certain = if test.is_certain { "  beyond chance" } else { "" };
     let (base, candidate) = (phrase::passes(test.base), phrase::passes(test.candidate));
     format!("{base} -> {candidate}{certain}")
 }

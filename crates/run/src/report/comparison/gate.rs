@@ -50,10 +50,7 @@ pub fn gate(end: &RunEnd) -> Option<GateDecision> {
 }
 
 fn is_settled_well(verdict: Option<ComparisonVerdict>) -> bool {
-    matches!(
-        verdict,
-        Some(ComparisonVerdict::Better | ComparisonVerdict::Equivalent)
-    )
+    matches!(verdict, Some(ComparisonVerdict::Better | ComparisonVerdict::Equivalent))
 }
 
 #[cfg(test)]
@@ -107,10 +104,7 @@ mod tests {
         let found = gate(&end).unwrap();
         let said = found.line();
         assert_eq!(found.outcome, Outcome::Errored);
-        assert!(
-            said.starts_with("gate: inconclusive against the baseline; not enough"),
-            "{said}"
-        );
+        assert!(said.starts_with("gate: inconclusive against the baseline; not enough"), "{said}");
         end.is_gated = false;
         assert_eq!(gate(&end), None);
     }

@@ -32,11 +32,7 @@ pub fn counts(comparison: &Comparison) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    if parts.is_empty() {
-        "no tests".to_owned()
-    } else {
-        parts.join(", ")
-    }
+    if parts.is_empty() { "no tests".to_owned() } else { parts.join(", ") }
 }
 
 /// `pass rate 0.94 (95 % CI 0.81–0.98) -> 0.81 (95 % CI 0.66–0.91): -13 points (95 % CI -25 to -1),
@@ -80,11 +76,7 @@ fn level(measure: Measure, share: f64) -> String {
 
 /// `p = 0.021`.
 pub fn chance(p: f64) -> String {
-    if p < 0.001 {
-        "p < 0.001".to_owned()
-    } else {
-        format!("p = {p:.3}")
-    }
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
 }
 
 /// `20 tests, 5 trials each in both runs`.
@@ -117,20 +109,15 @@ pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
     let judged = &suite.judged;
     let margin = (comparison.margin * 1000.0).round() / 10.0;
     // The test is about these tests, the interval about tests like these.
-    let other = if judged.interval.holds(0.0) {
-        "; the effect on other tests is less certain"
-    } else {
-        ""
-    };
+    let other =
+        if judged.interval.holds(0.0) { "; the effect on other tests is less certain" } else { "" };
     match judged.verdict {
-        ComparisonVerdict::Worse => format!(
-            "a drop this large happens by chance in {}{other}",
-            how_often(judged.p)
-        ),
-        ComparisonVerdict::Better => format!(
-            "a gain this large happens by chance in {}{other}",
-            how_often(judged.p / 5.0)
-        ),
+        ComparisonVerdict::Worse => {
+            format!("a drop this large happens by chance in {}{other}", how_often(judged.p))
+        }
+        ComparisonVerdict::Better => {
+            format!("a gain this large happens by chance in {}{other}", how_often(judged.p / 5.0))
+        }
         ComparisonVerdict::Equivalent => {
             format!("if there is a difference, it is smaller than {margin} points")
         }
@@ -205,11 +192,7 @@ mod tests {
     fn a_rate_is_rounded_the_same_way_everywhere() {
         let run: Vec<_> = (0..200)
             .map(|at| {
-                let outcome = if at < 155 {
-                    Outcome::Passed
-                } else {
-                    Outcome::Failed
-                };
+                let outcome = if at < 155 { Outcome::Passed } else { Outcome::Failed };
                 testing::case(&format!("t{at}"), 1, outcome)
             })
             .collect();

@@ -21,15 +21,9 @@ pub fn case(test: &str, trial: u32, outcome: Outcome) -> ComparedCase {
 /// Five trials of a test, the first of them passed.
 pub fn trials(test: &str, passes: u32) -> Vec<ComparedCase> {
     let outcome = |trial| {
-        if trial <= passes {
-            Outcome::Passed
-        } else {
-            Outcome::Failed
-        }
+        if trial <= passes { Outcome::Passed } else { Outcome::Failed }
     };
-    (1..=5)
-        .map(|trial| case(test, trial, outcome(trial)))
-        .collect()
+    (1..=5).map(|trial| case(test, trial, outcome(trial))).collect()
 }
 
 /// So many tests, and how many trials of each passed before and now.

@@ -47,14 +47,8 @@ fn line(row: &Row) -> Value {
     let tokens = row.tokens.map(|tokens| tokens.total);
     let mut map = Map::new();
     map.insert("id".to_owned(), json!(cut_text::text(&row.eval_id, NAME)));
-    map.insert(
-        "suite".to_owned(),
-        json!(cut_text::text(&row.dataset, NAME)),
-    );
-    map.insert(
-        "target".to_owned(),
-        json!(cut_text::text(&row.target, NAME)),
-    );
+    map.insert("suite".to_owned(), json!(cut_text::text(&row.dataset, NAME)));
+    map.insert("target".to_owned(), json!(cut_text::text(&row.target, NAME)));
     map.insert("trial".to_owned(), json!(row.trial));
     map.insert("outcome".to_owned(), json!(row.outcome.word()));
     put(&mut map, "score", row.score);
@@ -63,33 +57,19 @@ fn line(row: &Row) -> Value {
     put(&mut map, "tokens", tokens);
     put(&mut map, "why", why.filter(|why| !why.is_empty()));
     put(&mut map, "misses", (!misses.is_empty()).then_some(misses));
-    map.insert(
-        "file".to_owned(),
-        json!(cut_text::text(&row.source.file, NAME)),
-    );
+    map.insert("file".to_owned(), json!(cut_text::text(&row.source.file, NAME)));
     map.insert("line".to_owned(), json!(row.source.line));
     map.into()
 }
 
 fn details(row: &Row, text: &SuiteText) -> Value {
     let mut map = Map::new();
-    map.insert(
-        "timestamp".to_owned(),
-        json!(cut_text::text(&row.timestamp, NAME)),
-    );
+    map.insert("timestamp".to_owned(), json!(cut_text::text(&row.timestamp, NAME)));
     map.insert("attempts".to_owned(), json!(row.attempts));
     let id = row.conversation_id.as_deref();
-    put(
-        &mut map,
-        "conversationId",
-        id.map(|id| cut_text::text(id, NAME)),
-    );
+    put(&mut map, "conversationId", id.map(|id| cut_text::text(id, NAME)));
     put(&mut map, "tokens", row.tokens);
-    put(
-        &mut map,
-        "judge",
-        row.judge_usage.filter(|usage| usage.calls > 0),
-    );
+    put(&mut map, "judge", row.judge_usage.filter(|usage| usage.calls > 0));
     let tools = row.trace_summary.tool_names.as_deref();
     let tools = tools.map(|names| cut_text::texts(names, SENTENCES, NAME));
     put(&mut map, "tools", tools);
@@ -110,17 +90,10 @@ fn conversation(row: &Row) -> Option<Value> {
     let mut map = Map::new();
     if let Some(messages) = &row.output_messages {
         let messages = Value::Array(messages.clone());
-        map.insert(
-            "messages".to_owned(),
-            TextBudget::conversation().cut(&messages),
-        );
+        map.insert("messages".to_owned(), TextBudget::conversation().cut(&messages));
     }
     let answer = row.candidate_answer.as_deref();
-    put(
-        &mut map,
-        "answer",
-        answer.map(|answer| cut_text::text(answer, cut_text::TEXT)),
-    );
+    put(&mut map, "answer", answer.map(|answer| cut_text::text(answer, cut_text::TEXT)));
     (!map.is_empty()).then(|| map.into())
 }
 
@@ -132,10 +105,7 @@ fn checks(results: &[EvaluatorResult], text: &SuiteText, depth: usize) -> Value 
 fn check(result: &EvaluatorResult, text: &SuiteText, depth: usize) -> Value {
     let mut map = Map::new();
     map.insert("name".to_owned(), json!(cut_text::text(&result.name, NAME)));
-    map.insert(
-        "type".to_owned(),
-        json!(cut_text::text(&result.type_name, NAME)),
-    );
+    map.insert("type".to_owned(), json!(cut_text::text(&result.type_name, NAME)));
     put(&mut map, "score", result.score);
     map.insert("weight".to_owned(), json!(result.weight));
     // A boolean or a number; what else a file may hold is not worth showing.
@@ -143,44 +113,20 @@ fn check(result: &EvaluatorResult, text: &SuiteText, depth: usize) -> Value {
     put(&mut map, "required", required);
     map.insert("outcome".to_owned(), json!(result.outcome));
     let gate = result.gate.as_deref();
-    put(
-        &mut map,
-        "gate",
-        gate.map(|gate| cut_text::text(gate, NAME)),
-    );
+    put(&mut map, "gate", gate.map(|gate| cut_text::text(gate, NAME)));
     let sentences = |list: &[String]| cut_text::texts(list, SENTENCES, SENTENCE);
     map.insert("hits".to_owned(), json!(sentences(&result.hits)));
     map.insert("misses".to_owned(), json!(sentences(&result.misses)));
     let reasoning = result.reasoning.as_deref();
-    put(
-        &mut map,
-        "reasoning",
-        reasoning.map(|text| cut_text::text(text, REASONING)),
-    );
+    put(&mut map, "reasoning", reasoning.map(|text| cut_text::text(text, REASONING)));
     let details = result.details.as_ref();
-    put(
-        &mut map,
-        "details",
-        details.map(|value| TextBudget::of(DETAILS).cut(value)),
-    );
+    put(&mut map, "details", details.map(|value| TextBudget::of(DETAILS).cut(value)));
     put(&mut map, "error", result.error.as_ref().map(trouble));
     put(&mut map, "ms", result.duration_ms);
     let aggregator = result.aggregator.as_deref();
-    put(
-        &mut map,
-        "aggregator",
-        aggregator.map(|name| cut_text::text(name, NAME)),
-    );
-    put(
-        &mut map,
-        "source",
-        result.source.as_ref().map(|source| place(source, text)),
-    );
-    if let Some(members) = result
-        .evaluator_results
-        .as_deref()
-        .filter(|_| depth < DEPTH)
-    {
+    put(&mut map, "aggregator", aggregator.map(|name| cut_text::text(name, NAME)));
+    put(&mut map, "source", result.source.as_ref().map(|source| place(source, text)));
+    if let Some(members) = result.evaluator_results.as_deref().filter(|_| depth < DEPTH) {
         map.insert("members".to_owned(), checks(members, text, depth + 1));
     }
     map.into()
@@ -200,11 +146,7 @@ fn place(source: &SourcePlace, text: &SuiteText) -> Value {
     map.insert("file".to_owned(), json!(cut_text::text(&source.file, NAME)));
     map.insert("line".to_owned(), json!(source.line));
     let code = text.line(&source.file, source.line);
-    put(
-        &mut map,
-        "code",
-        code.map(|code| cut_text::text(code.trim_end(), CODE)),
-    );
+    put(&mut map, "code", code.map(|code| cut_text::text(code.trim_end(), CODE)));
     map.into()
 }
 

@@ -50,12 +50,7 @@ fn note(left_out: usize) -> Option<String> {
 
 /// What needs a look first; otherwise the order is that of the comparison.
 fn tests_within(comparison: &Comparison, budget: usize) -> Vec<String> {
-    let of = |change: Change| {
-        comparison
-            .tests
-            .iter()
-            .filter(move |test| test.change == change)
-    };
+    let of = |change: Change| comparison.tests.iter().filter(move |test| test.change == change);
     let mut left = budget;
     let mut kept = Vec::new();
     for found in Change::ALL.iter().flat_map(|change| of(*change)) {
@@ -73,10 +68,7 @@ fn test(test: &TestChange) -> Value {
     let mut map = Map::new();
     map.insert("id".to_owned(), json!(cut_text::text(&test.test, NAME)));
     map.insert("suite".to_owned(), json!(cut_text::text(&test.suite, NAME)));
-    map.insert(
-        "target".to_owned(),
-        json!(cut_text::text(&test.target, NAME)),
-    );
+    map.insert("target".to_owned(), json!(cut_text::text(&test.target, NAME)));
     map.insert("change".to_owned(), json!(test.change.word()));
     for (key, found) in [("base", test.base), ("now", test.candidate)] {
         if let Some(found) = found {
@@ -116,42 +108,27 @@ mod tests {
 
     fn ids(block: &Value) -> Vec<&str> {
         let tests = block["tests"].as_array().unwrap();
-        tests
-            .iter()
-            .map(|test| test["id"].as_str().unwrap())
-            .collect()
+        tests.iter().map(|test| test["id"].as_str().unwrap()).collect()
     }
 
     #[test]
     fn what_changed_comes_first_and_goes_last() {
-        let base = [
-            ("same", Outcome::Passed),
-            ("broken", Outcome::Passed),
-            ("mended", Outcome::Failed),
-        ];
-        let now = [
-            ("same", Outcome::Passed),
-            ("broken", Outcome::Failed),
-            ("mended", Outcome::Passed),
-        ];
+        let base =
+            [("same", Outcome::Passed), ("broken", Outcome::Passed), ("mended", Outcome::Failed)];
+        let now =
+            [("same", Outcome::Passed), ("broken", Outcome::Failed), ("mended", Outcome::Passed)];
         let compared = fixture::compared("base.jsonl", &base, &now);
         let whole = read(&block(&compared));
         assert_eq!(ids(&whole), ["broken", "mended", "same"]);
         assert_eq!(whole["note"], Value::Null);
         let broken = &whole["tests"][0];
         assert_eq!(broken["base"]["passes"], 1);
-        assert_eq!(
-            broken["now"],
-            json!({"passes": 0, "trials": 1, "score": 0.0})
-        );
+        assert_eq!(broken["now"], json!({"passes": 0, "trials": 1, "score": 0.0}));
         let room = inert_value(&whole["tests"][0]).len() + inert_value(&whole["tests"][1]).len();
         let cut = read(&block_within(&compared, room));
         assert_eq!(ids(&cut), ["broken", "mended"]);
         assert_eq!(cut["counts"][6], json!(["unchanged", 1]));
-        assert_eq!(
-            cut["note"],
-            "To stay small, this page leaves out 1 test of the comparison."
-        );
+        assert_eq!(cut["note"], "To stay small, this page leaves out 1 test of the comparison.");
     }
 
     #[test]
@@ -161,10 +138,7 @@ mod tests {
         let found = read(&block(&compared));
         assert_eq!(ids(&found), ["torn", "new"]);
         assert_eq!(found["tests"][1].get("base"), None);
-        assert_eq!(
-            found["tests"][0]["now"],
-            json!({"passes": 0, "trials": 0, "errors": 1})
-        );
+        assert_eq!(found["tests"][0]["now"], json!({"passes": 0, "trials": 0, "errors": 1}));
     }
 
     #[test]

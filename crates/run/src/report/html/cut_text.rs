@@ -19,16 +19,8 @@ pub fn text(text: &str, limit: usize) -> String {
         return text.to_owned();
     };
     let more = text[at..].chars().count() as u64;
-    let noun = if more == 1 {
-        "character is"
-    } else {
-        "characters are"
-    };
-    format!(
-        "{}… [{} more {noun} in the results file]",
-        &text[..at],
-        numbers::count(more)
-    )
+    let noun = if more == 1 { "character is" } else { "characters are" };
+    format!("{}… [{} more {noun} in the results file]", &text[..at], numbers::count(more))
 }
 
 pub fn texts(list: &[String], many: usize, limit: usize) -> Vec<String> {
@@ -94,10 +86,7 @@ impl TextBudget {
 }
 
 fn left_out(count: usize) -> String {
-    format!(
-        "… [{} more in the results file]",
-        numbers::count(count as u64)
-    )
+    format!("… [{} more in the results file]", numbers::count(count as u64))
 }
 
 #[cfg(test)]
@@ -109,16 +98,10 @@ mod tests {
     #[test]
     fn a_cut_text_says_how_much_is_missing() {
         assert_eq!(text("äöü", 3), "äöü");
-        assert_eq!(
-            text("äöüß", 3),
-            "äöü… [1 more character is in the results file]"
-        );
+        assert_eq!(text("äöüß", 3), "äöü… [1 more character is in the results file]");
         let list = ["a".to_owned(), "b".to_owned(), "c".to_owned()];
         assert_eq!(texts(&list, 3, 9), ["a", "b", "c"]);
-        assert_eq!(
-            texts(&list, 1, 9),
-            ["a", "… [2 more are in the results file]"]
-        );
+        assert_eq!(texts(&list, 1, 9), ["a", "… [2 more are in the results file]"]);
     }
 
     #[test]

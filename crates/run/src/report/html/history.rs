@@ -59,12 +59,7 @@ mod tests {
 
     fn runs(day: u64, passes: u64, trials: u64) -> PastRuns {
         let time = format!("2026-01-{day:02} 09:30:00");
-        PastRuns {
-            first: time.clone(),
-            last: time,
-            passes,
-            trials,
-        }
+        PastRuns { first: time.clone(), last: time, passes, trials }
     }
 
     #[test]

@@ -69,12 +69,7 @@ impl Default for PageBudget {
 
 impl PageBudget {
     fn with_budget(budget: usize) -> Self {
-        Self {
-            cases: Vec::new(),
-            size: 0,
-            budget,
-            lost: Lost::default(),
-        }
+        Self { cases: Vec::new(), size: 0, budget, lost: Lost::default() }
     }
 
     pub fn cases(&self) -> &[PageCase] {
@@ -109,12 +104,7 @@ impl PageBudget {
         if self.lost.quiet_conversations > 0 {
             return;
         }
-        for case in self
-            .cases
-            .iter_mut()
-            .chain([next])
-            .filter(|case| case.is_quiet())
-        {
+        for case in self.cases.iter_mut().chain([next]).filter(|case| case.is_quiet()) {
             self.lost.quiet_conversations += u64::from(case.conversation.take().is_some());
         }
         self.size = self.cases.iter().map(PageCase::size).sum();
@@ -122,19 +112,9 @@ impl PageBudget {
 
     /// One sentence for each kind of thing that is not in the page.
     pub fn notes(&self) -> Vec<String> {
-        let Lost {
-            quiet_conversations,
-            conversations,
-            details,
-            cases,
-        } = self.lost;
+        let Lost { quiet_conversations, conversations, details, cases } = self.lost;
         let notes = [
-            (
-                quiet_conversations,
-                "the conversations of",
-                "passed case",
-                "passed cases",
-            ),
+            (quiet_conversations, "the conversations of", "passed case", "passed cases"),
             (conversations, "the conversations of", "case", "cases"),
             (details, "the details of", "case", "cases"),
             (cases, "the rows of", "counted case", "counted cases"),
@@ -180,9 +160,7 @@ mod tests {
         assert_eq!(with_conversation(&shelf), [true, true]);
         assert!(shelf.notes().is_empty());
         assert!(
-            shelf.cases[0]
-                .document()
-                .ends_with(&format!(",\"conversation\":{}}}", "c".repeat(70)))
+            shelf.cases[0].document().ends_with(&format!(",\"conversation\":{}}}", "c".repeat(70)))
         );
     }
 
@@ -204,17 +182,8 @@ mod tests {
     fn then_later_conversations_then_details_then_cases_and_never_more_than_the_budget() {
         let shelf = filled(400, &[Outcome::Failed; 60]);
         assert!(shelf.size <= 400);
-        let Lost {
-            conversations,
-            details,
-            cases,
-            ..
-        } = shelf.lost;
-        assert!(
-            conversations > 0 && details > 0 && cases > 0,
-            "{:?}",
-            shelf.lost
-        );
+        let Lost { conversations, details, cases, .. } = shelf.lost;
+        assert!(conversations > 0 && details > 0 && cases > 0, "{:?}", shelf.lost);
         assert_eq!(shelf.cases.len() as u64 + cases, 60);
         assert_eq!(shelf.cases.last().unwrap().document(), "null");
         assert_eq!(shelf.notes().len(), 3);

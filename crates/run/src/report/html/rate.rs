@@ -21,19 +21,12 @@ pub struct Rate {
 impl Rate {
     /// Of cases that have nothing to do with each other, as far as is known.
     pub const fn plain(passes: u64, trials: u64) -> Self {
-        Self {
-            passes,
-            trials,
-            sampled: None,
-        }
+        Self { passes, trials, sampled: None }
     }
 
     pub fn of(counts: &OutcomeCounts, sample: Option<&Sample>) -> Self {
         let plain = Self::plain(counts.of(Outcome::Passed), counts.judged());
-        Self {
-            sampled: sample.and_then(Sample::rate),
-            ..plain
-        }
+        Self { sampled: sample.and_then(Sample::rate), ..plain }
     }
 
     /// `None` without verdicts.

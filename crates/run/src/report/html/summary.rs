@@ -40,15 +40,8 @@ impl SummaryPanel {
         let tally = &self.tally;
         let (verdict, headline) = total_lines::headline(tally, end);
         let mut suites: Vec<&String> = tally.suites.keys().collect();
-        suites.extend(
-            end.suites
-                .iter()
-                .filter(|name| !tally.suites.contains_key(*name)),
-        );
-        let suites: Vec<String> = suites
-            .iter()
-            .map(|name| cut_text::text(name, NAME))
-            .collect();
+        suites.extend(end.suites.iter().filter(|name| !tally.suites.contains_key(*name)));
+        let suites: Vec<String> = suites.iter().map(|name| cut_text::text(name, NAME)).collect();
         // Targets are what people compare; with one of them, suites are.
         let (of, groups, samples) = match tally.targets.len() {
             0 | 1 => ("suite", &tally.suites, &tally.suite_samples),
@@ -146,11 +139,8 @@ fn scored(tally: &Tally) -> String {
 
 fn tokens_tile(tally: &Tally) -> Value {
     let known = |sum: &PartialSum| numbers::count(sum.known as u64);
-    let mut note = format!(
-        "{} in, {} out",
-        known(&tally.totals.input),
-        known(&tally.totals.output)
-    );
+    let mut note =
+        format!("{} in, {} out", known(&tally.totals.input), known(&tally.totals.output));
     if tally.totals.cached.known > 0.0 {
         note.push_str(&format!("; {} from cache", known(&tally.totals.cached)));
     }
@@ -206,11 +196,7 @@ mod tests {
         let tiles = summary.tiles(end);
         tiles
             .iter()
-            .map(|tile| {
-                ["name", "value", "note"]
-                    .map(|key| text(tile, key))
-                    .join(" | ")
-            })
+            .map(|tile| ["name", "value", "note"].map(|key| text(tile, key)).join(" | "))
             .collect()
     }
 

@@ -31,11 +31,7 @@ pub fn sentences(comparison: &Comparison) -> Vec<String> {
         )],
         ComparisonVerdict::Inconclusive => open(suite, &margin),
     };
-    let errored = comparison
-        .tests
-        .iter()
-        .filter(|test| test.is_open())
-        .count() as u64;
+    let errored = comparison.tests.iter().filter(|test| test.is_open()).count() as u64;
     if errored > 0 {
         let tests = numbers::counted(errored, "test", "tests");
         said.push(format!("Trials of {tests} could not be measured."));
@@ -47,21 +43,12 @@ fn differs(comparison: &Comparison, suite: &SuiteChange) -> Vec<String> {
     let (judged, margin) = (&suite.judged, comparison.margin);
     let is_drop = judged.verdict == ComparisonVerdict::Worse;
     // A gain is looked at five times as strictly, and `p` has that in it.
-    let (what, chance) = if is_drop {
-        ("drop", judged.p)
-    } else {
-        ("gain", judged.p / 5.0)
-    };
-    let is_beyond = if is_drop {
-        judged.interval.high < -margin
-    } else {
-        judged.interval.low > margin
-    };
+    let (what, chance) = if is_drop { ("drop", judged.p) } else { ("gain", judged.p / 5.0) };
+    let is_beyond =
+        if is_drop { judged.interval.high < -margin } else { judged.interval.low > margin };
     let margin = plain(margin);
-    let mut said = vec![format!(
-        "A {what} this large happens by chance in {}.",
-        words::how_often(chance)
-    )];
+    let mut said =
+        vec![format!("A {what} this large happens by chance in {}.", words::how_often(chance))];
     said.push(if is_beyond {
         format!("The {what} is larger than the margin of {margin} points.")
     } else {
@@ -110,23 +97,11 @@ pub fn facts(comparison: &Comparison) -> Vec<[String; 2]> {
     });
     let interval = [judged.interval.low, judged.interval.high].map(points);
     let mut facts = vec![
-        [
-            measured(comparison).to_owned(),
-            format!("{base} → {candidate}"),
-        ],
-        [
-            "Difference".to_owned(),
-            format!("{} points", points(judged.delta)),
-        ],
-        [
-            "95 % CI".to_owned(),
-            format!("{} to {}", interval[0], interval[1]),
-        ],
+        [measured(comparison).to_owned(), format!("{base} → {candidate}")],
+        ["Difference".to_owned(), format!("{} points", points(judged.delta))],
+        ["95 % CI".to_owned(), format!("{} to {}", interval[0], interval[1])],
         ["p".to_owned(), chance(judged.p)],
-        [
-            "Margin".to_owned(),
-            format!("{} points", plain(comparison.margin)),
-        ],
+        ["Margin".to_owned(), format!("{} points", plain(comparison.margin))],
         ["Compared".to_owned(), words::size(suite)],
     ];
     // Exchanges that were drawn are drawn again with it.
@@ -211,27 +186,18 @@ mod tests {
                 test: format!("t{test}"),
                 target: "t".to_owned(),
                 trial,
-                outcome: if is_passed {
-                    Outcome::Passed
-                } else {
-                    Outcome::Failed
-                },
+                outcome: if is_passed { Outcome::Passed } else { Outcome::Failed },
                 score: Some(f64::from(u8::from(is_passed))),
                 hash: "h".to_owned(),
                 cost: Some(0.01),
             }
         };
         let tests = 0..tests;
-        tests
-            .flat_map(|test| (1..=trials).map(move |trial| case(test, trial)))
-            .collect()
+        tests.flat_map(|test| (1..=trials).map(move |trial| case(test, trial))).collect()
     }
 
     fn compared(base: &[ComparedCase], candidate: &[ComparedCase], measure: Measure) -> Comparison {
-        let options = CompareOptions {
-            measure,
-            ..CompareOptions::default()
-        };
+        let options = CompareOptions { measure, ..CompareOptions::default() };
         compare(base, candidate, &options)
     }
 
@@ -295,10 +261,7 @@ mod tests {
         let mut torn = suite(20, 5, 5);
         torn[0].outcome = Outcome::Errored;
         let (_, text) = told(&suite(20, 5, 5), &torn);
-        assert!(
-            text.ends_with("Trials of 1 test could not be measured."),
-            "{text}"
-        );
+        assert!(text.ends_with("Trials of 1 test could not be measured."), "{text}");
         assert_eq!(told(&[], &torn).0, "No verdict");
         let nothing = compared(&[], &torn, Measure::Rate);
         assert_eq!((facts(&nothing).len(), drawn(&nothing)), (0, Value::Null));
@@ -317,11 +280,7 @@ mod tests {
         );
         assert_eq!(
             facts[3..],
-            [
-                "p: < 0.001",
-                "Margin: 10 points",
-                "Compared: 20 tests, 5 trials each in both runs"
-            ]
+            ["p: < 0.001", "Margin: 10 points", "Compared: 20 tests, 5 trials each in both runs"]
         );
         let scores = compared(&suite(20, 1, 1), &suite(20, 1, 0), Measure::Score);
         assert_eq!(
@@ -342,10 +301,7 @@ mod tests {
 
     #[test]
     fn differences_have_a_sign_and_are_never_hidden() {
-        assert_eq!(
-            [0.0, 0.1, -0.125, 0.00004].map(points),
-            ["0", "+10", "−12.5", "+0.004"]
-        );
+        assert_eq!([0.0, 0.1, -0.125, 0.00004].map(points), ["0", "+10", "−12.5", "+0.004"]);
         assert_eq!(plain(0.1), "10");
         assert_eq!(
             [0.999, 1.0, 0.001].map(|level| share(Measure::Rate, level)),
