@@ -14,8 +14,8 @@ use crate::exit::{self, Exit};
 use running::{COMPARE_HELP, RUN_HELP};
 
 pub use log::{
-    Diff, Evaluate, Expect, Log, LogCommand, Messages, Named, Prune, Record, Recording, Verify,
-    WordName,
+    Diff, Evaluate, Expect, Log, LogCommand, Messages, Named, Prune, Record, RunLogRecorder,
+    Verify, WordName,
 };
 pub use running::{
     Against, Compare, ComparisonFormat, Grade, Grading, MeasureName, ReportRun, Reports, Run,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use evalrig_run::record::RunExit;
+use evalrig_run::results::RunVerdict;
 use evalrig_run::session::{SessionExit, StopSignal};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,13 +47,13 @@ impl From<Exit> for ExitCode {
     }
 }
 
-impl From<RunExit> for Exit {
-    fn from(exit: RunExit) -> Self {
+impl From<RunVerdict> for Exit {
+    fn from(exit: RunVerdict) -> Self {
         match exit {
-            RunExit::Passed => Self::Success,
-            RunExit::Failed => Self::Failure,
-            RunExit::Incomplete => Self::Incomplete,
-            RunExit::Nothing => Self::NothingSelected,
+            RunVerdict::Passed => Self::Success,
+            RunVerdict::Failed => Self::Failure,
+            RunVerdict::Incomplete => Self::Incomplete,
+            RunVerdict::Nothing => Self::NothingSelected,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use evalrig_core::model::Outcome;
 use evalrig_run::event::Event;
-use evalrig_run::record::{Row, RunTotals};
+use evalrig_run::results::{Row, RunTotals};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use evalrig_run::text;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use evalrig_run::record::{Row, Rows};
+use evalrig_run::results::{Row, Rows};
 use support::{Project, Running, wait_until};
 
 const CASES: usize = 200;

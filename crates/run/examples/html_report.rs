@@ -14,10 +14,10 @@ use std::io::BufWriter;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
 use evalrig_core::model::Outcome;
-use evalrig_run::record::{Borderline, ReadError, Row, Rows};
 use evalrig_run::report::{
-    Compared, Detail, PastRuns, ReportOptions, RunEnd, SuiteText, report_named,
+    Compared, Detail, PastRuns, ReportOptions, ReportedRun, SuiteText, report_named,
 };
+use evalrig_run::results::{Borderline, ReadError, Row, Rows};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut paths = std::env::args().skip(1).map(Utf8PathBuf::from);
@@ -46,7 +46,7 @@ fn write(
     for row in &rows {
         report.row(row, &mut out)?;
     }
-    let mut end = RunEnd { results: Some(results.to_owned()), ..RunEnd::default() };
+    let mut end = ReportedRun { results: Some(results.to_owned()), ..ReportedRun::default() };
     for path in earlier {
         let base = read(path)?;
         end.history.extend(past_runs(&base));

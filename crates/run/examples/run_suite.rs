@@ -12,7 +12,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use evalrig_run::event::Event;
-use evalrig_run::session::{Notice, RunOutcome, RunSession, RunSpec};
+use evalrig_run::session::{FinishedRun, Notice, RunSession, RunSpec};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs every suite against its targets file, without reports.
-pub fn run_suites(directory: &str) -> Result<RunOutcome, Box<dyn Error>> {
+pub fn run_suites(directory: &str) -> Result<FinishedRun, Box<dyn Error>> {
     let mut notify = |notice: Notice<'_>| {
         if let Notice::Message(text) = notice {
             eprintln!("{text}");

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::record::Row;
+use crate::results::Row;
 
 /// Cases are identified by their number in the plan.
 #[derive(Debug, Clone)]

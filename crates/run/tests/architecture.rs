@@ -11,8 +11,8 @@ const PROMISES: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("disk", &[]),
     ("setting", &[]),
-    // Reports need only the record, so any stored run can be shown again.
-    ("report", &["record", "text"]),
+    // Reports need only the results, so any stored run can be shown again.
+    ("report", &["results", "text"]),
 ];
 
 /// Violations that are still there. Entries are removed with their cause; none may be added.

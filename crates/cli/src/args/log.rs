@@ -166,7 +166,7 @@ pub struct Verify {
 
 /// Options of `run` for the store.
 #[derive(Debug, Clone, Args)]
-pub struct Recording {
+pub struct RunLogRecorder {
     /// The store for records [default: `.co/evals` in the repository root].
     #[arg(long, value_name = "DIR", help_heading = RESULTS)]
     pub store: Option<String>,

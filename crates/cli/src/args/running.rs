@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{LOADING, Loading, Recording};
+use super::{LOADING, Loading, RunLogRecorder};
 
 const SELECTION: &str = "Selection";
 const LIMITS: &str = "Limits";
@@ -43,7 +43,7 @@ pub struct Run {
     #[command(flatten)]
     pub keeping: Keeping,
     #[command(flatten)]
-    pub recording: Recording,
+    pub recording: RunLogRecorder,
     /// Run a random sample of N tests; see --seed.
     #[arg(long, value_name = "N", help_heading = SELECTION)]
     pub sample: Option<usize>,

@@ -13,7 +13,7 @@ pub fn run(args: &Schema) -> Result<Exit, CommandError> {
     let value = match args.kind {
         SchemaKind::Suite => schema::suite(draft),
         SchemaKind::EvalsJson => schema::evals_json(draft),
-        SchemaKind::Results => evalrig_run::record::results_schema(draft),
+        SchemaKind::Results => evalrig_run::results::results_schema(draft),
         SchemaKind::Targets => evalrig_run::target::schema(draft),
     };
     print_text(&(value.to_json(JsonStyle::Pretty) + "\n"))?;

@@ -236,9 +236,9 @@ impl Check for Composite {
         self.assertions().flat_map(|assertion| assertion.sentences()).collect()
     }
 
-    fn faults_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
+    fn diagnostics_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
         self.assertions()
-            .flat_map(|assertion| assertion.check.faults_in(test, assertion.common.span))
+            .flat_map(|assertion| assertion.check.diagnostics_in(test, assertion.common.span))
             .collect()
     }
 
@@ -335,7 +335,7 @@ mod tests {
         let (assertions, _) = read("- {type: composite, assert: [{type: llm-judge}]}").parts();
         let test =
             TestView { criteria: None, expected_output: None, span: assertions[0].common.span };
-        let faults = assertions[0].check.faults_in(&test, test.span);
+        let faults = assertions[0].check.diagnostics_in(&test, test.span);
         assert_eq!(faults[0].code.name, "missing-option");
     }
 }

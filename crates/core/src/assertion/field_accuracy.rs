@@ -198,7 +198,7 @@ impl Check for FieldAccuracy {
         self.compare(&output, expected).map_or_else(Step::from, Step::from)
     }
 
-    fn faults_in(&self, test: &TestView<'_>, span: Span) -> Vec<Diagnostic> {
+    fn diagnostics_in(&self, test: &TestView<'_>, span: Span) -> Vec<Diagnostic> {
         let mut open = self.fields.iter().filter(|field| field.expected.is_none()).peekable();
         if open.peek().is_none() {
             return Vec::new();

@@ -260,7 +260,7 @@ impl Check for JudgeCheck {
         }
     }
 
-    fn faults_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
+    fn diagnostics_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
         if !matches!(self.prompt, PromptChoice::Nothing) || !self.items.list.is_empty() {
             return Vec::new();
         }
@@ -408,7 +408,7 @@ mod tests {
             span: assertion.common.span,
         };
         let names = |test: &TestView<'_>| -> Vec<_> {
-            let faults = assertion.check.faults_in(test, assertion.common.span);
+            let faults = assertion.check.diagnostics_in(test, assertion.common.span);
             faults.into_iter().map(|fault| fault.code.name).collect()
         };
         assert_eq!(names(&test), ["missing-prompt"]);

@@ -89,7 +89,7 @@ impl Snippet {
     pub(super) fn faults(&self, expected: Option<&Expected>) -> Vec<Diagnostic> {
         let span = self.only().common.span;
         let test = TestView { criteria: None, expected_output: expected, span: span.at_start() };
-        self.only().check.faults_in(&test, span)
+        self.only().check.diagnostics_in(&test, span)
     }
 }
 

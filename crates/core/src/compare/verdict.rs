@@ -52,7 +52,7 @@ pub struct LevelIntervals {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SuiteJudgement {
+pub struct SuiteVerdict {
     pub levels: Levels,
     pub level_intervals: LevelIntervals,
     /// Mean gain of the tests.
@@ -72,7 +72,7 @@ pub struct SuiteJudgement {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SuiteChange {
-    pub judged: SuiteJudgement,
+    pub judged: SuiteVerdict,
     /// Tests that were compared.
     pub tests: usize,
     /// Of as many trials as are needed, in both runs; `None` if costs are unknown.
@@ -80,14 +80,14 @@ pub struct SuiteChange {
 }
 
 impl SuiteChange {
-    pub fn new(judged: SuiteJudgement, tests: usize, cost_per_round: Option<f64>) -> Self {
+    pub fn new(judged: SuiteVerdict, tests: usize, cost_per_round: Option<f64>) -> Self {
         let needed = judged.trials_needed.zip(cost_per_round);
         Self { judged, tests, cost_needed: needed.map(|(trials, cost)| trials as f64 * cost) }
     }
 }
 
 /// `None` without tests.
-pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteJudgement> {
+pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteVerdict> {
     let (delta, interval) = difference(pairs, rule.measure, CONFIDENCE)?;
     let permuted = permute(pairs, rule.seed);
     let (drop, gain) = (permuted.down, permuted.up * STRICTER);
@@ -102,7 +102,7 @@ pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteJudgement> {
     let trials = typical_trials(pairs);
     let settling = Settling { delta, interval, margin: rule.margin, trials };
     let is_open = verdict == ComparisonVerdict::Inconclusive;
-    Some(SuiteJudgement {
+    Some(SuiteVerdict {
         level_intervals: LevelIntervals {
             base: level_interval(pairs, |pair| &pair.base, rule.measure),
             candidate: level_interval(pairs, |pair| &pair.candidate, rule.measure),

@@ -42,7 +42,7 @@ pub trait Check: fmt::Debug + Send + Sync {
     fn grade(&self, context: &GradingContext<'_>) -> Step;
 
     /// Faults that only show in the test it is applied to. `span` is the assertion itself.
-    fn faults_in(&self, test: &TestView<'_>, span: Span) -> Vec<Diagnostic> {
+    fn diagnostics_in(&self, test: &TestView<'_>, span: Span) -> Vec<Diagnostic> {
         let _ = (test, span);
         Vec::new()
     }

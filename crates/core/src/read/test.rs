@@ -317,7 +317,7 @@ impl Loader<'_, '_> {
             span: bound.head(),
         };
         for assertion in list {
-            for fault in assertion.check.faults_in(&view, assertion.common.head) {
+            for fault in assertion.check.diagnostics_in(&view, assertion.common.head) {
                 self.reader.report(fault);
             }
         }

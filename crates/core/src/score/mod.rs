@@ -11,7 +11,7 @@ pub struct Thresholds {
 
 /// The result of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
+pub struct CaseScore {
     pub score: Option<Score>,
     pub verdict: Option<Verdict>,
     pub outcome: Outcome,
@@ -20,9 +20,9 @@ pub struct Judgement {
 }
 
 /// `grades` has at least one grade.
-pub fn judge(grades: &[AssertionGrade], thresholds: Thresholds) -> Judgement {
+pub fn score_case(grades: &[AssertionGrade], thresholds: Thresholds) -> CaseScore {
     if let Some(fault) = grades.iter().find_map(first_fault) {
-        return Judgement {
+        return CaseScore {
             score: None,
             verdict: None,
             outcome: Outcome::Errored,
@@ -39,7 +39,7 @@ pub fn judge(grades: &[AssertionGrade], thresholds: Thresholds) -> Judgement {
         (false, Some(score)) => Some(verdict_of(score, thresholds)),
         (false, None) => None,
     };
-    Judgement {
+    CaseScore {
         score,
         verdict,
         outcome: verdict.map_or(Outcome::Skipped, Outcome::from),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn result(grades: &[AssertionGrade]) -> (Option<f64>, Outcome) {
-        let judged = judge(grades, THRESHOLDS);
+        let judged = score_case(grades, THRESHOLDS);
         (judged.score.map(Score::rounded), judged.outcome)
     }
 
@@ -163,7 +163,7 @@ mod tests {
         composite.grade =
             Grade::Errored(Fault::new(Stage::Judge, FaultKind::Reply, "`a`: no JSON"));
         composite.members = vec![errored()];
-        let judged = judge(&[composite], THRESHOLDS);
+        let judged = score_case(&[composite], THRESHOLDS);
         assert_eq!(judged.fault.unwrap().message, "no JSON");
     }
 }

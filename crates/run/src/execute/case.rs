@@ -17,7 +17,7 @@ use crate::agent::{Purpose, Request};
 use crate::disk::Disk;
 use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
-use crate::record::{CaseKey, JudgeUsage, Row};
+use crate::results::{CaseKey, JudgeUsage, Row};
 use crate::runlog::{FinishedCase, PendingRecord};
 use crate::setting::FilesMode;
 

@@ -8,7 +8,7 @@ use evalrig_core::model::{Fault, Transcript};
 use tokio::sync::Semaphore;
 
 use crate::provider::replay::replay_target;
-use crate::record::ReadError;
+use crate::results::ReadError;
 use crate::setting::{ConnectContext, FilesMode};
 use crate::target::Target;
 

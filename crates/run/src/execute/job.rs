@@ -11,8 +11,8 @@ use evalrig_core::plan::{Chain, PlannedCase};
 use evalrig_core::score::Thresholds;
 use evalrig_core::source::Sources;
 
-use crate::record::CaseKey;
-use crate::runlog::Recording;
+use crate::results::CaseKey;
+use crate::runlog::RunLogRecorder;
 
 use super::connected_target::ConnectedTarget;
 use super::row_sink::RowSink;
@@ -125,7 +125,7 @@ pub(crate) struct RunOptions {
     /// Where temporary files go.
     pub(crate) scratch: Utf8PathBuf,
     /// Records cases in `.co/evals`.
-    pub(crate) recording: Option<Arc<Recording>>,
+    pub(crate) recording: Option<Arc<RunLogRecorder>>,
 }
 
 /// A suite with the sink of its rows.

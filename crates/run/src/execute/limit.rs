@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use evalrig_core::model::Outcome;
 
 use crate::lock::locked;
-use crate::record::Row;
+use crate::results::Row;
 
 /// Which limit ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +32,13 @@ struct RunSpending {
 }
 
 #[derive(Debug)]
-pub(crate) struct Limits {
+pub(crate) struct RunLimits {
     budget_usd: Option<f64>,
     max_errors: Option<u64>,
     spent: Mutex<RunSpending>,
 }
 
-impl Limits {
+impl RunLimits {
     pub(crate) fn new(budget_usd: Option<f64>, max_errors: Option<u64>) -> Self {
         Self { budget_usd, max_errors, spent: Mutex::default() }
     }

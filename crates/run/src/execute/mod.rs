@@ -25,4 +25,4 @@ pub use job::SuiteJob;
 pub(crate) use job::{Job, RunOptions, SuiteRun, UngradedAnswer};
 pub(crate) use limit::Limit;
 pub(crate) use row_sink::{Durable, RowSink, WrittenRow};
-pub(crate) use run::{Ended, execute};
+pub(crate) use run::{ExecutionEnd, execute};

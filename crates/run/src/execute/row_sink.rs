@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::record::{CaseKey, Row};
+use crate::results::{CaseKey, Row};
 
 use super::job::UngradedAnswer;
 

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::time::SystemTime;
 
 use evalrig_core::model::{AssertionGrade, Fault, Grade, Outcome, Role, Score, Test, Transcript};
-use evalrig_core::score::judge;
+use evalrig_core::score::score_case;
 use evalrig_core::source::Span;
 
 use crate::json::{map_to_json, number_to_json, to_json};
-use crate::record::transcript_json::output_messages;
-use crate::record::{
+use crate::results::transcript_json::output_messages;
+use crate::results::{
     EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION, SourcePlace, Trace,
     rfc3339,
 };
@@ -66,12 +66,12 @@ impl RowMaker<'_> {
             row.error = Some(ungraded("nothing-to-grade", "nothing to grade"));
             return row;
         }
-        let judged = judge(grades, self.job.thresholds);
-        row.outcome = judged.outcome;
-        row.score = judged.score.map(Score::rounded);
-        row.verdict = judged.verdict;
+        let scored = score_case(grades, self.job.thresholds);
+        row.outcome = scored.outcome;
+        row.score = scored.score.map(Score::rounded);
+        row.verdict = scored.verdict;
         row.pass_threshold = Some(self.job.thresholds.pass);
-        row.error = match (&judged.fault, judged.outcome) {
+        row.error = match (&scored.fault, scored.outcome) {
             (Some(fault), _) => Some(row_error(fault)),
             (None, Outcome::Skipped) => Some(ungraded("not-judged", "not judged")),
             _ => None,

@@ -9,13 +9,13 @@ use tokio::task::{JoinError, JoinSet};
 
 use crate::event::Event;
 use crate::lock::locked;
-use crate::record::Row;
+use crate::results::Row;
 
 use super::backlog::Backlog;
 use super::cancel::Cancel;
 use super::case::{CaseDone, CaseWork};
 use super::job::Job;
-use super::limit::{Limits, ReachedLimit};
+use super::limit::{ReachedLimit, RunLimits};
 use super::row_sink::{Durable, RowSink, WrittenRow};
 
 /// Workers of a target that is not a process, per core.
@@ -43,7 +43,7 @@ pub(super) struct RunShared {
     /// `None` after the last row.
     rows: Mutex<Option<UnboundedSender<PendingRow>>>,
     backlog: Backlog,
-    limits: Limits,
+    limits: RunLimits,
     cancel: Arc<Cancel>,
     broken: Mutex<Option<String>>,
 }
@@ -98,16 +98,16 @@ impl RunShared {
         }
     }
 
-    fn ended(&self) -> Ended {
+    fn ended(&self) -> ExecutionEnd {
         if let Some(reason) = self.broken() {
-            return Ended::Broken(reason);
+            return ExecutionEnd::Broken(reason);
         }
         if self.cancel.is_asked() {
-            return Ended::Cancelled;
+            return ExecutionEnd::Cancelled;
         }
         match self.limits.reached() {
-            None => Ended::Complete,
-            Some(reached) => Ended::Limited(reached),
+            None => ExecutionEnd::Complete,
+            Some(reached) => ExecutionEnd::Limited(reached),
         }
     }
 
@@ -146,7 +146,7 @@ impl RunShared {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum ExecutionEnd {
     /// Every case has a row.
     Complete,
     /// Cases were left out because of a limit; they have rows that say so.
@@ -175,7 +175,7 @@ pub(crate) async fn execute(
     job: Arc<Job>,
     cancel: Arc<Cancel>,
     tell: Box<dyn Fn(Event) + Send + Sync>,
-) -> Ended {
+) -> ExecutionEnd {
     let (rows, pending_rows) = unbounded_channel();
     let (logged, pending_logs) = unbounded_channel();
     let shared = Arc::new(RunShared {
@@ -183,7 +183,7 @@ pub(crate) async fn execute(
         logged: Mutex::new(Some(logged)),
         rows: Mutex::new(Some(rows)),
         backlog: Backlog::default(),
-        limits: Limits::new(job.options.budget_usd, job.options.max_errors),
+        limits: RunLimits::new(job.options.budget_usd, job.options.max_errors),
         cancel,
         broken: Mutex::new(None),
     });

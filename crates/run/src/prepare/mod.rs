@@ -17,7 +17,7 @@ use evalrig_core::score::Thresholds;
 
 use crate::disk::Disk;
 use crate::execute::SuiteJob;
-use crate::record::{CaseKey, ExitRule};
+use crate::results::{CaseKey, ExitRule};
 
 pub use estimate::{Estimate, EstimateRange};
 pub use judge::JUDGE_TARGET_MISSING;

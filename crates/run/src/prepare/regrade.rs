@@ -9,7 +9,7 @@ use evalrig_core::model::Suite;
 use evalrig_core::plan::{Chain, PlannedCase};
 
 use crate::execute::{ConnectedTarget, SuiteJob};
-use crate::record::CaseKey;
+use crate::results::CaseKey;
 
 use super::target_pool::{TargetPool, TargetScope};
 use super::{GradingSpec, PrepareErrors, judge, set_cases, thresholds};

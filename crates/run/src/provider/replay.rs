@@ -11,7 +11,7 @@ use evalrig_core::syntax::fields::{Field, INVALID_OPTION, Shape, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
 use crate::agent::Agent;
-use crate::record::ReadError;
+use crate::results::ReadError;
 use crate::runlog::{RecordFinder, Store};
 use crate::setting::{ConnectContext, FilesMode, Setting, option, unusable};
 

@@ -4,7 +4,7 @@
 use evalrig_core::model::Outcome;
 use serde_json::Value;
 
-use crate::record::{EvaluatorResult, GradeOutcome, Row, RowError, SourcePlace};
+use crate::results::{EvaluatorResult, GradeOutcome, Row, RowError, SourcePlace};
 use crate::text::{self, Excerpt, numbers};
 
 const NAME: usize = 120;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use evalrig_core::model::Outcome;
 
 use super::case_finding::{CaseFinding, CaseLabel};
-use crate::record::OutcomeCounts;
+use crate::results::OutcomeCounts;
 
 /// Of one outcome; causes beyond are counted only.
 const CAUSES: usize = 100;
@@ -124,7 +124,7 @@ fn rank(outcome: Outcome) -> usize {
 mod tests {
     use super::super::fixture;
     use super::*;
-    use crate::record::Row;
+    use crate::results::Row;
 
     fn groups(rows: impl Iterator<Item = Row>) -> Groups {
         let mut groups = Groups::default();

@@ -5,9 +5,9 @@ use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
 use evalrig_core::model::{Outcome, Verdict};
 use serde_json::{Number, Value, json};
 
-use super::{Compared, Detail, ReportKind, ReportOptions, RunEnd, SuiteText};
-use crate::record::testing;
-use crate::record::{
+use super::{Compared, Detail, ReportKind, ReportOptions, ReportedRun, SuiteText};
+use crate::results::testing;
+use crate::results::{
     Borderline, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SourcePlace, TokenCounts,
     Trace,
 };
@@ -47,7 +47,7 @@ pub fn suite_line(file: &str, line: u32) -> Option<String> {
 pub struct Shown {
     report: &'static ReportKind,
     setting: ReportOptions,
-    end: RunEnd,
+    end: ReportedRun,
 }
 
 impl Shown {
@@ -84,7 +84,7 @@ impl Shown {
         self
     }
 
-    pub fn end(mut self, end: RunEnd) -> Self {
+    pub fn end(mut self, end: ReportedRun) -> Self {
         self.end = end;
         self
     }
@@ -110,15 +110,15 @@ pub fn looks() -> Vec<OutputStyle> {
     looks
 }
 
-fn end() -> RunEnd {
+fn end() -> ReportedRun {
     let results = Utf8PathBuf::from(".evalrig/results/support-2026-01-02T03-04-05.jsonl");
-    RunEnd {
+    ReportedRun {
         suites: vec!["support".to_owned()],
         summary: Some(results.with_extension("summary.json")),
         results: Some(results),
         duration_ms: Some(41_200),
         exit_code: Some(1),
-        ..RunEnd::default()
+        ..ReportedRun::default()
     }
 }
 

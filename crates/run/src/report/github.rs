@@ -9,8 +9,8 @@ use super::failure_groups::{Group, Groups};
 use super::label_parts::LabelParts;
 use super::other_runs::Compared;
 use super::tally::Tally;
-use super::{Report, ReportKind, RunEnd, comparison, total_lines};
-use crate::record::Row;
+use super::{Report, ReportKind, ReportedRun, comparison, total_lines};
+use crate::results::Row;
 use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
@@ -74,7 +74,7 @@ impl Report for Github {
         Ok(())
     }
 
-    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let mut failed = self.annotations(Outcome::Failed);
         let mut errored = self.annotations(Outcome::Errored);
         let mut borderline = self.annotations(Outcome::Borderline);
@@ -113,7 +113,7 @@ impl Report for Github {
 }
 
 /// What the notice says of the baseline.
-fn beside(end: &RunEnd, compared: &Compared) -> String {
+fn beside(end: &ReportedRun, compared: &Compared) -> String {
     let found = &compared.comparison;
     let mut lines = vec![match comparison::gate(end) {
         Some(gate) => gate.line(),
@@ -271,11 +271,11 @@ mod tests {
 
     #[test]
     fn a_gate_that_stays_shut_is_an_error_of_its_own() {
-        let mut end = RunEnd {
+        let mut end = ReportedRun {
             exit_code: Some(1),
             is_gated: true,
             compared: Some(testing::compared(20, 5, 3)),
-            ..RunEnd::default()
+            ..ReportedRun::default()
         };
         let rows: Vec<_> =
             (0..40).map(|n| fixture::missing(&format!("t{n}"), &format!("miss {n}"))).collect();

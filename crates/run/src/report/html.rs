@@ -19,8 +19,8 @@ use sha2::{Digest, Sha256};
 
 use self::page_budget::{PageBudget, PageCase};
 use self::summary::SummaryPanel;
-use super::{Report, ReportKind, ReportOptions, RunEnd, SuiteText};
-use crate::record::Row;
+use super::{Report, ReportKind, ReportOptions, ReportedRun, SuiteText};
+use crate::results::Row;
 use crate::text;
 
 pub static REPORT: ReportKind = ReportKind {
@@ -75,7 +75,7 @@ impl Html {
     }
 
     /// Everything the script knows, as blocks of JSON.
-    fn write_data(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn write_data(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let run = self.summary.document(end, &self.shelf.notes());
         write_block(out, "run", &inert(&run.to_string()))?;
         if let Some(compared) = &end.compared {
@@ -101,7 +101,7 @@ impl Report for Html {
         Ok(())
     }
 
-    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let (style, script) = (without_returns(STYLE), without_returns(SCRIPT));
         // The template is taken apart before anything is put in, so that a text that looks like a
         // hole of it is not filled.
@@ -275,13 +275,13 @@ mod tests {
         let id = r#"id="compared""#;
         assert!(!shown().rows(&fixture::rows()).contains(id));
         let now = [("refund-policy", Outcome::Failed)];
-        let end = RunEnd {
+        let end = ReportedRun {
             compared: Some(fixture::compared(
                 "main.jsonl",
                 &[("refund-policy", Outcome::Passed)],
                 &now,
             )),
-            ..RunEnd::default()
+            ..ReportedRun::default()
         };
         let page = shown().end(end).rows(&fixture::rows());
         let mut found = block(&page, "compared");
@@ -313,7 +313,7 @@ mod tests {
             style: OutputStyle::default(),
             detail: super::super::Detail::Normal,
             text: SuiteText::unknown(),
-            borderline: crate::record::Borderline::Fails,
+            borderline: crate::results::Borderline::Fails,
         });
         let mut out = Vec::new();
         report.row(&fixture::missing("a", "b"), &mut out).unwrap();

@@ -7,8 +7,8 @@ use evalrig_core::stats::Interval;
 use serde_json::{Value, json};
 
 use super::tally::Tally;
-use super::{Report, ReportKind, ReportOptions, RunEnd, comparison, jsonl};
-use crate::record::{Row, SCHEMA_VERSION};
+use super::{Report, ReportKind, ReportOptions, ReportedRun, comparison, jsonl};
+use crate::results::{Row, SCHEMA_VERSION};
 use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
@@ -45,7 +45,7 @@ impl Report for Json {
         jsonl::write_row(row, out)
     }
 
-    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let before = match self.tally.totals.counts.total() {
             0 => self.opening(),
             _ => "\n".to_owned(),
@@ -109,7 +109,10 @@ mod tests {
 
     #[test]
     fn a_summary_that_was_made_is_taken() {
-        let end = RunEnd { summary_document: Some(json!({"suite": "mine"})), ..RunEnd::default() };
+        let end = ReportedRun {
+            summary_document: Some(json!({"suite": "mine"})),
+            ..ReportedRun::default()
+        };
         let text = shown().end(end).rows(&fixture::rows());
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["summary"], json!({"suite": "mine"}));
@@ -128,10 +131,10 @@ mod tests {
 
     #[test]
     fn a_baseline_is_shown_as_compare_shows_it() {
-        let end = RunEnd {
+        let end = ReportedRun {
             results: Some("now.jsonl".into()),
             compared: Some(testing::compared(20, 5, 3)),
-            ..RunEnd::default()
+            ..ReportedRun::default()
         };
         let text = shown().end(end).rows(&fixture::rows());
         let document: Value = serde_json::from_str(&text).unwrap();

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{Report, ReportKind, RunEnd};
-use crate::record::Row;
+use super::{Report, ReportKind, ReportedRun};
+use crate::results::Row;
 use crate::text;
 
 pub static REPORT: ReportKind = ReportKind {
@@ -23,7 +23,7 @@ impl Report for Jsonl {
         writeln!(out)
     }
 
-    fn finish(&mut self, _: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, _: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         out.flush()
     }
 }

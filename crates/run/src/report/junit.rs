@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use evalrig_core::model::Outcome;
 
 use super::case_finding::CaseFinding;
-use super::{Report, ReportKind, ReportOptions, RunEnd, xml};
-use crate::record::OutcomeCounts;
-use crate::record::{Borderline, Row};
+use super::{Report, ReportKind, ReportOptions, ReportedRun, xml};
+use crate::results::OutcomeCounts;
+use crate::results::{Borderline, Row};
 use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
@@ -71,7 +71,7 @@ impl Report for Junit {
         Ok(())
     }
 
-    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         for suite in &end.suites {
             self.suites.entry(suite.clone()).or_default();
         }

@@ -10,8 +10,8 @@ use super::case_finding::{CaseFinding, SentenceList};
 use super::failure_groups::Groups;
 use super::label_parts::LabelParts;
 use super::tally::Tally;
-use super::{Report, ReportKind, RunEnd, comparison, total_lines};
-use crate::record::Row;
+use super::{Report, ReportKind, ReportedRun, comparison, total_lines};
+use crate::results::Row;
 use crate::text::{self, Excerpt, numbers, paint::outcome_phrase};
 
 pub static REPORT: ReportKind = ReportKind {
@@ -46,7 +46,7 @@ impl Report for Markdown {
         Ok(())
     }
 
-    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let breadth = LabelParts::of(&self.tally);
         let (outcome, headline) = total_lines::headline(&self.tally, end);
         let headline = format!("{} evalrig: {headline}", sign(outcome));
@@ -89,7 +89,7 @@ struct CaseEntry<'a> {
 }
 
 impl Markdown {
-    fn foot(&self, end: &RunEnd) -> String {
+    fn foot(&self, end: &ReportedRun) -> String {
         let mut facts = Vec::new();
         facts.extend(total_lines::average(&self.tally).map(|text| format!("score {text}")));
         facts.extend(total_lines::tokens(&self.tally).map(|text| format!("tokens: {text}")));
@@ -112,7 +112,7 @@ fn sign(outcome: Outcome) -> &'static str {
     }
 }
 
-fn push_baseline(end: &RunEnd, text: &mut String) {
+fn push_baseline(end: &ReportedRun, text: &mut String) {
     let Some(compared) = &end.compared else {
         return;
     };
@@ -293,11 +293,11 @@ mod tests {
 
     #[test]
     fn a_run_beside_its_baseline() {
-        let mut end = RunEnd {
+        let mut end = ReportedRun {
             exit_code: Some(1),
             compared: Some(testing::compared(20, 5, 3)),
             compare_command: Some("evalrig compare main.jsonl now.jsonl".to_owned()),
-            ..RunEnd::default()
+            ..ReportedRun::default()
         };
         let rows = [fixture::row("a", Outcome::Passed, Some(1.0))];
         insta::assert_snapshot!("baseline", shown().end(end.clone()).rows(&rows));

@@ -17,7 +17,7 @@ mod label_parts;
 pub mod markdown;
 mod other_runs;
 mod report_options;
-mod run_end;
+mod reported_run;
 pub mod sarif;
 pub mod sarif_log;
 mod summary_block;
@@ -30,17 +30,17 @@ mod xml;
 use std::fmt;
 use std::io::{self, Write};
 
-use crate::record::Row;
+use crate::results::Row;
 
 pub use other_runs::{Compared, PastRuns};
 pub use report_options::{Detail, ReportOptions, SuiteText};
-pub use run_end::{RunEnd, Stopped};
+pub use reported_run::{ReportedRun, Stopped};
 
 /// Hears every row once, in any order, and then the end. What it writes is complete after
 /// [`Report::finish`].
 pub trait Report: fmt::Debug + Send {
     fn row(&mut self, row: &Row, out: &mut dyn Write) -> io::Result<()>;
-    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()>;
+    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()>;
 }
 
 /// A report that can be asked for by its name.
@@ -121,11 +121,11 @@ mod tests {
     fn no_report_lets_an_answer_give_commands() {
         let rows = fixture::hostile_rows();
         let hostile = |passes: u32| testing::trials(fixture::HOSTILE, passes);
-        let mut end = RunEnd {
+        let mut end = ReportedRun {
             compared: Some(testing::beside(&hostile(5), &hostile(1))),
             compare_command: Some(fixture::HOSTILE.to_owned()),
             is_gated: true,
-            ..RunEnd::default()
+            ..ReportedRun::default()
         };
         if let Some(compared) = &mut end.compared {
             compared.base = fixture::HOSTILE.to_owned();

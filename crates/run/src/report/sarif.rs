@@ -15,8 +15,8 @@ use super::sarif_log::{
     REPOSITORY_ROOT, SarifArtifactLocation, SarifCaseProperties, SarifFingerprints, SarifLocation,
     SarifLog, SarifPhysicalLocation, SarifRegion, SarifResult, SarifRule, SarifText, uri,
 };
-use super::{Report, ReportKind, RunEnd};
-use crate::record::Row;
+use super::{Report, ReportKind, ReportedRun};
+use crate::results::Row;
 use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
@@ -65,7 +65,7 @@ impl Report for Sarif {
         Ok(())
     }
 
-    fn finish(&mut self, _: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, _: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let log = SarifLog::new(&self.rules.list, &self.results, self.dropped);
         let log = log.with_repository_root();
         let text = serde_json::to_string(&log)?;

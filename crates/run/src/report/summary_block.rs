@@ -8,8 +8,8 @@ use evalrig_core::stats::Interval;
 
 use super::tally::Tally;
 use super::test_sample::Sample;
-use super::{RunEnd, total_lines};
-use crate::record::OutcomeCounts;
+use super::{ReportedRun, total_lines};
+use crate::results::OutcomeCounts;
 use crate::text::{
     self, numbers,
     paint::{Paint, Tone, outcome_phrase},
@@ -27,7 +27,7 @@ pub struct SummaryBlock<'a> {
 }
 
 impl SummaryBlock<'_> {
-    pub fn numbers(&self, tally: &Tally, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    pub fn numbers(&self, tally: &Tally, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         if tally.totals.counts.total() > 1
             && tally.totals.counts.of(Outcome::Passed) < tally.totals.counts.total()
         {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use evalrig_core::model::Outcome;
 use serde_json::{Value, json};
 
-use super::RunEnd;
+use super::ReportedRun;
 use super::test_sample::Sample;
-use crate::record::{CaseCounts, OutcomeCounts, Row, RunTotals, SCHEMA_VERSION};
+use crate::results::{CaseCounts, OutcomeCounts, Row, RunTotals, SCHEMA_VERSION};
 
 /// At most this many targets or suites are counted separately.
 const TOLD_APART: usize = 50;
@@ -54,7 +54,7 @@ impl Tally {
     }
 
     /// The numbers of spec 11.3 over all suites, for runs without that document.
-    pub fn document(&self, end: &RunEnd) -> Value {
+    pub fn document(&self, end: &ReportedRun) -> Value {
         let totals = &self.totals;
         json!({
             "schemaVersion": SCHEMA_VERSION,
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_document_has_nulls_for_what_is_unknown() {
-        let document = Tally::default().document(&RunEnd::default());
+        let document = Tally::default().document(&ReportedRun::default());
         for pointer in ["/summary/passRate", "/summary/averageScore", "/judgeUsage"] {
             assert_eq!(document.pointer(pointer), Some(&Value::Null), "{pointer}");
         }

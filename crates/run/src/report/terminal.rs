@@ -12,9 +12,9 @@ use super::label_parts::LabelParts;
 use super::summary_block::SummaryBlock;
 use super::tally::Tally;
 use super::{
-    Detail, Report, ReportKind, ReportOptions, RunEnd, SuiteText, comparison, total_lines,
+    Detail, Report, ReportKind, ReportOptions, ReportedRun, SuiteText, comparison, total_lines,
 };
-use crate::record::Row;
+use crate::results::Row;
 use crate::text::{
     self, numbers,
     paint::{Paint, Tone, outcome_phrase},
@@ -110,7 +110,7 @@ impl Terminal {
     }
 
     /// What to type now.
-    fn next(&self, end: &RunEnd) -> Vec<(String, &'static str)> {
+    fn next(&self, end: &ReportedRun) -> Vec<(String, &'static str)> {
         let mut next = Vec::new();
         if end.stopped == Some(super::Stopped::Signal) {
             let command = end.command.as_deref().unwrap_or("evalrig run");
@@ -136,7 +136,7 @@ impl Terminal {
     }
 
     /// Nothing when all is well; what went wrong is never left out.
-    fn finish_quietly(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn finish_quietly(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let counts = self.tally.totals.counts;
         let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
         if fine < counts.total() || end.stopped.is_some() {
@@ -148,13 +148,13 @@ impl Terminal {
         self.gate_line(end, out)
     }
 
-    fn last_line(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn last_line(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let (outcome, text) = total_lines::headline(&self.tally, end);
         self.line(outcome, &text, out)
     }
 
     /// Behind the last line, because it is what decides.
-    fn gate_line(&self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn gate_line(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         match comparison::gate(end) {
             Some(gate) => self.line(gate.outcome, &gate.line(), out),
             None => Ok(()),
@@ -198,7 +198,7 @@ impl Report for Terminal {
         }
     }
 
-    fn finish(&mut self, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         if self.detail == Detail::Quiet {
             return self.finish_quietly(end, out);
         }
@@ -239,13 +239,13 @@ mod tests {
     use crate::text::OutputStyle;
 
     /// Twenty tests that got worse, or stayed as they were.
-    fn gated(now: u32, exit_code: u8) -> RunEnd {
-        RunEnd {
+    fn gated(now: u32, exit_code: u8) -> ReportedRun {
+        ReportedRun {
             exit_code: Some(exit_code),
             is_gated: true,
             compared: Some(testing::compared(20, 5, now)),
             compare_command: Some("evalrig compare main.jsonl now.jsonl".to_owned()),
-            ..RunEnd::default()
+            ..ReportedRun::default()
         }
     }
 
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_run_beside_its_baseline() {
-        let end = RunEnd { is_gated: false, ..gated(3, 0) };
+        let end = ReportedRun { is_gated: false, ..gated(3, 0) };
         insta::assert_snapshot!("baseline", shown(OutputStyle::default()).end(end).rows(&passed()));
     }
 
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn quiet_is_silent_only_when_the_gate_is_well_too() {
-        let quiet = |end: RunEnd| {
+        let quiet = |end: ReportedRun| {
             let shown = shown(OutputStyle::default()).detail(Detail::Quiet);
             shown.end(end).rows(&passed())
         };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use evalrig_core::model::Outcome;
 use evalrig_core::stats::{Interval, Passes, SELF_EVIDENT, clustered_mean, clustered_rate};
 
-use crate::record::Row;
+use crate::results::Row;
 
 const CONFIDENCE: f64 = 0.95;
 

@@ -3,13 +3,13 @@
 use evalrig_core::model::Outcome;
 use evalrig_core::stats::mean_between;
 
-use super::RunEnd;
+use super::ReportedRun;
 use super::tally::Tally;
-use crate::record::{OutcomeCounts, PartialSum};
+use crate::results::{OutcomeCounts, PartialSum};
 use crate::text::{self, numbers, paint::outcome_phrase};
 
 /// What the whole run came to, in one line, and how it is to be taken.
-pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
+pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
     let counts = &tally.totals.counts;
     let (one, many) = tally.nouns();
     let passed = counts.of(Outcome::Passed);
@@ -48,7 +48,7 @@ pub fn headline(tally: &Tally, end: &RunEnd) -> (Outcome, String) {
 }
 
 /// Why a run ended before its plan did, and how far it got.
-pub fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &RunEnd) -> String {
+pub fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &ReportedRun) -> String {
     let total = tally.totals.counts.total();
     match end.planned.filter(|planned| *planned > total) {
         Some(planned) => format!(
@@ -62,7 +62,7 @@ pub fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &RunEnd) -> Str
 }
 
 /// The worst that happened.
-fn verdict(counts: &OutcomeCounts, end: &RunEnd) -> Outcome {
+fn verdict(counts: &OutcomeCounts, end: &ReportedRun) -> Outcome {
     let found = [Outcome::Failed, Outcome::Borderline, Outcome::Errored]
         .into_iter()
         .find(|outcome| counts.of(*outcome) > 0);
@@ -142,7 +142,7 @@ pub fn judges(tally: &Tally) -> Option<String> {
 
 /// The code, where the counts of cases would make one expect another: codes count tests, and
 /// options may let borderline or single trials through.
-pub fn exit(tally: &Tally, end: &RunEnd) -> Option<String> {
+pub fn exit(tally: &Tally, end: &ReportedRun) -> Option<String> {
     let expected = match verdict(&tally.totals.counts, end) {
         Outcome::Passed => 0,
         Outcome::Failed | Outcome::Borderline => 1,
@@ -199,10 +199,10 @@ mod tests {
 
     #[test]
     fn an_interrupted_run_is_not_well() {
-        let end = RunEnd {
+        let end = ReportedRun {
             stopped: Some(super::super::Stopped::Signal),
             planned: Some(40),
-            ..RunEnd::default()
+            ..ReportedRun::default()
         };
         assert_eq!(
             headline(&tally(&[None, None]), &end),

@@ -10,7 +10,7 @@ use evalrig_core::model::{
 use evalrig_core::secrets::Secrets;
 
 use crate::disk::Disk;
-use crate::record::Row;
+use crate::results::Row;
 
 use super::new_run::{NewRun, UserMessage};
 use super::revise::evaluation;
@@ -181,7 +181,7 @@ mod tests {
     use evalrig_core::model::FileRef;
 
     use super::*;
-    use crate::record::testing::row;
+    use crate::results::testing::row;
 
     fn said(role: Role, text: &str) -> Message {
         Message::new(role, vec![Block::Text(text.to_owned())])

@@ -1,7 +1,7 @@
 //! Compares two runs of a record turn by turn (spec 13.7).
 
 use super::dialogue::Dialogue;
-use super::history_entry::{HistoryEntry, Judgement, RunMeta};
+use super::history_entry::{HistoryEntry, LoggedVerdict, RunMeta};
 use super::store::{Record, Store};
 use super::store_error::StoreError;
 use super::summary::Turn;
@@ -45,17 +45,18 @@ impl TurnChange {
 
     /// Passed before and does not pass now. An ungraded run is not a regression.
     pub fn has_regressed(&self) -> bool {
-        let [before, now] = self.judgements();
-        before == Judgement::Pass && matches!(now, Judgement::Borderline | Judgement::Fail)
+        let [before, now] = self.verdicts();
+        before == LoggedVerdict::Pass
+            && matches!(now, LoggedVerdict::Borderline | LoggedVerdict::Fail)
     }
 
     /// Passed before and could not be measured now.
     pub fn has_errored(&self) -> bool {
-        self.judgements() == [Judgement::Pass, Judgement::Error]
+        self.verdicts() == [LoggedVerdict::Pass, LoggedVerdict::Error]
     }
 
-    fn judgements(&self) -> [Judgement; 2] {
-        [0, 1].map(|at| Judgement::of(&self.evaluations[at]))
+    fn verdicts(&self) -> [LoggedVerdict; 2] {
+        [0, 1].map(|at| LoggedVerdict::of(&self.evaluations[at]))
     }
 }
 

@@ -32,7 +32,7 @@ pub struct RunMeta {
 
 /// The verdict in the first word of `evaluation`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judgement {
+pub enum LoggedVerdict {
     Pass,
     Borderline,
     Fail,
@@ -41,7 +41,7 @@ pub enum Judgement {
     Ungraded,
 }
 
-impl Judgement {
+impl LoggedVerdict {
     /// Takes the word before the first `:` or blank, case-insensitively.
     pub fn of(evaluation: &str) -> Self {
         let word = evaluation.trim_start();
@@ -120,8 +120,8 @@ impl HistoryEntry {
         }
     }
 
-    pub fn judgement(&self) -> Judgement {
-        Judgement::of(&self.evaluation())
+    pub fn verdict(&self) -> LoggedVerdict {
+        LoggedVerdict::of(&self.evaluation())
     }
 
     pub fn meta(&self) -> RunMeta {
@@ -244,7 +244,7 @@ mod tests {
         );
         assert_eq!((one.run(), one.output()), (Some(2), Some("Hi")));
         assert_eq!(one.tools_called(), ["a()"]);
-        assert_eq!(one.judgement(), Judgement::Fail);
+        assert_eq!(one.verdict(), LoggedVerdict::Fail);
         let meta = one.meta();
         assert_eq!((meta.tokens, meta.cost), (Some(155), Some(0.5)));
         assert_eq!(meta.duration_ms, Some(3595));
@@ -280,16 +280,16 @@ mod tests {
 
     #[test]
     fn the_first_word_of_an_evaluation_is_the_verdict() {
-        for (text, judgement) in [
-            ("pass", Judgement::Pass),
-            ("PASS: fine", Judgement::Pass),
-            ("Fail too short", Judgement::Fail),
-            ("borderline:x", Judgement::Borderline),
-            ("error: timeout", Judgement::Error),
-            ("", Judgement::Ungraded),
-            ("password", Judgement::Ungraded),
+        for (text, verdict) in [
+            ("pass", LoggedVerdict::Pass),
+            ("PASS: fine", LoggedVerdict::Pass),
+            ("Fail too short", LoggedVerdict::Fail),
+            ("borderline:x", LoggedVerdict::Borderline),
+            ("error: timeout", LoggedVerdict::Error),
+            ("", LoggedVerdict::Ungraded),
+            ("password", LoggedVerdict::Ungraded),
         ] {
-            assert_eq!(Judgement::of(text), judgement, "{text}");
+            assert_eq!(LoggedVerdict::of(text), verdict, "{text}");
         }
     }
 

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
-use super::history_entry::{HistoryEntry, Judgement};
+use super::history_entry::{HistoryEntry, LoggedVerdict};
 use super::store::Store;
 use super::summary::RecordSummary;
 
@@ -64,10 +64,10 @@ struct GradedRun {
 
 impl GradedRun {
     fn of(entry: &HistoryEntry) -> Option<Self> {
-        let is_pass = match entry.judgement() {
-            Judgement::Pass => true,
-            Judgement::Borderline | Judgement::Fail => false,
-            Judgement::Error | Judgement::Ungraded => return None,
+        let is_pass = match entry.verdict() {
+            LoggedVerdict::Pass => true,
+            LoggedVerdict::Borderline | LoggedVerdict::Fail => false,
+            LoggedVerdict::Error | LoggedVerdict::Ungraded => return None,
         };
         let meta = entry.meta();
         let written = meta.ts?;

@@ -9,13 +9,13 @@ use evalrig_core::compare::{
 use evalrig_core::model::Outcome;
 
 use crate::execute::SuiteJob;
-use crate::record::{Place, Row};
-use crate::report::{Compared, RunEnd};
+use crate::report::{Compared, ReportedRun};
+use crate::results::{ResultsPaths, Row};
 
 use super::case_collector::{CaseCollector, read_cases};
 use super::command_line::quoted;
 use super::error::{Notice, Notify, SessionError};
-use super::results_file::{results_folder, steps_back, too_few};
+use super::find_results::{results_folder, steps_back, too_few};
 use super::spec::{BaselineSpec, LoadOptions};
 
 const OPTION: &str = "--baseline";
@@ -113,7 +113,7 @@ impl Baseline {
 }
 
 /// The command that shows the whole comparison, if each side is one file.
-pub(super) fn compare_command(end: &RunEnd) -> Option<String> {
+pub(super) fn compare_command(end: &ReportedRun) -> Option<String> {
     let (compared, results) = (end.compared.as_ref()?, end.results.as_ref()?);
     if !Utf8Path::new(&compared.base).is_file() || !results.is_file() {
         return None;
@@ -156,7 +156,7 @@ impl BaselineSearch<'_> {
             Some(steps) if !path.exists() => self.latest(steps, notify),
             _ => {
                 // Resolved now, because the run will point `latest.jsonl` to its own results.
-                let path = Place::existing(&path).results().to_owned();
+                let path = ResultsPaths::existing(&path).results().to_owned();
                 if self.is_own(&path) {
                     let reason = format!(
                         "`{argument}` contains the results of this run; name an earlier one"
@@ -171,12 +171,12 @@ impl BaselineSearch<'_> {
     /// The newest results of each suite; if no file is named after a suite, the newest of all.
     fn in_folder(&self, folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>, SessionError> {
         let of_suite = |suite: &BaselineSuite<'_>| {
-            let history = Place::history_of(folder, suite.name);
+            let history = ResultsPaths::history_of(folder, suite.name);
             self.older(history).next()
         };
         let mut found: Vec<Utf8PathBuf> = self.suites.iter().filter_map(of_suite).collect();
         if found.is_empty() {
-            let any = Place::history(folder).unwrap_or_default();
+            let any = ResultsPaths::history(folder).unwrap_or_default();
             found.extend(self.older(any).next());
         }
         if found.is_empty() {
@@ -194,8 +194,8 @@ impl BaselineSearch<'_> {
     ) -> Result<Vec<Utf8PathBuf>, SessionError> {
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         for BaselineSuite { root, name } in &self.suites {
-            let folder = Place::folder(root);
-            let mut history: Vec<_> = self.older(Place::history_of(&folder, name)).collect();
+            let folder = ResultsPaths::folder(root);
+            let mut history: Vec<_> = self.older(ResultsPaths::history_of(&folder, name)).collect();
             if steps < history.len() {
                 found.push(history.swap_remove(steps));
                 continue;

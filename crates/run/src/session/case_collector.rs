@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use evalrig_core::compare::ComparedCase;
 
-use crate::record::{ReadError, Row, Rows, SourcePlace};
+use crate::results::{ReadError, Row, Rows, SourcePlace};
 
 /// Cases of one run, added in any order.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! Formats options and file names for a shell.
 
-use crate::record::PlanOptions;
+use crate::results::PlanOptions;
 
 /// The options that select cases.
 pub(super) fn plan_text(options: &PlanOptions) -> String {

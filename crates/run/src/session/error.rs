@@ -8,7 +8,7 @@ use evalrig_core::read::DiscoveryError;
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 
-use crate::record::{PlanOptions, ReadError};
+use crate::results::{PlanOptions, ReadError};
 
 use super::command_line::plan_text;
 

@@ -2,20 +2,20 @@
 
 use camino::Utf8PathBuf;
 
-use crate::execute::Ended;
-use crate::record::{End, RunExit, RunTotals};
-use crate::report::RunEnd;
+use crate::execute::ExecutionEnd;
+use crate::report::ReportedRun;
+use crate::results::{Completion, RunTotals, RunVerdict};
 
 use super::baseline::compare_command;
 use super::error::{Notice, Notify};
 use super::observer::{RunObserver, SessionExit};
-use super::recorders::{FinishedFiles, Recorders};
-use super::run_job::JobEnd;
+use super::results_files::{FinishedFiles, ResultsFiles};
+use super::run_job::FinishedJob;
 use super::spec::{LoadOptions, RunSpec};
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct RunOutcome {
+pub struct FinishedRun {
     pub exit: SessionExit,
     pub totals: RunTotals,
     /// The results files, absolute.
@@ -24,42 +24,44 @@ pub struct RunOutcome {
 
 pub(super) fn finish_run(
     spec: &RunSpec,
-    end: &JobEnd,
+    end: &FinishedJob,
     planned: usize,
     mut observer: RunObserver,
-    recorders: Recorders,
+    results_files: ResultsFiles,
     notify: &mut Notify<'_>,
-) -> RunOutcome {
+) -> FinishedRun {
     let ended = &end.ended;
-    let (exit, mut run_end) = observer.end(ended, end.signal, notify);
-    if let Ended::Broken(reason) = ended {
+    let (exit, mut reported) = observer.end(ended, end.signal, notify);
+    if let ExecutionEnd::Broken(reason) = ended {
         notify(Notice::Message(reason.clone()));
     }
-    run_end.duration_ms = u64::try_from(end.duration.as_millis()).ok();
-    run_end.planned = Some(planned as u64);
-    run_end.command = spec.rerun.as_ref().map(|rerun| match ended {
-        Ended::Cancelled => rerun.interrupted.clone(),
+    reported.duration_ms = u64::try_from(end.duration.as_millis()).ok();
+    reported.planned = Some(planned as u64);
+    reported.command = spec.rerun.as_ref().map(|rerun| match ended {
+        ExecutionEnd::Cancelled => rerun.interrupted.clone(),
         _ => rerun.complete.clone(),
     });
-    run_end.history = recorders.read_history();
+    reported.history = results_files.read_history();
     let journal_end = match ended {
-        Ended::Complete => End::Complete,
+        ExecutionEnd::Complete => Completion::Complete,
         // Cases that a limit prevented can be resumed.
-        Ended::Limited(_) | Ended::Cancelled | Ended::Broken(_) => End::Interrupted,
+        ExecutionEnd::Limited(_) | ExecutionEnd::Cancelled | ExecutionEnd::Broken(_) => {
+            Completion::Interrupted
+        }
     };
-    let mut files = recorders.finish(journal_end, run_end.duration_ms, exit.code());
-    describe_files(&mut files, &spec.loading, &mut run_end);
-    run_end.compare_command = compare_command(&run_end);
+    let mut files = results_files.finish(journal_end, reported.duration_ms, exit.code());
+    describe_files(&mut files, &spec.loading, &mut reported);
+    reported.compare_command = compare_command(&reported);
     let totals = observer.totals;
-    files.errors.extend(observer.finish(&run_end, notify));
+    files.errors.extend(observer.finish(&reported, notify));
     let is_written = files.errors.is_empty();
     for error in files.errors {
         notify(Notice::Message(error));
     }
-    RunOutcome {
+    FinishedRun {
         exit: match exit {
-            SessionExit::Run(RunExit::Passed) if !is_written => {
-                SessionExit::Run(RunExit::Incomplete)
+            SessionExit::Run(RunVerdict::Passed) if !is_written => {
+                SessionExit::Run(RunVerdict::Incomplete)
             }
             exit => exit,
         },
@@ -69,7 +71,7 @@ pub(super) fn finish_run(
 }
 
 /// Adds the files to the report: one file, or the folder of several.
-fn describe_files(files: &mut FinishedFiles, loading: &LoadOptions, end: &mut RunEnd) {
+fn describe_files(files: &mut FinishedFiles, loading: &LoadOptions, end: &mut ReportedRun) {
     end.suites = std::mem::take(&mut files.suites);
     end.results = match &files.results[..] {
         [] => None,

@@ -2,32 +2,32 @@
 
 use evalrig_core::compare::{Change, Comparison, ComparisonVerdict};
 
-use crate::record::RunExit;
+use crate::results::RunVerdict;
 
 /// Without a gate, every regression fails the comparison (spec 13.7), and so does a worse total. A test
 /// that could not be measured makes it incomplete.
-pub fn comparison_exit(comparison: &Comparison) -> RunExit {
+pub fn comparison_exit(comparison: &Comparison) -> RunVerdict {
     let verdict = verdict(comparison);
     if verdict == Some(ComparisonVerdict::Worse) || comparison.count(Change::Regressed) > 0 {
-        RunExit::Failed
+        RunVerdict::Failed
     } else if comparison.is_incomplete() {
-        RunExit::Incomplete
+        RunVerdict::Incomplete
     } else if verdict.is_none() {
-        RunExit::Nothing
+        RunVerdict::Nothing
     } else {
-        RunExit::Passed
+        RunVerdict::Passed
     }
 }
 
 /// The gate fails only if the total is significantly worse; tests that failed before may still fail.
 /// An inconclusive comparison and tests that could not be measured make it incomplete.
-pub fn gate_exit(comparison: &Comparison, is_incomplete: bool) -> RunExit {
+pub fn gate_exit(comparison: &Comparison, is_incomplete: bool) -> RunVerdict {
     match verdict(comparison) {
-        Some(ComparisonVerdict::Worse) => RunExit::Failed,
-        Some(ComparisonVerdict::Inconclusive) => RunExit::Incomplete,
-        _ if is_incomplete || comparison.is_incomplete() => RunExit::Incomplete,
-        None => RunExit::Nothing,
-        Some(ComparisonVerdict::Better | ComparisonVerdict::Equivalent) => RunExit::Passed,
+        Some(ComparisonVerdict::Worse) => RunVerdict::Failed,
+        Some(ComparisonVerdict::Inconclusive) => RunVerdict::Incomplete,
+        _ if is_incomplete || comparison.is_incomplete() => RunVerdict::Incomplete,
+        None => RunVerdict::Nothing,
+        Some(ComparisonVerdict::Better | ComparisonVerdict::Equivalent) => RunVerdict::Passed,
     }
 }
 
@@ -71,27 +71,27 @@ mod tests {
     #[test]
     fn tests_that_always_failed_do_not_fail_the_gate() {
         let never = run(20, 0);
-        assert_eq!(gate_exit(&found(&never, &never), false), RunExit::Passed);
-        assert_eq!(gate_exit(&found(&run(20, 3), &run(20, 5)), false), RunExit::Passed);
+        assert_eq!(gate_exit(&found(&never, &never), false), RunVerdict::Passed);
+        assert_eq!(gate_exit(&found(&run(20, 3), &run(20, 5)), false), RunVerdict::Passed);
     }
 
     #[test]
     fn worse_outranks_incomplete_and_incomplete_outranks_passed() {
         let (all, some) = (run(20, 5), run(20, 3));
-        assert_eq!(gate_exit(&found(&all, &some), true), RunExit::Failed);
-        assert_eq!(gate_exit(&found(&all, &all), false), RunExit::Passed);
-        assert_eq!(gate_exit(&found(&all, &all), true), RunExit::Incomplete);
+        assert_eq!(gate_exit(&found(&all, &some), true), RunVerdict::Failed);
+        assert_eq!(gate_exit(&found(&all, &all), false), RunVerdict::Passed);
+        assert_eq!(gate_exit(&found(&all, &all), true), RunVerdict::Incomplete);
         let errored = [all.clone(), vec![case("new", 1, Outcome::Errored)]].concat();
-        assert_eq!(gate_exit(&found(&all, &errored), false), RunExit::Incomplete);
-        assert_eq!(comparison_exit(&found(&all, &errored)), RunExit::Incomplete);
+        assert_eq!(gate_exit(&found(&all, &errored), false), RunVerdict::Incomplete);
+        assert_eq!(comparison_exit(&found(&all, &errored)), RunVerdict::Incomplete);
     }
 
     #[test]
     fn inconclusive_and_unrelated_comparisons_do_not_pass() {
         let few = run(2, 5);
-        assert_eq!(gate_exit(&found(&few, &few), false), RunExit::Incomplete);
+        assert_eq!(gate_exit(&found(&few, &few), false), RunVerdict::Incomplete);
         let other = [case("other", 1, Outcome::Passed)];
-        assert_eq!(gate_exit(&found(&few, &other), false), RunExit::Nothing);
-        assert_eq!(gate_exit(&found(&few, &other), true), RunExit::Incomplete);
+        assert_eq!(gate_exit(&found(&few, &other), false), RunVerdict::Nothing);
+        assert_eq!(gate_exit(&found(&few, &other), true), RunVerdict::Incomplete);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::record::Row;
 use crate::report::PastRuns;
+use crate::results::Row;
 use crate::runlog::past_points;
 use camino::{Utf8Path, Utf8PathBuf};
 

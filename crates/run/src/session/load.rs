@@ -17,7 +17,7 @@ use crate::prepare::{
     CaseSpec, GradingSpec, NO_TARGETS_FILE, PrepareErrors, TargetPool, TargetScope, plan_cases,
     plan_stored_cases,
 };
-use crate::record::CaseKey;
+use crate::results::CaseKey;
 use crate::target::{Targets, find_targets_file, read_targets};
 
 use super::error::{Notice, Notify, SessionError, SuiteRefusal};

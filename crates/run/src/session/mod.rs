@@ -8,15 +8,15 @@ mod baseline;
 mod case_collector;
 mod command_line;
 mod error;
+mod find_results;
 mod finish;
 mod gate;
 mod history;
 mod load;
 mod observer;
-mod recorders;
 mod regrade;
 mod report_set;
-mod results_file;
+mod results_files;
 mod resume;
 mod run_job;
 mod scratch;
@@ -34,17 +34,17 @@ use evalrig_core::secrets::Secrets;
 
 use crate::execute::{Job, RunOptions, SuiteJob};
 use crate::prepare::{Estimate, TargetPool};
-use crate::runlog::Recording;
+use crate::runlog::RunLogRecorder;
 
 pub use crate::prepare::GradingSpec;
 pub use case_collector::read_cases;
 pub use command_line::quoted;
 pub use error::{Notice, Notify, SessionError, SuiteRefusal};
-pub use finish::RunOutcome;
+pub use find_results::{LATEST, find_results};
+pub use finish::FinishedRun;
 pub use gate::{comparison_exit, gate_exit};
 pub use observer::{SessionExit, StopSignal};
 pub use regrade::{RegradeSpec, regrade};
-pub use results_file::{LATEST, find_results};
 pub use run_job::EventListener;
 pub use spec::{
     BaselineSpec, EarlierRun, LoadOptions, ReportSpec, RerunCommands, RunLogSpec, RunSpec,
@@ -56,8 +56,8 @@ use finish::finish_run;
 use history::TestHistory;
 use load::{TargetsFile, load_suites};
 use observer::RunObserver;
-use recorders::Recorders;
 use report_set::ReportSet;
+use results_files::ResultsFiles;
 use resume::{ResumableSuite, find_interrupted, read_failed, start_suites};
 use run_job::run_job;
 use scratch::RunScratch;
@@ -72,7 +72,7 @@ pub struct RunSession {
 
 /// What a run would do (`--dry-run`).
 #[derive(Debug)]
-pub struct RunPlan {
+pub struct RunEstimate {
     pub estimate: Estimate,
     /// Name of the baseline, and the number of tests in common.
     pub baseline: Option<(String, usize)>,
@@ -115,7 +115,7 @@ impl RunSession {
     }
 
     /// How many calls the run would make and what they may cost.
-    pub fn plan(&self, notify: &mut Notify<'_>) -> Result<RunPlan, SessionError> {
+    pub fn estimate(&self, notify: &mut Notify<'_>) -> Result<RunEstimate, SessionError> {
         let mut estimate = Estimate::default();
         for suite in &self.suites {
             estimate.add(suite, self.spec.grading.judging, self.spec.retries);
@@ -125,7 +125,7 @@ impl RunSession {
         }
         let jobs: Vec<&SuiteJob> = self.suites.iter().collect();
         let baseline = read_baseline(&self.spec, &jobs, Vec::new(), notify)?;
-        Ok(RunPlan { estimate, baseline: baseline.map(|(found, common)| (found.name, common)) })
+        Ok(RunEstimate { estimate, baseline: baseline.map(|(found, common)| (found.name, common)) })
     }
 
     /// Runs every case and writes results and reports. Blocks the thread; starts its own async runtime.
@@ -133,7 +133,7 @@ impl RunSession {
         self,
         notify: &mut Notify<'_>,
         listener: EventListener,
-    ) -> Result<RunOutcome, SessionError> {
+    ) -> Result<FinishedRun, SessionError> {
         let Self { spec, suites, secrets } = self;
         if suites.iter().all(|suite| suite.case_count() == 0) {
             return Err(SessionError::NoTest);
@@ -154,7 +154,7 @@ fn run_suites(
     baseline: Option<Baseline>,
     notify: &mut Notify<'_>,
     listener: EventListener,
-) -> Result<RunOutcome, SessionError> {
+) -> Result<FinishedRun, SessionError> {
     let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
     let roots = suites.iter().map(|suite| suite.job.root.clone()).collect();
     let mut answered = HashMap::new();
@@ -165,11 +165,11 @@ fn run_suites(
     let rule = spec.grading.exit_rule;
     let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots)?;
     let history = TestHistory::new(reports.shows_history);
-    let mut recorders = Recorders::new(spec.plan.clone(), Arc::clone(&secrets), history);
+    let mut files = ResultsFiles::new(spec.plan.clone(), Arc::clone(&secrets), history);
     let mut observer = RunObserver::new(reports, rule, baseline);
-    let suites = start_suites(spec, suites, &mut recorders, &mut observer)?;
+    let suites = start_suites(spec, suites, &mut files, &mut observer)?;
     let recording = spec.run_log.as_ref().map(|log| {
-        let recording = Recording::new(log.store.clone(), log.keep_runs, secrets);
+        let recording = RunLogRecorder::new(log.store.clone(), log.keep_runs, secrets);
         Arc::new(recording)
     });
     let job =
@@ -179,13 +179,13 @@ fn run_suites(
     for warning in recording.iter().flat_map(|one| one.take_warnings()) {
         notify(Notice::Message(warning));
     }
-    Ok(finish_run(spec, &end, planned, observer, recorders, notify))
+    Ok(finish_run(spec, &end, planned, observer, files, notify))
 }
 
 fn run_options(
     spec: &RunSpec,
     scratch: &Utf8Path,
-    recording: Option<Arc<Recording>>,
+    recording: Option<Arc<RunLogRecorder>>,
 ) -> RunOptions {
     RunOptions {
         workers: spec.workers,

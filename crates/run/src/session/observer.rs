@@ -1,9 +1,9 @@
 //! Collects the rows of a run for reports, totals, the comparison and the exit code.
 
-use crate::execute::{Ended, Limit};
-use crate::record::{ExitRule, ExitTally, Row, RunExit, RunTotals};
+use crate::execute::{ExecutionEnd, Limit};
 use crate::report::comparison::gate;
-use crate::report::{Compared, RunEnd, Stopped};
+use crate::report::{Compared, ReportedRun, Stopped};
+use crate::results::{ExitRule, ExitTally, Row, RunTotals, RunVerdict};
 
 use super::baseline::Baseline;
 use super::error::{Notice, Notify};
@@ -21,7 +21,7 @@ pub enum StopSignal {
 /// How a run that could start ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionExit {
-    Run(RunExit),
+    Run(RunVerdict),
     Signal(StopSignal),
 }
 
@@ -63,37 +63,37 @@ impl RunObserver {
     /// the tests.
     pub(super) fn end(
         &mut self,
-        ended: &Ended,
+        ended: &ExecutionEnd,
         signal: Option<StopSignal>,
         notify: &mut Notify<'_>,
-    ) -> (SessionExit, RunEnd) {
+    ) -> (SessionExit, ReportedRun) {
         let is_gated = self.baseline.as_ref().is_some_and(|one| one.is_gated);
         let compared = self.compare(ended, notify);
         let gated = compared.as_ref().filter(|_| is_gated);
         let exit = match (ended, signal, gated) {
-            (Ended::Cancelled, Some(signal), _) => SessionExit::Signal(signal),
-            (Ended::Broken(_), ..) => SessionExit::Run(RunExit::Incomplete),
+            (ExecutionEnd::Cancelled, Some(signal), _) => SessionExit::Signal(signal),
+            (ExecutionEnd::Broken(_), ..) => SessionExit::Run(RunVerdict::Incomplete),
             (_, _, Some(gated)) => {
                 SessionExit::Run(gate_exit(&gated.comparison, self.exit.is_incomplete()))
             }
             _ => SessionExit::Run(self.exit.exit()),
         };
-        let end = RunEnd {
+        let end = ReportedRun {
             exit_code: Some(exit.code()),
             stopped: stopped(ended),
             compared,
             is_gated,
-            ..RunEnd::default()
+            ..ReportedRun::default()
         };
         (exit, end)
     }
 
     /// `None` without a baseline, or if the run did not finish.
-    fn compare(&mut self, ended: &Ended, notify: &mut Notify<'_>) -> Option<Compared> {
+    fn compare(&mut self, ended: &ExecutionEnd, notify: &mut Notify<'_>) -> Option<Compared> {
         let baseline = self.baseline.take()?;
         match ended {
-            Ended::Complete | Ended::Limited(_) => Some(baseline.compare()),
-            Ended::Cancelled | Ended::Broken(_) => {
+            ExecutionEnd::Complete | ExecutionEnd::Limited(_) => Some(baseline.compare()),
+            ExecutionEnd::Cancelled | ExecutionEnd::Broken(_) => {
                 let text = "--baseline: not compared, because the run did not finish";
                 notify(Notice::Message(text.to_owned()));
                 None
@@ -102,7 +102,7 @@ impl RunObserver {
     }
 
     /// Completes the reports; returns what could not be written.
-    pub(super) fn finish(self, end: &RunEnd, notify: &mut Notify<'_>) -> Vec<String> {
+    pub(super) fn finish(self, end: &ReportedRun, notify: &mut Notify<'_>) -> Vec<String> {
         let shows_gate = self.reports.shows_gate;
         let errors = self.reports.finish(end);
         if let Some(gate) = gate(end).filter(|_| !shows_gate) {
@@ -112,11 +112,11 @@ impl RunObserver {
     }
 }
 
-fn stopped(ended: &Ended) -> Option<Stopped> {
+fn stopped(ended: &ExecutionEnd) -> Option<Stopped> {
     match ended {
-        Ended::Complete | Ended::Broken(_) => None,
-        Ended::Cancelled => Some(Stopped::Signal),
-        Ended::Limited(reached) => Some(match reached.limit {
+        ExecutionEnd::Complete | ExecutionEnd::Broken(_) => None,
+        ExecutionEnd::Cancelled => Some(Stopped::Signal),
+        ExecutionEnd::Limited(reached) => Some(match reached.limit {
             Limit::Budget => Stopped::Budget,
             Limit::Errors => Stopped::Errors,
         }),

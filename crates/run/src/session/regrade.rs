@@ -6,10 +6,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::{FoundSuite, Origin};
 
 use crate::prepare::GradingSpec;
-use crate::record::{CaseKey, PlanOptions, Rows};
+use crate::results::{CaseKey, PlanOptions, Rows};
 
 use super::error::{Notice, Notify, SessionError};
-use super::finish::RunOutcome;
+use super::finish::FinishedRun;
 use super::load::{TargetsFile, load_suites};
 use super::resume::{ResumableSuite, root_of_results};
 use super::run_job::EventListener;
@@ -38,7 +38,7 @@ pub fn regrade(
     spec: &RegradeSpec,
     notify: &mut Notify<'_>,
     listener: EventListener,
-) -> Result<RunOutcome, SessionError> {
+) -> Result<FinishedRun, SessionError> {
     spec.loading.check()?;
     check_output(spec)?;
     let stored = StoredRows::read(&spec.results)?;

@@ -7,8 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::did_you_mean;
 
 use crate::disk::{Durability, FileDraft};
-use crate::record::{ExitRule, Row};
-use crate::report::{REPORTS, Report, ReportOptions, RunEnd, report_named};
+use crate::report::{REPORTS, Report, ReportOptions, ReportedRun, report_named};
+use crate::results::{ExitRule, Row};
 
 use super::error::SessionError;
 use super::spec::{LoadOptions, ReportSpec};
@@ -98,7 +98,7 @@ impl ReportSet {
     }
 
     /// Completes every report; returns what could not be written.
-    pub(super) fn finish(self, end: &RunEnd) -> Vec<String> {
+    pub(super) fn finish(self, end: &ReportedRun) -> Vec<String> {
         let mut errors = Vec::new();
         for mut one in self.open {
             one.write(|report, out| report.finish(end, out));

@@ -9,12 +9,12 @@ use evalrig_core::read::suite_root;
 use crate::disk::Disk;
 use crate::execute::{RowSink, SuiteJob, SuiteRun, UngradedAnswer};
 use crate::prepare::{TestOnTarget, remove_finished};
-use crate::record::{CaseKey, Interrupted, Place, Rows, read_finished};
+use crate::results::{CaseKey, Interrupted, ResultsPaths, Rows, read_finished};
 
 use super::error::{Notice, Notify, SessionError};
 use super::load::LoadedSuite;
 use super::observer::RunObserver;
-use super::recorders::{Recorders, ResultsFile};
+use super::results_files::{ResultsFile, ResultsFiles};
 use super::spec::{EarlierRun, LoadOptions, RunSpec};
 
 /// `--failed`: the tests and targets that did not pass.
@@ -27,7 +27,7 @@ pub(super) fn read_failed(
     let (mut only, mut unknown) = (HashSet::new(), Vec::new());
     for suite in suites {
         let file = match earlier {
-            EarlierRun::Latest => Place::latest_of(suite.root(), suite.name()),
+            EarlierRun::Latest => ResultsPaths::latest_of(suite.root(), suite.name()),
             EarlierRun::File(path) => Some(path.clone()),
         };
         let Some(file) = file else {
@@ -82,7 +82,7 @@ pub(super) fn find_interrupted(
     for job in jobs {
         let file = match &spec.resume {
             None => None,
-            Some(EarlierRun::Latest) => Place::interrupted(&job.root, &job.suite.name),
+            Some(EarlierRun::Latest) => ResultsPaths::interrupted(&job.root, &job.suite.name),
             Some(EarlierRun::File(path)) => Some(path.clone()),
         };
         let interrupted = match file {
@@ -176,7 +176,7 @@ impl ResumableSuite {
 pub(super) fn start_suites(
     spec: &RunSpec,
     suites: Vec<ResumableSuite>,
-    recorders: &mut Recorders,
+    files: &mut ResultsFiles,
     observer: &mut RunObserver,
 ) -> Result<Vec<SuiteRun>, SessionError> {
     // A changed test runs again; its old row is not replayed.
@@ -185,7 +185,7 @@ pub(super) fn start_suites(
     let shared = match &spec.output {
         Some(path) => {
             let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
-            Some(recorders.create_at(path, &jobs)?)
+            Some(files.create_at(path, &jobs)?)
         }
         None => None,
     };
@@ -200,10 +200,10 @@ pub(super) fn start_suites(
         let file = match (&shared, known, &interrupted) {
             (Some(file), ..) => Arc::clone(file),
             (None, Some(file), _) => file,
-            (None, None, Some(interrupted)) => recorders.resume(interrupted, &job)?,
-            (None, None, None) => recorders.claim(&job)?,
+            (None, None, Some(interrupted)) => files.resume(interrupted, &job)?,
+            (None, None, None) => files.claim(&job)?,
         };
-        let sink = recorders.sink(&file, &job);
+        let sink = files.sink(&file, &job);
         if let Some(interrupted) = interrupted.filter(|_| is_first) {
             replay_finished_rows(&interrupted, &left, &*sink, observer)?;
             resumed.push((interrupted, file));

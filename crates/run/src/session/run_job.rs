@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::event::Event;
-use crate::execute::{Cancel, Ended, Job, execute};
+use crate::execute::{Cancel, ExecutionEnd, Job, execute};
 use crate::lock::locked;
 
 use super::observer::{RunObserver, StopSignal};
@@ -14,8 +14,8 @@ pub type EventListener = Arc<dyn Fn(&Event) + Send + Sync>;
 
 /// How a job ended, and the signal that asked for it.
 #[derive(Debug)]
-pub(super) struct JobEnd {
-    pub(super) ended: Ended,
+pub(super) struct FinishedJob {
+    pub(super) ended: ExecutionEnd,
     pub(super) signal: Option<StopSignal>,
     pub(super) duration: Duration,
 }
@@ -28,15 +28,15 @@ pub(super) fn run_job(
     listener: EventListener,
     handle_signals: bool,
     planned: usize,
-) -> (JobEnd, RunObserver) {
+) -> (FinishedJob, RunObserver) {
     let started = Instant::now();
     listener(&Event::Planned { cases: planned, finished: planned - job.case_count() });
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = match runtime.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            let end = JobEnd {
-                ended: Ended::Broken(format!("cannot start workers: {error}")),
+            let end = FinishedJob {
+                ended: ExecutionEnd::Broken(format!("cannot start workers: {error}")),
                 signal: None,
                 duration: started.elapsed(),
             };
@@ -69,7 +69,7 @@ pub(super) fn run_job(
     runtime.shutdown_background();
     let observer = Arc::into_inner(observer).expect("execution has ended");
     let observer = observer.into_inner();
-    let end = JobEnd { ended, signal: *locked(&heard), duration: started.elapsed() };
+    let end = FinishedJob { ended, signal: *locked(&heard), duration: started.elapsed() };
     (end, observer.unwrap_or_else(PoisonError::into_inner))
 }
 

@@ -11,8 +11,8 @@ use evalrig_core::source::{EntryKind, Files};
 
 use crate::disk::{Disk, ProcessEnvironment};
 use crate::prepare::{CaseSpec, GradingSpec};
-use crate::record::PlanOptions;
 use crate::report::Detail;
+use crate::results::PlanOptions;
 use crate::text::OutputStyle;
 
 use super::error::SessionError;

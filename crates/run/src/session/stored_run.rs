@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::execute::Ended;
-use crate::record::{ExitRule, Rows, read_finished};
+use crate::execute::ExecutionEnd;
+use crate::results::{ExitRule, Rows, read_finished};
 
 use super::baseline::{Baseline, BaselineSearch, BaselineSuite, compare_command};
 use super::error::{Notify, SessionError};
@@ -49,7 +49,7 @@ pub fn report_stored_run(
             suites.push(row.dataset);
         }
     }
-    let (exit, mut end) = observer.end(&Ended::Complete, None, notify);
+    let (exit, mut end) = observer.end(&ExecutionEnd::Complete, None, notify);
     end.suites = suites;
     end.results = Some(spec.loading.shown(&spec.results));
     end.compare_command = compare_command(&end);

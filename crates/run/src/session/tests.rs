@@ -7,7 +7,7 @@ use evalrig_core::model::Outcome;
 use tempfile::TempDir;
 
 use super::*;
-use crate::record::Rows;
+use crate::results::Rows;
 
 const SUITE: &str = "\
 name: greetings
@@ -58,7 +58,7 @@ impl Project {
         RunSession::prepare(spec, &mut |_| {}).unwrap_err()
     }
 
-    fn run(&self, change: impl FnOnce(&mut RunSpec)) -> Result<RunOutcome, SessionError> {
+    fn run(&self, change: impl FnOnce(&mut RunSpec)) -> Result<FinishedRun, SessionError> {
         let mut spec = self.spec();
         change(&mut spec);
         let session = RunSession::prepare(spec, &mut |_| {})?;

@@ -1,7 +1,7 @@
 //! `log list`: lists the records; the text shows the newest first.
 
 use evalrig_core::model::{Map, Value};
-use evalrig_run::runlog::{Judgement, Record, SummaryKind};
+use evalrig_run::runlog::{LoggedVerdict, Record, SummaryKind};
 use unicode_width::UnicodeWidthStr;
 
 use crate::context::{print_message, print_text};
@@ -82,11 +82,11 @@ fn word(record: &Record) -> &'static str {
     if record.summary.kind() == SummaryKind::Authored {
         return "authored";
     }
-    match Judgement::of(&evaluation(record)) {
-        Judgement::Pass => "pass",
-        Judgement::Borderline => "border",
-        Judgement::Fail => "fail",
-        Judgement::Error => "error",
-        Judgement::Ungraded => "-",
+    match LoggedVerdict::of(&evaluation(record)) {
+        LoggedVerdict::Pass => "pass",
+        LoggedVerdict::Borderline => "border",
+        LoggedVerdict::Fail => "fail",
+        LoggedVerdict::Error => "error",
+        LoggedVerdict::Ungraded => "-",
     }
 }

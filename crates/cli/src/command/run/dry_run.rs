@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use evalrig_run::execute::SuiteJob;
 use evalrig_run::prepare::{Estimate, EstimateRange};
-use evalrig_run::session::RunPlan;
+use evalrig_run::session::RunEstimate;
 
 use crate::context::print_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-pub(super) fn print_plan(suites: &[SuiteJob], plan: &RunPlan) -> Result<Exit, CommandError> {
+pub(super) fn print_plan(suites: &[SuiteJob], plan: &RunEstimate) -> Result<Exit, CommandError> {
     let estimate = &plan.estimate;
     let mut text = String::new();
     for suite in suites {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use evalrig_core::model::Judging;
 use evalrig_run::event::Event;
-use evalrig_run::record::{Borderline, ExitRule, PlanOptions};
+use evalrig_run::results::{Borderline, ExitRule, PlanOptions};
 use evalrig_run::session::{
     BaselineSpec, EarlierRun, EventListener, GradingSpec, LATEST, LoadOptions, ReportSpec,
     RunLogSpec, RunSession, RunSpec,
@@ -29,8 +29,8 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, CommandError> {
     let mut notify = notify(context);
     let session = RunSession::prepare(spec(context, args), &mut notify)?;
     if args.dry_run {
-        let plan = session.plan(&mut notify)?;
-        return dry_run::print_plan(session.suites(), &plan);
+        let estimate = session.estimate(&mut notify)?;
+        return dry_run::print_plan(session.suites(), &estimate);
     }
     let progress = Arc::new(Progress::new(context.global.quiet));
     let outcome = session.run(&mut notify, listener(&progress));

@@ -13,9 +13,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{FaultKind, Tokens, Transcript};
 
 use crate::agent::{Agent, AttemptFault, Pending, Purpose, Request};
-use crate::record::read::{LineExtent, read_row_head, scan_file};
-use crate::record::transcript_json::read_output_messages;
-use crate::record::{ReadError, Row};
+use crate::results::read::{LineExtent, read_row_head, scan_file};
+use crate::results::transcript_json::read_output_messages;
+use crate::results::{ReadError, Row};
 
 /// Location of the row of a case. Answers are read from disk when they are needed.
 #[derive(Debug)]
@@ -171,8 +171,8 @@ mod tests {
     use evalrig_core::source::{MemoryFiles, Sources, Variables};
 
     use crate::disk::Disk;
-    use crate::record::testing::row;
-    use crate::record::transcript_json::output_messages;
+    use crate::results::testing::row;
+    use crate::results::transcript_json::output_messages;
     use crate::setting::PathBase;
     use crate::target::read_targets;
 

@@ -6,7 +6,7 @@ use evalrig_core::compare::{Change, TestChange};
 
 use super::super::other_runs::Compared;
 use super::super::summary_block::SummaryBlock;
-use super::super::{RunEnd, total_lines};
+use super::super::{ReportedRun, total_lines};
 use super::{Names, notable_changes, phrase};
 use crate::text::{
     self,
@@ -19,7 +19,7 @@ const NAMED: usize = 5;
 /// Of a test's name.
 const NAME: usize = 40;
 
-pub fn draw(block: &SummaryBlock, end: &RunEnd, out: &mut dyn Write) -> io::Result<()> {
+pub fn draw(block: &SummaryBlock, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
     let Some(Compared { base, comparison }) = &end.compared else {
         return Ok(());
     };

@@ -3,7 +3,7 @@
 use evalrig_core::compare::ComparisonVerdict;
 use evalrig_core::model::Outcome;
 
-use super::super::RunEnd;
+use super::super::ReportedRun;
 use super::phrase;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl GateDecision {
 }
 
 /// `None` where no gate was asked for, or the run did not get as far as that.
-pub fn gate(end: &RunEnd) -> Option<GateDecision> {
+pub fn gate(end: &ReportedRun) -> Option<GateDecision> {
     let compared = end.compared.as_ref().filter(|_| end.is_gated)?;
     let comparison = &compared.comparison;
     let verdict = comparison.suite.map(|suite| suite.judged.verdict);
@@ -59,11 +59,11 @@ mod tests {
     use super::*;
 
     fn text(passes: [u32; 2], code: u8) -> (Outcome, String) {
-        let end = RunEnd {
+        let end = ReportedRun {
             is_gated: true,
             exit_code: Some(code),
             compared: Some(testing::compared(20, passes[0], passes[1])),
-            ..RunEnd::default()
+            ..ReportedRun::default()
         };
         let gate = gate(&end).unwrap();
         (gate.outcome, gate.line())
@@ -95,11 +95,11 @@ mod tests {
 
     #[test]
     fn what_is_open_is_not_passed() {
-        let mut end = RunEnd {
+        let mut end = ReportedRun {
             is_gated: true,
             exit_code: Some(3),
             compared: Some(testing::compared(2, 5, 5)),
-            ..RunEnd::default()
+            ..ReportedRun::default()
         };
         let found = gate(&end).unwrap();
         let said = found.line();

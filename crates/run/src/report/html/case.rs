@@ -8,7 +8,7 @@ use super::super::case_finding::CaseFinding;
 use super::cut_text::{self, TextBudget};
 use super::inert_value;
 use super::page_budget::PageCase;
-use crate::record::{EvaluatorResult, Row, RowError, SourcePlace};
+use crate::results::{EvaluatorResult, Row, RowError, SourcePlace};
 use crate::text;
 
 const NAME: usize = 300;

@@ -5,7 +5,7 @@ use evalrig_core::stats::{Interval, SELF_EVIDENT, between, percent, wilson};
 use serde_json::{Value, json};
 
 use super::super::test_sample::Sample;
-use crate::record::OutcomeCounts;
+use crate::results::OutcomeCounts;
 
 const CONFIDENCE: f64 = 0.95;
 

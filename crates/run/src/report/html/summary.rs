@@ -5,11 +5,11 @@ use evalrig_core::stats::mean_between;
 use serde_json::{Value, json};
 
 use super::super::tally::Tally;
-use super::super::{RunEnd, total_lines};
+use super::super::{ReportedRun, total_lines};
 use super::rate::Rate;
 use super::{cut_text, history};
-use crate::record::Row;
-use crate::record::{OutcomeCounts, PartialSum};
+use crate::results::Row;
+use crate::results::{OutcomeCounts, PartialSum};
 use crate::text::{self, numbers};
 
 const NAME: usize = 300;
@@ -36,7 +36,7 @@ impl SummaryPanel {
         }
     }
 
-    pub fn document(&self, end: &RunEnd, notes: &[String]) -> Value {
+    pub fn document(&self, end: &ReportedRun, notes: &[String]) -> Value {
         let tally = &self.tally;
         let (verdict, headline) = total_lines::headline(tally, end);
         let mut suites: Vec<&String> = tally.suites.keys().collect();
@@ -74,7 +74,7 @@ impl SummaryPanel {
         })
     }
 
-    fn tiles(&self, end: &RunEnd) -> Vec<Value> {
+    fn tiles(&self, end: &ReportedRun) -> Vec<Value> {
         let tally = &self.tally;
         let mut tiles = vec![rate_tile(tally)];
         tiles.push(match tally.totals.average_score() {
@@ -102,7 +102,7 @@ impl SummaryPanel {
         )
     }
 
-    fn time_tile(&self, end: &RunEnd) -> Value {
+    fn time_tile(&self, end: &ReportedRun) -> Value {
         let cases = numbers::duration(self.case_ms);
         match end.duration_ms {
             Some(ms) => tile(
@@ -116,7 +116,7 @@ impl SummaryPanel {
 }
 
 /// A run that did not reach its end must not look like one that did.
-fn stopped(tally: &Tally, end: &RunEnd) -> Option<String> {
+fn stopped(tally: &Tally, end: &ReportedRun) -> Option<String> {
     let text = total_lines::stopped_text(end.stopped?, tally, end);
     Some(format!("This run was not completed: {text}."))
 }
@@ -187,7 +187,7 @@ mod tests {
     use super::super::super::fixture;
     use super::*;
 
-    fn tiles(rows: &[Row], end: &RunEnd) -> Vec<String> {
+    fn tiles(rows: &[Row], end: &ReportedRun) -> Vec<String> {
         let mut summary = SummaryPanel::default();
         for row in rows {
             summary.add(row);
@@ -205,7 +205,7 @@ mod tests {
         let mut gap = fixture::row("b", Outcome::Failed, Some(0.5));
         (gap.cost_usd, gap.tokens) = (None, None);
         let rows = [fixture::row("a", Outcome::Passed, Some(1.0)), gap];
-        let end = RunEnd::default();
+        let end = ReportedRun::default();
         assert_eq!(
             tiles(&rows, &end),
             [
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn nothing_is_not_zero() {
         assert_eq!(
-            tiles(&[], &RunEnd::default())[..3],
+            tiles(&[], &ReportedRun::default())[..3],
             [
                 "Pass rate | – | no test could be graded",
                 "Average score | – | nothing was scored",

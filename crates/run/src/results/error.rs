@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 /// Why something is not on disk. One failed write may concern many entries, so it can be cloned.
 #[derive(Debug, Clone)]
-pub enum RecordError {
+pub enum WriteError {
     Io {
         path: Utf8PathBuf,
         source: Arc<io::Error>,
@@ -34,13 +34,13 @@ pub enum RecordError {
     Stopped,
 }
 
-impl RecordError {
+impl WriteError {
     pub(super) fn io(path: &Utf8Path, source: io::Error) -> Self {
         Self::Io { path: path.to_owned(), source: Arc::new(source) }
     }
 }
 
-impl fmt::Display for RecordError {
+impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, source } => write!(f, "`{path}` cannot be written: {source}"),
@@ -55,7 +55,7 @@ impl fmt::Display for RecordError {
     }
 }
 
-impl std::error::Error for RecordError {
+impl std::error::Error for WriteError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source.as_ref()),

@@ -1,12 +1,12 @@
 //! What is kept of a run: one row per case, a journal for resuming, a summary.
 
+mod append_file;
 mod error;
 mod exit;
 mod journal;
-mod lines;
-mod place;
 pub(crate) mod read;
 mod redact;
+mod results_paths;
 mod resume;
 mod row;
 mod schema;
@@ -18,11 +18,11 @@ pub mod transcript_json;
 mod writer;
 
 pub use crate::clock::{file_stamp, rfc3339};
-pub use error::{ReadError, RecordError};
-pub use exit::{Borderline, ExitRule, ExitTally, RunExit};
+pub use error::{ReadError, WriteError};
+pub use exit::{Borderline, ExitRule, ExitTally, RunVerdict};
 pub use journal::{JournalHeader, JournaledAnswer, PlanOptions, PlannedSuite, fingerprint};
-pub use place::{Latest, Place};
 pub use read::{Finished, Rows, read_finished};
+pub use results_paths::{Latest, ResultsPaths};
 pub use resume::{Interrupted, ScannedFile};
 pub use row::{
     CaseKey, EvaluatorResult, GradeOutcome, JudgeUsage, RecordPlace, Row, RowError, SCHEMA_VERSION,
@@ -34,4 +34,4 @@ pub use summary::{
     write_summary,
 };
 pub use totals::{JudgeTotals, OutcomeCounts, PartialSum, RunTotals};
-pub use writer::{End, Existing, Receipt, Recorder, Written};
+pub use writer::{Completion, Existing, Receipt, ResultsWriter, Written};

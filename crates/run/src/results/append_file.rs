@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::error::RecordError;
+use super::error::WriteError;
 
 /// How long a lock is waited for. A program that a killed run was about to start holds the files
 /// of that run until it has begun.
@@ -98,8 +98,8 @@ pub(super) struct AppendFile<M> {
 
 impl AppendFile<DiskFile> {
     /// Opens or creates the file and keeps others from writing to it until it is closed.
-    pub(super) fn open(path: &Utf8Path) -> Result<Self, RecordError> {
-        let fail = |source| RecordError::io(path, source);
+    pub(super) fn open(path: &Utf8Path) -> Result<Self, WriteError> {
+        let fail = |source| WriteError::io(path, source);
         let mut options = OpenOptions::new();
         let file = options.append(true).create(true).open(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;
@@ -107,7 +107,7 @@ impl AppendFile<DiskFile> {
         // Not every file system has locks; where there are none, nothing is guarded.
         if kind == FileKind::Regular && is_busy(&file) {
             let path = path.to_owned();
-            return Err(RecordError::Busy { path });
+            return Err(WriteError::Busy { path });
         }
         // Read after locking: the previous holder may have written until then.
         let length = file.metadata().map_err(fail)?.len();
@@ -146,20 +146,20 @@ impl<M: Medium> AppendFile<M> {
     }
 
     /// Writes whole lines and waits until they are safe.
-    pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), RecordError> {
+    pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), WriteError> {
         self.write(lines)?;
         let synced = self.medium.sync();
-        synced.map_err(|source| RecordError::io(&self.path, source))
+        synced.map_err(|source| WriteError::io(&self.path, source))
     }
 
-    pub(super) fn syncer(&self) -> Result<Syncer, RecordError> {
+    pub(super) fn syncer(&self) -> Result<Syncer, WriteError> {
         let syncer = self.medium.syncer();
-        syncer.map_err(|source| RecordError::io(&self.path, source))
+        syncer.map_err(|source| WriteError::io(&self.path, source))
     }
 
     /// Writes whole lines, all or none. From now on no death of this process can lose them; that
     /// of the machine can, until they are synced.
-    pub(super) fn write(&mut self, lines: &[u8]) -> Result<(), RecordError> {
+    pub(super) fn write(&mut self, lines: &[u8]) -> Result<(), WriteError> {
         self.clear_debris()?;
         match self.write_whole(lines) {
             Ok(()) => {
@@ -170,14 +170,14 @@ impl<M: Medium> AppendFile<M> {
             Err(source) => {
                 // If that fails too, the next call tries again and says so.
                 let _ = self.clear_debris();
-                Err(RecordError::io(&self.path, source))
+                Err(WriteError::io(&self.path, source))
             }
         }
     }
 
     /// Keeps the first `length` bytes only.
-    pub(super) fn cut(&mut self, length: u64) -> Result<(), RecordError> {
-        let fail = |source| RecordError::io(&self.path, source);
+    pub(super) fn cut(&mut self, length: u64) -> Result<(), WriteError> {
+        let fail = |source| WriteError::io(&self.path, source);
         self.medium.cut(length).map_err(fail)?;
         self.medium.sync().map_err(fail)?;
         self.length = length;
@@ -200,12 +200,12 @@ impl<M: Medium> AppendFile<M> {
         Ok(())
     }
 
-    fn clear_debris(&mut self) -> Result<(), RecordError> {
+    fn clear_debris(&mut self) -> Result<(), WriteError> {
         if !self.has_debris {
             return Ok(());
         }
         let path = &self.path;
-        let damaged = |_| RecordError::Damaged { path: path.clone() };
+        let damaged = |_| WriteError::Damaged { path: path.clone() };
         self.medium.cut(self.length).map_err(damaged)?;
         self.has_debris = false;
         Ok(())
@@ -308,7 +308,7 @@ mod tests {
         lines.append(b"{\"a\":1}\n").unwrap();
         fake.0.lock().unwrap().room = Some(10);
         let error = lines.append(b"{\"a\":\"far too long\"}\n").unwrap_err();
-        assert!(matches!(error, RecordError::Io { .. }), "{error}");
+        assert!(matches!(error, WriteError::Io { .. }), "{error}");
         assert_eq!(fake.0.lock().unwrap().bytes, b"{\"a\":1}\n");
         lines.append(b"{\"b\":2}\n").unwrap();
         assert_eq!(fake.0.lock().unwrap().bytes, b"{\"a\":1}\n{\"b\":2}\n");
@@ -326,7 +326,7 @@ mod tests {
         lines.append(b"{\"a\":1}\n").unwrap_err();
         fake.0.lock().unwrap().room = None;
         let error = lines.append(b"{\"b\":2}\n").unwrap_err();
-        assert!(matches!(error, RecordError::Damaged { .. }), "{error}");
+        assert!(matches!(error, WriteError::Damaged { .. }), "{error}");
         fake.0.lock().unwrap().cannot_cut = false;
         lines.append(b"{\"b\":2}\n").unwrap();
         assert_eq!(fake.0.lock().unwrap().bytes, b"{\"b\":2}\n");

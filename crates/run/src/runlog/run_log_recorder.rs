@@ -14,7 +14,7 @@ use evalrig_core::model::{FaultKind, Stage, Test, Transcript};
 use evalrig_core::secrets::Secrets;
 use tokio::sync::oneshot;
 
-use crate::record::{RecordPlace, Row, RowError};
+use crate::results::{RecordPlace, Row, RowError};
 
 use super::case::CaseRun;
 use super::new_run::{NewRun, Recorded};
@@ -27,7 +27,7 @@ const MOST_IN_BATCH: usize = 256;
 
 /// Records the cases of a run.
 #[derive(Debug)]
-pub struct Recording {
+pub struct RunLogRecorder {
     /// `--store`; by default the store in the repository of each suite.
     store: Option<Utf8PathBuf>,
     secrets: Arc<Secrets>,
@@ -81,7 +81,7 @@ pub struct PendingRecord {
     reply: oneshot::Receiver<Result<Recorded, StoreError>>,
 }
 
-impl Recording {
+impl RunLogRecorder {
     pub fn new(
         store: Option<Utf8PathBuf>,
         keep_runs: Option<usize>,

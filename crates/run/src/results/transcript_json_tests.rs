@@ -166,10 +166,10 @@ fn deep_data_comes_back_too() {
     let text = transcript_value(&transcript).to_json(JsonStyle::Compact);
     let back = json_value(&text).as_ref().and_then(read_transcript);
     assert_eq!(back.as_ref(), Some(&transcript));
-    let mut row = crate::record::testing::row("a", 1);
+    let mut row = crate::results::testing::row("a", 1);
     row.output_messages = Some(output_messages(&transcript));
     let before = row.clone();
-    crate::record::redact::sanitize_row(&mut row, &Default::default());
+    crate::results::redact::sanitize_row(&mut row, &Default::default());
     assert_eq!(row, before, "the door need not change it");
     let (messages, _) = read_output_messages(&row.output_messages.unwrap()).unwrap();
     assert_eq!(messages, transcript.messages);

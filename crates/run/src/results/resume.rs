@@ -10,8 +10,8 @@ use camino::Utf8Path;
 
 use super::error::ReadError;
 use super::journal::{self, JournalHeader, JournalLine, JournaledAnswer};
-use super::place::Place;
 use super::read::{Finished, read_row_head, scan};
+use super::results_paths::ResultsPaths;
 use super::row::CaseKey;
 
 pub use super::read::ScannedFile;
@@ -19,7 +19,7 @@ pub use super::read::ScannedFile;
 /// What an interrupted run left behind.
 #[derive(Debug)]
 pub struct Interrupted {
-    pub place: Place,
+    pub place: ResultsPaths,
     /// Absent when there is no journal.
     pub header: Option<JournalHeader>,
     /// By case, what its last row says; also of cases that are to be run again.
@@ -32,9 +32,9 @@ pub struct Interrupted {
 
 impl Interrupted {
     /// Reads a results file and the journal beside it. Changes nothing: what is torn is cut off
-    /// when the recorder goes on.
+    /// when writing goes on.
     pub fn read(results: &Utf8Path) -> Result<Self, ReadError> {
-        let place = Place::existing(results);
+        let place = ResultsPaths::existing(results);
         let mut rows = HashMap::new();
         let results = scan(place.results(), read_row_head, |_, (key, finished)| {
             rows.insert(key, finished);

@@ -34,7 +34,7 @@ impl Default for ExitRule {
 
 /// How a run that could start has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunExit {
+pub enum RunVerdict {
     /// Every test passed.
     Passed,
     /// A test failed or was borderline.
@@ -45,7 +45,7 @@ pub enum RunExit {
     Nothing,
 }
 
-impl RunExit {
+impl RunVerdict {
     pub fn code(self) -> u8 {
         match self {
             Self::Passed => 0,
@@ -128,15 +128,15 @@ impl ExitTally {
         self.is_incomplete
     }
 
-    pub fn exit(&self) -> RunExit {
+    pub fn exit(&self) -> RunVerdict {
         if self.has_failed() {
-            RunExit::Failed
+            RunVerdict::Failed
         } else if self.is_incomplete {
-            RunExit::Incomplete
+            RunVerdict::Incomplete
         } else if self.whole.verdicts == 0 {
-            RunExit::Nothing
+            RunVerdict::Nothing
         } else {
-            RunExit::Passed
+            RunVerdict::Passed
         }
     }
 
@@ -255,7 +255,7 @@ mod tests {
         bad.target = "other".to_owned();
         bad.outcome = Outcome::Failed;
         tally.add(&bad);
-        assert_eq!(tally.exit(), RunExit::Failed);
+        assert_eq!(tally.exit(), RunVerdict::Failed);
     }
 
     #[test]
@@ -269,9 +269,9 @@ mod tests {
         });
         let mut tally = ExitTally::default();
         tally.add(&row);
-        assert_eq!(tally.exit(), RunExit::Incomplete);
+        assert_eq!(tally.exit(), RunVerdict::Incomplete);
         row.outcome = Outcome::Failed;
         tally.add(&row);
-        assert_eq!(tally.exit(), RunExit::Failed);
+        assert_eq!(tally.exit(), RunVerdict::Failed);
     }
 }

@@ -9,11 +9,12 @@ use evalrig_core::secrets::Secrets;
 
 use crate::execute::{Durable, RowSink, SuiteJob, UngradedAnswer, WrittenRow};
 use crate::lock::locked;
-use crate::record::{
-    CaseKey, End, Existing, Interrupted, JournalHeader, Place, PlanOptions, PlannedSuite, Recorder,
-    Row, Rows, RunFacts, RunSummary, SummaryBuilder, fingerprint, rfc3339, write_summary,
-};
 use crate::report::PastRuns;
+use crate::results::{
+    CaseKey, Completion, Existing, Interrupted, JournalHeader, PlanOptions, PlannedSuite,
+    ResultsPaths, ResultsWriter, Row, Rows, RunFacts, RunSummary, SummaryBuilder, fingerprint,
+    rfc3339, write_summary,
+};
 
 use super::error::SessionError;
 use super::history::TestHistory;
@@ -21,7 +22,7 @@ use super::history::TestHistory;
 /// A results file with the summary of its rows.
 #[derive(Debug)]
 pub(super) struct ResultsFile {
-    recorder: Recorder,
+    writer: ResultsWriter,
     contents: Mutex<FileContents>,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct SuiteSink {
 
 impl RowSink for SuiteSink {
     fn write(&self, row: Row) -> WrittenRow {
-        let (row, receipt) = self.file.recorder.row(row);
+        let (row, receipt) = self.file.writer.write_row(row);
         WrittenRow {
             row,
             durable: Box::pin(async { receipt.await.map_err(|error| error.to_string()) }),
@@ -50,8 +51,8 @@ impl RowSink for SuiteSink {
     }
 
     fn write_answer(&self, key: &CaseKey, test_hash: &str, answer: &UngradedAnswer) -> Durable {
-        let recorder = &self.file.recorder;
-        let receipt = recorder.answered(key, test_hash, answer.attempts, &answer.transcript);
+        let writer = &self.file.writer;
+        let receipt = writer.write_answer(key, test_hash, answer.attempts, &answer.transcript);
         Box::pin(async { receipt.await.map_err(|error| error.to_string()) })
     }
 
@@ -63,7 +64,7 @@ impl RowSink for SuiteSink {
 
 /// Every results file of a run, in the order of its suites.
 #[derive(Debug)]
-pub(super) struct Recorders {
+pub(super) struct ResultsFiles {
     files: Vec<Arc<ResultsFile>>,
     options: PlanOptions,
     secrets: Arc<Secrets>,
@@ -71,7 +72,7 @@ pub(super) struct Recorders {
     now: SystemTime,
 }
 
-/// The files that [`Recorders::finish`] closed.
+/// The files that [`ResultsFiles::finish`] closed.
 #[derive(Debug, Default)]
 pub(super) struct FinishedFiles {
     pub(super) results: Vec<Utf8PathBuf>,
@@ -81,7 +82,7 @@ pub(super) struct FinishedFiles {
     pub(super) errors: Vec<String>,
 }
 
-impl Recorders {
+impl ResultsFiles {
     pub(super) fn new(options: PlanOptions, secrets: Arc<Secrets>, history: TestHistory) -> Self {
         Self {
             files: Vec::new(),
@@ -104,7 +105,7 @@ impl Recorders {
 
     /// Creates a file in the results folder of the suite's repository.
     pub(super) fn claim(&mut self, suite: &SuiteJob) -> Result<Arc<ResultsFile>, SessionError> {
-        let place = Place::claim(&suite.root, &suite.suite.name, self.now);
+        let place = ResultsPaths::claim(&suite.root, &suite.suite.name, self.now);
         let place = place.map_err(SessionError::write)?;
         let file = self.create(place, &[suite])?;
         file.point_latest();
@@ -118,25 +119,25 @@ impl Recorders {
         suite: &SuiteJob,
     ) -> Result<Arc<ResultsFile>, SessionError> {
         let header = self.header(&[suite]);
-        let recorder = Recorder::resume(interrupted, &header, Arc::clone(&self.secrets));
-        let file = self.add(recorder.map_err(SessionError::write)?);
+        let writer = ResultsWriter::resume(interrupted, &header, Arc::clone(&self.secrets));
+        let file = self.add(writer.map_err(SessionError::write)?);
         file.point_latest();
         Ok(file)
     }
 
     fn create(
         &mut self,
-        place: Place,
+        place: ResultsPaths,
         suites: &[&SuiteJob],
     ) -> Result<Arc<ResultsFile>, SessionError> {
         let header = self.header(suites);
         let secrets = Arc::clone(&self.secrets);
-        let recorder = Recorder::create(place, Existing::Replace, &header, secrets);
-        Ok(self.add(recorder.map_err(SessionError::write)?))
+        let writer = ResultsWriter::create(place, Existing::Replace, &header, secrets);
+        Ok(self.add(writer.map_err(SessionError::write)?))
     }
 
-    fn add(&mut self, recorder: Recorder) -> Arc<ResultsFile> {
-        let file = Arc::new(ResultsFile { recorder, contents: Mutex::default() });
+    fn add(&mut self, writer: ResultsWriter) -> Arc<ResultsFile> {
+        let file = Arc::new(ResultsFile { writer, contents: Mutex::default() });
         self.files.push(Arc::clone(&file));
         file
     }
@@ -174,20 +175,25 @@ impl Recorders {
     }
 
     /// Closes the files and writes their summaries. Every sink must have been dropped.
-    pub(super) fn finish(self, end: End, duration_ms: Option<u64>, exit_code: u8) -> FinishedFiles {
+    pub(super) fn finish(
+        self,
+        end: Completion,
+        duration_ms: Option<u64>,
+        exit_code: u8,
+    ) -> FinishedFiles {
         let mut finished = FinishedFiles::default();
         for file in self.files {
             let file = Arc::into_inner(file).expect("the run has ended and dropped its sinks");
             let contents = file.contents.into_inner();
             let contents = contents.unwrap_or_else(PoisonError::into_inner);
-            let place = file.recorder.place().clone();
+            let place = file.writer.place().clone();
             let summary = contents.summary.finish(RunFacts {
                 suite: contents.suites.join(", "),
                 timestamp: rfc3339(SystemTime::now()),
                 duration_ms,
                 exit_code,
             });
-            let closed = file.recorder.finish(end);
+            let closed = file.writer.finish(end);
             finished.errors.extend(closed.err().map(|error| error.to_string()));
             let path = place.results().is_file().then(|| place.summary());
             if let Some(path) = &path {
@@ -205,17 +211,17 @@ impl Recorders {
 impl ResultsFile {
     fn point_latest(&self) {
         // The link is a convenience; results are complete without it.
-        let _ = self.recorder.place().point_latest();
+        let _ = self.writer.place().point_latest();
     }
 }
 
 /// A file named by mistake must not be emptied.
-fn output_place(path: &Utf8Path) -> Result<Place, SessionError> {
+fn output_place(path: &Utf8Path) -> Result<ResultsPaths, SessionError> {
     // Reading a pipe would block.
     let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
     if is_file && Rows::open(path).is_err() {
         let reason = format!("`{path}` exists and is not a results file; nothing was written");
         return Err(SessionError::argument("--output", reason));
     }
-    Place::at(path).map_err(SessionError::write)
+    ResultsPaths::at(path).map_err(SessionError::write)
 }

@@ -24,7 +24,7 @@ const LONGEST_NAME: usize = 100;
 
 /// The files of one record; all of them are named after the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ResultsPaths {
     results: Utf8PathBuf,
 }
 
@@ -38,7 +38,7 @@ pub enum Latest {
     None,
 }
 
-impl Place {
+impl ResultsPaths {
     /// A new, empty results file under the root. No other process can get the same one: runs that start
     /// in the same second have numbers from 2 behind the time.
     pub fn claim(root: &Utf8Path, suite: &str, now: SystemTime) -> io::Result<Self> {
@@ -208,7 +208,7 @@ fn safe_name(suite: &str) -> String {
     }
 }
 
-/// Suite, time and number of a results file, as [`Place::claim`] names it.
+/// Suite, time and number of a results file, as [`ResultsPaths::claim`] names it.
 fn named(name: &str) -> Option<(String, String, u64)> {
     let stem = name.strip_suffix(ENDING)?;
     let is_stamp = |text: &str| {
@@ -270,17 +270,17 @@ mod tests {
 
     #[test]
     fn files_of_a_record_are_named_after_its_results() {
-        let place = Place::existing("r/csv-2026-01-02T03-04-05.jsonl".into());
+        let place = ResultsPaths::existing("r/csv-2026-01-02T03-04-05.jsonl".into());
         assert_eq!(place.summary(), "r/csv-2026-01-02T03-04-05.summary.json");
         assert_eq!(place.journal(), "r/csv-2026-01-02T03-04-05.jsonl.journal");
-        assert_eq!(Place::existing("out".into()).summary(), "out.summary.json");
+        assert_eq!(ResultsPaths::existing("out".into()).summary(), "out.summary.json");
     }
 
     #[test]
     fn the_newest_results_of_a_suite_are_found() {
         let root = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(root.path()).unwrap();
-        assert_eq!(Place::latest_of(root, "a"), None);
+        assert_eq!(ResultsPaths::latest_of(root, "a"), None);
         let folder = root.join(FOLDER);
         fs::create_dir_all(&folder).unwrap();
         for name in [
@@ -295,7 +295,7 @@ mod tests {
         ] {
             fs::write(folder.join(name), "").unwrap();
         }
-        let names: Vec<_> = Place::history_of(&folder, "a")
+        let names: Vec<_> = ResultsPaths::history_of(&folder, "a")
             .iter()
             .map(|path| path.file_name().unwrap().to_owned())
             .collect();
@@ -309,19 +309,19 @@ mod tests {
             ]
         );
         let named = |found: Option<Utf8PathBuf>| found.unwrap().file_name().unwrap().to_owned();
-        assert_eq!(named(Place::latest_of(root, "a")), "a-2026-01-02T03-04-05-10.jsonl");
-        assert_eq!(named(Place::interrupted(root, "a")), "a-2026-01-01T03-04-05.jsonl");
-        assert_eq!(Place::interrupted(root, "a-b"), None);
+        assert_eq!(named(ResultsPaths::latest_of(root, "a")), "a-2026-01-02T03-04-05-10.jsonl");
+        assert_eq!(named(ResultsPaths::interrupted(root, "a")), "a-2026-01-01T03-04-05.jsonl");
+        assert_eq!(ResultsPaths::interrupted(root, "a-b"), None);
     }
 
     #[test]
     fn the_history_is_that_of_the_suite_that_was_run_last() {
         let root = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(root.path()).unwrap();
-        let folder = Place::folder(root);
-        assert!(Place::history(&folder).is_err());
+        let folder = ResultsPaths::folder(root);
+        assert!(ResultsPaths::history(&folder).is_err());
         fs::create_dir_all(&folder).unwrap();
-        assert_eq!(Place::history(&folder).unwrap(), Vec::<Utf8PathBuf>::new());
+        assert_eq!(ResultsPaths::history(&folder).unwrap(), Vec::<Utf8PathBuf>::new());
         for name in [
             "a-2026-01-02T03-04-05.jsonl",
             "b-2026-01-03T03-04-05.jsonl",
@@ -332,7 +332,7 @@ mod tests {
         ] {
             fs::write(folder.join(name), "").unwrap();
         }
-        let names: Vec<String> = Place::history(&folder)
+        let names: Vec<String> = ResultsPaths::history(&folder)
             .unwrap()
             .iter()
             .map(|path| path.file_name().unwrap().to_owned())

@@ -10,16 +10,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Outcome, Transcript};
 use evalrig_core::secrets::Secrets;
-use evalrig_run::record::{
-    End, Existing, Interrupted, JournalHeader, Latest, Place, PlannedSuite, ReadError, RecordError,
-    Recorder, Row, RowError, Rows, RunFacts, SummaryBuilder, fingerprint, read_finished,
-    write_summary,
+use evalrig_run::results::{
+    Completion, Existing, Interrupted, JournalHeader, Latest, PlannedSuite, ReadError,
+    ResultsPaths, ResultsWriter, Row, RowError, Rows, RunFacts, SummaryBuilder, WriteError,
+    fingerprint, read_finished, write_summary,
 };
 
 /// Names the file that the child is to write.
 const CHILD: &str = "EVALRIG_TEST_RECORD_CHILD";
 
-const EXAMPLE: &str = include_str!("../src/record/example_row.json");
+const EXAMPLE: &str = include_str!("../src/results/example_row.json");
 
 struct Folder {
     _guard: tempfile::TempDir,
@@ -33,22 +33,22 @@ impl Folder {
         Self { _guard: guard, path }
     }
 
-    fn place(&self) -> Place {
-        Place::at(&self.path.join("out.jsonl")).unwrap()
+    fn place(&self) -> ResultsPaths {
+        ResultsPaths::at(&self.path.join("out.jsonl")).unwrap()
     }
 
-    fn recorder(&self) -> Recorder {
+    fn writer(&self) -> ResultsWriter {
         self.recorder_with(Secrets::default())
     }
 
-    fn recorder_with(&self, secrets: Secrets) -> Recorder {
+    fn recorder_with(&self, secrets: Secrets) -> ResultsWriter {
         let secrets = Arc::new(secrets);
-        Recorder::create(self.place(), Existing::Refuse, &header(), secrets).unwrap()
+        ResultsWriter::create(self.place(), Existing::Refuse, &header(), secrets).unwrap()
     }
 
-    fn resume(&self) -> Recorder {
+    fn resume(&self) -> ResultsWriter {
         let interrupted = Interrupted::read(self.place().results()).unwrap();
-        Recorder::resume(&interrupted, &header(), Arc::default()).unwrap()
+        ResultsWriter::resume(&interrupted, &header(), Arc::default()).unwrap()
     }
 }
 
@@ -95,15 +95,15 @@ fn line(row: &Row) -> String {
 #[test]
 fn a_confirmed_row_is_on_disk() {
     let folder = Folder::new();
-    let recorder = folder.recorder();
+    let writer = folder.writer();
     for test in ["a", "b", "c"] {
-        let (kept, receipt) = recorder.row(row(test));
+        let (kept, receipt) = writer.write_row(row(test));
         receipt.wait().unwrap();
         let text = fs::read_to_string(folder.place().results()).unwrap();
         assert_eq!(text.lines().last().unwrap(), line(&kept).trim_end());
     }
     assert!(folder.place().journal().exists());
-    let written = recorder.finish(End::Complete).unwrap();
+    let written = writer.finish(Completion::Complete).unwrap();
     assert_eq!(written.lines, 3);
     assert!(!folder.place().journal().exists());
 }
@@ -111,13 +111,13 @@ fn a_confirmed_row_is_on_disk() {
 #[test]
 fn receipts_can_be_awaited() {
     let folder = Folder::new();
-    let recorder = folder.recorder();
+    let writer = folder.writer();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        let (_, receipt) = recorder.row(row("a"));
+        let (_, receipt) = writer.write_row(row("a"));
         receipt.await.unwrap();
     });
-    recorder.finish(End::Interrupted).unwrap();
+    writer.finish(Completion::Interrupted).unwrap();
     assert!(folder.place().journal().exists());
 }
 
@@ -127,17 +127,17 @@ fn a_child_that_writes_until_it_is_killed() {
     let Ok(path) = std::env::var(CHILD) else {
         return;
     };
-    let place = Place::at(path.as_str().into()).unwrap();
-    let recorder = Recorder::create(place, Existing::Refuse, &header(), Arc::default()).unwrap();
+    let place = ResultsPaths::at(path.as_str().into()).unwrap();
+    let writer = ResultsWriter::create(place, Existing::Refuse, &header(), Arc::default()).unwrap();
     std::thread::scope(|scope| {
         for worker in 0..4 {
-            let recorder = &recorder;
+            let writer = &writer;
             scope.spawn(move || {
                 for number in 0_u64.. {
                     let test = format!("{worker}-{number}");
                     let mut row = row(&test);
                     row.candidate_answer = Some("x".repeat(number as usize % 7 * 1000));
-                    recorder.row(row).1.wait().unwrap();
+                    writer.write_row(row).1.wait().unwrap();
                     // One write, so that lines of several threads do not mix.
                     let line = format!("confirmed {test}\n");
                     std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -176,9 +176,9 @@ fn a_kill_loses_no_confirmed_row() {
         // The lock went with the process.
         let interrupted = Interrupted::read(&path).unwrap();
         assert_eq!(interrupted.header, Some(header()));
-        let recorder = Recorder::resume(&interrupted, &header(), Arc::default()).unwrap();
-        recorder.row(row("after")).1.wait().unwrap();
-        recorder.finish(End::Complete).unwrap();
+        let writer = ResultsWriter::resume(&interrupted, &header(), Arc::default()).unwrap();
+        writer.write_row(row("after")).1.wait().unwrap();
+        writer.finish(Completion::Complete).unwrap();
         assert_eq!(ids(&path).len(), kept.len() + 1);
     }
 }
@@ -186,13 +186,13 @@ fn a_kill_loses_no_confirmed_row() {
 #[test]
 fn a_burst_of_rows_is_kept_whole() {
     let folder = Folder::new();
-    let recorder = folder.recorder();
+    let writer = folder.writer();
     let rows: Vec<Row> = (0..1000).map(|number| row(&format!("t{number}"))).collect();
-    let receipts: Vec<_> = rows.into_iter().map(|row| recorder.row(row).1).collect();
+    let receipts: Vec<_> = rows.into_iter().map(|row| writer.write_row(row).1).collect();
     for receipt in receipts {
         receipt.wait().unwrap();
     }
-    let written = recorder.finish(End::Complete).unwrap();
+    let written = writer.finish(Completion::Complete).unwrap();
     assert_eq!(written.lines, 1000);
     // How many depends on the disk: on one that is fast, nothing waits.
     assert!(written.syncs <= written.lines, "{written:?}");
@@ -220,9 +220,9 @@ fn wherever_the_last_row_is_torn_the_others_are_kept() {
     for cut in [0, 1, 2, last.len() / 2, last.len() - 2, last.len() - 1] {
         let _ = fs::remove_file(folder.place().journal());
         fs::write(&path, format!("{whole}{}", &last[..cut])).unwrap();
-        let recorder = folder.resume();
-        recorder.row(row("c")).1.wait().unwrap();
-        recorder.finish(End::Complete).unwrap();
+        let writer = folder.resume();
+        writer.write_row(row("c")).1.wait().unwrap();
+        writer.finish(Completion::Complete).unwrap();
         let expected: &[&str] = if cut + 1 == last.len() { &["a", "b", "c"] } else { &["a", "c"] };
         assert_eq!(ids(&path), expected, "{cut}");
         assert!(fs::read_to_string(&path).unwrap().ends_with("}\n"));
@@ -232,13 +232,13 @@ fn wherever_the_last_row_is_torn_the_others_are_kept() {
 #[test]
 fn a_torn_journal_keeps_its_whole_answers() {
     let folder = Folder::new();
-    let recorder = folder.recorder();
+    let writer = folder.writer();
     for test in ["a", "b"] {
         let transcript = Transcript::of_text(format!("answer {test}\n\"ä\""));
         let key = row(test).key();
-        recorder.answered(&key, "h", 2, &transcript).wait().unwrap();
+        writer.write_answer(&key, "h", 2, &transcript).wait().unwrap();
     }
-    recorder.finish(End::Interrupted).unwrap();
+    writer.finish(Completion::Interrupted).unwrap();
     let journal = folder.place().journal();
     let text = fs::read(&journal).unwrap();
     let lines = text.split_inclusive(|byte| *byte == b'\n');
@@ -267,14 +267,14 @@ fn a_torn_journal_keeps_its_whole_answers() {
 #[test]
 fn an_answer_is_taken_from_the_journal_until_its_case_is_finished() {
     let folder = Folder::new();
-    let recorder = folder.recorder();
+    let writer = folder.writer();
     let transcript = Transcript::of_text("paid");
     for test in ["a", "b"] {
-        let answered = recorder.answered(&row(test).key(), "h", 1, &transcript);
+        let answered = writer.write_answer(&row(test).key(), "h", 1, &transcript);
         answered.wait().unwrap();
     }
-    recorder.row(row("a")).1.wait().unwrap();
-    recorder.finish(End::Interrupted).unwrap();
+    writer.write_row(row("a")).1.wait().unwrap();
+    writer.finish(Completion::Interrupted).unwrap();
     let mut interrupted = Interrupted::read(folder.place().results()).unwrap();
     assert_eq!(interrupted.header, Some(header()));
     let (a, b) = (row("a"), row("b"));
@@ -285,17 +285,17 @@ fn an_answer_is_taken_from_the_journal_until_its_case_is_finished() {
     let taken = interrupted.take_answered(&b.key(), "h").unwrap();
     assert_eq!(taken.transcript, transcript);
     // A journal that was kept is gone on with, not begun again.
-    let recorder = folder.resume();
-    recorder.row(row("b")).1.wait().unwrap();
+    let writer = folder.resume();
+    writer.write_row(row("b")).1.wait().unwrap();
     let journal = fs::read_to_string(folder.place().journal()).unwrap();
     assert_eq!(journal.matches("\"kind\":\"plan\"").count(), 1);
-    recorder.finish(End::Complete).unwrap();
+    writer.finish(Completion::Complete).unwrap();
 }
 
 #[test]
 fn the_last_row_of_a_case_counts() {
     let folder = Folder::new();
-    let recorder = folder.recorder();
+    let writer = folder.writer();
     // Never started: a limit was reached before its turn came.
     let unstarted = Row { attempts: 0, ..with_outcome("b", Outcome::Errored, Some("limit")) };
     let rows = [
@@ -308,9 +308,9 @@ fn the_last_row_of_a_case_counts() {
         with_outcome("a", Outcome::Passed, None),
     ];
     for row in &rows {
-        recorder.row(row.clone()).1.wait().unwrap();
+        writer.write_row(row.clone()).1.wait().unwrap();
     }
-    recorder.finish(End::Interrupted).unwrap();
+    writer.finish(Completion::Interrupted).unwrap();
     let results = folder.place().results().to_owned();
     assert_eq!(read_finished(&results).unwrap().len(), 6);
     assert_eq!(ids(&results), ["b", "c", "d", "e", "f", "a"]);
@@ -350,7 +350,7 @@ fn a_foreign_line_in_the_middle_is_refused_with_its_number() {
 #[test]
 fn a_foreign_line_in_the_journal_is_refused_too() {
     let folder = Folder::new();
-    drop(folder.recorder());
+    drop(folder.writer());
     append(&folder.place().journal(), b"{\"evalId\": \"a\"}\n");
     let error = Interrupted::read(folder.place().results()).unwrap_err();
     let text = error.to_string();
@@ -359,7 +359,7 @@ fn a_foreign_line_in_the_journal_is_refused_too() {
     fs::remove_file(folder.place().journal()).unwrap();
     let interrupted = Interrupted::read(folder.place().results()).unwrap();
     assert_eq!(interrupted.header, None);
-    folder.resume().finish(End::Complete).unwrap();
+    folder.resume().finish(Completion::Complete).unwrap();
 }
 
 #[test]
@@ -369,26 +369,28 @@ fn a_file_that_changed_since_it_was_read_is_not_written_to() {
     fs::write(&path, line(&row("a"))).unwrap();
     let interrupted = Interrupted::read(&path).unwrap();
     append(&path, line(&row("b")).as_bytes());
-    let error = Recorder::resume(&interrupted, &header(), Arc::default()).unwrap_err();
-    assert!(matches!(error, RecordError::Changed { .. }), "{error}");
+    let error = ResultsWriter::resume(&interrupted, &header(), Arc::default()).unwrap_err();
+    assert!(matches!(error, WriteError::Changed { .. }), "{error}");
     assert_eq!(ids(&path), ["a", "b"]);
 }
 
 #[test]
 fn two_runs_do_not_write_to_one_file() {
     let folder = Folder::new();
-    let first = folder.recorder();
-    let again = || Recorder::create(folder.place(), Existing::Replace, &header(), Arc::default());
+    let first = folder.writer();
+    let again =
+        || ResultsWriter::create(folder.place(), Existing::Replace, &header(), Arc::default());
     let error = again().unwrap_err();
-    assert!(matches!(error, RecordError::Busy { .. }), "{error}");
-    first.row(row("a")).1.wait().unwrap();
-    first.finish(End::Complete).unwrap();
-    let refused = Recorder::create(folder.place(), Existing::Refuse, &header(), Arc::default());
+    assert!(matches!(error, WriteError::Busy { .. }), "{error}");
+    first.write_row(row("a")).1.wait().unwrap();
+    first.finish(Completion::Complete).unwrap();
+    let refused =
+        ResultsWriter::create(folder.place(), Existing::Refuse, &header(), Arc::default());
     let error = refused.unwrap_err();
-    assert!(matches!(error, RecordError::Exists { .. }), "{error}");
+    assert!(matches!(error, WriteError::Exists { .. }), "{error}");
     assert_eq!(ids(folder.place().results()), ["a"]);
     let second = again().unwrap();
-    second.row(row("b")).1.wait().unwrap();
+    second.write_row(row("b")).1.wait().unwrap();
     drop(second);
     assert_eq!(ids(folder.place().results()), ["b"]);
 }
@@ -396,29 +398,30 @@ fn two_runs_do_not_write_to_one_file() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_to_every_waiter() {
-    let place = Place::at("/dev/full".into()).unwrap();
-    let recorder = Recorder::create(place, Existing::Refuse, &header(), Arc::default()).unwrap();
-    let receipts: Vec<_> = (0..10).map(|_| recorder.row(row("a")).1).collect();
+    let place = ResultsPaths::at("/dev/full".into()).unwrap();
+    let writer = ResultsWriter::create(place, Existing::Refuse, &header(), Arc::default()).unwrap();
+    let receipts: Vec<_> = (0..10).map(|_| writer.write_row(row("a")).1).collect();
     for receipt in receipts {
         let error = receipt.wait().unwrap_err();
-        let RecordError::Io { source, .. } = &error else {
+        let WriteError::Io { source, .. } = &error else {
             panic!("{error}");
         };
         assert_eq!(source.kind(), std::io::ErrorKind::StorageFull);
     }
     // A device has no journal, so there is nothing to wait for.
     let transcript = Transcript::of_text("x");
-    let answered = recorder.answered(&row("a").key(), "h", 1, &transcript);
+    let answered = writer.write_answer(&row("a").key(), "h", 1, &transcript);
     answered.wait().unwrap();
-    recorder.finish(End::Complete).unwrap();
+    writer.finish(Completion::Complete).unwrap();
     assert!(!Utf8Path::new("/dev/full.journal").exists());
 }
 
 #[test]
 fn a_place_that_cannot_be_written_is_an_error_at_once() {
     let folder = Folder::new();
-    let place = Place::existing(&folder.path.join("missing/out.jsonl"));
-    let error = Recorder::create(place, Existing::Refuse, &header(), Arc::default()).unwrap_err();
+    let place = ResultsPaths::existing(&folder.path.join("missing/out.jsonl"));
+    let error =
+        ResultsWriter::create(place, Existing::Refuse, &header(), Arc::default()).unwrap_err();
     assert!(error.to_string().contains("cannot be written"), "{error}");
 }
 
@@ -428,18 +431,18 @@ fn no_secret_reaches_the_disk() {
     let mut secrets = Secrets::default();
     secrets.add(secret);
     let folder = Folder::new();
-    let recorder = folder.recorder_with(secrets);
+    let writer = folder.recorder_with(secrets);
     let mut spoiled = row("a");
     spoiled.candidate_answer = Some(format!("it is {secret}"));
     spoiled.misses = vec![secret.to_owned()];
     spoiled.evaluator_results[0].details = Some(serde_json::json!({ secret: [secret] }));
     let transcript = Transcript::of_text(serde_json::json!({ "k": secret }).to_string());
-    let answered = recorder.answered(&spoiled.key(), "h", 1, &transcript);
+    let answered = writer.write_answer(&spoiled.key(), "h", 1, &transcript);
     answered.wait().unwrap();
-    let (kept, receipt) = recorder.row(spoiled);
+    let (kept, receipt) = writer.write_row(spoiled);
     receipt.wait().unwrap();
     assert_eq!(kept.candidate_answer.as_deref(), Some("it is ***"));
-    recorder.finish(End::Interrupted).unwrap();
+    writer.finish(Completion::Interrupted).unwrap();
     for path in [folder.place().results().to_owned(), folder.place().journal()] {
         let text = fs::read_to_string(path).unwrap();
         assert!(!text.contains("wörd") && !text.contains("rd\\"), "{text}");
@@ -453,19 +456,20 @@ fn recorders_on_different_files_do_not_disturb_each_other() {
     std::thread::scope(|scope| {
         for folder in &folders {
             scope.spawn(|| {
-                let recorder = folder.recorder();
+                let writer = folder.writer();
                 std::thread::scope(|inner| {
                     for worker in 0..4 {
-                        let recorder = &recorder;
+                        let writer = &writer;
                         inner.spawn(move || {
                             for number in 0..25 {
-                                let (_, receipt) = recorder.row(row(&format!("{worker}-{number}")));
+                                let (_, receipt) =
+                                    writer.write_row(row(&format!("{worker}-{number}")));
                                 receipt.wait().unwrap();
                             }
                         });
                     }
                 });
-                recorder.finish(End::Complete).unwrap();
+                writer.finish(Completion::Complete).unwrap();
             });
         }
     });
@@ -481,7 +485,7 @@ fn recorders_on_different_files_do_not_disturb_each_other() {
 fn results_are_named_after_suite_and_time_and_never_shared() {
     let folder = Folder::new();
     let now = UNIX_EPOCH + Duration::from_secs(1_767_323_045);
-    let claim = |suite| Place::claim(&folder.path, suite, now).unwrap();
+    let claim = |suite| ResultsPaths::claim(&folder.path, suite, now).unwrap();
     let names: Vec<String> = [claim("csv"), claim("csv"), claim("csv"), claim("pdf")]
         .iter()
         .map(|place| place.results().file_name().unwrap().to_owned())
@@ -505,12 +509,13 @@ fn latest_is_a_link_to_the_newest_results() {
     let folder = Folder::new();
     let latest = folder.path.join(".evalrig/results/latest.jsonl");
     for suite in ["csv", "pdf"] {
-        let place = Place::claim(&folder.path, suite, SystemTime::now()).unwrap();
+        let place = ResultsPaths::claim(&folder.path, suite, SystemTime::now()).unwrap();
         assert_eq!(place.point_latest().unwrap(), Latest::Link);
-        let recorder =
-            Recorder::create(place.clone(), Existing::Refuse, &header(), Arc::default()).unwrap();
-        recorder.row(row(suite)).1.wait().unwrap();
-        recorder.finish(End::Interrupted).unwrap();
+        let writer =
+            ResultsWriter::create(place.clone(), Existing::Refuse, &header(), Arc::default())
+                .unwrap();
+        writer.write_row(row(suite)).1.wait().unwrap();
+        writer.finish(Completion::Interrupted).unwrap();
         let target = fs::read_link(&latest).unwrap();
         assert_eq!(target.to_str(), place.results().file_name());
         assert_eq!(ids(&latest), [suite]);
@@ -523,10 +528,10 @@ fn latest_is_a_link_to_the_newest_results() {
     let chosen = folder.place();
     assert_eq!(chosen.point_latest().unwrap(), Latest::None);
     // A copy, as made where links are not available, is not taken for results of its own.
-    let newest = Place::existing(&latest);
+    let newest = ResultsPaths::existing(&latest);
     fs::remove_file(&latest).unwrap();
     fs::copy(newest.results(), &latest).unwrap();
-    let itself = Place::existing(&latest);
+    let itself = ResultsPaths::existing(&latest);
     assert_eq!(itself.point_latest().unwrap(), Latest::None);
 }
 

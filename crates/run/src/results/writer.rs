@@ -19,11 +19,11 @@ use evalrig_core::model::Transcript;
 use evalrig_core::secrets::Secrets;
 use tokio::sync::oneshot;
 
-use super::error::RecordError;
+use super::append_file::{AppendFile, FileKind, Medium, Syncer};
+use super::error::WriteError;
 use super::journal::{self, JournalHeader};
-use super::lines::{AppendFile, FileKind, Medium, Syncer};
-use super::place::Place;
 use super::redact;
+use super::results_paths::ResultsPaths;
 use super::resume::{Interrupted, ScannedFile};
 use super::row::{CaseKey, Row};
 use crate::disk::sync_parent;
@@ -43,7 +43,7 @@ pub enum Existing {
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum Completion {
     /// Every case has a row: nothing is left to resume.
     Complete,
     /// The journal stays.
@@ -64,29 +64,29 @@ struct Counts {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Book {
+enum FileRole {
     Results,
     Journal,
 }
 
 /// Something that has been written and waits for its sync.
 struct Unsynced {
-    book: Book,
-    receipt: oneshot::Sender<Result<(), RecordError>>,
+    role: FileRole,
+    receipt: oneshot::Sender<Result<(), WriteError>>,
 }
 
 /// Resolves when an entry is on disk or could not be written. May be dropped.
 #[derive(Debug)]
 #[must_use = "an entry is safe only when its receipt says so"]
-pub struct Receipt(oneshot::Receiver<Result<(), RecordError>>);
+pub struct Receipt(oneshot::Receiver<Result<(), WriteError>>);
 
 impl Receipt {
     /// For callers outside of async code; panics inside of it.
-    pub fn wait(self) -> Result<(), RecordError> {
-        self.0.blocking_recv().unwrap_or(Err(RecordError::Stopped))
+    pub fn wait(self) -> Result<(), WriteError> {
+        self.0.blocking_recv().unwrap_or(Err(WriteError::Stopped))
     }
 
-    fn settled(result: Result<(), RecordError>) -> Self {
+    fn settled(result: Result<(), WriteError>) -> Self {
         let (sender, receiver) = oneshot::channel();
         // The receiver is right here.
         let _ = sender.send(result);
@@ -95,18 +95,18 @@ impl Receipt {
 }
 
 impl Future for Receipt {
-    type Output = Result<(), RecordError>;
+    type Output = Result<(), WriteError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let waiting = Pin::new(&mut self.0).poll(context);
-        waiting.map(|result| result.unwrap_or(Err(RecordError::Stopped)))
+        waiting.map(|result| result.unwrap_or(Err(WriteError::Stopped)))
     }
 }
 
 /// Takes what is to be kept, from any thread.
 #[derive(Debug)]
-pub struct Recorder {
-    place: Place,
+pub struct ResultsWriter {
+    place: ResultsPaths,
     secrets: Arc<Secrets>,
     results: Mutex<AppendFile<Box<dyn Medium>>>,
     /// Results that are not a regular file have none.
@@ -117,18 +117,18 @@ pub struct Recorder {
     counts: Arc<Counts>,
 }
 
-impl Recorder {
+impl ResultsWriter {
     /// Begins a record. Results that are not a regular file, such as a pipe, have no journal.
     pub fn create(
-        place: Place,
+        place: ResultsPaths,
         existing: Existing,
         header: &JournalHeader,
         secrets: Arc<Secrets>,
-    ) -> Result<Self, RecordError> {
+    ) -> Result<Self, WriteError> {
         let mut results = AppendFile::open(place.results())?;
         if results.length() > 0 && existing == Existing::Refuse {
             let path = place.results().to_owned();
-            return Err(RecordError::Exists { path });
+            return Err(WriteError::Exists { path });
         }
         // Both files are ours before either is emptied.
         let mut journal = match results.kind() {
@@ -141,7 +141,7 @@ impl Recorder {
         if let Some(journal) = &mut journal {
             journal.cut(0)?;
             journal.append(&header.line(&secrets))?;
-            keep_name(&place)?;
+            sync_names(&place)?;
         }
         Self::start(place, results, journal, secrets)
     }
@@ -151,7 +151,7 @@ impl Recorder {
         interrupted: &Interrupted,
         header: &JournalHeader,
         secrets: Arc<Secrets>,
-    ) -> Result<Self, RecordError> {
+    ) -> Result<Self, WriteError> {
         let place = interrupted.place.clone();
         let mut results = AppendFile::open(place.results())?;
         restore(&mut results, &interrupted.results)?;
@@ -160,16 +160,16 @@ impl Recorder {
         if journal.length() == 0 {
             journal.append(&header.line(&secrets))?;
         }
-        keep_name(&place)?;
+        sync_names(&place)?;
         Self::start(place, results, Some(journal), secrets)
     }
 
     fn start<M: Medium + 'static>(
-        place: Place,
+        place: ResultsPaths,
         results: AppendFile<M>,
         journal: Option<AppendFile<M>>,
         secrets: Arc<Secrets>,
-    ) -> Result<Self, RecordError> {
+    ) -> Result<Self, WriteError> {
         let (written, unsynced) = channel();
         let counts = Arc::new(Counts::default());
         let syncer = |lines: &AppendFile<M>| Ok((lines.path().to_owned(), lines.syncer()?));
@@ -181,7 +181,7 @@ impl Recorder {
         let thread = std::thread::Builder::new().name("record".to_owned());
         let thread = thread
             .spawn(move || keeper.run(&unsynced))
-            .map_err(|source| RecordError::io(place.results(), source))?;
+            .map_err(|source| WriteError::io(place.results(), source))?;
         Ok(Self {
             place,
             secrets,
@@ -193,23 +193,23 @@ impl Recorder {
         })
     }
 
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &ResultsPaths {
         &self.place
     }
 
     /// Keeps a finished case. The row comes back as it is kept, without secrets: what is shown of
     /// it is shown from there.
-    pub fn row(&self, mut row: Row) -> (Arc<Row>, Receipt) {
+    pub fn write_row(&self, mut row: Row) -> (Arc<Row>, Receipt) {
         redact::sanitize_row(&mut row, &self.secrets);
         let mut line = Vec::with_capacity(2048);
         let receipt = match serde_json::to_writer(&mut line, &row) {
             Ok(()) => {
                 line.push(b'\n');
-                self.put(Book::Results, &line)
+                self.append(FileRole::Results, &line)
             }
             Err(error) => {
                 let source = io::Error::other(error);
-                Receipt::settled(Err(RecordError::io(self.place.results(), source)))
+                Receipt::settled(Err(WriteError::io(self.place.results(), source)))
             }
         };
         (Arc::new(row), receipt)
@@ -217,7 +217,7 @@ impl Recorder {
 
     /// Keeps an answer that is yet to be graded by scripts or judges, so that it need not be paid
     /// for again.
-    pub fn answered(
+    pub fn write_answer(
         &self,
         key: &CaseKey,
         test_hash: &str,
@@ -228,7 +228,7 @@ impl Recorder {
             return Receipt::settled(Ok(()));
         }
         let line = journal::answered_line(key, test_hash, attempts, transcript, &self.secrets);
-        self.put(Book::Journal, &line)
+        self.append(FileRole::Journal, &line)
     }
 
     pub fn written(&self) -> Written {
@@ -240,24 +240,24 @@ impl Recorder {
 
     /// Waits until everything is written. Nothing is left to resume after a complete run, so its
     /// journal goes.
-    pub fn finish(mut self, end: End) -> Result<Written, RecordError> {
+    pub fn finish(mut self, end: Completion) -> Result<Written, WriteError> {
         self.close()?;
-        if self.journal.is_some() && end == End::Complete {
+        if self.journal.is_some() && end == Completion::Complete {
             let path = self.place.journal();
             let removed = std::fs::remove_file(&path).and_then(|()| sync_parent(&path));
-            removed.map_err(|source| RecordError::io(&path, source))?;
+            removed.map_err(|source| WriteError::io(&path, source))?;
         }
         Ok(self.written())
     }
 
     /// Writes a line now; it is safe when the receipt says so.
-    fn put(&self, book: Book, line: &[u8]) -> Receipt {
-        let lines = match book {
-            Book::Results => Some(&self.results),
-            Book::Journal => self.journal.as_ref(),
+    fn append(&self, role: FileRole, line: &[u8]) -> Receipt {
+        let lines = match role {
+            FileRole::Results => Some(&self.results),
+            FileRole::Journal => self.journal.as_ref(),
         };
         let (Some(lines), Some(written)) = (lines, &self.written) else {
-            return Receipt::settled(Err(RecordError::Stopped));
+            return Receipt::settled(Err(WriteError::Stopped));
         };
         // A panic elsewhere leaves whole lines: what is not whole is taken back before writing.
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -266,20 +266,20 @@ impl Recorder {
         }
         let (receipt, promise) = oneshot::channel();
         // If the sync thread is gone, the receipt resolves to an error.
-        let _ = written.send(Unsynced { book, receipt });
+        let _ = written.send(Unsynced { role, receipt });
         Receipt(promise)
     }
 
-    fn close(&mut self) -> Result<(), RecordError> {
+    fn close(&mut self) -> Result<(), WriteError> {
         self.written = None;
         match self.thread.take().map(JoinHandle::join) {
-            Some(Err(_)) => Err(RecordError::Stopped),
+            Some(Err(_)) => Err(WriteError::Stopped),
             Some(Ok(())) | None => Ok(()),
         }
     }
 }
 
-impl Drop for Recorder {
+impl Drop for ResultsWriter {
     fn drop(&mut self) {
         // Entries that are on their way are still written.
         let _ = self.close();
@@ -287,15 +287,15 @@ impl Drop for Recorder {
 }
 
 /// The names of new files must survive as well.
-fn keep_name(place: &Place) -> Result<(), RecordError> {
+fn sync_names(place: &ResultsPaths) -> Result<(), WriteError> {
     let results = place.results();
-    sync_parent(results).map_err(|source| RecordError::io(results, source))
+    sync_parent(results).map_err(|source| WriteError::io(results, source))
 }
 
-fn restore<M: Medium>(lines: &mut AppendFile<M>, kept: &ScannedFile) -> Result<(), RecordError> {
+fn restore<M: Medium>(lines: &mut AppendFile<M>, kept: &ScannedFile) -> Result<(), WriteError> {
     if lines.length() != kept.seen {
         let path = lines.path().to_owned();
-        return Err(RecordError::Changed { path });
+        return Err(WriteError::Changed { path });
     }
     if kept.whole < kept.seen {
         lines.cut(kept.whole)?;
@@ -315,23 +315,23 @@ impl SyncThread {
         while let Ok(first) = written.recv() {
             let all = [first].into_iter().chain(written.try_iter());
             let (results, journal): (Vec<Unsynced>, Vec<Unsynced>) =
-                all.partition(|one| one.book == Book::Results);
-            self.settle(Book::Results, results);
-            self.settle(Book::Journal, journal);
+                all.partition(|one| one.role == FileRole::Results);
+            self.settle(FileRole::Results, results);
+            self.settle(FileRole::Journal, journal);
             std::thread::sleep(PAUSE);
         }
     }
 
-    fn settle(&mut self, book: Book, batch: Vec<Unsynced>) {
-        let file = match book {
-            Book::Results => Some(&mut self.results),
-            Book::Journal => self.journal.as_mut(),
+    fn settle(&mut self, role: FileRole, batch: Vec<Unsynced>) {
+        let file = match role {
+            FileRole::Results => Some(&mut self.results),
+            FileRole::Journal => self.journal.as_mut(),
         };
         let Some((path, sync)) = file.filter(|_| !batch.is_empty()) else {
             return;
         };
         self.counts.syncs.fetch_add(1, Ordering::Relaxed);
-        let synced = sync().map_err(|source| RecordError::io(path, source));
+        let synced = sync().map_err(|source| WriteError::io(path, source));
         if synced.is_ok() {
             let count = batch.len() as u64;
             self.counts.lines.fetch_add(count, Ordering::Relaxed);
@@ -345,22 +345,22 @@ impl SyncThread {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::testing::Fake;
+    use super::super::append_file::testing::Fake;
     use super::super::testing::row;
     use super::*;
 
-    fn recorder(fake: &Fake) -> Recorder {
-        let place = Place::existing("x.jsonl".into());
+    fn writer(fake: &Fake) -> ResultsWriter {
+        let place = ResultsPaths::existing("x.jsonl".into());
         let results = AppendFile::new(place.results(), fake.clone(), 0);
-        Recorder::start(place, results, None, Arc::default()).unwrap()
+        ResultsWriter::start(place, results, None, Arc::default()).unwrap()
     }
 
     #[test]
     fn a_receipt_comes_after_the_sync() {
         let fake = Fake::default();
-        let recorder = recorder(&fake);
+        let writer = writer(&fake);
         for number in 0..20 {
-            let (row, receipt) = recorder.row(row(&format!("t{number}"), 1));
+            let (row, receipt) = writer.write_row(row(&format!("t{number}"), 1));
             receipt.wait().unwrap();
             let state = fake.0.lock().unwrap();
             let safe = std::str::from_utf8(&state.bytes[..state.safe]).unwrap();
@@ -383,8 +383,8 @@ mod tests {
         for number in 0..1000 {
             lines.write(format!("{{\"n\":{number}}}\n").as_bytes()).unwrap();
             let (receipt, promise) = oneshot::channel();
-            let book = Book::Results;
-            written.send(Unsynced { book, receipt }).unwrap();
+            let role = FileRole::Results;
+            written.send(Unsynced { role, receipt }).unwrap();
             receipts.push(Receipt(promise));
         }
         drop(written);
@@ -394,24 +394,24 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_written_before_anybody_waits_for_it() {
+    fn a_row_is_written_before_its_receipt_is_awaited() {
         let fake = Fake::default();
         fake.0.lock().unwrap().cannot_sync = true;
-        let recorder = recorder(&fake);
-        let (_, receipt) = recorder.row(row("a", 1));
+        let writer = writer(&fake);
+        let (_, receipt) = writer.write_row(row("a", 1));
         assert!(fake.0.lock().unwrap().bytes.ends_with(b"}\n"));
-        assert!(matches!(receipt.wait(), Err(RecordError::Io { .. })));
+        assert!(matches!(receipt.wait(), Err(WriteError::Io { .. })));
     }
 
     #[test]
     fn one_row_too_large_does_not_take_the_others_with_it() {
         let fake = Fake::default();
-        let recorder = recorder(&fake);
-        let (_, first) = recorder.row(row("a", 1));
+        let writer = writer(&fake);
+        let (_, first) = writer.write_row(row("a", 1));
         fake.0.lock().unwrap().room = Some(20);
-        let (_, second) = recorder.row(row("b", 1));
+        let (_, second) = writer.write_row(row("b", 1));
         fake.0.lock().unwrap().room = None;
-        let (_, third) = recorder.row(row("c", 1));
+        let (_, third) = writer.write_row(row("c", 1));
         assert!(first.wait().is_ok() && second.wait().is_err() && third.wait().is_ok());
         let bytes = &fake.0.lock().unwrap().bytes;
         assert_eq!(bytes.iter().filter(|byte| **byte == b'\n').count(), 2);
@@ -420,11 +420,11 @@ mod tests {
     #[test]
     fn a_dropped_receipt_does_not_block_others() {
         let fake = Fake::default();
-        let recorder = recorder(&fake);
+        let writer = writer(&fake);
         for _ in 0..10 {
-            drop(recorder.row(row("a", 1)));
+            drop(writer.write_row(row("a", 1)));
         }
-        drop(recorder);
+        drop(writer);
         let bytes = &fake.0.lock().unwrap().bytes;
         assert_eq!(bytes.iter().filter(|byte| **byte == b'\n').count(), 10);
     }

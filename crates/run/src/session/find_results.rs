@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::repository_root;
 
 use crate::disk::Disk;
-use crate::record::Place;
+use crate::results::ResultsPaths;
 
 use super::error::SessionError;
 use super::spec::LoadOptions;
@@ -21,7 +21,7 @@ pub fn find_results(options: &LoadOptions, argument: &str) -> Result<Utf8PathBuf
     match steps_back(argument) {
         Some(steps) if !path.exists() => {
             let root = repository_root(&Disk, &options.working_directory);
-            pick(options, &Place::folder(&root), steps)
+            pick(options, &ResultsPaths::folder(&root), steps)
         }
         _ => Ok(camino::absolute_utf8(&path).unwrap_or(path)),
     }
@@ -29,7 +29,7 @@ pub fn find_results(options: &LoadOptions, argument: &str) -> Result<Utf8PathBuf
 
 /// The results folder inside a directory, or the directory itself.
 pub(super) fn results_folder(directory: Utf8PathBuf) -> Utf8PathBuf {
-    let inner = Place::folder(&directory);
+    let inner = ResultsPaths::folder(&directory);
     if inner.is_dir() { inner } else { directory }
 }
 
@@ -49,7 +49,7 @@ fn pick(
     folder: &Utf8Path,
     steps: usize,
 ) -> Result<Utf8PathBuf, SessionError> {
-    let history = Place::history(folder).unwrap_or_default();
+    let history = ResultsPaths::history(folder).unwrap_or_default();
     let count = history.len();
     let found = history.into_iter().nth(steps);
     found.ok_or_else(|| SessionError::StoredRun(too_few(options, folder, count)))

@@ -27,7 +27,7 @@ impl Stopped {
 
 /// Everything but the rows. A stored run that is shown again knows less, so all of it is optional.
 #[derive(Debug, Clone, Default)]
-pub struct RunEnd {
+pub struct ReportedRun {
     /// In the order of the plan. Suites without a row are named too.
     pub suites: Vec<String>,
     /// Where the rows are kept, as it is to be shown.
