@@ -14,11 +14,11 @@ use crate::exit::{self, Exit};
 use running::{COMPARE_HELP, RUN_HELP};
 
 pub use log::{
-    Diff, Evaluate, Expect, Log, LogCommand, Messages, Named, Prune, Record, RunLogRecorder,
-    Verify, WordName,
+    Diff, Evaluate, Expect, Log, LogCommand, Messages, Prune, Record, RecordName, RunLogOptions,
+    VerdictWord, Verify,
 };
 pub use running::{
-    Against, Compare, ComparisonFormat, Grade, Grading, MeasureName, ReportRun, Reports, Run,
+    Against, Compare, ComparisonFormat, Grade, Grading, MeasureOption, ReportRun, Reports, Run,
 };
 pub use transpile::Transpile;
 use word::word_parser;

@@ -27,7 +27,7 @@ pub enum LogCommand {
     List,
     /// Show a record: the newest run of every turn, then older runs.
     #[command(after_help = "Example: evalrig log show say_hello_to_alice")]
-    Show(Named),
+    Show(RecordName),
     /// Compare two runs of a record; exit with 1 if a turn no longer passes.
     #[command(after_help = "Example: evalrig log diff say_hello_to_alice --runs 1,2")]
     Diff(Diff),
@@ -65,7 +65,7 @@ impl LogCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct Named {
+pub struct RecordName {
     /// Name of the record.
     pub name: String,
 }
@@ -104,7 +104,7 @@ pub struct Evaluate {
     /// Name of the record.
     pub name: String,
     /// The verdict.
-    pub word: WordName,
+    pub word: VerdictWord,
     /// The reason.
     pub note: Option<String>,
     /// The turn, counted from 1 [default: the last].
@@ -113,7 +113,7 @@ pub struct Evaluate {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum WordName {
+pub enum VerdictWord {
     Pass,
     Fail,
 }
@@ -166,7 +166,7 @@ pub struct Verify {
 
 /// Options of `run` for the store.
 #[derive(Debug, Clone, Args)]
-pub struct RunLogRecorder {
+pub struct RunLogOptions {
     /// The store for records [default: `.co/evals` in the repository root].
     #[arg(long, value_name = "DIR", help_heading = RESULTS)]
     pub store: Option<String>,

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{LOADING, Loading, RunLogRecorder};
+use super::{LOADING, Loading, RunLogOptions};
 
 const SELECTION: &str = "Selection";
 const LIMITS: &str = "Limits";
@@ -43,7 +43,7 @@ pub struct Run {
     #[command(flatten)]
     pub keeping: Keeping,
     #[command(flatten)]
-    pub recording: RunLogRecorder,
+    pub recording: RunLogOptions,
     /// Run a random sample of N tests; see --seed.
     #[arg(long, value_name = "N", help_heading = SELECTION)]
     pub sample: Option<usize>,
@@ -117,7 +117,7 @@ pub struct Against {
     pub margin: f64,
     /// Compare pass rates or mean scores.
     #[arg(long, value_name = "MEASURE", default_value = "pass", requires = "baseline", help_heading = COMPARISON)]
-    pub measure: MeasureName,
+    pub measure: MeasureOption,
 }
 
 /// Which results are saved, and where.
@@ -202,7 +202,7 @@ pub struct Compare {
     pub margin: f64,
     /// Compare pass rates or mean scores.
     #[arg(long, value_name = "MEASURE", default_value = "pass")]
-    pub measure: MeasureName,
+    pub measure: MeasureOption,
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ComparisonFormat,
@@ -223,7 +223,7 @@ pub enum ComparisonFormat {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MeasureName {
+pub enum MeasureOption {
     Pass,
     Score,
 }

@@ -12,7 +12,7 @@ use evalrig_core::reader::{ReadPolicy, TargetNames};
 use evalrig_core::repair::{Reading, repair};
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
 use evalrig_run::disk::Disk;
-use evalrig_run::target::{find_targets_file, read_targets};
+use evalrig_run::target::{find_targets_file, is_agentv, read_targets};
 
 use crate::args::Validate;
 use crate::context::{Context, print_message, written};
@@ -168,10 +168,6 @@ struct TargetFiles {
     files: HashMap<Utf8PathBuf, TargetNames>,
     /// Files read for their names only; their diagnostics are dropped.
     quiet: HashMap<Utf8PathBuf, TargetNames>,
-}
-
-fn is_agentv(file: &Utf8Path) -> bool {
-    file.parent().and_then(Utf8Path::file_name) == Some(".agentv")
 }
 
 impl TargetFiles {

@@ -14,7 +14,7 @@ use super::text_value::{ONE_TEXT, TEXTS, quoted, read_text_value, read_text_valu
 pub(super) static CONTAINS: AssertionKind = AssertionKind::new(
     "contains",
     ONE_TEXT,
-    |options, _| one(options, CaseSensitivity::Sensitive),
+    |options, _| read_single(options, CaseSensitivity::Sensitive),
     "The output contains `value`. Case matters, and nothing is trimmed.
 
 ```yaml
@@ -28,7 +28,7 @@ assert:
 pub(super) static ICONTAINS: AssertionKind = AssertionKind::new(
     "icontains",
     ONE_TEXT,
-    |options, _| one(options, CaseSensitivity::Insensitive),
+    |options, _| read_single(options, CaseSensitivity::Insensitive),
     "The output contains `value`, ignoring case.
 
 ```yaml
@@ -42,7 +42,7 @@ assert:
 pub(super) static CONTAINS_ANY: AssertionKind = AssertionKind::new(
     "contains-any",
     TEXTS,
-    |options, _| several(options, Quantifier::Any, CaseSensitivity::Sensitive),
+    |options, _| read_multiple(options, Quantifier::Any, CaseSensitivity::Sensitive),
     "The output contains at least one of the texts. Case matters.
 
 ```yaml
@@ -56,7 +56,7 @@ assert:
 pub(super) static CONTAINS_ALL: AssertionKind = AssertionKind::new(
     "contains-all",
     TEXTS,
-    |options, _| several(options, Quantifier::All, CaseSensitivity::Sensitive),
+    |options, _| read_multiple(options, Quantifier::All, CaseSensitivity::Sensitive),
     "The output contains every one of the texts. Case matters. One missing text makes the score 0.
 
 ```yaml
@@ -70,7 +70,7 @@ assert:
 pub(super) static ICONTAINS_ANY: AssertionKind = AssertionKind::new(
     "icontains-any",
     TEXTS,
-    |options, _| several(options, Quantifier::Any, CaseSensitivity::Insensitive),
+    |options, _| read_multiple(options, Quantifier::Any, CaseSensitivity::Insensitive),
     "The output contains at least one of the texts, ignoring case.
 
 ```yaml
@@ -84,7 +84,7 @@ assert:
 pub(super) static ICONTAINS_ALL: AssertionKind = AssertionKind::new(
     "icontains-all",
     TEXTS,
-    |options, _| several(options, Quantifier::All, CaseSensitivity::Insensitive),
+    |options, _| read_multiple(options, Quantifier::All, CaseSensitivity::Insensitive),
     "The output contains every one of the texts, ignoring case.
 
 ```yaml
@@ -95,12 +95,15 @@ assert:
 ",
 );
 
-fn one(options: &mut Options<'_, '_, '_>, case: CaseSensitivity) -> ReadResult<Box<dyn Check>> {
+fn read_single(
+    options: &mut Options<'_, '_, '_>,
+    case: CaseSensitivity,
+) -> ReadResult<Box<dyn Check>> {
     let value = read_text_value(options)?;
     Ok(Box::new(Contains { value, case }))
 }
 
-fn several(
+fn read_multiple(
     options: &mut Options<'_, '_, '_>,
     quantifier: Quantifier,
     case: CaseSensitivity,

@@ -26,7 +26,7 @@ const HITS: usize = 3;
 pub struct FailureFrame<'a> {
     pub paint: &'a Paint,
     pub text: &'a SuiteText,
-    pub breadth: LabelParts,
+    pub label_parts: LabelParts,
 }
 
 impl FailureFrame<'_> {
@@ -44,28 +44,28 @@ impl FailureFrame<'_> {
         let places = of_checks.chain([place]);
         let highest = places.clone().map(|place| place.line).max().unwrap_or(0);
         let lines: Vec<_> = places.filter_map(|place| self.author_line(place)).collect();
-        let mut sheet = Gutter {
+        let mut gutter = Gutter {
             paint: self.paint,
-            gutter: highest.to_string().len().max(2),
+            width: highest.to_string().len().max(2),
             dedent: lines.iter().map(|line| indent(line)).min().unwrap_or(0),
             last: place.clone(),
         };
-        sheet.edge(self.paint.signs().top, &self.place(place), Tone::Place, out)?;
+        gutter.edge(self.paint.signs().top, &self.place(place), Tone::Place, out)?;
         if let Some(text) = self.author_line(place) {
-            sheet.author(place.line, &text, out)?;
+            gutter.author(place.line, &text, out)?;
         }
-        if let Some(trouble) = finding.unexplained_fault() {
-            sheet.note(2, self.paint.signs().note, &trouble.text(), Tone::Odd, out)?;
+        if let Some(fault) = finding.unexplained_fault() {
+            gutter.note(2, self.paint.signs().note, &fault.text(), Tone::Odd, out)?;
         }
         for check in &checks {
-            self.check(check, &mut sheet, out)?;
+            self.check(check, &mut gutter, out)?;
         }
         if finding.checks_left_out > 0 {
             let more = numbers::counted(finding.checks_left_out as u64, "assertion", "assertions");
-            sheet.faint(&format!("{more} more lost points"), out)?;
+            gutter.faint(&format!("{more} more lost points"), out)?;
         }
-        self.answer(finding, &sheet, out)?;
-        sheet.edge(self.paint.signs().bottom, last.unwrap_or_default(), Tone::Faint, out)
+        self.answer(finding, &gutter, out)?;
+        gutter.edge(self.paint.signs().bottom, last.unwrap_or_default(), Tone::Faint, out)
     }
 
     fn header(&self, finding: &CaseFinding, out: &mut dyn Write) -> io::Result<()> {
@@ -73,7 +73,7 @@ impl FailureFrame<'_> {
         let tone = Tone::of(finding.outcome);
         let dot = format!(" {} ", paint.signs().dot);
         let test = paint.text(&finding.label.test).into_owned();
-        let parts = paint.text(&self.breadth.parts(&finding.label).join(&dot)).into_owned();
+        let parts = paint.text(&self.label_parts.parts(&finding.label).join(&dot)).into_owned();
         let phrase = outcome_phrase(finding.outcome);
         let facts: String = facts(finding).iter().map(|fact| format!("{dot}{fact}")).collect();
         let facts = paint.cut(&facts, paint.columns() - 2 - wrap::width(phrase));
@@ -100,21 +100,21 @@ impl FailureFrame<'_> {
     fn check(
         &self,
         check: &CheckFinding,
-        sheet: &mut Gutter,
+        gutter: &mut Gutter,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let mut depth = 0;
-        if let Some(place) = check.place.as_ref().filter(|place| **place != sheet.last) {
-            if place.file != sheet.last.file {
-                sheet.edge(self.paint.signs().branch, &self.place(place), Tone::Place, out)?;
+        if let Some(place) = check.place.as_ref().filter(|place| **place != gutter.last) {
+            if place.file != gutter.last.file {
+                gutter.edge(self.paint.signs().branch, &self.place(place), Tone::Place, out)?;
             }
-            sheet.last = place.clone();
+            gutter.last = place.clone();
             match self.author_line(place) {
                 Some(text) => {
-                    depth = indent(&text).saturating_sub(sheet.dedent);
-                    sheet.author(place.line, &text, out)?;
+                    depth = indent(&text).saturating_sub(gutter.dedent);
+                    gutter.author(place.line, &text, out)?;
                 }
-                None => sheet.faint(&self.place(place), out)?,
+                None => gutter.faint(&self.place(place), out)?,
             }
         }
         let depth = depth.min(DEEPEST_NOTE) + 2;
@@ -125,17 +125,17 @@ impl FailureFrame<'_> {
             CheckState::Errored(_) => Tone::Odd,
         };
         let title = format!("{} {}", check.title(), check.sentence());
-        sheet.note(depth, signs.note, &title, tone, out)?;
-        self.sentences(&check.misses, usize::MAX, (depth + 2, signs.miss, Tone::Bad), sheet, out)?;
+        gutter.note(depth, signs.note, &title, tone, out)?;
+        self.sentences(&check.misses, usize::MAX, (depth + 2, signs.miss, Tone::Bad), gutter, out)?;
         let hits = match check.state {
             CheckState::Scored(_) => HITS,
             _ => 0,
         };
-        self.sentences(&check.hits, hits, (depth + 2, signs.hit, Tone::Good), sheet, out)?;
+        self.sentences(&check.hits, hits, (depth + 2, signs.hit, Tone::Good), gutter, out)?;
         if let Some(reasoning) = &check.reasoning {
             let (open, close) = signs.quotes;
             let quoted = format!("{open}{reasoning}{close}");
-            sheet.note(depth + 2, "", &quoted, Tone::Faint, out)?;
+            gutter.note(depth + 2, "", &quoted, Tone::Faint, out)?;
         }
         Ok(())
     }
@@ -145,31 +145,36 @@ impl FailureFrame<'_> {
         sentences: &SentenceList,
         limit: usize,
         (depth, sign, tone): (usize, &str, Tone),
-        sheet: &Gutter,
+        gutter: &Gutter,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         for sentence in sentences.shown.iter().take(limit) {
-            sheet.note(depth, sign, sentence, tone, out)?;
+            gutter.note(depth, sign, sentence, tone, out)?;
         }
         let left_out = sentences.total - sentences.shown.len().min(limit);
         match (left_out, limit) {
             (0, _) | (_, 0) => Ok(()),
-            (n, _) => sheet.note(depth, sign, &format!("{n} more"), Tone::Faint, out),
+            (n, _) => gutter.note(depth, sign, &format!("{n} more"), Tone::Faint, out),
         }
     }
 
-    fn answer(&self, finding: &CaseFinding, sheet: &Gutter, out: &mut dyn Write) -> io::Result<()> {
+    fn answer(
+        &self,
+        finding: &CaseFinding,
+        gutter: &Gutter,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let Some(answer) = &finding.answer else {
             return Ok(());
         };
         let branch = self.paint.signs().branch;
         if answer.total == 0 {
-            return sheet.edge(branch, "the answer is empty", Tone::Faint, out);
+            return gutter.edge(branch, "the answer is empty", Tone::Faint, out);
         }
         let mut rows = Vec::new();
         let mut used = 0;
         for line in &answer.lines {
-            let wrapped = sheet.fitted(line);
+            let wrapped = gutter.fitted(line);
             if !rows.is_empty() && rows.len() + wrapped.len() > ANSWER_ROWS {
                 break;
             }
@@ -185,8 +190,8 @@ impl FailureFrame<'_> {
                 format!("answer, {used} of {} lines", numbers::count(answer.total as u64))
             }
         };
-        sheet.edge(branch, &title, Tone::Faint, out)?;
-        rows.iter().try_for_each(|row| sheet.side(None, row, out))
+        gutter.edge(branch, &title, Tone::Faint, out)?;
+        rows.iter().try_for_each(|row| gutter.side(None, row, out))
     }
 
     fn place(&self, place: &SourceLine) -> String {
@@ -223,7 +228,7 @@ fn indent(line: &str) -> usize {
 /// Writes lines behind a gutter.
 struct Gutter<'a> {
     paint: &'a Paint,
-    gutter: usize,
+    width: usize,
     dedent: usize,
     /// What was drawn last, so that it is not drawn twice.
     last: SourceLine,
@@ -231,20 +236,20 @@ struct Gutter<'a> {
 
 impl Gutter<'_> {
     fn room(&self) -> usize {
-        self.paint.columns().saturating_sub(self.gutter + 3).max(20)
+        self.paint.columns().saturating_sub(self.width + 3).max(20)
     }
 
     fn edge(&self, sign: &str, text: &str, tone: Tone, out: &mut dyn Write) -> io::Result<()> {
         let sign = self.paint.tone(Tone::Faint, sign);
         let text = self.paint.cut(text, self.room() - 1);
         let text = self.paint.tone(tone, &text);
-        let line = format!("{:1$} {sign} {text}", "", self.gutter);
+        let line = format!("{:1$} {sign} {text}", "", self.width);
         writeln!(out, "{}", line.trim_end())
     }
 
     fn side(&self, number: Option<u32>, text: &str, out: &mut dyn Write) -> io::Result<()> {
         let number = number.map(|number| number.to_string()).unwrap_or_default();
-        let number = self.paint.tone(Tone::Place, &format!("{number:>0$}", self.gutter));
+        let number = self.paint.tone(Tone::Place, &format!("{number:>0$}", self.width));
         let side = self.paint.tone(Tone::Faint, self.paint.signs().side);
         writeln!(out, "{}", format!("{number} {side} {text}").trim_end())
     }

@@ -58,10 +58,10 @@ impl Annotation {
 impl Github {
     /// Of groups with one outcome, in order.
     fn annotations(&self, outcome: Outcome) -> Vec<Annotation> {
-        let breadth = LabelParts::of(&self.tally);
+        let label_parts = LabelParts::of(&self.tally);
         let groups = self.groups.in_order();
         let groups = groups.into_iter().filter(|group| group.outcome == outcome);
-        groups.flat_map(|group| of_group(group, breadth)).collect()
+        groups.flat_map(|group| of_group(group, label_parts)).collect()
     }
 }
 
@@ -144,17 +144,17 @@ fn beside(end: &ReportedRun, compared: &Compared) -> String {
     lines.iter().map(|line| format!("\n{line}")).collect()
 }
 
-fn of_group(group: &Group, breadth: LabelParts) -> Vec<Annotation> {
+fn of_group(group: &Group, label_parts: LabelParts) -> Vec<Annotation> {
     let mut found: Vec<_> =
-        group.shown.iter().flat_map(|finding| of_finding(finding, breadth)).collect();
-    if let (Some(last), Some(others)) = (found.last_mut(), breadth.others(group)) {
+        group.shown.iter().flat_map(|finding| of_finding(finding, label_parts)).collect();
+    if let (Some(last), Some(others)) = (found.last_mut(), label_parts.others(group)) {
         last.message.push_str(&format!("\n{others}"));
     }
     found
 }
 
-fn of_finding(finding: &CaseFinding, breadth: LabelParts) -> Vec<Annotation> {
-    let name = breadth.name(&finding.label);
+fn of_finding(finding: &CaseFinding, label_parts: LabelParts) -> Vec<Annotation> {
+    let name = label_parts.name(&finding.label);
     if finding.outcome == Outcome::Errored {
         let errored = |check: &&CheckFinding| matches!(check.state, CheckState::Errored(_));
         let check = finding.checks.iter().find(errored);

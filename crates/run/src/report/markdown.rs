@@ -47,7 +47,7 @@ impl Report for Markdown {
     }
 
     fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
-        let breadth = LabelParts::of(&self.tally);
+        let label_parts = LabelParts::of(&self.tally);
         let (outcome, headline) = total_lines::headline(&self.tally, end);
         let headline = format!("{} evalrig: {headline}", sign(outcome));
         let mut text = match comparison::gate(end) {
@@ -67,15 +67,15 @@ impl Report for Markdown {
                 let last = group.shown.len() - 1;
                 group.shown.iter().enumerate().map(move |(at, finding)| CaseEntry {
                     finding,
-                    others: breadth.others(group).filter(|_| at == last),
+                    others: label_parts.others(group).filter(|_| at == last),
                     hidden: if at == last { group.others } else { 0 },
                 })
             })
             .collect();
         let left_out = self.groups.left_out().total();
-        push_table(&findings, left_out, breadth, &mut text);
+        push_table(&findings, left_out, label_parts, &mut text);
         let foot = self.foot(end);
-        push_details(&findings, breadth, LONGEST - foot.len(), &mut text);
+        push_details(&findings, label_parts, LONGEST - foot.len(), &mut text);
         text.push_str(&foot);
         out.write_all(text.as_bytes())
     }
@@ -140,7 +140,7 @@ fn push_baseline(end: &ReportedRun, text: &mut String) {
     };
 }
 
-fn push_table(entries: &[CaseEntry], left_out: u64, breadth: LabelParts, text: &mut String) {
+fn push_table(entries: &[CaseEntry], left_out: u64, label_parts: LabelParts, text: &mut String) {
     if entries.is_empty() {
         return;
     }
@@ -163,7 +163,7 @@ fn push_table(entries: &[CaseEntry], left_out: u64, breadth: LabelParts, text: &
             "| {} {} | {}{more} | {score} | {} | {} |",
             sign(finding.outcome),
             outcome_phrase(finding.outcome),
-            code(&breadth.name(&finding.label), CELL),
+            code(&label_parts.name(&finding.label), CELL),
             code(&finding.first_miss(), CELL),
             code(&finding.label.place.text(), CELL),
         );
@@ -173,10 +173,10 @@ fn push_table(entries: &[CaseEntry], left_out: u64, breadth: LabelParts, text: &
     }
 }
 
-fn push_details(entries: &[CaseEntry], breadth: LabelParts, longest: usize, text: &mut String) {
+fn push_details(entries: &[CaseEntry], label_parts: LabelParts, longest: usize, text: &mut String) {
     let mut left_out = 0;
     for entry in entries {
-        let block = details(entry, breadth);
+        let block = details(entry, label_parts);
         // The note below takes less than this.
         if text.len() + block.len() + 200 < longest { text.push_str(&block) } else { left_out += 1 }
     }
@@ -186,12 +186,12 @@ fn push_details(entries: &[CaseEntry], breadth: LabelParts, longest: usize, text
     }
 }
 
-fn details(entry: &CaseEntry, breadth: LabelParts) -> String {
+fn details(entry: &CaseEntry, label_parts: LabelParts) -> String {
     let finding = entry.finding;
     let mut text = format!(
         "\n<details><summary>{} {} {}</summary>\n\n",
         sign(finding.outcome),
-        code(&breadth.name(&finding.label), CELL),
+        code(&label_parts.name(&finding.label), CELL),
         outcome_phrase(finding.outcome),
     );
     if let Some(trouble) = finding.unexplained_fault() {

@@ -53,7 +53,7 @@ impl Terminal {
     }
 
     /// One line, written at once: a list of all that passed would have to be kept.
-    fn listed(&self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
+    fn write_list_entry(&self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
         let label = CaseLabel::of(row);
         let paint = &self.paint;
         let mut facts = vec![label.target];
@@ -73,11 +73,11 @@ impl Terminal {
         writeln!(out, "{sign} {test}  {facts}")
     }
 
-    fn drawn(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_failures(&self, out: &mut dyn Write) -> io::Result<()> {
         let frame = FailureFrame {
             paint: &self.paint,
             text: &self.text,
-            breadth: LabelParts::of(&self.tally),
+            label_parts: LabelParts::of(&self.tally),
         };
         let groups = self.groups.in_order();
         for outcome in [Outcome::Failed, Outcome::Borderline, Outcome::Errored] {
@@ -99,7 +99,7 @@ impl Terminal {
     }
 
     fn group(&self, frame: &FailureFrame, group: &Group, out: &mut dyn Write) -> io::Result<()> {
-        let others = frame.breadth.others(group);
+        let others = frame.label_parts.others(group);
         for (at, finding) in group.shown.iter().enumerate() {
             let is_last = at + 1 == group.shown.len();
             let last = others.as_deref().filter(|_| is_last);
@@ -140,7 +140,7 @@ impl Terminal {
         let counts = self.tally.totals.counts;
         let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
         if fine < counts.total() || end.stopped.is_some() {
-            self.drawn(out)?;
+            self.write_failures(out)?;
             self.last_line(end, out)?;
         } else if !end.is_gated || end.exit_code == Some(0) {
             return Ok(());
@@ -188,7 +188,7 @@ impl Report for Terminal {
         self.tally.add(row);
         match row.outcome {
             Outcome::Passed | Outcome::Skipped if self.detail == Detail::Verbose => {
-                self.listed(row, out)
+                self.write_list_entry(row, out)
             }
             Outcome::Passed | Outcome::Skipped => Ok(()),
             _ => {
@@ -207,7 +207,7 @@ impl Report for Terminal {
         if self.detail == Detail::Verbose && listed > 0 {
             writeln!(out)?;
         }
-        self.drawn(out)?;
+        self.write_failures(out)?;
         if listed < counts.total() {
             let rule = self.paint.signs().rule.repeat(self.paint.columns());
             writeln!(out, "{}", self.paint.tone(Tone::Faint, &rule))?;

@@ -18,7 +18,7 @@ use crate::prepare::{
     plan_stored_cases,
 };
 use crate::results::CaseKey;
-use crate::target::{Targets, find_targets_file, read_targets};
+use crate::target::{Targets, find_targets_file, is_agentv, read_targets};
 
 use super::error::{Notice, Notify, SessionError, SuiteRefusal};
 use super::spec::LoadOptions;
@@ -294,10 +294,6 @@ fn targets_of(
         read_targets(options.world(), sources, out, file, root)
     });
     (file, targets)
-}
-
-fn is_agentv(file: &Utf8Path) -> bool {
-    file.parent().and_then(Utf8Path::file_name) == Some(".agentv")
 }
 
 fn no_targets_file(suite: &Suite, sources: Sources, secrets: Secrets) -> Box<SuiteRefusal> {

@@ -24,6 +24,11 @@ pub fn find_targets_file(
         .find(|path| files.kind(path) == Some(EntryKind::File))
 }
 
+/// Whether a targets file belongs to agentv. A found one is read for its names only.
+pub fn is_agentv(file: &Utf8Path) -> bool {
+    file.parent().and_then(Utf8Path::file_name) == Some(".agentv")
+}
+
 #[cfg(test)]
 mod tests {
     use evalrig_core::source::MemoryFiles;

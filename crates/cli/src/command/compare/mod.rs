@@ -12,7 +12,7 @@ use evalrig_run::session::{
     LoadOptions, SessionError, comparison_exit, find_results, gate_exit, read_cases,
 };
 
-use crate::args::{Compare, ComparisonFormat, MeasureName};
+use crate::args::{Compare, ComparisonFormat, MeasureOption};
 use crate::context::{Context, print_text};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -40,10 +40,10 @@ pub fn run(context: &Context, args: &Compare) -> Result<Exit, CommandError> {
     }
 }
 
-pub(super) fn measure(name: MeasureName) -> Measure {
+pub(super) fn measure(name: MeasureOption) -> Measure {
     match name {
-        MeasureName::Pass => Measure::Rate,
-        MeasureName::Score => Measure::Score,
+        MeasureOption::Pass => Measure::Rate,
+        MeasureOption::Score => Measure::Score,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 
 use super::{LogContext, json};
-use crate::args::{Evaluate, Expect, WordName};
+use crate::args::{Evaluate, Expect, VerdictWord};
 
 pub(super) fn expect(log: &LogContext<'_>, args: &Expect) -> Result<Exit, CommandError> {
     let which = which(args.turn);
@@ -19,8 +19,8 @@ pub(super) fn expect(log: &LogContext<'_>, args: &Expect) -> Result<Exit, Comman
 pub(super) fn evaluate(log: &LogContext<'_>, args: &Evaluate) -> Result<Exit, CommandError> {
     let which = which(args.turn);
     let word = match args.word {
-        WordName::Pass => ManualVerdict::Pass,
-        WordName::Fail => ManualVerdict::Fail,
+        VerdictWord::Pass => ManualVerdict::Pass,
+        VerdictWord::Fail => ManualVerdict::Fail,
     };
     let note = args.note.as_deref();
     let record = log.store.evaluate(&args.name, which, word, note);

@@ -8,12 +8,12 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 
 use super::{LogContext, brief, counted_noun, json, print_paragraph, runs};
-use crate::args::Named;
+use crate::args::RecordName;
 
 /// Longest line for the answer of an older run, in characters.
 const BRIEF: usize = 72;
 
-pub(super) fn run(log: &LogContext<'_>, args: &Named) -> Result<Exit, CommandError> {
+pub(super) fn run(log: &LogContext<'_>, args: &RecordName) -> Result<Exit, CommandError> {
     let record = log.store.read(&args.name)?;
     if log.is_json() {
         print_text(&as_json(log, &record))?
