@@ -7,7 +7,9 @@ use std::io::{self, Read, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::export::OutFile;
-use evalrig_run::disk::{Durability, FileDraft, directory_of};
+use evalrig_run::disk::{
+    Access, AtLink, Durability, FileDraft, create_directories, create_directory_of,
+};
 use sha2::{Digest, Sha256};
 
 /// Name → SHA-256 of what evalrig last wrote there (spec 12.6).
@@ -114,7 +116,7 @@ impl Placement<'_> {
 
     /// Writes what is not there yet. First every text beside its place, then all renames.
     pub fn write(&self, states: &[State]) -> io::Result<()> {
-        fs::create_dir_all(&self.directory)?;
+        create_directories(&self.directory, Access::Shared)?;
         let mut staged = Staged::default();
         let mut manifest = self.manifest();
         for (file, state) in self.files.iter().zip(states) {
@@ -180,8 +182,9 @@ struct Staged(Vec<FileDraft>);
 
 impl Staged {
     fn add(&mut self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-        fs::create_dir_all(directory_of(path))?;
-        let mut draft = FileDraft::create(path)?;
+        create_directory_of(path, Access::Shared)?;
+        // `--force` replaces a link itself; `Placement::refusal` stops all others.
+        let mut draft = FileDraft::create_at_link(path, Access::Shared, AtLink::Replace)?;
         draft.write_all(bytes)?;
         self.0.push(draft);
         Ok(())

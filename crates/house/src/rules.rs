@@ -78,6 +78,35 @@ pub fn broken_promises(sources: &Sources, promises: &[(&str, &[&str])]) -> Vec<S
     found
 }
 
+/// The parts of the standard library that create, change or remove files.
+const FILE_CHANGES: [&str; 12] = [
+    "fs::write",
+    "fs::rename",
+    "fs::remove_",
+    "fs::create_dir",
+    "fs::hard_link",
+    "fs::copy",
+    "fs::set_permissions",
+    "unix::fs::symlink",
+    "File::create",
+    "File::options",
+    "OpenOptions",
+    "DirBuilder",
+];
+
+/// Only the room `writer` may create, change or remove files.
+pub fn file_changes_outside(sources: &Sources, writer: Option<&str>) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in sources.shipped().filter(|file| Some(file.room()) != writer) {
+        for (at, line) in file.code().lines().enumerate() {
+            if FILE_CHANGES.iter().any(|call| line.contains(call)) {
+                found.push(format!("{}:{}: {}", file.path, at + 1, line.trim()));
+            }
+        }
+    }
+    found
+}
+
 /// A file must open with a sentence that says what it owns.
 pub fn files_without_head(sources: &Sources) -> Vec<String> {
     let without = sources.files.iter();

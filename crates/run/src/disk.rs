@@ -1,7 +1,10 @@
-//! The real file system and environment behind the traits of the core, and atomic replacement of
-//! files.
+//! The real file system and environment behind the traits of the core, and the only place that
+//! creates, changes or removes files (spec 16.8).
 
+mod directory;
+mod named_output;
 mod replace;
+mod system;
 
 use std::fs::{self, File, FileType};
 use std::io::{self, BufReader, Read};
@@ -9,10 +12,25 @@ use std::io::{self, BufReader, Read};
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::source::{DirectoryEntry, EntryKind, Environment, Files};
 
+pub use directory::{
+    create_directories, create_directory_of, create_durable_directories, create_new_directory,
+    create_own_directory,
+};
+pub use named_output::{NamedOutput, behind_links, is_plain_file, open_to_append, write_named};
 pub use replace::{
-    Durability, FileDraft, behind_link, directory_of, is_draft_name, replace, sync_directory,
+    AtLink, Durability, FileDraft, create_new, directory_of, is_draft_name, replace, replace_link,
     sync_parent,
 };
+pub use system::{OpenFile, remove_directory, remove_file, remove_tree, rename, sync_directory};
+
+/// Who may read a new file or directory. A file that is replaced keeps its permissions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Its owner: results, records, reports, temporary files.
+    Private,
+    /// What the umask says: files that are made to be passed on.
+    Shared,
+}
 
 /// Large enough that reading lines is not bound by system calls.
 const BUFFER: usize = 256 * 1024;

@@ -53,3 +53,9 @@ fn files_say_what_they_own() {
     rules::assert_none(&rules::files_without_head(&sources()));
     rules::assert_none(&rules::vague_files(&sources()));
 }
+
+/// What is written, where and for whom is decided in one place (spec 16.8).
+#[test]
+fn only_the_room_disk_changes_files() {
+    rules::assert_none(&rules::file_changes_outside(&sources(), Some("disk")));
+}

@@ -4,7 +4,6 @@
 mod records;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -14,7 +13,7 @@ use evalrig_core::model::Suite;
 use evalrig_core::read::{CollectTests, Findings as ReadFindings, LoadRequest, load};
 use evalrig_core::repair::Overlay;
 use evalrig_core::source::{EntryKind, Files};
-use evalrig_run::disk::{Disk, Durability, FileDraft, behind_link, directory_of};
+use evalrig_run::disk::{Access, Disk, Durability, NamedOutput, create_directory_of};
 
 use crate::args::Convert;
 use crate::context::{Context, print_message, print_text};
@@ -244,12 +243,11 @@ fn exists(shown: &str) -> String {
 }
 
 fn write(path: &Utf8Path, bytes: &[u8], replaces: Replaces) -> io::Result<()> {
-    fs::create_dir_all(directory_of(path))?;
-    // Replaces the target of a link, not the link.
-    let mut draft = FileDraft::create(&behind_link(path))?;
-    draft.write_all(bytes)?;
+    create_directory_of(path, Access::Shared)?;
+    let mut output = NamedOutput::open(path, Access::Shared)?;
+    output.write_all(bytes)?;
     match replaces {
-        Replaces::Anything => draft.place(Durability::Contents),
-        Replaces::Nothing => draft.place_new(Durability::Contents),
+        Replaces::Anything => output.finish(Durability::Contents),
+        Replaces::Nothing => output.finish_new(Durability::Contents),
     }
 }

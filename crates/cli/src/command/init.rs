@@ -1,9 +1,7 @@
 //! `init`: writes a small suite and a mock target that answers it.
 
-use std::fs;
-use std::io::Write;
-
 use camino::Utf8Path;
+use evalrig_run::disk::{Access, create_directory_of, create_new};
 
 use crate::args::Init;
 use crate::context::{Context, print_text};
@@ -44,10 +42,8 @@ fn joined(directory: &str, name: &str) -> String {
 
 /// Fails if the file has appeared in the meantime.
 fn create(path: &Utf8Path, content: &str) -> std::io::Result<()> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    fs::File::create_new(path)?.write_all(content.as_bytes())
+    create_directory_of(path, Access::Shared)?;
+    create_new(path, content.as_bytes(), Access::Shared)
 }
 
 fn next_steps(directory: &str) -> String {

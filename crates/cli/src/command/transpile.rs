@@ -15,7 +15,7 @@ use evalrig_run::disk::Disk;
 
 use crate::args::Transpile;
 use crate::command::suite::{Read, read, show};
-use evalrig_run::disk::{self, Durability};
+use evalrig_run::disk::{Access, Durability, write_named};
 use evalrig_run::text;
 
 use crate::context::{Context, print_message, print_text};
@@ -208,6 +208,7 @@ fn write(
 fn save(context: &Context, losses: &Losses<'_>, file: &str) -> Result<(), CommandError> {
     let path = context.absolute(file);
     let text = losses.to_json().map_err(io::Error::other);
-    let saved = text.and_then(|text| disk::replace(&path, text.as_bytes(), Durability::Contents));
+    let saved = text
+        .and_then(|text| write_named(&path, text.as_bytes(), Access::Shared, Durability::Contents));
     saved.map_err(|error| CommandError::cannot_write(file, &error))
 }

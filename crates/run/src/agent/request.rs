@@ -6,6 +6,7 @@ use camino::Utf8Path;
 use evalrig_core::model::{Fault, FaultKind, Map, Message, Stage};
 use evalrig_core::source::Files;
 
+use crate::disk::{Access, create_directories};
 use crate::setting::FilesMode;
 
 /// What an answer is for.
@@ -44,7 +45,7 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// The directory for temporary files, created on demand: few cases need it.
     pub fn scratch(&self) -> Result<&'a Utf8Path, Fault> {
-        match std::fs::create_dir_all(self.scratch) {
+        match create_directories(self.scratch, Access::Private) {
             Ok(()) => Ok(self.scratch),
             Err(error) => {
                 let message = format!("cannot create a directory for temporary files: {error}");

@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use evalrig_core::evidence::{EncodedImage, MessagePart, Rendering};
 use evalrig_core::model::{Block, Fault, FaultKind, Image, Message, Role, Stage};
 
+use crate::disk::{Access, Durability, replace};
 use crate::setting::FilesMode;
 
 use super::request::{AttemptFault, Purpose, Request};
@@ -62,7 +63,7 @@ fn image_file(request: &Request<'_>, data: &str) -> Result<Utf8PathBuf, Fault> {
     data.hash(&mut hasher);
     let name = format!("image-{:016x}.{}", hasher.finish(), image.extension());
     let path = request.scratch()?.join(name);
-    std::fs::write(&path, image.bytes()).map_err(|error| {
+    replace(&path, &image.bytes(), Access::Private, Durability::Unsynced).map_err(|error| {
         let message = format!("cannot write a temporary file: {error}");
         Fault::new(Stage::Target, FaultKind::Io, message)
     })?;

@@ -2,26 +2,25 @@
 //! new one, never a part of either.
 //!
 //! Promised for every replacement:
-//! - The draft is new (`O_EXCL`), hidden and in the directory of the file. It is removed when it is
-//!   dropped before it was placed.
-//! - The new file gets the permissions of the file that it replaces; without one, those of the
-//!   process's umask. Owner, ACLs and extended attributes are not copied.
-//! - A link at the path is replaced, not followed. Call [`behind_link`] first to keep it.
+//! - The draft is new (`O_EXCL`), hidden, in the directory of the file, and has a random name. It is
+//!   removed when it is dropped before it was placed.
+//! - The new file gets the permissions of the file that it replaces, once it is complete; without
+//!   one, those of its [`Access`]. Owner, ACLs and extended attributes are not copied.
+//! - Only a regular file is replaced. A link at the path is refused: [`super::NamedOutput`] resolves
+//!   those that the user named.
 //! - What survives a power cut is the caller's choice, see [`Durability`].
-//!
-//! Devices and FIFOs are not treated specially: a rename replaces them where the directory allows.
 
-use std::fs::{self, File};
+use std::fs::{self, Permissions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::Access;
+use super::system::{self, OpenFile};
+
 const PREFIX: &str = ".evalrig-";
 const ENDING: &str = ".tmp";
-
-/// Makes the names of one process's drafts unique.
-static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// What a power cut can do to a replaced file. A crash of the process alone never harms it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,16 +33,30 @@ pub enum Durability {
     Durable,
 }
 
+/// What happens to a link at the path of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtLink {
+    /// Nothing is written.
+    Refuse,
+    /// The link itself is replaced, whatever it leads to.
+    Replace,
+}
+
 /// Replaces `path` with `contents`.
-pub fn replace(path: &Utf8Path, contents: &[u8], durability: Durability) -> io::Result<()> {
-    let mut draft = FileDraft::create(path)?;
+pub fn replace(
+    path: &Utf8Path,
+    contents: &[u8],
+    access: Access,
+    durability: Durability,
+) -> io::Result<()> {
+    let mut draft = FileDraft::create(path, access)?;
     draft.write_all(contents)?;
     draft.place(durability)
 }
 
-/// The file that a link at `path` leads to, or `path` itself.
-pub fn behind_link(path: &Utf8Path) -> Utf8PathBuf {
-    path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned())
+/// Creates a file; fails with `AlreadyExists` if there is one. It is incomplete after a crash.
+pub fn create_new(path: &Utf8Path, contents: &[u8], access: Access) -> io::Result<()> {
+    OpenFile::create_new(path, access)?.write_all(contents)
 }
 
 /// Whether a file has the name of a draft. Outside of a running replacement it was left by a
@@ -56,20 +69,30 @@ pub fn is_draft_name(name: &str) -> bool {
 #[derive(Debug)]
 pub struct FileDraft {
     path: Utf8PathBuf,
-    temporary: Utf8PathBuf,
-    file: File,
+    file: OpenFile,
+    /// Of the file that is replaced, where they differ from those of the draft.
+    permissions: Option<Permissions>,
     is_placed: bool,
 }
 
 impl FileDraft {
     /// The directory of `path` must exist.
-    pub fn create(path: &Utf8Path) -> io::Result<Self> {
-        let (temporary, file) = create_beside(path)?;
-        let draft = Self { path: path.to_owned(), temporary, file, is_placed: false };
-        if let Ok(replaced) = fs::metadata(path) {
-            draft.file.set_permissions(replaced.permissions())?;
-        }
-        Ok(draft)
+    pub fn create(path: &Utf8Path, access: Access) -> io::Result<Self> {
+        Self::create_at_link(path, access, AtLink::Refuse)
+    }
+
+    pub fn create_at_link(path: &Utf8Path, access: Access, at_link: AtLink) -> io::Result<Self> {
+        let replaced = match fs::symlink_metadata(path) {
+            Ok(found) if found.is_file() => Some(found.permissions()),
+            Ok(found) if found.is_symlink() && at_link == AtLink::Replace => None,
+            Ok(found) => return Err(refusal(found.file_type())),
+            Err(_) => None,
+        };
+        // Nobody else reads the draft, whoever may read the file afterwards.
+        let access = if replaced.is_some() { Access::Private } else { access };
+        let file = create_beside(path, access)?;
+        let permissions = replaced.filter(|permissions| !is_private(permissions));
+        Ok(Self { path: path.to_owned(), file, permissions, is_placed: false })
     }
 
     pub fn path(&self) -> &Utf8Path {
@@ -92,7 +115,7 @@ impl FileDraft {
         if durability != Durability::Unsynced {
             self.sync()?;
         }
-        match fs::hard_link(&self.temporary, &self.path) {
+        match system::hard_link(self.file.path(), &self.path) {
             // The draft's own name is removed when `self` is dropped.
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
@@ -107,12 +130,15 @@ impl FileDraft {
 
     /// First half of [`FileDraft::place`], for callers that sync many drafts at once.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        self.file.sync_all()
+        self.file.sync()
     }
 
     /// Second half of [`FileDraft::place`]. The directory is not synced.
     pub(crate) fn rename(&mut self) -> io::Result<()> {
-        fs::rename(&self.temporary, &self.path)?;
+        if let Some(permissions) = self.permissions.take() {
+            self.file.set_permissions(permissions)?;
+        }
+        system::rename(self.file.path(), &self.path)?;
         self.is_placed = true;
         Ok(())
     }
@@ -135,23 +161,57 @@ impl Write for FileDraft {
 impl Drop for FileDraft {
     fn drop(&mut self) {
         if !self.is_placed {
-            let _ = fs::remove_file(&self.temporary);
+            let _ = system::remove_file(self.file.path());
         }
     }
 }
 
-fn create_beside(path: &Utf8Path) -> io::Result<(Utf8PathBuf, File)> {
+/// Points a link at `path` to `target`, atomically.
+pub fn replace_link(path: &Utf8Path, target: &str) -> io::Result<()> {
+    let temporary = draft_path(path);
+    system::symbolic_link(target, &temporary)?;
+    system::rename(&temporary, path).inspect_err(|_| {
+        let _ = system::remove_file(&temporary);
+    })
+}
+
+/// Why nothing is written to something that is there.
+pub(super) fn refusal(found: fs::FileType) -> io::Error {
+    if found.is_symlink() {
+        let reason = "it is a link, which could lead elsewhere";
+        io::Error::new(io::ErrorKind::InvalidInput, reason)
+    } else if found.is_dir() {
+        io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")
+    } else {
+        io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
+    }
+}
+
+#[cfg(unix)]
+fn is_private(permissions: &Permissions) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    permissions.mode() & 0o7777 == 0o600
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &Permissions) -> bool {
+    false
+}
+
+fn create_beside(path: &Utf8Path, access: Access) -> io::Result<OpenFile> {
     loop {
-        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{PREFIX}{}-{number}{ENDING}", std::process::id());
-        let temporary = directory_of(path).join(name);
-        match File::create_new(&temporary) {
-            Ok(file) => return Ok((temporary, file)),
-            // Left by an earlier process with the same id.
+        match OpenFile::create_new(&draft_path(path), access) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
+            created => return created,
         }
     }
+}
+
+/// A name that other programs cannot guess and drafts do not share.
+fn draft_path(path: &Utf8Path) -> Utf8PathBuf {
+    // Each state has keys of its own, which come from the random numbers of the system.
+    let random = RandomState::new().hash_one(std::process::id());
+    directory_of(path).join(format!("{PREFIX}{random:016x}{ENDING}"))
 }
 
 /// `.` for a bare file name.
@@ -164,12 +224,7 @@ pub fn directory_of(path: &Utf8Path) -> &Utf8Path {
 
 /// Makes a new, renamed or removed name survive a power cut.
 pub fn sync_parent(path: &Utf8Path) -> io::Result<()> {
-    sync_directory(directory_of(path))
-}
-
-pub fn sync_directory(directory: &Utf8Path) -> io::Result<()> {
-    // Other systems cannot open directories.
-    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+    system::sync_directory(directory_of(path))
 }
 
 #[cfg(test)]
@@ -187,12 +242,13 @@ mod tests {
             let path = directory.join("a.yaml");
             for durability in [Durability::Unsynced, Durability::Contents, Durability::Durable] {
                 let text = format!("{durability:?}");
-                replace(&path, text.as_bytes(), durability).unwrap();
+                replace(&path, text.as_bytes(), Access::Shared, durability).unwrap();
                 assert_eq!(fs::read_to_string(&path).unwrap(), text);
             }
-            drop(FileDraft::create(&path).unwrap());
+            drop(FileDraft::create(&path, Access::Private).unwrap());
             assert_eq!(fs::read_dir(directory).unwrap().count(), 1);
-            assert!(replace(&directory.join("none/a"), b"x", Durability::Unsynced).is_err());
+            let missing = directory.join("none/a");
+            assert!(replace(&missing, b"x", Access::Private, Durability::Unsynced).is_err());
         });
     }
 
@@ -201,12 +257,14 @@ mod tests {
         with_directory(|directory| {
             let path = directory.join("a.yaml");
             let place_new = |text: &[u8]| {
-                let mut draft = FileDraft::create(&path)?;
+                let mut draft = FileDraft::create(&path, Access::Shared)?;
                 draft.write_all(text)?;
                 draft.place_new(Durability::Contents)
             };
             place_new(b"one").unwrap();
             let error = place_new(b"two").unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+            let error = create_new(&path, b"two", Access::Shared).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
             assert_eq!(fs::read_to_string(&path).unwrap(), "one");
             assert_eq!(fs::read_dir(directory).unwrap().count(), 1);
@@ -215,27 +273,71 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn permissions_stay_and_a_link_is_kept_only_on_request() {
-        use std::os::unix::fs::{PermissionsExt, symlink};
+    fn permissions_stay_and_drafts_are_private_until_placed() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let mode = |path: &Utf8Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        with_directory(|directory| {
+            let path = directory.join("file");
+            replace(&path, b"new", Access::Private, Durability::Unsynced).unwrap();
+            assert_eq!(mode(&path), 0o600);
+            for kept in [0o640, 0o444, 0o600] {
+                fs::set_permissions(&path, Permissions::from_mode(kept)).unwrap();
+                let draft = FileDraft::create(&path, Access::Shared).unwrap();
+                assert_eq!(mode(draft.file.path()), 0o600);
+                draft.place(Durability::Unsynced).unwrap();
+                assert_eq!(mode(&path), kept);
+            }
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_refused_or_replaced_and_never_followed() {
+        use std::os::unix::fs::symlink;
 
         with_directory(|directory| {
             let (file, link) = (directory.join("file"), directory.join("link"));
             fs::write(&file, "old").unwrap();
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
             symlink(&file, &link).unwrap();
-            replace(&behind_link(&link), b"new", Durability::Unsynced).unwrap();
-            assert_eq!(fs::read_to_string(&file).unwrap(), "new");
-            let mode = fs::metadata(&file).unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o640);
-            replace(&link, b"own", Durability::Unsynced).unwrap();
+            let error = replace(&link, b"new", Access::Private, Durability::Unsynced).unwrap_err();
+            assert_eq!(error.to_string(), "it is a link, which could lead elsewhere");
+            assert!(replace(directory, b"new", Access::Private, Durability::Unsynced).is_err());
+            let draft = FileDraft::create_at_link(&link, Access::Private, AtLink::Replace);
+            draft.unwrap().place(Durability::Unsynced).unwrap();
             assert!(!fs::symlink_metadata(&link).unwrap().is_symlink());
-            assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+            assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_planted_at_the_name_of_a_draft_is_not_opened() {
+        use std::os::unix::fs::symlink;
+
+        with_directory(|directory| {
+            let (victim, planted) = (directory.join("victim"), directory.join("planted"));
+            fs::write(&victim, "precious").unwrap();
+            symlink(&victim, &planted).unwrap();
+            let error = OpenFile::create_new(&planted, Access::Private).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+            assert!(OpenFile::open_to_append(&planted, Access::Private).is_err());
+            symlink(directory.join("missing"), directory.join("dangling")).unwrap();
+            assert!(OpenFile::create_new(&directory.join("dangling"), Access::Private).is_err());
+            assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+            assert!(!directory.join("missing").exists());
         });
     }
 
     #[test]
-    fn drafts_are_recognised_by_their_names() {
-        assert!(is_draft_name(".evalrig-12-0.tmp"));
+    fn drafts_are_recognised_by_their_names_and_share_none() {
+        let names: Vec<Utf8PathBuf> = (0..100).map(|_| draft_path("a/b".into())).collect();
+        assert!(names.iter().all(|path| path.parent() == Some("a".into())));
+        assert!(names.iter().all(|path| is_draft_name(path.file_name().unwrap())));
+        let mut distinct = names.clone();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), names.len());
         assert!(!is_draft_name(".lock"));
         assert!(!is_draft_name("a.yaml"));
     }

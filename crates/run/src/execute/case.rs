@@ -381,7 +381,7 @@ impl Drop for CaseScratch<'_> {
     fn drop(&mut self) {
         if let Some(own) = self.own.get() {
             // Fails when the process never created it.
-            let _ = std::fs::remove_dir_all(own);
+            let _ = crate::disk::remove_tree(own);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! `cli`: any program that reads a prompt and prints an answer (spec 9.3).
 
-use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -21,7 +20,7 @@ use crate::agent::process::{
 };
 use crate::agent::shell::script;
 use crate::agent::{Agent, AttemptFault, Pending, Request, Retry, text};
-use crate::disk::Disk;
+use crate::disk::{Access, Disk, create_new};
 use crate::format::{self, OutputFormat};
 use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option};
 
@@ -304,7 +303,8 @@ impl CliAgent {
             prompt,
         };
         if !values.prompt_file.is_empty() {
-            fs::write(&values.prompt_file, &values.prompt).map_err(|error| {
+            let path = Utf8Path::new(&values.prompt_file);
+            create_new(path, values.prompt.as_bytes(), Access::Private).map_err(|error| {
                 let message = format!("cannot write the prompt to a file: {error}");
                 AttemptFault::new(FaultKind::Io, message)
             })?;

@@ -1,13 +1,14 @@
 //! A file that grows by whole lines. What could not be written whole is taken back, so that the
 //! file always ends with a line that was promised.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::TryLockError;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::WriteError;
+use crate::disk::{Access, OpenFile, open_to_append};
 
 /// How long a lock is waited for. A program that a killed run was about to start holds the files
 /// of that run until it has begun.
@@ -53,7 +54,7 @@ pub(super) enum FileKind {
 
 #[derive(Debug)]
 pub(super) struct DiskFile {
-    file: File,
+    file: OpenFile,
     kind: FileKind,
 }
 
@@ -79,7 +80,7 @@ impl Medium for DiskFile {
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
         match self.kind {
-            FileKind::Regular => self.file.set_len(length),
+            FileKind::Regular => self.file.set_length(length),
             FileKind::Stream => Err(io::ErrorKind::Unsupported.into()),
         }
     }
@@ -100,17 +101,18 @@ impl AppendFile<DiskFile> {
     /// Opens or creates the file and keeps others from writing to it until it is closed.
     pub(super) fn open(path: &Utf8Path) -> Result<Self, WriteError> {
         let fail = |source| WriteError::io(path, source);
-        let mut options = OpenOptions::new();
-        let file = options.append(true).create(true).open(path).map_err(fail)?;
-        let metadata = file.metadata().map_err(fail)?;
-        let kind = if metadata.is_file() { FileKind::Regular } else { FileKind::Stream };
+        let file = open_to_append(path, Access::Private).map_err(fail)?;
+        let kind = if file.is_stream() { FileKind::Stream } else { FileKind::Regular };
         // Not every file system has locks; where there are none, nothing is guarded.
         if kind == FileKind::Regular && is_busy(&file) {
             let path = path.to_owned();
             return Err(WriteError::Busy { path });
         }
         // Read after locking: the previous holder may have written until then.
-        let length = file.metadata().map_err(fail)?.len();
+        let length = match kind {
+            FileKind::Regular => file.length().map_err(fail)?,
+            FileKind::Stream => 0,
+        };
         Ok(Self::new(path, DiskFile { file, kind }, length))
     }
 
@@ -213,7 +215,7 @@ impl<M: Medium> AppendFile<M> {
 }
 
 /// Tries to take the lock. Whether another process keeps it.
-fn is_busy(file: &File) -> bool {
+fn is_busy(file: &OpenFile) -> bool {
     let begun = Instant::now();
     while matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         if begun.elapsed() > LOCK_PATIENCE {

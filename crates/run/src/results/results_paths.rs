@@ -4,14 +4,17 @@
 //! of them share that file; rows say which suite they belong to. `latest.jsonl` is kept only in our own
 //! folder, never in a directory that the user chose.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::clock::file_stamp;
-use crate::disk::sync_parent;
+use crate::disk::{
+    Access, Durability, FileDraft, behind_links, create_directory_of, create_new,
+    create_own_directory, replace_link, sync_parent,
+};
 
 /// Under the repository root.
 const FOLDER: &str = ".evalrig/results";
@@ -42,19 +45,16 @@ impl ResultsPaths {
     /// A new, empty results file under the root. No other process can get the same one: runs that start
     /// in the same second have numbers from 2 behind the time.
     pub fn claim(root: &Utf8Path, suite: &str, now: SystemTime) -> io::Result<Self> {
-        let folder = root.join(FOLDER);
-        fs::create_dir_all(&folder)?;
+        let folder = create_own_directory(root, FOLDER)?;
         let stem = format!("{}-{}", safe_name(suite), file_stamp(now));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
         for number in 1_u64.. {
             let suffix = match number {
                 1 => String::new(),
                 _ => format!("-{number}"),
             };
             let results = folder.join(format!("{stem}{suffix}{ENDING}"));
-            match options.open(&results) {
-                Ok(_) => {
+            match create_new(&results, b"", Access::Private) {
+                Ok(()) => {
                     sync_parent(&results)?;
                     return Ok(Self { results });
                 }
@@ -65,20 +65,16 @@ impl ResultsPaths {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// The file that `--output` names; its directory is made if need be.
+    /// The file that `--output` names, behind links; its directory is made if need be.
     pub fn at(results: &Utf8Path) -> io::Result<Self> {
-        if let Some(parent) = results.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        Ok(Self::existing(results))
+        create_directory_of(results, Access::Shared)?;
+        Ok(Self { results: behind_links(results)? })
     }
 
     /// Results of an earlier run. A link such as `latest.jsonl` is resolved, so
     /// that the journal is found and the summary is written beside the results.
     pub fn existing(results: &Utf8Path) -> Self {
-        let is_link = fs::symlink_metadata(results).is_ok_and(|found| found.is_symlink());
-        let target = is_link.then(|| results.canonicalize_utf8().ok()).flatten();
-        Self { results: target.unwrap_or_else(|| results.to_owned()) }
+        Self { results: behind_links(results).unwrap_or_else(|_| results.to_owned()) }
     }
 
     /// The folder of results under a root.
@@ -161,38 +157,14 @@ impl ResultsPaths {
             return Ok(Latest::None);
         }
         let latest = folder.join(LATEST);
-        let temporary = folder.join(format!(".{name}.{}.latest", std::process::id()));
-        let _ = fs::remove_file(&temporary);
-        let made = match link(name, &temporary) {
-            Ok(()) => Latest::Link,
-            Err(_) => {
-                fs::copy(&self.results, &temporary)?;
-                Latest::Copy
-            }
-        };
-        match fs::rename(&temporary, &latest) {
-            Ok(()) => Ok(made),
-            Err(error) => {
-                let _ = fs::remove_file(&temporary);
-                Err(error)
-            }
+        if replace_link(&latest, name).is_ok() {
+            return Ok(Latest::Link);
         }
+        let mut draft = FileDraft::create(&latest, Access::Private)?;
+        io::copy(&mut fs::File::open(&self.results)?, &mut draft)?;
+        draft.place(Durability::Unsynced)?;
+        Ok(Latest::Copy)
     }
-}
-
-#[cfg(unix)]
-fn link(target: &str, place: &Utf8Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, place)
-}
-
-#[cfg(windows)]
-fn link(target: &str, place: &Utf8Path) -> io::Result<()> {
-    std::os::windows::fs::symlink_file(target, place)
-}
-
-#[cfg(not(any(unix, windows)))]
-fn link(_target: &str, _place: &Utf8Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Suite names are usually slugs; this keeps any other name from leaving the folder.

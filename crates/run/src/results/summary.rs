@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::row::{EvaluatorResult, GradeOutcome, JudgeUsage, Row, SCHEMA_VERSION, TokenCounts};
 use super::totals::RunTotals;
-use crate::disk::{self, Durability};
+use crate::disk::{self, Access, Durability};
 use crate::text::numbers::rounded;
 
 /// At most this many distinct misses are counted; later ones only if they are already known.
@@ -244,7 +244,7 @@ impl SummaryBuilder {
 pub fn write_summary(path: &Utf8Path, summary: &RunSummary) -> io::Result<()> {
     let mut text = serde_json::to_vec_pretty(summary)?;
     text.push(b'\n');
-    disk::replace(path, &text, Durability::Durable)
+    disk::replace(path, &text, Access::Private, Durability::Durable)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use super::redact;
 use super::results_paths::ResultsPaths;
 use super::resume::{Interrupted, ScannedFile};
 use super::row::{CaseKey, Row};
-use crate::disk::sync_parent;
+use crate::disk::{remove_file, sync_parent};
 
 /// Between two syncs, so that rows which come one by one share them. What is written is not lost by
 /// the death of this process in the meantime.
@@ -244,7 +244,7 @@ impl ResultsWriter {
         self.close()?;
         if self.journal.is_some() && end == Completion::Complete {
             let path = self.place.journal();
-            let removed = std::fs::remove_file(&path).and_then(|()| sync_parent(&path));
+            let removed = remove_file(&path).and_then(|()| sync_parent(&path));
             removed.map_err(|source| WriteError::io(&path, source))?;
         }
         Ok(self.written())

@@ -1,15 +1,14 @@
 //! Allows one writer at a time with an exclusive lock on `.lock` in the store. The operating system
 //! releases it when the process ends.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::fs::{File, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 
 use super::store_error::StoreError;
-use crate::disk::sync_directory;
+use crate::disk::{Access, OpenFile, create_durable_directories, open_to_append};
 
 /// How long to wait for other writers (spec 13.6).
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -19,7 +18,22 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// Held until it is dropped.
 #[derive(Debug)]
-pub(super) struct StoreLock(#[allow(dead_code, reason = "open is locked")] File);
+pub(super) struct StoreLock(#[allow(dead_code, reason = "open is locked")] LockFile);
+
+#[derive(Debug)]
+enum LockFile {
+    Writer(OpenFile),
+    Reader(File),
+}
+
+impl LockFile {
+    fn try_lock(&self) -> Result<(), TryLockError> {
+        match self {
+            Self::Writer(file) => file.try_lock(),
+            Self::Reader(file) => file.try_lock(),
+        }
+    }
+}
 
 impl StoreLock {
     /// Creates the directory if it is missing.
@@ -32,26 +46,24 @@ impl StoreLock {
     pub(super) fn acquire_for_reading(directory: &Utf8Path) -> Result<Option<Self>, StoreError> {
         let path = directory.join(".lock");
         match File::open(&path) {
-            Ok(file) => Self::wait_for(file, &path, LONGEST_WAIT).map(Some),
+            Ok(file) => Self::wait_for(LockFile::Reader(file), &path, LONGEST_WAIT).map(Some),
             Err(_) => Ok(None),
         }
     }
 
     fn acquire_within(directory: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
-        create_durable_directory(directory)
+        create_durable_directories(directory, Access::Private)
             .map_err(|error| StoreError::io("made", directory, error))?;
         let path = directory.join(".lock");
         if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
             return Err(StoreError::Link { path });
         }
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let file = options.open(&path);
+        let file = open_to_append(&path, Access::Private);
         let file = file.map_err(|error| StoreError::io("locked", &path, error))?;
-        Self::wait_for(file, &path, wait)
+        Self::wait_for(LockFile::Writer(file), &path, wait)
     }
 
-    fn wait_for(file: File, path: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
+    fn wait_for(file: LockFile, path: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
         let fail = |error| StoreError::io("locked", path, error);
         let start = Instant::now();
         loop {
@@ -68,18 +80,6 @@ impl StoreLock {
             }
         }
     }
-}
-
-/// Syncs the parents, because a new store must survive a crash like the files in it.
-fn create_durable_directory(directory: &Utf8Path) -> io::Result<()> {
-    if directory.is_dir() {
-        return Ok(());
-    }
-    let missing = directory.ancestors().take_while(|path| !path.exists());
-    let parents: Vec<&Utf8Path> = missing.filter_map(Utf8Path::parent).collect();
-    fs::create_dir_all(directory)?;
-    let mut named = parents.iter().filter(|path| !path.as_str().is_empty());
-    named.try_for_each(|path| sync_directory(path))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::replace_files::replace_file;
 use super::store::{Record, Store, directory_entries, run_number};
 use super::store_error::StoreError;
 use super::summary::SummaryKind;
-use crate::disk::is_draft_name;
+use crate::disk::{self, is_draft_name};
 
 /// Younger drafts may belong to a running writer.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
@@ -103,7 +103,7 @@ impl Store {
         }
         if mode == PruneMode::Delete {
             // Fails if the directory contains other files; then it stays.
-            let _ = fs::remove_dir(&directory);
+            let _ = disk::remove_directory(&directory);
         }
         pruned.records.push(record.name.clone());
         Ok(())
@@ -197,7 +197,7 @@ fn shorten_history(
 
 fn remove_file(path: &Utf8Path, mode: PruneMode, pruned: &mut Pruned) -> Result<(), StoreError> {
     if mode == PruneMode::Delete {
-        fs::remove_file(path).map_err(|error| StoreError::io("removed", path, error))?;
+        disk::remove_file(path).map_err(|error| StoreError::io("removed", path, error))?;
     }
     pruned.files.push(path.to_owned());
     Ok(())

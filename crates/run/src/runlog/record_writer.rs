@@ -5,7 +5,6 @@
 //! leaves a run file that the summary does not mention; the next writer takes a higher number.
 
 use std::collections::HashMap;
-use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -18,7 +17,7 @@ use super::slug_index::{RecordKey, SlugIndex, SlugSlot};
 use super::store::Store;
 use super::store_error::StoreError;
 use super::summary::RecordSummary;
-use crate::disk::FileDraft;
+use crate::disk::{Access, FileDraft, create_new_directory, rename};
 
 /// Writes to one store and caches which slugs are taken.
 #[derive(Debug)]
@@ -45,7 +44,7 @@ impl Store {
             .map(|number| Utf8PathBuf::from(format!("{path}.corrupt.{number}")))
             .find(|aside| aside.symlink_metadata().is_err())
             .unwrap_or_else(|| path.clone());
-        fs::rename(&path, &aside).map_err(|error| StoreError::io("set aside", &path, error))?;
+        rename(&path, &aside).map_err(|error| StoreError::io("set aside", &path, error))?;
         let shown = aside.file_name().unwrap_or_default();
         Ok(format!(
             "cannot parse `{path}`: {reason}; renamed it to `{shown}` and started a new record"
@@ -200,7 +199,7 @@ fn next_run(store: &Store, name: &str, record: &AppendableSummary) -> Result<u64
 
 /// Refuses a link, which could lead out of the store.
 fn create_run_directory(path: &Utf8Path) -> Result<(), StoreError> {
-    match fs::create_dir(path) {
+    match create_new_directory(path, Access::Private) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             match path.symlink_metadata() {
                 Ok(found) if found.is_symlink() => Err(StoreError::Link { path: path.to_owned() }),
@@ -213,6 +212,7 @@ fn create_run_directory(path: &Utf8Path) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::time::SystemTime;
 
     use super::super::UserMessage;

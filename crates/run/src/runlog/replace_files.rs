@@ -8,7 +8,7 @@ use std::thread;
 use camino::Utf8Path;
 
 use super::store_error::StoreError;
-use crate::disk::{FileDraft, directory_of, sync_directory};
+use crate::disk::{Access, FileDraft, directory_of, sync_directory};
 
 /// Threads that wait for the disk; file systems commit concurrent requests together.
 const MOST_THREADS: usize = 16;
@@ -18,7 +18,7 @@ pub(super) fn write_draft<T: AsRef<str>>(
     path: &Utf8Path,
     text: &[T],
 ) -> Result<FileDraft, StoreError> {
-    let written = FileDraft::create(path).and_then(|mut draft| {
+    let written = FileDraft::create(path, Access::Private).and_then(|mut draft| {
         let mut pieces = text.iter().map(|piece| piece.as_ref().as_bytes());
         pieces.try_for_each(|piece| draft.write_all(piece))?;
         Ok(draft)
@@ -107,10 +107,11 @@ mod tests {
         for at in 0..3 {
             fs::create_dir(directory.join(at.to_string())).unwrap();
         }
+        let draft = |path: &Utf8PathBuf| write_draft(path, &[path.as_str()]).unwrap();
+        let drafts = paths.iter().map(draft).collect();
         // A file cannot replace a directory that is not empty.
         fs::create_dir_all(paths[7].join("in the way")).unwrap();
-        let draft = |path: &Utf8PathBuf| write_draft(path, &[path.as_str()]).unwrap();
-        let placed = replace_files(paths.iter().map(draft).collect());
+        let placed = replace_files(drafts);
         for (at, (path, placed)) in paths.iter().zip(placed).enumerate() {
             assert_eq!(placed.is_ok(), at != 7, "{placed:?}");
             if placed.is_ok() {

@@ -3,7 +3,6 @@
 //! A repair adds and renames; it never deletes a run. A corrupt run file is left unchanged.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -15,6 +14,7 @@ use super::run_file::RunFile;
 use super::store::{Store, SummaryLookup, directory_entries};
 use super::store_error::StoreError;
 use super::summary::{RecordSummary, SummaryKind};
+use crate::disk::remove_file;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerifyMode {
@@ -229,7 +229,7 @@ impl Verifier<'_> {
     fn check_drafts(&mut self, directory: &Utf8Path) -> Result<(), StoreError> {
         for path in abandoned_drafts(directory)? {
             if self.mode == VerifyMode::Repair {
-                fs::remove_file(&path).map_err(|error| StoreError::io("removed", &path, error))?;
+                remove_file(&path).map_err(|error| StoreError::io("removed", &path, error))?;
             }
             let message = "this draft was abandoned by a writer".to_owned();
             self.report(path, message, self.repair_status());

@@ -1,12 +1,11 @@
 //! The reports of a run, each with its output.
 
-use std::fs;
 use std::io::{self, BufWriter, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::did_you_mean;
 
-use crate::disk::{Durability, FileDraft};
+use crate::disk::{Access, Durability, NamedOutput, create_directory_of};
 use crate::report::{REPORTS, Report, ReportOptions, ReportedRun, report_named};
 use crate::results::{ExitRule, Row};
 
@@ -34,15 +33,18 @@ struct OpenReport {
 #[derive(Debug)]
 enum ReportOutput {
     Stdout(BufWriter<io::Stdout>),
-    /// Renamed into place when complete.
-    File(BufWriter<FileDraft>),
+    File {
+        path: Utf8PathBuf,
+        /// In its place when complete.
+        file: BufWriter<NamedOutput>,
+    },
 }
 
 impl ReportOutput {
     fn writer(&mut self) -> &mut dyn Write {
         match self {
             Self::Stdout(out) => out,
-            Self::File(file) => file,
+            Self::File { file, .. } => file,
         }
     }
 }
@@ -125,11 +127,10 @@ impl OpenReport {
                 Err(format!("cannot write to standard output: {error}"))
             }
             (ReportOutput::Stdout(_), _) => Ok(()),
-            (ReportOutput::File(file), flushed) => {
+            (ReportOutput::File { path, file }, flushed) => {
                 // The buffer is empty, or its contents are lost.
-                let (draft, _) = file.into_parts();
-                let path = draft.path().to_owned();
-                let placed = flushed.and_then(|()| draft.place(Durability::Unsynced));
+                let (output, _) = file.into_parts();
+                let placed = flushed.and_then(|()| output.finish(Durability::Contents));
                 placed.map_err(|error| format!("cannot write `{path}`: {error}"))
             }
         }
@@ -140,9 +141,11 @@ fn open_output(path: Option<&Utf8Path>) -> Result<ReportOutput, SessionError> {
     let Some(path) = path else {
         return Ok(ReportOutput::Stdout(BufWriter::new(io::stdout())));
     };
-    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-    match made.and_then(|()| FileDraft::create(path)) {
-        Ok(draft) => Ok(ReportOutput::File(BufWriter::new(draft))),
+    let made = create_directory_of(path, Access::Shared);
+    match made.and_then(|()| NamedOutput::open(path, Access::Private)) {
+        Ok(output) => {
+            Ok(ReportOutput::File { path: path.to_owned(), file: BufWriter::new(output) })
+        }
         Err(error) => {
             let reason = format!("cannot write `{path}`: {error}");
             Err(SessionError::argument("--report", reason))

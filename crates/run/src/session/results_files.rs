@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::secrets::Secrets;
 
+use crate::disk::is_plain_file;
 use crate::execute::{Durable, RowSink, SuiteJob, UngradedAnswer, WrittenRow};
 use crate::lock::locked;
 use crate::report::PastRuns;
@@ -195,7 +196,7 @@ impl ResultsFiles {
             });
             let closed = file.writer.finish(end);
             finished.errors.extend(closed.err().map(|error| error.to_string()));
-            let path = place.results().is_file().then(|| place.summary());
+            let path = is_plain_file(place.results()).then(|| place.summary());
             if let Some(path) = &path {
                 let written = write_summary(path, &summary);
                 finished.errors.extend(written.err().map(|error| error.to_string()));
@@ -218,8 +219,7 @@ impl ResultsFile {
 /// A file named by mistake must not be emptied.
 fn output_place(path: &Utf8Path) -> Result<ResultsPaths, SessionError> {
     // Reading a pipe would block.
-    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
-    if is_file && Rows::open(path).is_err() {
+    if is_plain_file(path) && Rows::open(path).is_err() {
         let reason = format!("`{path}` exists and is not a results file; nothing was written");
         return Err(SessionError::argument("--output", reason));
     }

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::SessionError;
+use crate::disk::{Access, create_new_directory, remove_tree};
 
 #[derive(Debug)]
 pub(super) struct RunScratch(Utf8PathBuf);
@@ -16,7 +17,7 @@ impl RunScratch {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let nanos = since.map_or(0, |since| since.as_nanos());
         let path = parent.join(format!("evalrig-{}-{nanos:x}", std::process::id()));
-        match std::fs::create_dir(&path) {
+        match create_new_directory(&path, Access::Private) {
             Ok(()) => Ok(Self(path)),
             Err(error) => Err(SessionError::Write(format!(
                 "cannot create a directory for temporary files: {error}"
@@ -31,6 +32,6 @@ impl RunScratch {
 
 impl Drop for RunScratch {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = remove_tree(&self.0);
     }
 }

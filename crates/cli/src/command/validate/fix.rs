@@ -3,7 +3,7 @@
 
 use evalrig_core::repair::{Overlay, Repaired};
 use evalrig_core::source::Files;
-use evalrig_run::disk::{Disk, Durability, behind_link, replace};
+use evalrig_run::disk::{Access, Disk, Durability, write_named};
 
 use crate::context::{Context, print_text};
 use crate::error::CommandError;
@@ -15,9 +15,7 @@ use super::Check;
 /// Writes every changed file.
 pub fn write(files: &Overlay<'_>) -> Result<(), CommandError> {
     for (path, bytes) in files.texts() {
-        // Replaces the target of a link, not the link.
-        let file = behind_link(path);
-        replace(&file, bytes, Durability::Contents)
+        write_named(path, bytes, Access::Shared, Durability::Contents)
             .map_err(|error| CommandError::cannot_write(path.as_str(), &error))?;
     }
     Ok(())
