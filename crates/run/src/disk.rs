@@ -2,6 +2,8 @@
 //! creates, changes or removes files (spec 16.8).
 
 mod directory;
+#[cfg(all(test, unix))]
+pub(crate) mod faults;
 mod named_output;
 mod replace;
 mod system;

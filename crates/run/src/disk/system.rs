@@ -10,7 +10,7 @@ use super::Access;
 
 /// One call, with what it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "only tests will look at it")]
+#[cfg_attr(not(all(test, unix)), allow(dead_code, reason = "only tests look at it"))]
 pub(super) enum Operation<'a> {
     CreateDirectory(&'a Utf8Path),
     /// Fails if there is a file.
@@ -32,10 +32,14 @@ pub(super) enum Operation<'a> {
     RemoveTree(&'a Utf8Path),
 }
 
+#[cfg(not(all(test, unix)))]
 #[inline]
 fn attempt<T>(_: Operation<'_>, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     act()
 }
+
+#[cfg(all(test, unix))]
+use super::faults::attempt;
 
 /// A file that is open for writing.
 #[derive(Debug)]
@@ -134,6 +138,8 @@ impl OpenFile {
 
 impl Write for OpenFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(all(test, unix))]
+        let bytes = &bytes[..super::faults::writable(&self.path, bytes)];
         attempt(Operation::Write(&self.path, bytes), || self.file.write(bytes))
     }
 

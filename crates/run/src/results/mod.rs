@@ -3,6 +3,8 @@
 mod append_file;
 mod error;
 mod exit;
+#[cfg(all(test, unix))]
+mod fault_tests;
 mod journal;
 pub(crate) mod read;
 mod redact;

@@ -23,6 +23,8 @@ mod appendable_summary;
 mod case;
 mod compare;
 mod dialogue;
+#[cfg(all(test, unix))]
+mod fault_tests;
 mod history_entry;
 mod import;
 mod lock;

@@ -8,6 +8,8 @@ mod baseline;
 mod case_collector;
 mod command_line;
 mod error;
+#[cfg(all(test, unix))]
+mod fault_tests;
 mod find_results;
 mod finish;
 mod gate;
