@@ -212,3 +212,22 @@ fn findings_beyond_repair_are_reported() {
     assert_eq!(read(&store.run_path("hi", 2)), "broken: [");
     assert_eq!(store.verify(VerifyMode::Check).unwrap().findings.len(), 1);
 }
+
+#[test]
+fn a_count_of_runs_that_is_too_high_is_repaired() {
+    let here = folder();
+    let store = &here.store;
+    store.record(&alice("2025-12-25 11:56:26", 1)).unwrap();
+    let path = store.summary_path("say_hello_to_alice");
+    let sound = read(&path);
+    fs::write(&path, sound.replace("runs: 1\n", "runs: 18446744073709551615\n")).unwrap();
+    let found = store.verify(VerifyMode::Repair).unwrap();
+    assert_eq!(
+        found.findings[0].message,
+        "`runs` is 18446744073709551615, but the highest run is 1"
+    );
+    assert_eq!(read(&path), sound);
+    fs::write(&path, sound.replace("  run: 1\n", "  run: 18446744073709551615\n")).unwrap();
+    let found = store.verify(VerifyMode::Repair).unwrap();
+    assert!(found.findings.iter().any(|one| one.repair == RepairStatus::Impossible));
+}

@@ -15,7 +15,7 @@ use super::replace_files::{replace_files, write_draft};
 use super::slug::{numbered_name, slug};
 use super::slug_index::{RecordKey, SlugIndex, SlugSlot};
 use super::store::Store;
-use super::store_error::StoreError;
+use super::store_error::{HIGHEST_RUN, StoreError};
 use super::summary::RecordSummary;
 use crate::disk::{Access, FileDraft, create_new_directory, rename};
 
@@ -192,9 +192,22 @@ impl RecordWriter {
 
 /// One more than the highest number on disk and in the summary.
 fn next_run(store: &Store, name: &str, record: &AppendableSummary) -> Result<u64, StoreError> {
-    let on_disk = store.run_numbers(name)?;
-    let highest = on_disk.last().copied().unwrap_or(0);
-    Ok(highest.max(record.highest_run()).saturating_add(1))
+    let on_disk = store.run_numbers(name)?.last().copied().unwrap_or(0);
+    let in_summary = record.highest_run();
+    let highest = on_disk.max(in_summary);
+    if highest < HIGHEST_RUN {
+        return Ok(highest + 1);
+    }
+    // With the same number again, every run would replace the one before.
+    let (path, key) = if on_disk == highest {
+        let path = store.run_path(name, on_disk);
+        let key = path.file_name().unwrap_or_default().to_owned();
+        (path, key)
+    } else {
+        let is_count = record.summary.runs() == Some(highest);
+        (store.summary_path(name), if is_count { "runs" } else { "run" }.to_owned())
+    };
+    Err(StoreError::RunNumber { path, key, number: highest })
 }
 
 /// Refuses a link, which could lead out of the store.
@@ -295,6 +308,52 @@ mod tests {
         assert_eq!(is_ok, [false, false, true, true]);
         let empty = store.writer().record_all(&[&NewRun::default()]);
         assert!(matches!(empty[..], [Err(StoreError::NoInput)]));
+    }
+
+    #[test]
+    fn a_run_number_without_a_successor_is_refused() {
+        for (text, key) in [
+            ("runs: 18446744073709551615\nturns:\n- input: Hi\n  run: 1\n  output: a\n", "`runs`"),
+            ("runs: 9007199254740991\nturns:\n- input: Hi\n  run: 1\n  output: a\n", "`runs`"),
+            ("runs: 1\nturns:\n- input: Hi\n  run: 18446744073709551615\n  output: a\n", "`run`"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = store(&folder);
+            fs::create_dir_all(store.directory()).unwrap();
+            let text = format!("name: hi\n{text}");
+            fs::write(store.summary_path("hi"), &text).unwrap();
+            for output in ["x", "y", "z"] {
+                let refused = store.record(&run("Hi", output)).unwrap_err().to_string();
+                assert!(refused.contains("hi.yaml") && refused.contains(key), "{refused}");
+            }
+            assert_eq!(fs::read_to_string(store.summary_path("hi")).unwrap(), text);
+            assert!(store.run_numbers("hi").unwrap().is_empty());
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder);
+        fs::create_dir_all(store.run_directory("hi")).unwrap();
+        fs::write(store.run_path("hi", u64::MAX), "").unwrap();
+        let refused = store.record(&run("Hi", "x")).unwrap_err().to_string();
+        assert!(refused.contains("run_18446744073709551615.yaml"), "{refused}");
+        assert_eq!(store.run_numbers("hi").unwrap(), [u64::MAX]);
+    }
+
+    #[test]
+    fn numbers_that_are_not_counts_are_replaced() {
+        for runs in ["99999999999999999999999", "-1", "1.5", "1e999", ".nan", "[1]", "many"] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = store(&folder);
+            fs::create_dir_all(store.directory()).unwrap();
+            let text = format!(
+                "name: hi\nruns: {runs}\nturns:\n- input: Hi\n  run: {runs}\n  output: a\n"
+            );
+            fs::write(store.summary_path("hi"), text).unwrap();
+            let numbers: Vec<u64> =
+                ["x", "y", "z"].map(|output| store.record(&run("Hi", output)).unwrap().run).into();
+            assert_eq!(numbers, [1, 2, 3], "{runs}");
+            assert_eq!(store.read("hi").unwrap().summary.runs(), Some(3));
+            assert_eq!(store.run_numbers("hi").unwrap(), [1, 2, 3]);
+        }
     }
 
     #[cfg(unix)]

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+/// Higher run numbers are refused: some JSON readers round them, and a record needs a next number.
+pub(super) const HIGHEST_RUN: u64 = (1 << 53) - 1;
+
 #[derive(Debug, Clone)]
 pub enum StoreError {
     Io {
@@ -55,6 +58,13 @@ pub enum StoreError {
     },
     /// The run has no user message.
     NoInput,
+    /// A number so high that the next run cannot have a higher one.
+    RunNumber {
+        path: Utf8PathBuf,
+        /// `runs`, `run` or the name of a run file.
+        key: String,
+        number: u64,
+    },
     /// Fewer than two runs to compare.
     NotEnoughRuns {
         name: String,
@@ -93,6 +103,11 @@ impl fmt::Display for StoreError {
             Self::Authored { path } => {
                 write!(f, "`{path}` is a `co eval` file; evalrig does not change it")
             }
+            Self::RunNumber { path, key, number } => write!(
+                f,
+                "`{path}`: `{key}` is {number}, but runs are numbered up to {HIGHEST_RUN}; correct \
+                 the number"
+            ),
             Self::NoInput => f.write_str("the run has no input to record"),
             Self::NotEnoughRuns { name } => {
                 write!(f, "record `{name}` has fewer than two runs")

@@ -12,7 +12,7 @@ use super::rebuild::{adopt_run, rebuild_summary};
 use super::replace_files::replace_file;
 use super::run_file::RunFile;
 use super::store::{Store, SummaryLookup, directory_entries};
-use super::store_error::StoreError;
+use super::store_error::{HIGHEST_RUN, StoreError};
 use super::summary::{RecordSummary, SummaryKind};
 use crate::disk::remove_file;
 
@@ -168,7 +168,10 @@ impl Verifier<'_> {
             summary.set("name", name);
         }
         let adopted = self.adopt_missing_runs(name, &mut summary, runs);
-        let highest = summary.highest_run().max(runs.last().map_or(0, |(run, _)| *run));
+        self.check_run_numbers(path, &summary);
+        let numbers = summary.mentioned_runs().into_iter().chain(summary.runs());
+        let numbers = numbers.chain(runs.iter().map(|(run, _)| *run));
+        let highest = numbers.filter(|run| *run < HIGHEST_RUN).max().unwrap_or(0);
         if summary.runs() != Some(highest) && (highest > 0 || summary.has("runs")) {
             let written = summary.runs().map_or("missing".to_owned(), |n| n.to_string());
             if !adopted {
@@ -181,6 +184,15 @@ impl Verifier<'_> {
             replace_file(path, &summary.to_yaml())
         } else {
             Ok(())
+        }
+    }
+
+    /// A run of a turn may be in other files too, so only a person can number it again.
+    fn check_run_numbers(&mut self, path: &Utf8Path, summary: &RecordSummary) {
+        for number in summary.mentioned_runs().into_iter().filter(|run| *run >= HIGHEST_RUN) {
+            let message =
+                format!("a turn has run {number}, but runs are numbered up to {HIGHEST_RUN}");
+            self.report(path.to_owned(), message, RepairStatus::Impossible);
         }
     }
 
