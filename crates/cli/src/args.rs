@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use evalrig_core::schema::Draft;
 
 use crate::exit::{self, Exit};
+use crate::output::print_usage;
 
 use running::{COMPARE_HELP, RUN_HELP};
 
@@ -275,8 +276,7 @@ pub struct Man {
 /// Parses the command line; prints help, the version and usage errors.
 pub fn parse() -> Result<Cli, Exit> {
     Cli::try_parse().map_err(|error| {
-        // A closed pipe while printing help is not an error.
-        let _ = error.print();
+        print_usage(&error);
         if error.use_stderr() { Exit::CouldNotStart } else { Exit::Success }
     })
 }

@@ -1,8 +1,6 @@
-//! The working directory, the terminal, and what commands print to it.
+//! The working directory, and the style of the terminal.
 
-use std::io::{self, IsTerminal, Write};
-
-use anstream::{AutoStream, ColorChoice};
+use anstream::ColorChoice;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::FoundSuite;
 use evalrig_core::reader::{EnvFiles, ReadPolicy, World};
@@ -12,6 +10,7 @@ use evalrig_run::session::LoadOptions;
 
 use crate::args::{Global, Loading, When};
 use crate::error::CommandError;
+use crate::output::{self, StreamKind};
 use evalrig_run::text::OutputStyle;
 
 #[derive(Debug)]
@@ -78,14 +77,12 @@ impl Context {
 
     /// The style of standard output.
     pub fn look(&self) -> OutputStyle {
-        let stdout = io::stdout();
-        self.look_of(AutoStream::choice(&stdout), stdout.is_terminal())
+        self.look_of(output::stdout_kind())
     }
 
     /// The style of standard error.
     pub fn error_look(&self) -> OutputStyle {
-        let stderr = io::stderr();
-        self.look_of(AutoStream::choice(&stderr), stderr.is_terminal())
+        self.look_of(output::stderr_kind())
     }
 
     pub fn detail(&self) -> report::Detail {
@@ -102,11 +99,12 @@ impl Context {
         near.unwrap_or(path).to_owned()
     }
 
-    fn look_of(&self, choice: ColorChoice, is_terminal: bool) -> OutputStyle {
+    fn look_of(&self, stream: StreamKind) -> OutputStyle {
+        let is_terminal = stream.is_terminal;
         let color = match self.global.color {
             When::Always => true,
             When::Never => false,
-            When::Auto => choice != ColorChoice::Never,
+            When::Auto => stream.color != ColorChoice::Never,
         };
         let width = is_terminal.then(terminal_size::terminal_size).flatten();
         OutputStyle {
@@ -127,25 +125,4 @@ fn locale_is_utf8() -> bool {
         let value = value.to_uppercase();
         value.contains("UTF-8") || value.contains("UTF8")
     })
-}
-
-/// Prints a line to standard error.
-pub fn print_message(message: &str) {
-    let _ = writeln!(io::stderr(), "evalrig: {message}");
-}
-
-/// Prints to standard output.
-pub fn print_text(text: &str) -> Result<(), CommandError> {
-    written(io::stdout().write_all(text.as_bytes()))
-}
-
-/// A closed pipe is not an error; a full disk is.
-pub fn written(outcome: io::Result<()>) -> Result<(), CommandError> {
-    match outcome {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let message = format!("cannot write to standard output: {error}");
-            Err(CommandError::CouldNotStart(message))
-        }
-        _ => Ok(()),
-    }
 }

@@ -6,6 +6,7 @@ mod context;
 mod error;
 mod exit;
 mod loss;
+mod output;
 mod place;
 mod progress;
 mod render;

@@ -2,16 +2,17 @@
 //! so that standard output contains only reports.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use evalrig_core::model::Outcome;
 use evalrig_run::event::Event;
 use evalrig_run::results::{Row, RunTotals};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use evalrig_run::text;
+
+use crate::output::{self, print_status};
 
 /// At most this many running cases have their own line.
 const LINES: usize = 8;
@@ -53,7 +54,7 @@ enum Display {
 
 impl Progress {
     pub fn new(is_quiet: bool) -> Self {
-        let display = match (is_quiet, io::stderr().is_terminal()) {
+        let display = match (is_quiet, output::stderr_kind().is_terminal) {
             (true, _) => Display::Silent,
             (false, true) => Display::Planned,
             (false, false) => Display::Lines(Lines::new()),
@@ -97,7 +98,7 @@ struct Running {
 
 impl Bars {
     fn new(cases: usize) -> Self {
-        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(12));
+        let all = MultiProgress::with_draw_target(output::progress_target());
         let whole = all.add(ProgressBar::new(cases as u64));
         if let Ok(style) =
             ProgressStyle::with_template("{bar:28.green/dim} {pos}/{len}  {msg}  {elapsed:.dim}")
@@ -192,19 +193,15 @@ impl Lines {
                 if self.last.elapsed() >= EVERY && self.done < self.cases {
                     self.last = Instant::now();
                     let (done, cases) = (self.done, self.cases);
-                    say(&format!("{done}/{cases}: {}", totals_text(&self.totals)));
+                    print_status(&format!("{done}/{cases}: {}", totals_text(&self.totals)));
                 }
             }
             Event::Retrying { reason, seconds, .. } => {
-                say(&format!("retrying in {seconds:.0} s: {reason}"))
+                print_status(&format!("retrying in {seconds:.0} s: {reason}"))
             }
-            Event::Warning(text) => say(&format!("warning: {text}")),
-            Event::Stopping(reason) => say(&format!("stopping: {reason}")),
+            Event::Warning(text) => print_status(&format!("warning: {text}")),
+            Event::Stopping(reason) => print_status(&format!("stopping: {reason}")),
             Event::Started { .. } | Event::StopRequested => {}
         }
     }
-}
-
-fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", text::single_line(text));
 }

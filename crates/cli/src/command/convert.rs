@@ -14,11 +14,13 @@ use evalrig_core::read::{CollectTests, Findings as ReadFindings, LoadRequest, lo
 use evalrig_core::repair::Overlay;
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::{Access, Disk, Durability, NamedOutput, create_directory_of};
+use evalrig_run::text::single_line;
 
 use crate::args::Convert;
-use crate::context::{Context, print_message, print_text};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::{print_error_findings, print_message, print_text};
 use crate::render::{self, Findings, format_named};
 
 const SUPPORTED: &str =
@@ -133,7 +135,7 @@ impl Reading {
             secrets: self.findings.secrets(),
         };
         if let Some(format) = format_named("full", context.error_look()) {
-            let _ = format.render(&findings, &mut io::stderr().lock());
+            print_error_findings(&*format, &findings);
         }
     }
 
@@ -224,7 +226,8 @@ impl Output {
             Ok(()) => {
                 let count = suite.tests.len();
                 let noun = if count == 1 { "test" } else { "tests" };
-                print_text(&format!("wrote {shown} ({}, {count} {noun})\n", suite.name))
+                let (shown, name) = (single_line(shown), single_line(&suite.name));
+                print_text(&format!("wrote {shown} ({name}, {count} {noun})\n"))
             }
             // A parent that is a file gives the same kind of error.
             Err(error)

@@ -9,9 +9,9 @@ use evalrig_run::provider::{PROVIDERS, Provider, provider_named};
 use evalrig_run::setting::TARGET_FIELDS;
 
 use crate::args::{Explain, TextOrJson};
-use crate::context::print_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::{print_json, print_text};
 
 /// Something that has documentation.
 #[derive(Debug, Clone, Copy)]
@@ -22,23 +22,21 @@ enum Topic {
 }
 
 pub fn run(args: &Explain) -> Result<Exit, CommandError> {
-    let text = match (&args.name, args.format) {
-        (None, TextOrJson::Text) => index(),
-        (None, TextOrJson::Json) => as_json(&topics()),
-        (Some(name), format) => {
-            let found = named(name);
-            if found.is_empty() {
-                return Err(CommandError::CouldNotStart(unknown(name)));
-            }
-            match format {
-                TextOrJson::Text => {
-                    found.iter().map(|topic| topic.page()).collect::<Vec<_>>().join("\n")
-                }
-                TextOrJson::Json => as_json(&found),
-            }
-        }
+    let found = match &args.name {
+        None => topics(),
+        Some(name) => named(name),
     };
-    print_text(&text)?;
+    if let (Some(name), true) = (&args.name, found.is_empty()) {
+        return Err(CommandError::CouldNotStart(unknown(name)));
+    }
+    match (args.format, &args.name) {
+        (TextOrJson::Json, _) => print_json(&as_json(&found))?,
+        (TextOrJson::Text, None) => print_text(&index())?,
+        (TextOrJson::Text, Some(_)) => {
+            let pages: Vec<String> = found.iter().map(Topic::page).collect();
+            print_text(&pages.join("\n"))?;
+        }
+    }
     Ok(Exit::Success)
 }
 

@@ -4,9 +4,10 @@ use camino::Utf8Path;
 use evalrig_run::disk::{Access, create_directory_of, create_new};
 
 use crate::args::Init;
-use crate::context::{Context, print_text};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::print_text;
 
 const SUITE: &str = include_str!("../../templates/EVAL.yaml");
 const TARGETS: &str = include_str!("../../templates/targets.yaml");

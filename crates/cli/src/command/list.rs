@@ -6,12 +6,14 @@ use camino::Utf8Path;
 use evalrig_core::model::{JsonStyle, Map, NamedAssertion, Suite, Test, Value};
 use evalrig_core::read::{FoundSuite, Origin};
 use evalrig_core::source::Sources;
+use evalrig_run::text::single_line;
 
 use crate::args::{List, TextOrJson};
 use crate::command::suite::{LoadedSuite, load};
-use crate::context::{Context, print_text};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::{print_json, print_text};
 
 pub fn run(context: &Context, args: &List) -> Result<Exit, CommandError> {
     context.check(&args.loading)?;
@@ -29,13 +31,14 @@ pub fn run(context: &Context, args: &List) -> Result<Exit, CommandError> {
     if suites.is_empty() && exit == Exit::Success {
         return Err(CommandError::NothingSelected("no suite was found".to_owned()));
     }
-    let text = match args.format {
+    match args.format {
         TextOrJson::Text => {
-            suites.iter().map(|(one, loaded)| as_text(context, one, loaded)).collect()
+            for (one, loaded) in &suites {
+                print_text(&as_text(context, one, loaded))?;
+            }
         }
-        TextOrJson::Json => as_json(context, &suites),
-    };
-    print_text(&text)?;
+        TextOrJson::Json => print_json(&as_json(context, &suites))?,
+    }
     Ok(exit)
 }
 
@@ -89,21 +92,29 @@ fn skills(assertions: &[NamedAssertion], found: &mut BTreeSet<String>) {
 fn as_text(context: &Context, one: &FoundSuite, loaded: &LoadedSuite) -> String {
     let Suite { name, tests, .. } = &loaded.suite;
     let noun = if tests.len() == 1 { "test" } else { "tests" };
-    let mut text = format!("{} ({name}, {} {noun})\n", shown(context, &one.path), tests.len());
+    let (path, name) = (single_line(&shown(context, &one.path)), single_line(name));
+    let mut text = format!("{path} ({name}, {} {noun})\n", tests.len());
     let widest = tests.iter().map(|test| test.id.as_str().chars().count()).max().unwrap_or(0);
     let places: Vec<String> =
-        tests.iter().map(|test| place_of(one, &loaded.sources, test)).collect();
+        tests.iter().map(|test| single_line(&place_of(one, &loaded.sources, test))).collect();
     let column = places.iter().map(|place| place.chars().count()).max();
     let column = column.unwrap_or(0).clamp(4, 48) + 2;
     for (test, place) in tests.iter().zip(places) {
         let mut kinds = Vec::new();
         types(&test.assertions, &mut kinds);
         let tags = tags(test);
-        let tags = if tags.is_empty() { String::new() } else { format!("  [{}]", tags.join(", ")) };
+        let tags = if tags.is_empty() {
+            String::new()
+        } else {
+            format!("  [{}]", single_line(&tags.join(", ")))
+        };
         let skip = if test.skip.is_some() { "  (skipped)" } else { "" };
-        let id = test.id.as_str();
+        let id = single_line(test.id.as_str());
         let pad = " ".repeat(widest.min(48).saturating_sub(id.chars().count()));
-        text.push_str(&format!("{place:>column$}  {id}{pad}  {}{tags}{skip}\n", kinds.join(", ")));
+        text.push_str(&format!(
+            "{place:>column$}  {id}{pad}  {}{tags}{skip}\n",
+            single_line(&kinds.join(", "))
+        ));
     }
     loaded.secrets.redact(&text)
 }

@@ -21,9 +21,10 @@ mod validate;
 use evalrig_run::session::SessionError;
 
 use crate::args::{Cli, Command};
-use crate::context::{Context, print_message};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::print_message;
 
 use notice::show_refusal;
 

@@ -5,7 +5,8 @@ use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 use evalrig_run::session::{Notice, SuiteRefusal};
 
-use crate::context::{Context, print_message};
+use crate::context::Context;
+use crate::output::print_message;
 
 use super::suite::show;
 

@@ -4,9 +4,9 @@ use evalrig_core::model::JsonStyle;
 use evalrig_core::schema;
 
 use crate::args::{Schema, SchemaKind};
-use crate::context::print_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::print_json;
 
 pub fn run(args: &Schema) -> Result<Exit, CommandError> {
     let draft = args.draft;
@@ -16,6 +16,6 @@ pub fn run(args: &Schema) -> Result<Exit, CommandError> {
         SchemaKind::Results => evalrig_run::results::results_schema(draft),
         SchemaKind::Targets => evalrig_run::target::schema(draft),
     };
-    print_text(&(value.to_json(JsonStyle::Pretty) + "\n"))?;
+    print_json(&(value.to_json(JsonStyle::Pretty) + "\n"))?;
     Ok(Exit::Success)
 }

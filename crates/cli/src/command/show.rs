@@ -10,9 +10,10 @@ use evalrig_run::disk::Disk;
 
 use crate::args::{Show, YamlOrJson};
 use crate::command::suite::load;
-use crate::context::{Context, print_text};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::{print_json, print_text};
 
 pub fn run(context: &Context, args: &Show) -> Result<Exit, CommandError> {
     let (file, id) = split(context, &args.file);
@@ -54,10 +55,10 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, CommandError> {
     };
     // Before the text is laid out: in quotes, a secret may be written differently.
     let value = redacted(value, &loaded.secrets);
-    print_text(&match args.format {
-        YamlOrJson::Yaml => to_yaml(&value, &EmitStyle::default()),
-        YamlOrJson::Json => value.to_json(JsonStyle::Pretty) + "\n",
-    })?;
+    match args.format {
+        YamlOrJson::Yaml => print_text(&to_yaml(&value, &EmitStyle::default()))?,
+        YamlOrJson::Json => print_json(&(value.to_json(JsonStyle::Pretty) + "\n"))?,
+    }
     Ok(Exit::Success)
 }
 

@@ -1,7 +1,5 @@
 //! Loading one suite for commands that work on its tests.
 
-use std::io;
-
 use evalrig_core::diagnostic::{Diagnostic, Severity};
 use evalrig_core::model::Suite;
 use evalrig_core::read::{
@@ -13,6 +11,7 @@ use evalrig_core::source::Sources;
 use crate::args::Loading;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::output::print_error_findings;
 use crate::render::{self, Findings, format_named};
 
 /// A suite without its tests.
@@ -103,6 +102,6 @@ pub fn show(
         secrets,
     };
     if let Some(format) = format_named("full", context.error_look()) {
-        let _ = format.render(&findings, &mut io::stderr().lock());
+        print_error_findings(&*format, &findings);
     }
 }

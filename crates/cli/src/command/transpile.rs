@@ -1,7 +1,7 @@
 //! `transpile`: writes a suite as files for skill-creator, and lists what they cannot express.
 
 use std::collections::HashSet;
-use std::io::{self, Write as _};
+use std::io;
 
 use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Level, Severity};
@@ -18,10 +18,11 @@ use crate::command::suite::{Read, read, show};
 use evalrig_run::disk::{Access, Durability, write_named};
 use evalrig_run::text;
 
-use crate::context::{Context, print_message, print_text};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::loss::Losses;
+use crate::output::{print_json, print_message, print_text, print_warnings};
 use crate::place::{Foreign, Placement, State};
 
 pub fn run(context: &Context, args: &Transpile) -> Result<Exit, CommandError> {
@@ -148,7 +149,7 @@ fn finish(
     }
     let is_denied = args.deny_loss && !losses.list.is_empty();
     if is_denied || !context.global.quiet {
-        let _ = io::stderr().write_all(losses.to_lines().as_bytes());
+        print_warnings(&losses.to_lines());
     }
     if let Some(file) = &args.loss_report {
         save(context, losses, file)?;
@@ -159,7 +160,7 @@ fn finish(
     }
     match (args.check, args.stdout) {
         (true, _) => check(context, placement, &states),
-        (_, true) => print_text(&placement.files[0].text).map(|()| Exit::Success),
+        (_, true) => print_json(&placement.files[0].text).map(|()| Exit::Success),
         _ => write(context, placement, &states),
     }
 }
@@ -177,6 +178,7 @@ fn check(
             State::Differs => "differs",
         };
         let path = text::shown_path(&placement.path(file), &context.working_directory);
+        let path = text::single_line(&path);
         print_text(&format!("{path} {problem}\n"))?;
         exit = Exit::Failure;
     }
@@ -200,6 +202,7 @@ fn write(
             State::Missing | State::Differs => "wrote",
         };
         let path = text::shown_path(&placement.path(file), &context.working_directory);
+        let path = text::single_line(&path);
         print_text(&format!("{word} {path}\n"))?;
     }
     Ok(Exit::Success)

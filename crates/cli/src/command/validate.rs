@@ -3,7 +3,6 @@
 mod fix;
 
 use std::collections::HashMap;
-use std::io::{self, BufWriter, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostics, Severity};
@@ -15,9 +14,10 @@ use evalrig_run::disk::Disk;
 use evalrig_run::target::{find_targets_file, is_agentv, read_targets};
 
 use crate::args::Validate;
-use crate::context::{Context, print_message, written};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::{print_findings, print_message};
 use crate::render::{self, Findings, format_named};
 
 pub fn run(context: &Context, args: &Validate) -> Result<Exit, CommandError> {
@@ -154,9 +154,8 @@ impl Check {
             working_directory: &context.working_directory,
             secrets: &secrets,
         };
-        let mut out = BufWriter::new(io::stdout().lock());
         match format_named(format, context.look()) {
-            Some(format) => written(format.render(&findings, &mut out).and_then(|()| out.flush())),
+            Some(format) => print_findings(&*format, &findings),
             None => Ok(()),
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! "Every reader" means the core schema of YAML 1.2 and YAML 1.1 as PyYAML and libyaml read it.
 
+use super::harmful::{has_command, has_inner_command, is_harmful};
+
 /// Words that some reader takes for null, a boolean or an instruction, whatever their case.
 const WORDS: &[&str] = &[
     "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<", ".inf", "+.inf",
@@ -13,7 +15,7 @@ const LONGEST_WORD: usize = 5;
 
 /// Plain if that is safe, else in single quotes, else in double quotes. Never more than one line.
 pub(super) fn one_line(text: &str) -> String {
-    if !is_visible(text) {
+    if !is_visible(text) || has_inner_command(text) {
         double_quoted(text)
     } else if is_plain(text) {
         text.to_owned()
@@ -58,6 +60,7 @@ fn are_escapes_known(inner: &str) -> bool {
         rest = match after.chars().next() {
             Some('"' | '\\' | 'n' | 'r' | 't') if is_escape => &after[1..],
             Some('u') if is_escape && is_character(after.get(1..5)) => &after[5..],
+            Some('U') if is_escape && is_character(after.get(1..9)) => &after[9..],
             _ => return false,
         };
     }
@@ -71,20 +74,28 @@ fn is_character(digits: Option<&str>) -> bool {
     number.and_then(char::from_u32).is_some()
 }
 
-/// With `\n`, `\t`, `\r`, `\"`, `\\`, and `\uXXXX` for all that cannot be seen.
+/// With `\n`, `\t`, `\r`, `\"`, `\\`, and `\uXXXX` for all that cannot be seen and for what would make a
+/// command of a CI runner.
 pub(super) fn double_quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
+    let has_command = has_inner_command(text);
+    let mut before = ' ';
     for character in text.chars() {
         match character {
+            '#' if has_command && before == '#' => out.push_str("\\u0023"),
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             seen if is_printable(seen) => out.push(seen),
+            unseen if unseen > '\u{ffff}' => {
+                out.push_str(&format!("\\U{:08x}", u32::from(unseen)));
+            }
             unseen => out.push_str(&format!("\\u{:04x}", u32::from(unseen))),
         }
+        before = character;
     }
     out.push('"');
     out
@@ -98,7 +109,8 @@ pub(super) fn literal_block(text: &str, column: usize, step: usize) -> Option<St
     // from which a reader could tell the indentation.
     let fits = text.chars().all(|c| matches!(c, '\n' | '\t') || is_printable(c))
         && !first_line.starts_with('\t')
-        && !first_line.trim_start_matches([' ', '\t', '\n']).is_empty();
+        && !first_line.trim_start_matches([' ', '\t', '\n']).is_empty()
+        && !has_command(text);
     if !fits {
         return None;
     }
@@ -137,12 +149,13 @@ fn is_visible(text: &str) -> bool {
     is_ascii || text.chars().all(|c| c == '\t' || is_printable(c))
 }
 
-/// Allowed unescaped by every reader, and not a line break for any of them: YAML 1.1 breaks lines at U+0085, U+2028 and U+2029.
+/// Allowed unescaped by every reader, not a line break for any of them (YAML 1.1 breaks lines at
+/// U+0085, U+2028 and U+2029), and harmless on a terminal.
 fn is_printable(character: char) -> bool {
     match character {
-        '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,
         ' '..='~' => true,
-        other => other >= '\u{a0}',
+        '\u{fffe}' | '\u{ffff}' => false,
+        other => other >= '\u{a0}' && !is_harmful(other),
     }
 }
 

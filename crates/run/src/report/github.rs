@@ -207,7 +207,8 @@ fn message(check: &CheckFinding) -> String {
 
 /// The text of a workflow command. `%` goes first, or it would escape the escapes.
 pub fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let text = text::paragraph(text);
+    text.replace('%', "%25").replace('\n', "%0A")
 }
 
 /// A property of a workflow command.

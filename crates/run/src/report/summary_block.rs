@@ -143,6 +143,9 @@ impl SummaryBlock<'_> {
     pub fn next(&self, next: &[(String, &str)], out: &mut dyn Write) -> io::Result<()> {
         let columns = self.paint.columns();
         let width = |command: &str| wrap::width(&self.paint.text(command));
+        // A command repeats arguments and names of files.
+        let next: Vec<(String, &str)> =
+            next.iter().map(|(command, why)| (text::single_line(command), *why)).collect();
         let widest = next.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
         let longest = next.iter().map(|(_, why)| why.len()).max().unwrap_or(0);
         let fits = LABEL + 4 + widest + longest <= columns;

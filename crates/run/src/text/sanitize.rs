@@ -5,28 +5,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+pub use evalrig_core::syntax::{INTERNAL_MARK, is_harmful};
+
 pub const CUT: char = '…';
-
-/// Marks a position in a drawing that is filled in later. Unicode reserves this character for use
-/// inside programs, and every sanitized text loses it.
-pub const INTERNAL_MARK: char = '\u{FDD0}';
-
-/// Control characters, bidirectional controls, line separators that only some programs honour, and
-/// characters without a visible form.
-pub fn is_harmful(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{061C}'
-                | '\u{200B}'
-                | '\u{200E}'
-                | '\u{200F}'
-                | '\u{2060}'
-                | '\u{FEFF}'
-                | INTERNAL_MARK
-        )
-        || matches!(c, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{E0000}'..='\u{E007F}')
-}
 
 /// `␛` for U+001B; characters without a picture become U+FFFD.
 pub fn control_picture(c: char) -> char {
@@ -55,6 +36,48 @@ pub fn paragraph(text: &str) -> Cow<'_, str> {
         out += &defuse_commands(shown.collect());
     }
     out.into()
+}
+
+/// Like [`paragraph`], and keeps colours: `ESC [ … m` with digits and semicolons.
+pub fn painted(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{1b}') {
+        return paragraph(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for line in text.replace("\r\n", "\n").split_inclusive('\n') {
+        out += &painted_line(line);
+    }
+    out.into()
+}
+
+fn painted_line(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    // Where the first character that can be seen is.
+    let mut start = None;
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        if let Some(length) = colour_length(rest) {
+            out.push_str(&rest[..length]);
+            rest = &rest[length..];
+            continue;
+        }
+        if start.is_none() && !c.is_whitespace() {
+            start = Some(out.len());
+        }
+        let is_kept = matches!(c, '\n' | '\t') || !is_harmful(c);
+        out.push(if is_kept { c } else { control_picture(c) });
+        rest = &rest[c.len_utf8()..];
+    }
+    let start = start.unwrap_or(out.len());
+    let visible = defuse_commands(out.split_off(start));
+    out + &visible
+}
+
+/// The length of the colour that a text begins with.
+fn colour_length(text: &str) -> Option<usize> {
+    let numbers = text.strip_prefix("\u{1b}[")?;
+    let behind = numbers.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+    behind.starts_with('m').then(|| text.len() - behind.len() + 1)
 }
 
 /// Line breaks become spaces; all other spacing is kept.
@@ -279,6 +302,19 @@ mod tests {
             "a::b\n  ：:add-mask::x\n#＃[error]y\n"
         );
         assert_eq!(paragraph("\u{200b}\u{2060}\u{feff}\u{e0041}"), "\u{FFFD}".repeat(4));
+    }
+
+    #[test]
+    fn a_painted_text_keeps_colours_and_nothing_else() {
+        assert_eq!(
+            painted("\u{1b}[1;31ma\u{1b}[0m\u{1b}[2J\u{1b}]0;t\u{7}\u{9b}\r\n"),
+            "\u{1b}[1;31ma\u{1b}[0m␛[2J␛]0;t␇\u{FFFD}\n"
+        );
+        assert_eq!(
+            painted("\u{1b}[31m ::stop::\n\u{1b}[0m##[error]"),
+            "\u{1b}[31m ：:stop::\n\u{1b}[0m#＃[error]"
+        );
+        assert_eq!(painted("::stop::"), "：:stop::");
     }
 
     #[test]

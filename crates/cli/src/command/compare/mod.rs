@@ -13,9 +13,10 @@ use evalrig_run::session::{
 };
 
 use crate::args::{Compare, ComparisonFormat, MeasureOption};
-use crate::context::{Context, print_text};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::{print_json, print_painted, print_text};
 
 /// A comparison and the names of its runs.
 struct Shown<'a> {
@@ -56,12 +57,13 @@ fn show(
     let comparison = compare(&base.1, &candidate.1, options);
     let shown =
         Shown { base: base.0.clone(), candidate: candidate.0.clone(), comparison: &comparison };
-    let output = match args.format {
-        ComparisonFormat::Text => text::comparison(&shown, context.detail(), context.look()),
-        ComparisonFormat::Json => json::comparison(&shown),
-        ComparisonFormat::Markdown => markdown::comparison(&shown),
-    };
-    print_text(&output)?;
+    match args.format {
+        ComparisonFormat::Text => {
+            print_painted(&text::comparison(&shown, context.detail(), context.look()))?
+        }
+        ComparisonFormat::Json => print_json(&json::comparison(&shown))?,
+        ComparisonFormat::Markdown => print_text(&markdown::comparison(&shown))?,
+    }
     let exit = Exit::from(if args.gate {
         gate_exit(&comparison, false)
     } else {
@@ -98,10 +100,10 @@ fn try_gate(
             "no test has two trials; run with `--trials 2` or more".to_owned(),
         ));
     };
-    print_text(&match args.format {
-        ComparisonFormat::Text => text::selftest(&name, &found),
-        ComparisonFormat::Json => json::selftest(&name, &found),
-        ComparisonFormat::Markdown => markdown::selftest(&name, &found),
-    })?;
+    match args.format {
+        ComparisonFormat::Text => print_text(&text::selftest(&name, &found))?,
+        ComparisonFormat::Json => print_json(&json::selftest(&name, &found))?,
+        ComparisonFormat::Markdown => print_text(&markdown::selftest(&name, &found))?,
+    }
     if found.interval.low > 0.05 { Ok(Exit::Failure) } else { Ok(Exit::Success) }
 }

@@ -12,9 +12,10 @@ use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{IMPORT_NEEDS_CRITERIA, Record, RecordTest, Store};
 
 use crate::args::Convert;
-use crate::context::{Context, print_message, print_text};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::{print_message, print_text};
 
 use super::{Output, Reading, Replaces, write};
 

@@ -4,7 +4,6 @@ use evalrig_core::model::{Map, Number, Value};
 use evalrig_run::runlog::{Comparison, TurnChange};
 use similar::{ChangeTag, TextDiff};
 
-use crate::context::print_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use evalrig_run::text::paint::{Paint, Tone};
@@ -12,13 +11,14 @@ use evalrig_run::text::{self, OutputStyle};
 
 use super::{LogContext, brief, json};
 use crate::args::Diff;
+use crate::output::{print_json, print_painted};
 
 pub(super) fn run(log: &LogContext<'_>, args: &Diff) -> Result<Exit, CommandError> {
     let found = log.store.compare(&args.name, args.runs)?;
     if log.is_json() {
-        print_text(&as_json(&found))?
+        print_json(&as_json(&found))?
     } else {
-        print_text(&as_text(&found, log.context.look()))?
+        print_painted(&as_text(&found, log.context.look()))?
     }
     Ok(match (found.has_regressed(), found.has_errored()) {
         (true, _) => Exit::Failure,

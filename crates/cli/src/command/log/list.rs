@@ -2,13 +2,14 @@
 
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{LoggedVerdict, Record, SummaryKind};
+use evalrig_run::text;
 use unicode_width::UnicodeWidthStr;
 
-use crate::context::{print_message, print_text};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::{print_json, print_message, print_text};
 
-use super::{LogContext, brief, counted_noun, json, print_paragraph, runs};
+use super::{LogContext, brief, counted_noun, json, runs};
 
 pub(super) fn run(log: &LogContext<'_>) -> Result<Exit, CommandError> {
     log.check()?;
@@ -17,9 +18,9 @@ pub(super) fn run(log: &LogContext<'_>) -> Result<Exit, CommandError> {
         print_message(&fault.to_string());
     }
     if log.is_json() {
-        print_text(&as_json(log, &listing.records))?
+        print_json(&as_json(log, &listing.records))?
     } else {
-        print_paragraph(&as_text(log, &listing.records)?)?
+        print_text(&as_text(log, &listing.records)?)?
     }
     if listing.unreadable.is_empty() { Ok(Exit::Success) } else { Ok(Exit::Incomplete) }
 }
@@ -56,17 +57,18 @@ fn as_text(log: &LogContext<'_>, records: &[Record]) -> Result<String, CommandEr
     }
     let mut newest: Vec<&Record> = records.iter().collect();
     newest.sort_by(|a, b| b.summary.updated().cmp(&a.summary.updated()));
-    let width = records.iter().map(|one| one.name.width()).max();
+    let name = |record: &Record| text::single_line(&record.name);
+    let width = records.iter().map(|one| name(one).width()).max();
     let width = width.unwrap_or(0);
     let mut text = String::new();
     for record in newest {
-        let padding = " ".repeat(width - record.name.width());
+        let name = name(record);
+        let padding = " ".repeat(width - name.width());
         let runs = runs(log, record);
         let line = format!(
-            "{}{padding}  {runs:>4} {:4}  {:19}  {:8}  {}",
-            record.name,
+            "{name}{padding}  {runs:>4} {:4}  {:19}  {:8}  {}",
             if runs == 1 { "run" } else { "runs" },
-            record.summary.updated().unwrap_or("-"),
+            brief(record.summary.updated().unwrap_or("-"), 40),
             word(record),
             brief(record.summary.model().unwrap_or_default(), 40),
         );
@@ -74,7 +76,7 @@ fn as_text(log: &LogContext<'_>, records: &[Record]) -> Result<String, CommandEr
         text.push('\n');
     }
     let total = counted_noun(records.len(), "record");
-    text += &format!("{total} in {}\n", log.shown(log.store.directory()));
+    text += &format!("{total} in {}\n", text::single_line(&log.shown(log.store.directory())));
     Ok(text)
 }
 

@@ -2,13 +2,12 @@
 
 use evalrig_core::model::{JsonStyle, Value};
 
-use crate::context::print_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use evalrig_run::text;
 
 use super::LogContext;
 use crate::args::Messages;
+use crate::output::print_json;
 
 /// Prints an array with one message per line, whatever the format.
 pub(super) fn run(log: &LogContext<'_>, args: &Messages) -> Result<Exit, CommandError> {
@@ -18,7 +17,7 @@ pub(super) fn run(log: &LogContext<'_>, args: &Messages) -> Result<Exit, Command
         None => log.store.run_count(&record)?,
     };
     let messages = log.store.messages(&record.name, run)?;
-    print_text(&text::json(&array(&messages)))?;
+    print_json(&array(&messages))?;
     Ok(Exit::Success)
 }
 

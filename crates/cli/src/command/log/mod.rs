@@ -16,7 +16,7 @@ use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{Record, Store};
 
 use crate::args::{Log, LogCommand, TextOrJson};
-use crate::context::{Context, print_text};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use evalrig_run::text;
@@ -80,13 +80,7 @@ impl LogContext<'_> {
 }
 
 fn json(value: impl Into<Value>) -> String {
-    let text = value.into().to_json(JsonStyle::Pretty) + "\n";
-    text::json(&text).into_owned()
-}
-
-/// Prints text from agents, without control characters.
-fn print_paragraph(text: &str) -> Result<(), CommandError> {
-    print_text(&text::paragraph(text))
+    value.into().to_json(JsonStyle::Pretty) + "\n"
 }
 
 fn runs(log: &LogContext<'_>, record: &Record) -> u64 {

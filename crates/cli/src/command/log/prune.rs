@@ -2,13 +2,14 @@
 
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{PruneMode, Pruned, Retention};
+use evalrig_run::text;
 
-use crate::context::print_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, counted_noun, json, print_paragraph};
+use super::{LogContext, counted_noun, json};
 use crate::args::Prune;
+use crate::output::{print_json, print_text};
 
 pub(super) fn run(log: &LogContext<'_>, args: &Prune) -> Result<Exit, CommandError> {
     log.check()?;
@@ -17,9 +18,9 @@ pub(super) fn run(log: &LogContext<'_>, args: &Prune) -> Result<Exit, CommandErr
     let mode = if args.dry_run { PruneMode::List } else { PruneMode::Delete };
     let pruned = log.store.prune(retention, mode)?;
     if log.is_json() {
-        print_text(&as_json(log, &pruned, mode))?
+        print_json(&as_json(log, &pruned, mode))?
     } else {
-        print_paragraph(&as_text(log, &pruned, mode))?
+        print_text(&as_text(log, &pruned, mode))?
     }
     Ok(Exit::Success)
 }
@@ -52,14 +53,14 @@ fn as_text(log: &LogContext<'_>, pruned: &Pruned, mode: PruneMode) -> String {
     };
     let mut text = String::new();
     for path in &pruned.files {
-        text += &format!("{verb} {}\n", log.shown(path));
+        text += &format!("{verb} {}\n", text::single_line(&log.shown(path)));
     }
     for (name, entries) in &pruned.history {
         let what = match entries {
             1 => "1 entry".to_owned(),
             _ => format!("{entries} entries"),
         };
-        text += &format!("{verb} {what} of the history of {name}\n");
+        text += &format!("{verb} {what} of the history of {}\n", text::single_line(name));
     }
     text += &format!(
         "{verb} {} and {}\n",

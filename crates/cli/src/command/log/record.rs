@@ -12,13 +12,15 @@ use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{Recorded, Session, SessionFormat, local_time, read_session};
+use evalrig_run::text;
 
-use crate::context::{Context, print_message, print_text};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
 use super::{LogContext, json};
 use crate::args::Record;
+use crate::output::{print_json, print_message, print_text};
 
 /// Longer sessions are rejected.
 const LONGEST: u64 = 256 * 1024 * 1024;
@@ -39,7 +41,7 @@ pub(super) fn run(log: &LogContext<'_>, args: &Record) -> Result<Exit, CommandEr
     for warning in &recorded.warnings {
         print_message(warning);
     }
-    print_paragraph(log, &recorded)
+    print_recorded(log, &recorded)
 }
 
 fn read(args: &Record) -> Result<Session, String> {
@@ -95,7 +97,7 @@ fn env_file_values(context: &Context) -> HashMap<String, String> {
     Reader::new(world, &mut sources, &mut out, &limits, root, here).env_file_values()
 }
 
-fn print_paragraph(log: &LogContext<'_>, recorded: &Recorded) -> Result<Exit, CommandError> {
+fn print_recorded(log: &LogContext<'_>, recorded: &Recorded) -> Result<Exit, CommandError> {
     let file = log.shown(&recorded.file);
     if log.is_json() {
         let mut record = Map::new();
@@ -105,9 +107,10 @@ fn print_paragraph(log: &LogContext<'_>, recorded: &Recorded) -> Result<Exit, Co
         map.insert("schemaVersion", 1_u64);
         map.insert("name", recorded.name.as_str());
         map.insert("record", record);
-        print_text(&json(map))?;
+        print_json(&json(map))?;
     } else if !log.context.global.quiet {
-        print_text(&format!("recorded run {} of {} ({file})\n", recorded.run, recorded.name))?;
+        let (file, name) = (text::single_line(&file), text::single_line(&recorded.name));
+        print_text(&format!("recorded run {} of {name} ({file})\n", recorded.run))?;
     }
     Ok(Exit::Success)
 }

@@ -2,18 +2,19 @@
 
 use evalrig_core::model::Map;
 use evalrig_run::runlog::{ManualVerdict, Record, TurnSelector};
+use evalrig_run::text;
 
-use crate::context::print_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
 use super::{LogContext, json};
 use crate::args::{Evaluate, Expect, VerdictWord};
+use crate::output::{print_json, print_text};
 
 pub(super) fn expect(log: &LogContext<'_>, args: &Expect) -> Result<Exit, CommandError> {
     let which = which(args.turn);
     let record = log.store.expect(&args.name, which, &args.text);
-    print_paragraph(log, &record?, which)
+    print_turn(log, &record?, which)
 }
 
 pub(super) fn evaluate(log: &LogContext<'_>, args: &Evaluate) -> Result<Exit, CommandError> {
@@ -24,14 +25,14 @@ pub(super) fn evaluate(log: &LogContext<'_>, args: &Evaluate) -> Result<Exit, Co
     };
     let note = args.note.as_deref();
     let record = log.store.evaluate(&args.name, which, word, note);
-    print_paragraph(log, &record?, which)
+    print_turn(log, &record?, which)
 }
 
 fn which(turn: Option<usize>) -> TurnSelector {
     turn.map_or(TurnSelector::Last, TurnSelector::Number)
 }
 
-fn print_paragraph(
+fn print_turn(
     log: &LogContext<'_>,
     record: &Record,
     which: TurnSelector,
@@ -51,9 +52,10 @@ fn print_paragraph(
         map.insert("turn", number as u64);
         map.insert("expected", turn.now.expected());
         map.insert("evaluation", turn.now.evaluation());
-        print_text(&json(map))?;
+        print_json(&json(map))?;
     } else if !log.context.global.quiet {
-        print_text(&format!("wrote {}, turn {number}\n", log.shown(&record.file)))?;
+        let file = text::single_line(&log.shown(&record.file));
+        print_text(&format!("wrote {file}, turn {number}\n"))?;
     }
     Ok(Exit::Success)
 }

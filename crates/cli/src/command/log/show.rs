@@ -2,13 +2,14 @@
 
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{HistoryEntry, Record, RunMeta, Turn};
+use evalrig_run::text;
 
-use crate::context::print_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, brief, counted_noun, json, print_paragraph, runs};
+use super::{LogContext, brief, counted_noun, json, runs};
 use crate::args::RecordName;
+use crate::output::{print_json, print_text};
 
 /// Longest line for the answer of an older run, in characters.
 const BRIEF: usize = 72;
@@ -16,9 +17,9 @@ const BRIEF: usize = 72;
 pub(super) fn run(log: &LogContext<'_>, args: &RecordName) -> Result<Exit, CommandError> {
     let record = log.store.read(&args.name)?;
     if log.is_json() {
-        print_text(&as_json(log, &record))?
+        print_json(&as_json(log, &record))?
     } else {
-        print_paragraph(&as_text(log, &record))?
+        print_text(&as_text(log, &record))?
     }
     Ok(Exit::Success)
 }
@@ -42,15 +43,15 @@ fn as_text(log: &LogContext<'_>, record: &Record) -> String {
     let runs = runs(log, record);
     let mut text = format!(
         "{} ({}, {})\n",
-        record.name,
+        text::single_line(&record.name),
         counted_noun(usize::try_from(runs).unwrap_or(usize::MAX), "run"),
-        log.shown(&record.file),
+        text::single_line(&log.shown(&record.file)),
     );
     for (label, value) in
         [("model", summary.model()), ("created", summary.created()), ("updated", summary.updated())]
     {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            text += &format!("  {label:8} {value}\n");
+            text += &format!("  {label:8} {}\n", text::single_line(value));
         }
     }
     for (at, turn) in summary.turns.iter().enumerate() {
@@ -87,7 +88,7 @@ fn field(label: &str, text: &str) -> String {
         return String::new();
     }
     let mut shown = String::new();
-    for (at, line) in text.lines().enumerate() {
+    for (at, line) in text::paragraph(text).lines().enumerate() {
         let label = if at == 0 { label } else { "" };
         shown += format!("  {label:8} {line}").trim_end();
         shown.push('\n');

@@ -2,22 +2,23 @@
 
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{RepairStatus, Verified, VerifyMode};
+use evalrig_run::text;
 
-use crate::context::print_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, counted_noun, json, print_paragraph};
+use super::{LogContext, counted_noun, json};
 use crate::args::Verify;
+use crate::output::{print_json, print_text};
 
 pub(super) fn run(log: &LogContext<'_>, args: &Verify) -> Result<Exit, CommandError> {
     log.check()?;
     let mode = if args.repair { VerifyMode::Repair } else { VerifyMode::Check };
     let found = log.store.verify(mode)?;
     if log.is_json() {
-        print_text(&as_json(log, &found))?
+        print_json(&as_json(log, &found))?
     } else {
-        print_paragraph(&as_text(log, &found))?
+        print_text(&as_text(log, &found))?
     }
     if found.is_sound() { Ok(Exit::Success) } else { Ok(Exit::Failure) }
 }
@@ -50,7 +51,8 @@ fn as_json(log: &LogContext<'_>, found: &Verified) -> String {
 fn as_text(log: &LogContext<'_>, found: &Verified) -> String {
     let mut text = String::new();
     for problem in &found.findings {
-        let (path, message) = (log.shown(&problem.path), &problem.message);
+        let path = text::single_line(&log.shown(&problem.path));
+        let message = text::single_line(&problem.message);
         text += &format!("{path}: {message} ({})\n", word(problem.repair));
     }
     let counts = format!(

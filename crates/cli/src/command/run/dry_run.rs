@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use evalrig_run::execute::SuiteJob;
 use evalrig_run::prepare::{Estimate, EstimateRange};
 use evalrig_run::session::RunEstimate;
+use evalrig_run::text::single_line;
 
-use crate::context::print_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::print_text;
 
 pub(super) fn print_plan(suites: &[SuiteJob], plan: &RunEstimate) -> Result<Exit, CommandError> {
     let estimate = &plan.estimate;
@@ -22,7 +23,7 @@ pub(super) fn print_plan(suites: &[SuiteJob], plan: &RunEstimate) -> Result<Exit
     let _ = writeln!(text, "cost          {}", cost(estimate));
     if let Some((name, common)) = &plan.baseline {
         let tests = if *common == 1 { "test" } else { "tests" };
-        let _ = writeln!(text, "baseline      {name}, {common} {tests} in common");
+        let _ = writeln!(text, "baseline      {}, {common} {tests} in common", single_line(name));
     }
     print_text(&text)?;
     Ok(Exit::Success)
@@ -33,11 +34,14 @@ fn plan_line(suite: &SuiteJob) -> String {
     let mut tests: Vec<usize> = cases.iter().map(|case| case.test).collect();
     tests.sort_unstable();
     tests.dedup();
-    let targets = suite.targets.join(", ");
+    let targets = single_line(&suite.targets.join(", "));
     let (tests, cases) = (tests.len(), cases.len());
     let test_noun = if tests == 1 { "test" } else { "tests" };
     let case_noun = if cases == 1 { "case" } else { "cases" };
-    format!("{}: {tests} {test_noun} on {targets}, {cases} {case_noun}", suite.suite.name)
+    format!(
+        "{}: {tests} {test_noun} on {targets}, {cases} {case_noun}",
+        single_line(&suite.suite.name)
+    )
 }
 
 fn whole(range: EstimateRange) -> String {
@@ -58,7 +62,8 @@ fn cost(estimate: &Estimate) -> String {
     if estimate.unpriced.is_empty() {
         known
     } else {
-        let names: Vec<String> = estimate.unpriced.iter().map(|n| format!("`{n}`")).collect();
+        let names: Vec<String> =
+            estimate.unpriced.iter().map(|n| format!("`{}`", single_line(n))).collect();
         let known = if high == 0.0 { "unknown".to_owned() } else { format!("{known} and more") };
         let verb = if names.len() == 1 { "has" } else { "have" };
         format!("{known}: {} {verb} no known price", names.join(", "))

@@ -14,9 +14,10 @@ use evalrig_run::session::{
 };
 
 use crate::args::{Against, Grading, Reports, Run};
-use crate::context::{Context, print_message};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::print_message;
 use crate::progress::Progress;
 
 use super::compare::measure;

@@ -5,9 +5,10 @@ use evalrig_core::repair::{Overlay, Repaired};
 use evalrig_core::source::Files;
 use evalrig_run::disk::{Access, Disk, Durability, write_named};
 
-use crate::context::{Context, print_text};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::print_patch;
 use crate::render::patch;
 
 use super::Check;
@@ -32,7 +33,7 @@ pub fn show(context: &Context, repaired: &Repaired<'_, Check>) -> Result<Exit, C
             &String::from_utf8_lossy(bytes),
             context.look().color,
         );
-        print_text(&repaired.reading.findings.secrets().redact(&diff))?;
+        print_patch(&repaired.reading.findings.secrets().redact(&diff))?;
     }
     let is_unchanged = repaired.files.texts().len() == 0;
     if is_unchanged && repaired.reading.findings.diagnostics().errors() == 0 {
