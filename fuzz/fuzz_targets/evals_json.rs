@@ -1,14 +1,6 @@
-//! Arbitrary bytes as an `evals.json`.
+//! Arbitrary bytes as an `evals.json`, and the suite that it is converted to.
 #![no_main]
 
-use evalrig_fuzz::{check, repository};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
-    let path = "/p/skill/evals/evals.json";
-    let files = repository()
-        .with("/p/skill/SKILL.md", "---\nname: skill\n---\n")
-        .with("/p/skill/evals/files/a.txt", "a\n")
-        .with(path, bytes);
-    check(&files, path);
-});
+fuzz_target!(|bytes: &[u8]| xtask::inputs::read("evals_json", bytes));

@@ -1,15 +1,6 @@
-//! Arbitrary bytes as the output of an agent, in every format.
+//! Arbitrary bytes as a session for `log record`, in every format.
 #![no_main]
 
-use evalrig_run::runlog::{SessionFormat, read_session};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
-    for format in SessionFormat::ALL {
-        if let Ok(session) = read_session(bytes, *format) {
-            let run = session.with_question("Hi").into_run();
-            assert!(!run.asked.is_empty());
-        }
-    }
-    let _ = SessionFormat::guess(bytes);
-});
+fuzz_target!(|bytes: &[u8]| xtask::inputs::read("session", bytes));

@@ -1,8 +1,10 @@
-//! Work on the project itself: generated files, links, measurements, and a corpus of public suites.
+//! Work on the project itself: generated files, links, measurements, a corpus of public suites, and
+//! hostile inputs.
 
 pub mod corpus;
 pub mod generate;
 pub mod house;
+pub mod inputs;
 pub mod links;
 
 use camino::Utf8Path;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use camino::Utf8PathBuf;
 use xtask::corpus::{Corpus, Table};
 use xtask::generate::{self, Evalrig};
+use xtask::inputs::campaign::{self, Plan};
 use xtask::links::Pages;
 use xtask::{house, workspace};
 
@@ -19,6 +20,8 @@ usage: cargo xtask COMMAND
   corpus  read the corpus of public suites and print the results
   house   print code lines, longest functions, repeated type names and module cycles;
           `house DIRECTORY` measures another checkout
+  mutate-inputs N [SEED]
+          give N mutated inputs to all readers, and one of 500 to target/debug/evalrig
 ";
 
 fn main() -> ExitCode {
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Some("house") => report(print_house()),
+        Some("mutate-inputs") => report(mutate_inputs()),
         _ => {
             eprint!("{USAGE}");
             ExitCode::from(2)
@@ -80,6 +84,32 @@ fn corpus() {
         Some(corpus) => print!("{}", Table::of(&corpus)),
         None => println!("{}", Corpus::ABSENT),
     }
+}
+
+fn mutate_inputs() -> Result<(), String> {
+    let number = |at: usize, default: u64| match env::args().nth(at) {
+        Some(text) => text.parse().map_err(|_| format!("`{text}` is not a number")),
+        None => Ok(default),
+    };
+    let binary = workspace().join("target/debug/evalrig").into_std_path_buf();
+    let plan = Plan {
+        inputs: number(2, 10_000)?,
+        seed: number(3, 1)?,
+        binary: binary.is_file().then_some((binary, 500)),
+        kept: workspace().join("target/mutated-inputs"),
+    };
+    let mut progress = |inputs: u64| {
+        if inputs.is_multiple_of(50_000) {
+            eprintln!("{inputs} inputs");
+        }
+    };
+    let outcome = campaign::run(workspace(), &plan, &mut progress);
+    let outcome = outcome.map_err(|error| error.to_string())?;
+    if outcome.findings.is_empty() {
+        print!("{outcome}");
+        return Ok(());
+    }
+    Err(outcome.to_string())
 }
 
 fn print_house() -> Result<(), String> {

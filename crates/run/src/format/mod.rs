@@ -31,7 +31,7 @@ words! {
 }
 
 /// Reads the output of a program in the format that the targets file names.
-pub(crate) fn read(format: OutputFormat, output: &[u8]) -> Result<Transcript, AttemptFault> {
+pub fn read(format: OutputFormat, output: &[u8]) -> Result<Transcript, AttemptFault> {
     match format {
         OutputFormat::Text => text::read(output),
         OutputFormat::Messages => messages::read(output),

@@ -1,0 +1,70 @@
+//! Arbitrary bytes for every reader of evalrig. The fuzz targets, the replay of their seeds and
+//! `cargo xtask mutate-inputs` all use this list. A reader returns, whatever it is given; what must
+//! hold besides is asserted in it.
+
+pub mod campaign;
+mod mutation;
+mod stored;
+mod suite;
+
+use std::fs;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+pub use mutation::Mutator;
+
+/// A reader, and the name of its fuzz target and of the directory with its seeds.
+#[derive(Debug)]
+pub struct InputReader {
+    pub name: &'static str,
+    pub read: fn(&[u8]),
+    /// Arguments for the binary that read a file, whose path follows; empty if none does.
+    pub arguments: &'static [&'static str],
+    /// The name of that file.
+    pub file: &'static str,
+}
+
+/// Every reader.
+pub static READERS: &[InputReader] = &[
+    reader("yaml", suite::yaml, &["validate"], "EVAL.yaml"),
+    reader("jsonl", suite::jsonl, &["list"], "d.jsonl"),
+    reader("evals_json", suite::evals_json, &["convert", "--stdout"], "evals.json"),
+    reader("export", suite::export, &["show"], "EVAL.yaml"),
+    reader("fix", suite::fix, &["validate", "--fix", "--diff"], "EVAL.yaml"),
+    reader("env", suite::env, &[], ""),
+    reader("targets", stored::targets, &["validate"], "targets.yaml"),
+    reader("rows", stored::rows, &["report"], "r.jsonl"),
+    reader("journal", stored::journal, &[], ""),
+    reader("runlog", stored::runlog, &["convert", "--stdout"], ".co/evals/a.yaml"),
+    reader("session", stored::session, &[], ""),
+    reader("stream", stored::stream, &[], ""),
+    reader("reply", stored::reply, &[], ""),
+];
+
+const fn reader(
+    name: &'static str,
+    read: fn(&[u8]),
+    arguments: &'static [&'static str],
+    file: &'static str,
+) -> InputReader {
+    InputReader { name, read, arguments, file }
+}
+
+/// Gives bytes to one reader. For the fuzz targets.
+pub fn read(name: &str, bytes: &[u8]) {
+    let found = READERS.iter().find(|reader| reader.name == name);
+    (found.unwrap_or_else(|| panic!("no reader is named `{name}`")).read)(bytes);
+}
+
+/// The seeds of a reader, by path.
+pub fn seeds(workspace: &Utf8Path, reader: &str) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
+    let mut found = Vec::new();
+    for entry in workspace.join("fuzz/seeds").join(reader).read_dir_utf8()? {
+        let path = entry?.into_path();
+        let bytes = fs::read(&path)?;
+        found.push((path, bytes));
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,39 @@
+//! No reader panics on the seeds of the fuzz targets, nor on a few thousand changes of them.
+
+use camino::Utf8PathBuf;
+use xtask::inputs::campaign::{self, Plan};
+use xtask::inputs::{READERS, seeds};
+use xtask::workspace;
+
+#[test]
+fn every_seed_can_be_read() {
+    for reader in READERS {
+        let seeds = seeds(workspace(), reader.name).expect("the seeds of a reader");
+        assert!(seeds.len() > 2, "`{}` has too few seeds", reader.name);
+        for (_, bytes) in seeds {
+            (reader.read)(&bytes);
+        }
+    }
+}
+
+#[test]
+fn every_reader_has_a_fuzz_target() {
+    let manifest = std::fs::read_to_string(workspace().join("fuzz/Cargo.toml")).expect("a file");
+    for reader in READERS {
+        let target = workspace().join(format!("fuzz/fuzz_targets/{}.rs", reader.name));
+        assert!(target.is_file(), "{target} is missing");
+        assert!(manifest.contains(&format!("name = \"{}\"", reader.name)), "{}", reader.name);
+    }
+}
+
+#[test]
+fn mutated_inputs_do_not_panic() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let kept = Utf8PathBuf::from_path_buf(directory.path().join("kept")).expect("UTF-8");
+    let plan = Plan { inputs: 3_000, seed: 12, binary: None, kept };
+    let outcome = campaign::run(workspace(), &plan, &mut |_| {}).expect("the seeds");
+    let panics: Vec<_> =
+        outcome.findings.iter().filter(|one| one.problem.starts_with("panicked")).collect();
+    assert!(panics.is_empty(), "{panics:?}");
+    assert_eq!(outcome.inputs, 3_000);
+}
