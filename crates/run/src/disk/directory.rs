@@ -15,8 +15,17 @@ pub fn create_directories(path: &Utf8Path, access: Access) -> io::Result<()> {
 
 /// As [`create_directories`]; the new names survive a power cut.
 pub fn create_durable_directories(path: &Utf8Path, access: Access) -> io::Result<()> {
-    let made = create_missing(path, access)?;
+    let mut made = create_missing(path, access)?;
+    if made.is_empty() && is_empty(path)? {
+        made.extend(path.ancestors().take(2).map(Utf8Path::to_owned));
+    }
     made.iter().try_for_each(|path| sync_parent(path))
+}
+
+/// Whether a directory may have been created just now, by a process that was then killed and has
+/// not synced its name. A sync takes milliseconds even if nothing is left to do.
+fn is_empty(directory: &Utf8Path) -> io::Result<bool> {
+    Ok(directory.read_dir_utf8()?.next().is_none())
 }
 
 /// Creates a directory of our own below the root of a repository, durably. A link is refused, for the
@@ -26,18 +35,19 @@ pub fn create_own_directory(root: &Utf8Path, below: &str) -> io::Result<Utf8Path
     for part in below.split('/') {
         path.push(part);
         match system::create_directory(&path, Access::Private) {
-            Ok(()) => {}
+            Ok(()) => sync_parent(&path)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let found = path.symlink_metadata()?;
                 if !found.is_dir() {
                     let refusal = refusal(found.file_type());
                     return Err(io::Error::new(refusal.kind(), format!("`{path}`: {refusal}")));
                 }
+                if is_empty(&path)? {
+                    sync_parent(&path)?;
+                }
             }
             Err(error) => return Err(error),
         }
-        // An earlier process may have been interrupted between creating and syncing.
-        sync_parent(&path)?;
     }
     Ok(path)
 }

@@ -146,21 +146,46 @@ fn open_stream(path: &Utf8Path) -> io::Result<OpenFile> {
     {
         use std::os::fd::AsFd;
 
-        // A duplicate shares the position with everything else that is printed.
-        let own = match path.as_str() {
-            "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => {
-                Some(io::stdout().as_fd().try_clone_to_owned()?)
-            }
-            "/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2" => {
-                Some(io::stderr().as_fd().try_clone_to_owned()?)
-            }
-            _ => None,
+        // A duplicate shares the position with everything else that is printed. Opening the path
+        // again would also fail for sockets and for files of other users.
+        let duplicate = match own_descriptor(path) {
+            Some(1) => Some(io::stdout().as_fd().try_clone_to_owned()?),
+            Some(2) => Some(io::stderr().as_fd().try_clone_to_owned()?),
+            Some(number) => duplicate(number),
+            None => None,
         };
-        if let Some(own) = own {
-            return Ok(OpenFile::of_descriptor(path, own));
+        if let Some(duplicate) = duplicate {
+            return Ok(OpenFile::of_descriptor(path, duplicate));
         }
     }
     OpenFile::open_stream(path)
+}
+
+/// The number of a descriptor of this process.
+#[cfg(unix)]
+fn own_descriptor(path: &Utf8Path) -> Option<i32> {
+    match path.as_str() {
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        path => {
+            let number =
+                path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"))?;
+            number.parse().ok()
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn duplicate(number: i32) -> Option<std::os::fd::OwnedFd> {
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+
+    let own = pidfd_open(getpid(), PidfdFlags::empty()).ok()?;
+    pidfd_getfd(own, number, PidfdGetfdFlags::empty()).ok()
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn duplicate(_: i32) -> Option<std::os::fd::OwnedFd> {
+    None
 }
 
 #[cfg(all(test, unix))]
@@ -260,6 +285,21 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), "before\nafter\n");
             assert_eq!(fs::read_dir(directory).unwrap().count(), 1);
         });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_socket_among_the_descriptors_is_written_to() {
+        use std::io::Read;
+        use std::os::fd::AsRawFd;
+        use std::os::unix::net::UnixStream;
+
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        write(&Utf8PathBuf::from(format!("/dev/fd/{}", ours.as_raw_fd())), "hello").unwrap();
+        drop(ours);
+        let mut text = String::new();
+        theirs.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "hello");
     }
 
     #[test]
