@@ -1,7 +1,10 @@
 //! `metadata`: free-form data with a few reserved keys (spec 3.8).
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Map, Number, Value};
+use crate::model::{JsonStyle, Map, Number, Value};
 use crate::reader::interpolate::Vars;
 use crate::reader::{Reader, is_lone_reference, short_span, type_of};
 use crate::syntax::fields::{Entry, Field, Shape};
@@ -126,18 +129,23 @@ pub(super) fn merge(root: &Map, own: &Map) -> Map {
     for (key, value) in own.iter() {
         match (key, root.get(key), value) {
             ("tags", Some(Value::List(first)), Value::List(second)) => {
-                let mut tags = first.clone();
-                for tag in second {
-                    if !tags.contains(tag) {
-                        tags.push(tag.clone());
-                    }
-                }
-                merged.insert(key, Value::List(tags));
+                let mut seen: HashSet<Cow<'_, str>> = first.iter().map(tag_key).collect();
+                let own = second.iter().filter(|tag| seen.insert(tag_key(tag)));
+                let tags = first.iter().chain(own).cloned();
+                merged.insert(key, Value::List(tags.collect()));
             }
             _ => merged.insert(key, value.clone()),
         }
     }
     merged
+}
+
+/// Equal for equal tags. Those that are not strings are read too.
+fn tag_key(tag: &Value) -> Cow<'_, str> {
+    match tag.as_str() {
+        Some(text) => Cow::Borrowed(text),
+        None => Cow::Owned(format!("\0{}", tag.to_json(JsonStyle::Compact))),
+    }
 }
 
 #[cfg(test)]
