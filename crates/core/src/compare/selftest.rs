@@ -4,13 +4,17 @@
 use super::CompareOptions;
 use super::case::{ComparedCase, seed_from_cases};
 use super::pairing;
-use super::verdict::{ComparisonVerdict, Rule, judge};
+use super::verdict::{ComparisonVerdict, Rule, approximate_verdict, judge};
 use crate::stats::{Interval, Measure, Pair, SplitMix64, wilson};
 
 const SPLITS: u64 = 1_000;
 /// The minimum for runs so large that each split takes long.
 const FEWEST: u64 = 100;
-const WORK: u64 = 4_000_000_000;
+/// Up to this many trials the gate itself is tried. Counting all arrangements takes the square of the
+/// trials, so behind it the gate's p-value is approximated, which is close for so many.
+const EXACT_TRIALS: u64 = 500;
+/// The budget for splits of larger runs, in trials.
+const WORK: u64 = 5_000_000;
 /// A drop counts as detected when this share of splits finds it.
 const CAUGHT: f64 = 0.9;
 
@@ -44,8 +48,10 @@ pub fn selftest(cases: &[ComparedCase], options: &CompareOptions) -> Option<Self
         return None;
     }
     let trials: u64 = tests.iter().map(|trials| trials.len() as u64).sum();
-    let splits = (WORK / (trials * trials)).clamp(FEWEST, SPLITS);
+    let is_exact = trials <= EXACT_TRIALS;
+    let splits = if is_exact { SPLITS } else { (WORK / trials).clamp(FEWEST, SPLITS) };
     let mut trial = Trial {
+        is_exact,
         tries: (splits / 3).max(FEWEST),
         tests,
         options: *options,
@@ -65,6 +71,7 @@ pub fn selftest(cases: &[ComparedCase], options: &CompareOptions) -> Option<Self
 }
 
 struct Trial {
+    is_exact: bool,
     tests: Vec<Vec<f64>>,
     /// For each drop that is tried.
     tries: u64,
@@ -145,7 +152,12 @@ impl Trial {
             margin: self.options.margin,
             seed: self.random.next_u64(),
         };
-        judge(pairs, &rule).is_some_and(|judged| judged.verdict == ComparisonVerdict::Worse)
+        let verdict = if self.is_exact {
+            judge(pairs, &rule).map(|judged| judged.verdict)
+        } else {
+            approximate_verdict(pairs, &rule)
+        };
+        verdict == Some(ComparisonVerdict::Worse)
     }
 }
 
@@ -171,6 +183,23 @@ mod tests {
         let drop = found.smallest_drop.unwrap();
         assert!((0.05..0.5).contains(&drop), "{drop}");
         assert_eq!(selftest(&cases, &CompareOptions::default()), Some(found));
+    }
+
+    /// On the verge of the exact method: both find about the same drop.
+    #[test]
+    fn large_runs_are_tried_in_time_in_proportion_to_their_size() {
+        let cases = |tests: usize| -> Vec<ComparedCase> {
+            (0..tests).flat_map(|at| trials(&format!("t{at}"), 10, 9)).collect()
+        };
+        let drop = |tests| {
+            let found = selftest(&cases(tests), &CompareOptions::default()).unwrap();
+            assert!(found.interval.low <= 0.05, "{found:?}");
+            found.smallest_drop.unwrap()
+        };
+        let (exact, close, large) = (drop(50), drop(51), drop(2_000));
+        assert!((exact - close).abs() < 0.025, "{exact} {close}");
+        // A smaller drop than the margin is equivalent, however many trials there are.
+        assert!((0.09..0.12).contains(&large), "{large}");
     }
 
     #[test]

@@ -7,8 +7,8 @@
 //! however significant it is.
 
 use crate::stats::{
-    Interval, Measure, Pair, Passes, Settling, clustered_mean, clustered_rate, difference, mean,
-    permute, trials_to_settle, typical_trials,
+    Interval, Measure, Pair, Passes, Permuted, Settling, clustered_mean, clustered_rate,
+    difference, mean, permute, permute_approximately, trials_to_settle, typical_trials,
 };
 use crate::words;
 
@@ -90,15 +90,7 @@ impl SuiteChange {
 pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteVerdict> {
     let (delta, interval) = difference(pairs, rule.measure, CONFIDENCE)?;
     let permuted = permute(pairs, rule.seed);
-    let (drop, gain) = (permuted.down, permuted.up * STRICTER);
-    let p = drop.min(gain).min(1.0);
-    let is_within = -rule.margin <= interval.low && interval.high <= rule.margin;
-    let verdict = match (is_within, p <= LEVEL) {
-        (true, _) => ComparisonVerdict::Equivalent,
-        (_, true) if drop < gain => ComparisonVerdict::Worse,
-        (_, true) => ComparisonVerdict::Better,
-        _ => ComparisonVerdict::Inconclusive,
-    };
+    let (p, verdict) = decide(interval, &permuted, rule.margin);
     let trials = typical_trials(pairs);
     let settling = Settling { delta, interval, margin: rule.margin, trials };
     let is_open = verdict == ComparisonVerdict::Inconclusive;
@@ -116,6 +108,26 @@ pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteVerdict> {
         trials,
         trials_needed: is_open.then(|| trials_to_settle(&settling)),
     })
+}
+
+/// The verdict alone, by an approximation that takes time in proportion to the trials.
+pub(super) fn approximate_verdict(pairs: &[Pair], rule: &Rule) -> Option<ComparisonVerdict> {
+    let (_, interval) = difference(pairs, rule.measure, CONFIDENCE)?;
+    Some(decide(interval, &permute_approximately(pairs), rule.margin).1)
+}
+
+/// The p-value and the verdict.
+fn decide(interval: Interval, permuted: &Permuted, margin: f64) -> (f64, ComparisonVerdict) {
+    let (drop, gain) = (permuted.down, permuted.up * STRICTER);
+    let p = drop.min(gain).min(1.0);
+    let is_within = -margin <= interval.low && interval.high <= margin;
+    let verdict = match (is_within, p <= LEVEL) {
+        (true, _) => ComparisonVerdict::Equivalent,
+        (_, true) if drop < gain => ComparisonVerdict::Worse,
+        (_, true) => ComparisonVerdict::Better,
+        _ => ComparisonVerdict::Inconclusive,
+    };
+    (p, verdict)
 }
 
 /// Each test counts the same.

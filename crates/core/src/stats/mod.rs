@@ -19,7 +19,7 @@ pub(crate) use difference::typical_trials;
 pub use difference::{Measure, difference};
 pub use mean::{clustered_mean, mean_between};
 pub(crate) use multiple::holm;
-pub(crate) use paired::permute;
+pub(crate) use paired::{Permuted, permute, permute_approximately};
 pub(crate) use power::{Settling, trials_to_settle};
 pub use random::{Fnv1a, SplitMix64};
 pub use rate::{SELF_EVIDENT, between, percent, rate_text, share_percent, wilson};
