@@ -61,11 +61,10 @@ impl TurnChange {
 }
 
 impl Store {
-    /// The output of a turn (from 0) in a run, from the summary or else the run file.
-    pub fn output(&self, record: &Record, turn: usize, run: u64) -> Option<String> {
-        let entry = record.summary.turns.get(turn)?.entry_of(run)?;
+    /// The output of a turn (from 0) in the run of an entry, from the entry or else the run file.
+    pub fn output(&self, record: &Record, turn: usize, entry: &HistoryEntry) -> Option<String> {
         entry.output().map(str::to_owned).or_else(|| {
-            let file = self.run_file(&record.name, run).ok()?;
+            let file = self.run_file(&record.name, entry.run()?).ok()?;
             answer_to(Some(&Dialogue::of(&file.messages)), turn)
         })
     }

@@ -56,7 +56,7 @@ fn as_text(log: &LogContext<'_>, record: &Record) -> String {
     }
     for (at, turn) in summary.turns.iter().enumerate() {
         text += &format!("\nturn {}\n", at + 1);
-        let output = |entry: &HistoryEntry| log.store.output(record, at, entry.run()?);
+        let output = |entry: &HistoryEntry| log.store.output(record, at, entry);
         text += &shown_turn(turn, &output);
     }
     text
