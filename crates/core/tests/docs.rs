@@ -22,6 +22,7 @@ const ONLY_TOLD: &[(&str, &str)] = &[
     ("line-too-long", "the line has over 16 MiB"),
     ("too-deep", "129 brackets are not readable"),
     ("alias-limit", "the nested aliases fill a page"),
+    ("expansion-limit", "the text is longer than 1 MiB"),
     ("unreadable-file", "the file system has to fail"),
 ];
 

@@ -304,6 +304,70 @@ tests:
     assert_eq!(outcome.only().code.name, "alias-limit");
 }
 
+/// A test with a variable of 1 MiB, and this `input`.
+fn with_long_variable(input: &str) -> Project {
+    Project::new(&format!(
+        "name: demo\ntests:\n  - id: a\n    vars: {{v: {}}}\n    criteria: x\n    input: {input}\n",
+        "x".repeat(MIB)
+    ))
+}
+
+#[test]
+fn references_may_insert_64_mib() {
+    let input = |times: usize| format!("\"{}\"", "{{ v }}".repeat(times));
+    with_long_variable(&input(64)).load().clean();
+    assert_only(&with_long_variable(&input(65)), "expansion-limit", Level::Blocking, 6);
+    assert_only(&with_long_variable(&input(3_000)), "expansion-limit", Level::Blocking, 6);
+}
+
+#[test]
+fn values_that_references_insert_whole_are_counted_too() {
+    let expected =
+        "  - {id: N, vars: *v, criteria: x, input: y, expected_output: \"{{ list }}\"}\n";
+    let tests: String = (0..60).map(|at| expected.replace('N', &format!("t{at}"))).collect();
+    let list = "1,".repeat(12_000);
+    let text = format!("name: demo\nx-v: &v {{list: [{list}]}}\ntests:\n{tests}");
+    assert_only(&Project::new(&text), "expansion-limit", Level::Blocking, 47);
+}
+
+#[test]
+fn environment_variables_may_insert_64_mib() {
+    let suite = |times: usize| {
+        let text = format!(
+            "name: demo\ntests:\n  - {{id: a, criteria: x, input: \"{}\"}}\n",
+            "${{ LONG }}".repeat(times)
+        );
+        Project::new(&text).variable("LONG", &"x".repeat(MIB))
+    };
+    suite(64).load().clean();
+    assert_only(&suite(3_000), "expansion-limit", Level::Blocking, 3);
+}
+
+#[test]
+fn the_prompt_of_a_judge_may_insert_64_mib() {
+    let prompt = "${{ LONG }}".repeat(3_000);
+    let project = with_assertion(&format!("{{type: llm-judge, prompt: \"{prompt}\"}}"));
+    let project = project.variable("LONG", &"x".repeat(MIB));
+    assert_only(&project, "expansion-limit", Level::Blocking, 7);
+}
+
+#[test]
+fn a_line_of_jsonl_may_insert_16_times_its_length() {
+    let load = |times: usize| {
+        let line = |id: &str, times: usize| {
+            format!(
+                "{{\"id\": \"{id}\", \"criteria\": \"x\", \"vars\": {{\"v\": \"{}\"}}, \"input\": \"{}\"}}\n",
+                "x".repeat(MIB),
+                "{{ v }}".repeat(times)
+            )
+        };
+        let lines = [line("a", 1), line("b", times), line("c", 16)].concat();
+        Project::new("name: demo\ntests: cases.jsonl\n").with("cases.jsonl", lines)
+    };
+    load(16).load().clean();
+    assert_only(&load(17), "expansion-limit", Level::Blocking, 2);
+}
+
 #[test]
 fn an_alias_that_contains_itself_is_refused() {
     let text = r"name: demo
@@ -314,6 +378,20 @@ tests:
   - {id: a, criteria: x, input: y}
 ";
     assert_only(&Project::new(text), "alias-cycle", Level::Blocking, 4);
+}
+
+/// Patterns, each of which takes about 18 MiB when it is compiled.
+#[test]
+fn the_patterns_of_a_test_may_take_256_mib() {
+    let large = |at: usize| format!("{{type: regex, value: '[\\p{{L}}\\p{{N}}]{{100}}{at}'}}");
+    let suite = |count: usize| {
+        let patterns: Vec<String> = (0..count).map(large).collect();
+        with_assertion(&patterns.join("\n      - "))
+    };
+    suite(10).load().clean();
+    let outcome = suite(500).load();
+    assert!(outcome.seen.iter().all(|seen| seen.code.name == "invalid-regex"));
+    assert!((10..20).contains(&(500 - outcome.seen.len())), "{}", outcome.seen.len());
 }
 
 /// Composites around one check.

@@ -2,6 +2,7 @@
 //! after the first of a family. This file has the list of all types, and nothing else does.
 
 mod aggregator;
+mod backtracking;
 mod code_judge;
 mod codes;
 mod compared_field;

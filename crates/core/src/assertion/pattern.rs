@@ -9,14 +9,18 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::model::{Fault, FaultKind, Stage};
 
+use super::backtracking::{self, Stopped, TIME_LIMIT};
 use super::excerpt::excerpt;
 use super::place::character_at;
 
 /// Steps after which the backtracking engine gives up (spec 7.10).
 const STEP_LIMIT: usize = 1_000_000;
 
-/// Maximum memory of a compiled pattern: the default of `regex`.
-const SIZE_LIMIT: u64 = 10 * 1024 * 1024;
+/// Maximum memory of a compiled pattern, as [`size_at_most`] estimates it (spec 7.10).
+const SIZE_LIMIT: u64 = 32 * MIB;
+/// The same for the backtracking engine, whose patterns are compiled to be checked.
+const BACKTRACKING_SIZE_LIMIT: u64 = 8 * MIB;
+const MIB: u64 = 1024 * 1024;
 
 /// The letters of `flags`, without those that have no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -72,18 +76,82 @@ pub(super) struct InvalidPattern {
 pub(super) struct Pattern {
     text: String,
     flags: Flags,
+    size: u64,
+}
+
+fn within(size: u64, limit: u64) -> Result<u64, InvalidPattern> {
+    if size <= limit {
+        return Ok(size);
+    }
+    let reason = format!("it takes more than {} MiB of memory", limit / MIB);
+    Err(InvalidPattern { reason, at: 0..0 })
+}
+
+/// The pattern with groups in place of look-around and without references to groups, which the first
+/// engine can parse. Its size is about that of the pattern.
+fn without_look_around(text: &str) -> String {
+    const OPENINGS: [&str; 5] = ["(?=", "(?!", "(?<=", "(?<!", "(?>"];
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let opening = OPENINGS.iter().find(|opening| rest.starts_with(**opening));
+        let length = match (opening, first) {
+            (Some(opening), _) => {
+                out.push_str("(?:");
+                opening.len()
+            }
+            (None, '\\') => {
+                let escaped = rest[1..].chars().next();
+                let length = 1 + escaped.map_or(0, char::len_utf8);
+                if !escaped.is_some_and(|sign| sign.is_ascii_digit()) {
+                    out.push_str(&rest[..length]);
+                }
+                length
+            }
+            (None, other) => {
+                out.push(other);
+                other.len_utf8()
+            }
+        };
+        rest = &rest[length..];
+    }
+    out
 }
 
 impl Pattern {
-    /// Large suites have thousands of patterns, and parsing one is far cheaper than compiling it.
-    /// Only patterns that parsing cannot clear are compiled here.
     pub(super) fn new(text: impl Into<String>, flags: Flags) -> Result<Self, InvalidPattern> {
+        Self::new_within(&mut u64::MAX.clone(), text, flags)
+    }
+
+    /// Large suites have thousands of patterns, and parsing one is far cheaper than compiling it.
+    /// Only those of the backtracking engine are compiled here, as long as `budget` lasts; behind it
+    /// such a pattern is compiled when it is used, and the case is errored if that fails.
+    pub(super) fn new_within(
+        budget: &mut u64,
+        text: impl Into<String>,
+        flags: Flags,
+    ) -> Result<Self, InvalidPattern> {
         let text = text.into();
-        let is_certain = parse(&text, flags).is_ok_and(|read| size_at_most(&read) < SIZE_LIMIT);
-        if !is_certain {
-            compile(&text, flags)?;
-        }
-        Ok(Self { text, flags })
+        let size = match parse(&text, flags) {
+            Ok(read) => within(size_at_most(&read), SIZE_LIMIT)?,
+            Err(_) => {
+                let size = match parse(&without_look_around(&text), flags) {
+                    Ok(read) => within(size_at_most(&read), BACKTRACKING_SIZE_LIMIT)?,
+                    Err(_) => MIB,
+                };
+                if let Some(left) = budget.checked_sub(size) {
+                    *budget = left;
+                    compile(&text, flags)?;
+                }
+                size
+            }
+        };
+        Ok(Self { text, flags, size })
+    }
+
+    /// An upper bound on the bytes that it takes when it is compiled.
+    pub(super) fn size(&self) -> u64 {
+        self.size
     }
 
     pub(super) fn text(&self) -> &str {
@@ -103,11 +171,15 @@ impl Pattern {
         })?;
         match &*engine {
             Engine::Linear(engine) => Ok(engine.is_match(text)),
-            Engine::Backtracking(engine) => engine.is_match(text).map_err(|_| {
-                fault(format!(
-                    "the pattern `{shown}` needs more than {STEP_LIMIT} steps on this text"
-                ))
-            }),
+            Engine::Backtracking(engine) => {
+                backtracking::is_match(engine, text).map_err(|stopped| {
+                    let limit = match stopped {
+                        Stopped::Steps => format!("{STEP_LIMIT} steps"),
+                        Stopped::Time => format!("{} seconds", TIME_LIMIT.as_secs()),
+                    };
+                    fault(format!("the pattern `{shown}` needs more than {limit} on this text"))
+                })
+            }
         }
     }
 
@@ -115,25 +187,36 @@ impl Pattern {
     fn engine(&self) -> Result<Arc<Engine>, InvalidPattern> {
         let compiled = || COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (self.text.clone(), self.flags);
-        if let Some(engine) = compiled().get(&key) {
+        if let Some(engine) = compiled().engines.get(&key) {
             return Ok(engine.clone());
         }
         // Without the lock, because large patterns compile slowly.
         let engine = Arc::new(compile(&self.text, self.flags)?);
-        let mut compiled = compiled();
-        if compiled.len() >= MOST_COMPILED {
-            compiled.clear();
-        }
-        compiled.insert(key, engine.clone());
+        compiled().insert(key, engine.clone(), self.size);
         Ok(engine)
     }
 }
 
-/// Maximum number of cached patterns. A compiled pattern takes many times the memory of its text,
-/// so a suite with 100 000 different patterns must not keep them all.
+/// Maximum number of cached patterns, and of their bytes. A compiled pattern takes many times the
+/// memory of its text, so a suite with 100 000 different patterns must not keep them all.
 const MOST_COMPILED: usize = 1_000;
+const MOST_COMPILED_BYTES: u64 = 128 * MIB;
 
-type CompiledPatterns = HashMap<(String, Flags), Arc<Engine>>;
+#[derive(Debug, Default)]
+struct CompiledPatterns {
+    engines: HashMap<(String, Flags), Arc<Engine>>,
+    bytes: u64,
+}
+
+impl CompiledPatterns {
+    fn insert(&mut self, key: (String, Flags), engine: Arc<Engine>, bytes: u64) {
+        if self.engines.len() >= MOST_COMPILED || self.bytes + bytes > MOST_COMPILED_BYTES {
+            *self = Self::default();
+        }
+        self.bytes += bytes;
+        self.engines.insert(key, engine);
+    }
+}
 
 /// A cache: results do not depend on it.
 static COMPILED: LazyLock<Mutex<CompiledPatterns>> = LazyLock::new(Mutex::default);
@@ -144,7 +227,7 @@ enum Engine {
     /// Linear time.
     Linear(regex::Regex),
     /// For look-around and back-references.
-    Backtracking(fancy_regex::Regex),
+    Backtracking(Arc<fancy_regex::Regex>),
 }
 
 /// The linear engine if it supports the pattern, else the backtracking one.
@@ -168,8 +251,9 @@ fn compile(text: &str, flags: Flags) -> Result<Engine, InvalidPattern> {
             .dot_matches_new_line(flags.dot_matches_new_line)
             .ignore_whitespace(flags.ignore_white_space)
             .backtrack_limit(STEP_LIMIT)
+            .delegate_size_limit(BACKTRACKING_SIZE_LIMIT as usize)
             .build()
-            .map(Engine::Backtracking)
+            .map(|engine| Engine::Backtracking(Arc::new(engine)))
             .map_err(|error| explain(text, flags, &error)),
     }
 }
@@ -319,8 +403,31 @@ mod tests {
     #[test]
     fn a_pattern_beyond_the_size_limit_is_refused_at_load() {
         let fault = Pattern::new(r"\w{1000}{1000}", Flags::default()).unwrap_err();
-        assert!(fault.reason.contains("bytes of memory"), "{}", fault.reason);
+        assert_eq!(fault.reason, "it takes more than 32 MiB of memory");
         assert!(Pattern::new(r"\w".repeat(20_000), Flags::default()).is_err());
+    }
+
+    #[test]
+    fn a_large_pattern_with_look_around_is_refused_at_load() {
+        let fault = Pattern::new(r"(?=[\p{L}\p{N}]{100})x", Flags::default()).unwrap_err();
+        assert_eq!(fault.reason, "it takes more than 8 MiB of memory");
+        assert_eq!(without_look_around(r"(?<=\(?=)(?!é)\1\d(?<!a)"), r"(?:\(?=)(?:é)\d(?:a)");
+    }
+
+    #[test]
+    fn behind_the_budget_nothing_is_compiled_at_load() {
+        let mut budget = 3 * MIB;
+        let (look_around, broken) = ("(?=a)b", "(?=a)(b");
+        for _ in 0..3 {
+            assert!(Pattern::new_within(&mut budget, broken, Flags::default()).is_err());
+        }
+        assert_eq!(budget, 0);
+        let late = Pattern::new_within(&mut budget, broken, Flags::default()).unwrap();
+        assert_eq!(late.is_in("b").unwrap_err().kind, FaultKind::Limit);
+        let fine = Pattern::new_within(&mut budget, look_around, Flags::default()).unwrap();
+        assert!(!fine.is_in("b").unwrap());
+        // The first engine needs no budget.
+        assert!(Pattern::new_within(&mut budget, "(b", Flags::default()).is_ok());
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub(super) static KIND: AssertionKind = AssertionKind::new(
     FIELDS,
     |options, _| read(options),
     "The pattern `value` matches anywhere in the output; anchor it with `^` and `$`. The syntax is that of
-Rust's `regex`. Look-around and back-references also work, within a limit on the number of steps.
+Rust's `regex`. Look-around and back-references also work, within a limit on steps and time.
 
 ```yaml
 assert:
@@ -78,7 +78,13 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn Check>> {
     let node = options.require("value")?.value;
     let text = read_text_value(options)?;
     let flags = flags?;
-    match Pattern::new(text.as_str(), flags) {
+    let budget = options.reader.patterns.compilable();
+    match Pattern::new_within(budget, text.as_str(), flags) {
+        Ok(pattern) if !options.reader.patterns.has_room(pattern.size()) => {
+            let message = "the patterns of this test take more than 256 MiB of memory together";
+            let help = "write shorter repetitions, or `.` in place of large character classes";
+            Err(options.report(Diagnostic::new(&INVALID_REGEX, node.span(), message).help(help)))
+        }
         Ok(pattern) => Ok(Box::new(Regex { pattern })),
         Err(error) => {
             let span = span_in(node, &text, error.at);

@@ -7,15 +7,22 @@ use crate::source::Span;
 
 use super::code::{Level, Severity};
 use super::diagnostic::Diagnostic;
+use super::fix::Fix;
 
 /// A damaged file of a million lines must not become a million diagnostics in memory.
 const KEPT: usize = 10_000;
+/// Fixes of diagnostics that are not kept: without them every 10 000 fixes would need a reading of
+/// their own.
+const KEPT_FIXES: usize = 1_000_000;
 
 /// Everything reported so far. The same fault at the same place is kept once: a mapping that is
 /// reached through several aliases is read several times.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
+    /// Of diagnostics that are not kept, in files that are.
+    more_fixes: Vec<(Span, Fix)>,
+    is_in_line: bool,
     seen: HashSet<(&'static str, Span, u64)>,
     errors: usize,
     blocking: usize,
@@ -44,6 +51,12 @@ impl Diagnostics {
         self.current_test = None;
     }
 
+    /// Whether the text is one line of a JSONL file, which is dropped unless a diagnostic about it is
+    /// kept.
+    pub(crate) fn set_in_line(&mut self, is_in_line: bool) {
+        self.is_in_line = is_in_line;
+    }
+
     pub fn report(&mut self, mut diagnostic: Diagnostic) {
         if diagnostic.test.is_none() {
             diagnostic.test = self.current_test;
@@ -61,7 +74,17 @@ impl Diagnostics {
         } else {
             self.dropped += 1;
             self.seen.clear();
+            let has_room = !self.is_in_line && self.more_fixes.len() < KEPT_FIXES;
+            if let Some(fix) = diagnostic.fix.filter(|_| has_room) {
+                self.more_fixes.push((diagnostic.span, fix));
+            }
         }
+    }
+
+    /// Every fix with the place of its diagnostic.
+    pub(crate) fn fixes(&self) -> impl Iterator<Item = (Span, &Fix)> {
+        let kept = self.kept.iter().filter_map(|one| Some((one.span, one.fix.as_ref()?)));
+        kept.chain(self.more_fixes.iter().map(|(span, fix)| (*span, fix)))
     }
 
     fn count(&mut self, level: Level) {
@@ -161,6 +184,7 @@ impl Diagnostics {
         let room = KEPT.saturating_sub(self.kept.len());
         self.dropped += other.kept.len().saturating_sub(room);
         self.kept.extend(other.kept.into_iter().take(room));
+        self.more_fixes.extend(other.more_fixes);
     }
 
     pub fn into_vec(self) -> Vec<Diagnostic> {

@@ -5,9 +5,12 @@
 //! `## Checks` in an answer stays part of the answer. A prompt that places the answer itself keeps
 //! its layout; its checks come last, and the judge is told so.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as MapEntry;
+
 use crate::model::{
-    Block, Evidence, Fault, JsonStyle, JudgeTemplate, JudgeVariable, Message, Operator, Role,
-    RubricItem, ScoreRange, Stage, TemplatePart, Value,
+    Block, Evidence, Fault, FaultKind, JsonStyle, JudgeTemplate, JudgeVariable, Message, Operator,
+    Role, RubricItem, ScoreRange, Stage, TemplatePart, Value,
 };
 
 use super::message_json::{expected_to_value, messages_to_value};
@@ -18,6 +21,10 @@ use super::text::{FilesMode, Rendering};
 
 /// Maximum number of items per call.
 pub const CHECKS_PER_CALL: usize = 20;
+
+/// Maximum length of a prompt with its variables replaced: what references of a suite may insert.
+const PROMPT_LIMIT: usize = 64 * 1024 * 1024;
+const TOO_LONG: &str = "the judge's prompt, with its variables replaced, is longer than 64 MiB";
 
 /// Maximum length of a reply that is sent back for repair.
 const REPLY_SHOWN: usize = 20_000;
@@ -84,11 +91,20 @@ impl JudgeTask<'_> {
 
     fn fill(&self, prompt: &JudgeTemplate) -> Result<String, Fault> {
         let mut out = String::new();
+        // A prompt may name one variable thousands of times.
+        let mut values: HashMap<JudgeVariable, String> = HashMap::new();
         for part in prompt.parts() {
-            match part {
-                TemplatePart::Text(text) => out.push_str(text),
-                TemplatePart::Variable(variable) => out.push_str(&self.value(*variable)?),
+            let text = match part {
+                TemplatePart::Text(text) => text,
+                TemplatePart::Variable(variable) => match values.entry(*variable) {
+                    MapEntry::Occupied(known) => known.into_mut(),
+                    MapEntry::Vacant(free) => free.insert(self.value(*variable)?),
+                },
+            };
+            if out.len() + text.len() > PROMPT_LIMIT {
+                return Err(Fault::new(Stage::Judge, FaultKind::Limit, TOO_LONG));
             }
+            out.push_str(text);
         }
         Ok(out)
     }
@@ -317,6 +333,25 @@ mod tests {
         let fault = task.messages(&[]).unwrap_err();
         assert_eq!((fault.stage, fault.kind), (Stage::Judge, FaultKind::Io));
         assert!(fault.message.contains("`files/sales.csv`"));
+    }
+
+    #[test]
+    fn a_prompt_that_repeats_a_long_answer_is_the_judges_fault() {
+        let sample =
+            Sample::new(vec![Message::user("Hi")], Transcript::of_text("x".repeat(1 << 20)));
+        let prompt = |times: usize| {
+            let mut prompt = JudgeTemplate::default();
+            (0..times).for_each(|_| prompt.push_variable(JudgeVariable::Answer));
+            prompt
+        };
+        let ask = |prompt: JudgeTemplate| {
+            let evidence = sample.evidence();
+            let task = JudgeTask { evidence: &evidence, prompt: Some(&prompt), items: &[] };
+            task.messages(&[])
+        };
+        assert!(ask(prompt(2)).is_ok());
+        let fault = ask(prompt(3_000)).unwrap_err();
+        assert_eq!((fault.stage, fault.kind), (Stage::Judge, FaultKind::Limit));
     }
 
     #[test]

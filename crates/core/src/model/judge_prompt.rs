@@ -43,7 +43,7 @@ pub struct PromptFile {
 }
 
 /// A value that a judge prompt may insert.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JudgeVariable {
     Question,
     Input,

@@ -79,7 +79,9 @@ impl Loader<'_, '_> {
                         line: lines.number(),
                         offset: lines.offset(),
                     });
+                    self.reader.enter_line(text.len());
                     self.read_test(root, level, &retention);
+                    self.reader.leave_line();
                     return;
                 }
                 let found = crate::reader::type_of(root);

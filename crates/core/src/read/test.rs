@@ -130,6 +130,7 @@ impl Loader<'_, '_> {
     ) {
         self.position += 1;
         self.reader.out.enter_test(self.position);
+        self.reader.patterns.enter_test();
         if let Some(test) = self.test(node, level, retention) {
             self.check_triggers(&test, node, retention);
             self.emit(test);

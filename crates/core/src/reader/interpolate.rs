@@ -8,8 +8,9 @@ use crate::model::Value;
 use crate::source::Span;
 use crate::syntax::Node;
 
+use super::expansion::size_of;
 use super::state::Reader;
-use super::template::{Reference, ReferencePolicy, TemplatePiece, piece_at, pieces};
+use super::template::{Reference, ReferencePolicy, TemplatePiece, piece_at, piece_before, pieces};
 
 declare_codes! {
     MISSING_VARIABLE = "missing-variable", Blocking, Reference, r#"`${{ NAME }}` names an environment variable that is not set.
@@ -171,9 +172,10 @@ impl Reader<'_> {
         let mut result = String::with_capacity(text.len());
         let mut complete = true;
         let mut at = 0;
+        let last_close = text.rfind("}}");
         while at < text.len() {
             let rest = &text[at..];
-            if let Some((_, length)) = piece_at(rest) {
+            if let Some((_, length)) = piece_before(rest, last_close.is_some_and(|end| at < end)) {
                 let reference = &rest[..length];
                 complete &= self.environment_reference(field, node, at, reference, &mut result);
                 at += length;
@@ -185,8 +187,8 @@ impl Reader<'_> {
                     return self.refuse(unclosed(node.text_span(at..text.len())));
                 };
                 let length = end + 4;
-                match self.test_variable(node, at..at + length, &inside[..end]) {
-                    Some((text, _)) => result.push_str(&text),
+                match self.variable_text(node, at..at + length, &inside[..end]) {
+                    Some(value) => result.push_str(&value),
                     None => complete = false,
                 }
                 at += length;
@@ -229,21 +231,40 @@ impl Reader<'_> {
         span: Span,
         result: &mut String,
     ) -> bool {
-        let value = self.variable(name);
-        match &value {
-            Some(value) => result.push_str(value),
-            None => self.report(Reference::new(name, field, span).missing(Level::Blocking)),
+        let Some(value) = self.variable(name) else {
+            self.report(Reference::new(name, field, span).missing(Level::Blocking));
+            return false;
+        };
+        let is_within = self.may_insert(value.len(), span);
+        if is_within {
+            result.push_str(&value);
         }
-        value.is_some()
+        is_within
     }
 
-    /// What `country`, `city.name` or `list.0` is inside a text, and its value.
-    fn test_variable(
+    /// What `country`, `city.name` or `list.0` is inside a text.
+    fn variable_text(
         &mut self,
         node: Node<'_>,
         range: Range<usize>,
         inner: &str,
-    ) -> Option<(String, Value)> {
+    ) -> Option<String> {
+        let path = self.known_path(node, range.clone(), inner)?;
+        if self.expansion.is_exhausted() {
+            return None;
+        }
+        let vars = self.vars.as_ref()?;
+        let text = vars.text(path, vars.look_up(path)?);
+        self.may_insert(text.len(), node.text_span(range)).then_some(text)
+    }
+
+    /// A reference that leads to a value of the test's variables.
+    fn known_path<'i>(
+        &mut self,
+        node: Node<'_>,
+        range: Range<usize>,
+        inner: &'i str,
+    ) -> Option<&'i str> {
         let path = inner.trim();
         let span = node.text_span(range);
         if !is_reference(path) {
@@ -252,16 +273,14 @@ impl Reader<'_> {
             return self.refuse(Diagnostic::new(&INVALID_TEMPLATE, span, message).help(help));
         }
         let vars = self.vars.as_ref()?;
-        match vars.look_up(path) {
-            Some(value) => Some((vars.text(path, value), value.clone())),
-            None => {
-                let first = path.split('.').next().unwrap_or(path);
-                let message = format!("the test's `vars` have no `{path}`");
-                let help = format!("add `{first}` to the test's `vars`");
-                let diagnostic = Diagnostic::new(&UNKNOWN_VARIABLE, span, message);
-                self.refuse(diagnostic.suggest(first, vars.names(), help))
-            }
+        if vars.look_up(path).is_some() {
+            return Some(path);
         }
+        let first = path.split('.').next().unwrap_or(path);
+        let message = format!("the test's `vars` have no `{path}`");
+        let help = format!("add `{first}` to the test's `vars`");
+        let diagnostic = Diagnostic::new(&UNKNOWN_VARIABLE, span, message);
+        self.refuse(diagnostic.suggest(first, vars.names(), help))
     }
 
     /// The value of a text that is exactly one `{{ name }}`, with its type.
@@ -271,8 +290,12 @@ impl Reader<'_> {
         if !is_reference(inner.trim()) {
             return None;
         }
-        let (_, value) = self.test_variable(node, 0..text.len(), inner)?;
-        Some(value)
+        let path = self.known_path(node, 0..text.len(), inner)?;
+        let size = size_of(self.vars.as_ref()?.look_up(path)?);
+        if !self.may_insert(size, node.span()) {
+            return None;
+        }
+        self.vars.as_ref()?.look_up(path).cloned()
     }
 }
 

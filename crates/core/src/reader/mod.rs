@@ -2,10 +2,12 @@
 //! (spec 6) and paths (spec 4), but not suites.
 
 mod dotenv;
+mod expansion;
 pub(crate) mod interpolate;
 mod judge_template;
 mod options;
 mod path;
+mod pattern_budget;
 mod prompt;
 mod state;
 mod target;
@@ -14,6 +16,7 @@ mod typed;
 mod vars;
 
 pub use dotenv::EnvFiles;
+pub use expansion::EXPANSION_LIMIT;
 pub(crate) use options::read_mapping;
 pub use options::{Options, ReadResult, Reported, all_read};
 pub(crate) use path::is_prompt_path;
@@ -21,11 +24,17 @@ pub use path::{FileUse, Resolved};
 pub use state::{ReadPolicy, Reader, TargetNames, World};
 pub use target::UNKNOWN_TARGET;
 pub(crate) use template::is_lone_reference;
-pub use template::{Reference, Template, Unset};
+pub use template::{FillError, InsertionBudget, Reference, Template};
 pub use typed::{list_words, wrong_type};
 pub(crate) use typed::{out_of_range, quote, short_span, type_of};
 pub(crate) use vars::TestVars;
 
 /// The codes of this room, file by file.
-pub const CODES: &[&[&crate::diagnostic::Code]] =
-    &[interpolate::CODES, dotenv::CODES, path::CODES, target::CODES, judge_template::CODES];
+pub const CODES: &[&[&crate::diagnostic::Code]] = &[
+    interpolate::CODES,
+    expansion::CODES,
+    dotenv::CODES,
+    path::CODES,
+    target::CODES,
+    judge_template::CODES,
+];

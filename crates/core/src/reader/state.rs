@@ -6,9 +6,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::secrets::Secrets;
-use crate::source::{EntryKind, Environment, Files, Sources};
+use crate::source::{EntryKind, Environment, Files, Sources, Span};
 
 use super::dotenv::{EnvFiles, EnvTable};
+use super::expansion::{Charge, Expansion};
+use super::pattern_budget::PatternBudget;
 use super::prompt::PromptOnce;
 use super::template::{Reference, ReferencePolicy};
 use super::vars::TestVars;
@@ -65,6 +67,8 @@ pub struct Reader<'w> {
     pub(super) references: ReferencePolicy,
     pub(super) env_table: Option<EnvTable>,
     pub(super) cache: FileCache,
+    pub(super) expansion: Expansion,
+    pub(crate) patterns: PatternBudget,
 }
 
 /// What is known of files by path: many tests name the same ones.
@@ -98,6 +102,8 @@ impl<'w> Reader<'w> {
             references: ReferencePolicy::default(),
             env_table: None,
             cache: FileCache::default(),
+            expansion: Expansion::default(),
+            patterns: PatternBudget::default(),
         }
     }
 
@@ -134,6 +140,27 @@ impl<'w> Reader<'w> {
 
     pub(super) fn keeps_references(&self) -> bool {
         matches!(self.references, ReferencePolicy::Keep(_))
+    }
+
+    /// From now on references count for one line of a JSONL file, whose text is not kept.
+    pub(crate) fn enter_line(&mut self, length: usize) {
+        self.expansion.enter_line(length);
+        self.out.set_in_line(true);
+    }
+
+    pub(crate) fn leave_line(&mut self) {
+        self.expansion.leave_line();
+        self.out.set_in_line(false);
+    }
+
+    /// Whether a reference may insert this much; reported where it may not.
+    pub(super) fn may_insert(&mut self, bytes: usize, span: Span) -> bool {
+        let charge = self.expansion.charge(bytes);
+        if charge == Charge::Over {
+            let diagnostic = self.expansion.diagnostic(span);
+            self.report(diagnostic);
+        }
+        charge == Charge::Within
     }
 
     /// Values that must not be shown, found so far.

@@ -1,10 +1,13 @@
 //! `${{ NAME }}` in a text: finds references, and keeps texts whose references are replaced later.
 //! The only place that knows the syntax of a reference (spec 6.1).
 
+use std::cell::Cell;
+
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
 use super::dotenv::is_variable_name;
+use super::expansion::SUITE_LIMIT;
 use super::interpolate::MISSING_VARIABLE;
 
 /// What begins at a `$` of a text.
@@ -19,11 +22,17 @@ pub(super) enum TemplatePiece<'t> {
 
 /// The piece at the beginning of `rest`, and how many bytes it takes.
 pub(super) fn piece_at(rest: &str) -> Option<(TemplatePiece<'_>, usize)> {
+    piece_before(rest, true)
+}
+
+/// As [`piece_at`], for a text with many: after the last `}}` none is searched for, which would take
+/// the square of the text's length.
+pub(super) fn piece_before(rest: &str, may_close: bool) -> Option<(TemplatePiece<'_>, usize)> {
     if rest.starts_with("$${{") {
         return Some((TemplatePiece::Escape, 4));
     }
     let inside = rest.strip_prefix("${{")?;
-    let Some(end) = inside.find("}}") else {
+    let Some(end) = may_close.then(|| inside.find("}}")).flatten() else {
         return Some((TemplatePiece::Stray, 3));
     };
     let name = inside[..end].trim();
@@ -35,10 +44,11 @@ pub(super) fn piece_at(rest: &str) -> Option<(TemplatePiece<'_>, usize)> {
 /// Every piece of a text, with the byte at which it begins and its length.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = (usize, TemplatePiece<'_>, usize)> {
     let mut at = 0;
+    let last_close = text.rfind("}}");
     std::iter::from_fn(move || {
         loop {
             at += text.get(at..)?.find('$')?;
-            match piece_at(&text[at..]) {
+            match piece_before(&text[at..], last_close.is_some_and(|end| at < end)) {
                 Some((piece, length)) => {
                     let start = at;
                     at += length;
@@ -92,10 +102,23 @@ pub struct Template {
     span: Span,
 }
 
-/// A variable that a text needs and that is not set.
+/// Why the references of a text cannot be replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unset {
-    pub name: String,
+pub enum FillError {
+    /// This variable is not set.
+    Unset(String),
+    /// The values are longer than the budget allows.
+    TooLong,
+}
+
+/// Bytes that templates which are filled together may still insert (spec 2.6).
+#[derive(Debug)]
+pub struct InsertionBudget(Cell<usize>);
+
+impl Default for InsertionBudget {
+    fn default() -> Self {
+        Self(Cell::new(SUITE_LIMIT))
+    }
 }
 
 impl Template {
@@ -122,7 +145,16 @@ impl Template {
     }
 
     /// The text with every reference replaced. Inserted text is not scanned again.
-    pub fn fill(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, Unset> {
+    pub fn fill(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, FillError> {
+        self.fill_within(&InsertionBudget::default(), variable)
+    }
+
+    /// As [`Self::fill`], one of several texts with a common budget.
+    pub fn fill_within(
+        &self,
+        budget: &InsertionBudget,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<String, FillError> {
         let mut result = String::with_capacity(self.raw.len());
         let mut copied = 0;
         for (start, piece, length) in pieces(&self.raw) {
@@ -131,12 +163,12 @@ impl Template {
             match piece {
                 TemplatePiece::Escape => result.push_str("${{"),
                 TemplatePiece::Stray => result.push_str(&self.raw[start..copied]),
-                TemplatePiece::Variable(name) => match variable(name) {
-                    Some(value) => result.push_str(&value),
-                    None => {
-                        return Err(Unset { name: name.to_owned() });
-                    }
-                },
+                TemplatePiece::Variable(name) => {
+                    let value = variable(name).ok_or_else(|| FillError::Unset(name.to_owned()))?;
+                    let left = budget.0.get().checked_sub(value.len());
+                    budget.0.set(left.ok_or(FillError::TooLong)?);
+                    result.push_str(&value);
+                }
             }
         }
         result.push_str(&self.raw[copied..]);
@@ -165,7 +197,7 @@ mod tests {
         Template::new(raw, Span::new(id, 0, raw.len() as u32))
     }
 
-    fn filled(raw: &str) -> Result<String, Unset> {
+    fn filled(raw: &str) -> Result<String, FillError> {
         template(raw).fill(&|name| (name == "A").then(|| "1 ${{ A }}".to_owned()))
     }
 
@@ -175,8 +207,17 @@ mod tests {
         assert_eq!(filled("$${{ A }}").unwrap(), "${{ A }}");
         assert_eq!(filled("$$${{ A }}").unwrap(), "$${{ A }}");
         assert_eq!(filled("${{ x.y }} ${{ $ {{").unwrap(), "${{ x.y }} ${{ $ {{");
-        let unset = Unset { name: "B".into() };
-        assert_eq!(filled("${{ A }}${{ B }}"), Err(unset));
+        assert_eq!(filled("${{ A }}${{ B }}"), Err(FillError::Unset("B".into())));
+    }
+
+    #[test]
+    fn texts_that_are_filled_together_have_one_budget() {
+        let budget = InsertionBudget::default();
+        let long = |_: &str| Some("x".repeat(SUITE_LIMIT / 2));
+        let (one, two) = (template("${{ A }}"), template("${{ A }}${{ A }}"));
+        assert_eq!(one.fill_within(&budget, &long).unwrap().len(), SUITE_LIMIT / 2);
+        assert_eq!(two.fill_within(&budget, &long), Err(FillError::TooLong));
+        assert!(two.fill(&long).is_ok());
     }
 
     #[test]

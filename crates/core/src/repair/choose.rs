@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
+use crate::diagnostic::{Diagnostics, Fix};
+use crate::source::Span;
 
 /// How many of the latest ranges are compared: fixes come sorted by place, so that only those can
 /// be near.
@@ -10,13 +11,12 @@ const NEAR: usize = 64;
 
 /// No two of them touch the same bytes or the same isolated place.
 pub(super) fn choose<'d>(diagnostics: &'d Diagnostics, refused: &HashSet<Fix>) -> Vec<&'d Fix> {
-    let mut fixable: Vec<&Diagnostic> =
-        diagnostics.iter().filter(|one| one.fix.is_some()).collect();
-    fixable.sort_by_key(|one| one.span);
+    let mut fixable: Vec<(Span, &Fix)> = diagnostics.fixes().collect();
+    fixable.sort_by_key(|(span, _)| *span);
     let mut chosen: Vec<&Fix> = Vec::new();
     let mut isolated = HashSet::new();
     let mut taken: BTreeMap<_, Vec<(u32, u32)>> = BTreeMap::new();
-    for fix in fixable.into_iter().filter_map(|one| one.fix.as_ref()) {
+    for (_, fix) in fixable {
         let is_free = fix.edits.iter().all(|edit| {
             taken.get(&edit.span.source).is_none_or(|ranges| {
                 let mut near = ranges.iter().rev().take(NEAR);

@@ -13,8 +13,9 @@ pub use overlay::Overlay;
 
 use choose::choose;
 
-/// Fixes that depend on each other are made one after another; no file needs more rounds.
-const MOST_ROUNDS: usize = 100;
+/// Fixes that depend on each other are made one after another, and one that does harm is found by
+/// halving. Each attempt reads all files again, so their number is limited, not that of fixes.
+const MOST_ATTEMPTS: usize = 200;
 
 /// What one reading of the files found.
 pub trait Reading {
@@ -44,26 +45,32 @@ pub fn repair<'f, R: Reading, E>(
 ) -> Result<Repaired<'f, R>, E> {
     let mut state = Repaired { files: Overlay::new(files), reading: first, fixed: 0 };
     let mut refused: HashSet<Fix> = HashSet::new();
-    for _ in 0..MOST_ROUNDS {
-        let chosen: Vec<Fix> =
+    let mut attempts = 0;
+    loop {
+        let mut chosen: Vec<Fix> =
             choose(state.reading.diagnostics(), &refused).into_iter().cloned().collect();
         if chosen.is_empty() {
-            break;
+            return Ok(state);
         }
-        if let Some(next) = state.attempt(&chosen, &read)? {
-            state = next;
-            continue;
-        }
-        // Together they do harm, so each is tried on its own.
-        for fix in chosen {
-            if let Some(next) = state.attempt(std::slice::from_ref(&fix), &read)? {
+        loop {
+            if attempts == MOST_ATTEMPTS {
+                return Ok(state);
+            }
+            attempts += 1;
+            if let Some(next) = state.attempt(&chosen, &read)? {
                 state = next;
                 break;
             }
-            refused.insert(fix);
+            // Together they do harm: the one at fault is found by halving.
+            match chosen.len() {
+                1 => {
+                    refused.extend(chosen.pop());
+                    break;
+                }
+                count => chosen.truncate(count.div_ceil(2)),
+            }
         }
     }
-    Ok(state)
 }
 
 impl<'f, R: Reading> Repaired<'f, R> {
@@ -135,6 +142,27 @@ mod tests {
         assert_eq!(fixed, 4);
         assert!(text.contains("metadata:\n"), "{text}");
         assert!(text.contains("tests:\n  - {id: a, criteria: Greets"), "{text}");
+    }
+
+    /// More than the diagnostics that are kept: each reading makes all fixes that it finds.
+    #[test]
+    fn the_number_of_readings_does_not_grow_with_that_of_fixes() {
+        let readings = |tests: usize| {
+            let tests: String = (0..tests)
+                .map(|at| format!("  - {{id: t{at}, expected_outcome: Greets, input: Hi}}\n"))
+                .collect();
+            let text = format!("name: a\ntests:\n{tests}");
+            let files = MemoryFiles::new().with("/p/EVAL.yaml", text);
+            let Ok(first) = read(&files);
+            let count = std::cell::Cell::new(0);
+            let Ok(done) = repair(&files, first, |files| {
+                count.set(count.get() + 1);
+                read(files)
+            });
+            assert_eq!(done.reading.diagnostics().len(), 0);
+            count.get()
+        };
+        assert_eq!((readings(10), readings(25_000)), (1, 1));
     }
 
     #[test]

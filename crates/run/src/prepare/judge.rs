@@ -6,6 +6,7 @@ use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{Judging, NamedAssertion, Suite, Test};
 use evalrig_core::plan::Chain;
+use evalrig_core::reader::FillError;
 
 use super::target::check_given;
 use super::target_pool::TargetScope;
@@ -128,9 +129,13 @@ fn judge_of(
     let template = own.or_else(|| scope.targets.judge_target())?;
     match template.fill(scope.variable) {
         Ok(name) => Some(name),
-        Err(unset) => {
-            let name = unset.name;
-            errors.add(format!("variable `{name}`, used by `judge_target`, is not set"));
+        Err(error) => {
+            errors.add(match error {
+                FillError::Unset(name) => {
+                    format!("variable `{name}`, used by `judge_target`, is not set")
+                }
+                FillError::TooLong => "the name in `judge_target` is too long".to_owned(),
+            });
             // A judge is configured, so it is not reported as missing too.
             Some(String::new())
         }

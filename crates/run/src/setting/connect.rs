@@ -5,7 +5,7 @@ use std::fmt;
 use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{Map, Number, Value, Words};
-use evalrig_core::reader::{Reference, Template};
+use evalrig_core::reader::{EXPANSION_LIMIT, FillError, InsertionBudget, Reference, Template};
 use evalrig_core::source::{Files, Span, Spanned};
 use evalrig_core::syntax::fields::INVALID_OPTION;
 
@@ -29,6 +29,8 @@ pub struct ConnectContext<'a> {
     pub base: &'a PathBase,
     pub files: &'a dyn Files,
     pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// What the options of this target may still insert.
+    pub insertions: InsertionBudget,
 }
 
 impl fmt::Debug for ConnectContext<'_> {
@@ -39,8 +41,14 @@ impl fmt::Debug for ConnectContext<'_> {
 
 impl ConnectContext<'_> {
     pub fn text(&self, template: &Template) -> Result<String, Diagnostic> {
-        let text = template.fill(self.variable);
-        text.map_err(|unset| self.unset(unset.name, template.span()))
+        let text = template.fill_within(&self.insertions, self.variable);
+        text.map_err(|error| match error {
+            FillError::Unset(name) => self.unset(name, template.span()),
+            FillError::TooLong => {
+                let message = "references insert more text than the options of a target may hold";
+                Diagnostic::new(&EXPANSION_LIMIT, template.span(), message).level(Level::BlocksRun)
+            }
+        })
     }
 
     /// A diagnostic for a variable that is not set.

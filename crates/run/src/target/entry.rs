@@ -3,7 +3,7 @@
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::reader::{
-    Options, ReadResult, Reader, Reference, Reported, Template, wrong_type,
+    InsertionBudget, Options, ReadResult, Reader, Reference, Reported, Template, wrong_type,
 };
 use evalrig_core::source::{Files, Span, Spanned};
 use evalrig_core::syntax::fields::{Bound, Field, UNKNOWN_FIELD, is_free, shorten};
@@ -103,6 +103,7 @@ impl Target {
             base,
             files,
             variable,
+            insertions: InsertionBudget::default(),
         }
     }
 

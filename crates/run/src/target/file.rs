@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
 use evalrig_core::reader::{
-    EnvFiles, ReadPolicy, Reader, TargetNames, Template, World, wrong_type,
+    EnvFiles, FillError, ReadPolicy, Reader, TargetNames, Template, World, wrong_type,
 };
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{Sources, Span};
@@ -142,8 +142,10 @@ impl Targets {
                 Definition::Target(target) => return Ok(target),
                 Definition::Invalid => return Err(NotFound::Invalid),
                 Definition::Alias(alias) => {
-                    let unset = |_| NotFound::Unset(unset(&alias.references, variable));
-                    name = alias.target.fill(variable).map_err(unset)?;
+                    name = alias.target.fill(variable).map_err(|error| match error {
+                        FillError::Unset(_) => NotFound::Unset(unset(&alias.references, variable)),
+                        FillError::TooLong => NotFound::Unknown(alias.target.raw().to_owned()),
+                    })?;
                 }
             }
         }
