@@ -112,9 +112,9 @@ fn scripts_that_go_wrong() {
         ),
         wrong(
             "flood",
-            script("head -c 67200000 /dev/zero"),
+            script("head -c 16800000 /dev/zero"),
             ("script", "limit"),
-            "more than 64 MiB of output",
+            "more than 16 MiB of output",
         ),
         wrong(
             "negated",
@@ -191,7 +191,7 @@ fn targets_that_go_wrong() {
         wrong("endless-stream", on("endless-stream"), ("target", "reply"), "result"),
         wrong("failed-stream", on("failed-stream"), ("target", "reply"), "out of patience"),
         wrong("bytes", on("bytes"), ("target", "reply"), "UTF-8"),
-        wrong("flood", on("flood"), ("target", "limit"), "more than 64 MiB of output"),
+        wrong("flood", on("flood"), ("target", "limit"), "more than 16 MiB of output"),
         wrong(
             "no-match",
             on("default"),
@@ -247,7 +247,7 @@ targets:
   - {name: endless-stream, provider: cli, format: stream-json, command: [echo, '{"type":"assistant","message":{"id":"1","content":[{"type":"text","text":"fine"}]}}']}
   - {name: failed-stream, provider: cli, format: stream-json, command: [echo, '{"type":"result","subtype":"error_during_execution","is_error":true,"result":"out of patience"}']}
   - {name: bytes, provider: cli, command: [printf, 'fine\377']}
-  - {name: flood, provider: cli, command: [head, -c, "67200000", /dev/zero]}
+  - {name: flood, provider: cli, command: [head, -c, "16800000", /dev/zero]}
 "#;
     let project = Project::new(&suite(&cases), targets);
     check(&project, &cases);

@@ -383,11 +383,11 @@ fn the_timeout_covers_the_whole_exchange() {
 
 #[test]
 fn a_flood_is_cut() {
-    let body = json!("x".repeat((64 << 20) + 1));
+    let body = json!("x".repeat((16 << 20) + 1));
     let flood = failure(Reply::status(200).body(body));
     assert_eq!(flood.fault.kind, FaultKind::Limit);
     assert_eq!(flood.retry, Retry::Never);
-    assert_eq!(flood.fault.message, "the reply is larger than 64 MiB");
+    assert_eq!(flood.fault.message, "the reply is larger than 16 MiB");
 }
 
 #[test]

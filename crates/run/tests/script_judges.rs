@@ -86,6 +86,6 @@ async fn a_timeout_ends_the_group_and_keeps_the_complaints() {
 #[tokio::test]
 async fn a_flood_is_a_failure() {
     let script = question("yes 0123456789012345678901234567890123456789012345678901234567890");
-    let fault = Fault::new(Stage::Script, FaultKind::Limit, "more than 64 MiB of output");
+    let fault = Fault::new(Stage::Script, FaultKind::Limit, "more than 16 MiB of output");
     assert_eq!(run(&script).await, Answer::Failed(fault));
 }

@@ -9,7 +9,7 @@ use evalrig_core::syntax::fields::{Field, Shape};
 use crate::setting::{ConnectContext, FilesMode, Secret, option};
 
 use super::environment::Environment;
-use super::process::{OUTPUT_LIMIT, ProcessSpec, TARGET_GRACE, describe, run, with_stderr};
+use super::process::{ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run, with_stderr};
 use super::request::{AttemptFault, Request};
 use super::{Agent, Pending, text};
 
@@ -158,7 +158,7 @@ impl EventAgent {
             stdin: Some(prompt.as_bytes()),
             timeout: request.timeout,
             grace: TARGET_GRACE,
-            output_limit: OUTPUT_LIMIT,
+            output_limit: STREAM_LIMIT,
         };
         let ended = run(&spec).await?;
         let bad_exit = describe(ended.status).map(|how| {

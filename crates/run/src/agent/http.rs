@@ -23,7 +23,7 @@ const IDLE: Duration = Duration::from_secs(55);
 const CONNECT: Duration = Duration::from_secs(30);
 
 /// The largest reply; the same limit as for processes (spec 9.3).
-const BODY_LIMIT: usize = 64 << 20;
+const BODY_LIMIT: usize = 16 << 20;
 
 /// The URL and the headers of every request.
 pub(crate) struct Endpoint {

@@ -15,7 +15,9 @@ use super::group::ProcessGroup;
 use super::request::{AttemptFault, Retry};
 
 /// How much a program may print (spec 9.3).
-pub(crate) const OUTPUT_LIMIT: usize = 64 * 1024 * 1024;
+pub(crate) const OUTPUT_LIMIT: usize = 16 * 1024 * 1024;
+/// Events report every step of an agent, of which the answer is a small part.
+pub(crate) const STREAM_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Between SIGTERM and SIGKILL for the program of a target (spec 9.3).
 pub(crate) const TARGET_GRACE: Duration = Duration::from_secs(5);

@@ -21,6 +21,7 @@ use crate::results::{CaseKey, JudgeUsage, Row};
 use crate::runlog::{FinishedCase, PendingRecord};
 use crate::setting::FilesMode;
 
+use super::answer_memory::MemoryShare;
 use super::connected_target::ConnectedTarget;
 use super::job::{Job, SuiteJob, SuiteRun, UngradedAnswer};
 use super::retry::Retrying;
@@ -44,6 +45,8 @@ pub(super) struct CaseDone {
     pub(super) row: Row,
     /// The row names its record, so it is written after the record.
     pub(super) logging: Option<PendingRunLog>,
+    /// Held until the row is on disk.
+    pub(super) memory: MemoryShare,
 }
 
 /// A case that is being added to the run log.
@@ -55,7 +58,7 @@ pub(super) struct PendingRunLog {
 
 impl From<Row> for CaseDone {
     fn from(row: Row) -> Self {
-        Self { row, logging: None }
+        Self { row, logging: None, memory: MemoryShare::default() }
     }
 }
 
@@ -122,6 +125,7 @@ impl<'a> CaseWork<'a> {
                 Err((fault, attempts)) => return self.rows().failed(&fault, attempts).into(),
             },
         };
+        let memory = self.shared.reserve_memory(&answered.transcript).await;
         let mut is_kept = !is_new;
         let (grades, usage) = self.grade(&answered, &mut is_kept, &scratch).await;
         let transcript = &answered.transcript;
@@ -131,7 +135,7 @@ impl<'a> CaseWork<'a> {
             answer: self.keep_answer(&answered, &mut is_kept),
             record: recording.add(self.finished(transcript, &row)),
         });
-        CaseDone { row, logging }
+        CaseDone { row, logging, memory }
     }
 
     fn finished<'r>(&self, transcript: &'r Transcript, row: &'r Row) -> FinishedCase<'r>

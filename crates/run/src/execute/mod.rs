@@ -8,6 +8,7 @@
 //! because writing the run log and syncing rows overlap; awaiting both in one task would make every
 //! batch of one wait for the other.
 
+mod answer_memory;
 mod backlog;
 mod cancel;
 mod case;

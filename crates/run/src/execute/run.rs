@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
+use evalrig_core::model::Transcript;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinError, JoinSet};
@@ -11,6 +12,7 @@ use crate::event::Event;
 use crate::lock::locked;
 use crate::results::Row;
 
+use super::answer_memory::{AnswerMemory, MemoryShare};
 use super::backlog::Backlog;
 use super::cancel::Cancel;
 use super::case::{CaseDone, CaseWork};
@@ -33,6 +35,7 @@ struct PendingRow {
     sink: Arc<dyn RowSink>,
     case: usize,
     written: WrittenRow,
+    memory: MemoryShare,
 }
 
 /// State that all workers share.
@@ -43,6 +46,7 @@ pub(super) struct RunShared {
     /// `None` after the last row.
     rows: Mutex<Option<UnboundedSender<PendingRow>>>,
     backlog: Backlog,
+    answer_memory: AnswerMemory,
     limits: RunLimits,
     cancel: Arc<Cancel>,
     broken: Mutex<Option<String>>,
@@ -51,6 +55,11 @@ pub(super) struct RunShared {
 impl RunShared {
     pub(super) fn tell(&self, event: Event) {
         (self.tell)(event);
+    }
+
+    /// Waits until an answer of this size may be graded and written.
+    pub(super) async fn reserve_memory(&self, transcript: &Transcript) -> MemoryShare {
+        self.answer_memory.reserve(transcript).await
     }
 
     pub(super) async fn wait(&self, durable: Durable) {
@@ -74,14 +83,14 @@ impl RunShared {
                 // Fails only after the receiving task has ended.
                 let _ = logged.send(PendingLog { sink, case, done });
             }
-            _ => self.write(sink, case, done.row),
+            _ => self.write(sink, case, done.row, done.memory),
         }
     }
 
-    fn write(&self, sink: Arc<dyn RowSink>, case: usize, row: Row) {
+    fn write(&self, sink: Arc<dyn RowSink>, case: usize, row: Row, memory: MemoryShare) {
         let written = sink.write(row);
         if let Some(rows) = &*locked(&self.rows) {
-            let _ = rows.send(PendingRow { sink, case, written });
+            let _ = rows.send(PendingRow { sink, case, written, memory });
         }
     }
 
@@ -89,12 +98,12 @@ impl RunShared {
     async fn log_task(&self, mut cases: UnboundedReceiver<PendingLog>) {
         let _lifted = self.backlog.lift_on_drop();
         while let Some(one) = cases.recv().await {
-            let CaseDone { mut row, logging } = one.done;
+            let CaseDone { mut row, logging, memory } = one.done;
             if let Some(logging) = logging {
                 self.wait(logging.answer).await;
                 logging.record.note(&mut row).await;
             }
-            self.write(one.sink, one.case, row);
+            self.write(one.sink, one.case, row, memory);
         }
     }
 
@@ -114,7 +123,7 @@ impl RunShared {
     /// Reports rows once they are on disk.
     async fn settle_task(&self, mut rows: UnboundedReceiver<PendingRow>) {
         let _lifted = self.backlog.lift_on_drop();
-        while let Some(PendingRow { sink, case, written }) = rows.recv().await {
+        while let Some(PendingRow { sink, case, written, memory }) = rows.recv().await {
             let WrittenRow { row, durable } = written;
             match durable.await {
                 Ok(()) => {
@@ -123,6 +132,7 @@ impl RunShared {
                 }
                 Err(reason) => self.break_off(reason),
             }
+            drop(memory);
             self.backlog.take();
         }
     }
@@ -183,6 +193,7 @@ pub(crate) async fn execute(
         logged: Mutex::new(Some(logged)),
         rows: Mutex::new(Some(rows)),
         backlog: Backlog::default(),
+        answer_memory: AnswerMemory::default(),
         limits: RunLimits::new(job.options.budget_usd, job.options.max_errors),
         cancel,
         broken: Mutex::new(None),

@@ -16,7 +16,8 @@ use crate::agent::placeholder::{
     CommandPart, CommandSyntax, Placeholder, PlaceholderValues, split_placeholders,
 };
 use crate::agent::process::{
-    OUTPUT_LIMIT, ProcessOutput, ProcessSpec, TARGET_GRACE, describe, run, with_stderr,
+    OUTPUT_LIMIT, ProcessOutput, ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run,
+    with_stderr,
 };
 use crate::agent::shell::script;
 use crate::agent::{Agent, AttemptFault, Pending, Request, Retry, text};
@@ -340,9 +341,17 @@ impl CliAgent {
             stdin,
             timeout: request.timeout,
             grace: TARGET_GRACE,
-            output_limit: OUTPUT_LIMIT,
+            output_limit: self.output_limit(),
         };
         run(&spec).await
+    }
+
+    /// A text is the answer alone.
+    fn output_limit(&self) -> usize {
+        match self.format {
+            None | Some(OutputFormat::Text) => OUTPUT_LIMIT,
+            Some(_) => STREAM_LIMIT,
+        }
     }
 
     fn check_exit(&self, ended: &ProcessOutput) -> Result<(), AttemptFault> {
@@ -364,7 +373,7 @@ impl CliAgent {
         if values.output_file.is_empty() {
             return format::read(self.format.unwrap_or(OutputFormat::Text), &ended.stdout);
         }
-        let output = output_of(&values.output_file, &ended.stderr)?;
+        let output = output_of(&values.output_file, self.output_limit(), &ended.stderr)?;
         match self.format {
             Some(format) => format::read(format, &output),
             None => format::read_output_file(&output),
@@ -391,8 +400,8 @@ fn fresh_path(request: &Request<'_>, name: &str) -> Result<String, AttemptFault>
     Ok(path.into_string())
 }
 
-fn output_of(path: &str, stderr: &str) -> Result<Vec<u8>, AttemptFault> {
-    let limit = OUTPUT_LIMIT as u64;
+fn output_of(path: &str, limit: usize, stderr: &str) -> Result<Vec<u8>, AttemptFault> {
+    let limit = limit as u64;
     let output = Disk.read(Utf8Path::new(path), limit + 1).map_err(|error| {
         let message = match error.kind() {
             std::io::ErrorKind::NotFound => "the program did not write `{OUTPUT_FILE}`".to_owned(),
@@ -401,7 +410,8 @@ fn output_of(path: &str, stderr: &str) -> Result<Vec<u8>, AttemptFault> {
         AttemptFault::new(FaultKind::Reply, with_stderr(message, stderr))
     })?;
     if output.len() as u64 > limit {
-        Err(AttemptFault::new(FaultKind::Limit, "more than 64 MiB of output"))
+        let message = format!("more than {} MiB of output", limit >> 20);
+        Err(AttemptFault::new(FaultKind::Limit, message))
     } else {
         Ok(output)
     }
