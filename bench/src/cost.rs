@@ -72,6 +72,18 @@ pub fn once(program: &str, arguments: &[&str]) -> Result<String> {
     Ok(format!("{} {passed} {}", time.num_microseconds(), usage.max_rss()))
 }
 
+/// Runs one command, which must end with this exit code; gives its CPU time in microseconds.
+pub fn cpu_time_of_child(program: &str, arguments: &[&str], exit: &str) -> Result<i64> {
+    let output = Command::new(program).args(arguments).stdout(Stdio::null()).output()?;
+    if output.status.code().map(|code| code.to_string()).as_deref() != Some(exit) {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said: String = said.chars().take(2_000).collect();
+        return Err(Error::other(format!("ended with {}, not {exit}: {said}", output.status)));
+    }
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok((usage.user_time() + usage.system_time()).num_microseconds())
+}
+
 /// Runs the commands in turn, round after round, so that a busy moment of the machine hits all of
 /// them alike; keeps the least CPU time and the highest peak of each.
 pub fn compare(rounds: usize, commands: &[Vec<String>]) -> Result<Vec<Cost>> {

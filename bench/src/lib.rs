@@ -2,5 +2,6 @@
 //! parser's own tree.
 
 pub mod cost;
+pub mod growth;
 pub mod raw;
 pub mod text;
