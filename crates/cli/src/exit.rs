@@ -12,8 +12,7 @@ pub enum Exit {
     CouldNotStart,
     Incomplete,
     NothingSelected,
-    Interrupted,
-    Terminated,
+    Signal(StopSignal),
 }
 
 /// Shown at the end of `--help`.
@@ -24,7 +23,7 @@ Exit codes:
   2  could not start: wrong usage, a missing path, an unreadable file
   3  incomplete: something could not be measured
   4  nothing was selected
-  130, 143  interrupted by a signal; finished cases are saved";
+  129, 130, 131, 143  stopped by a signal; finished cases are saved";
 
 impl Exit {
     pub fn code(self) -> u8 {
@@ -34,9 +33,7 @@ impl Exit {
             Self::CouldNotStart => 2,
             Self::Incomplete => 3,
             Self::NothingSelected => 4,
-            // As shells do: 128 plus the number of the signal.
-            Self::Interrupted => 130,
-            Self::Terminated => 143,
+            Self::Signal(signal) => signal.exit_code(),
         }
     }
 }
@@ -62,8 +59,7 @@ impl From<SessionExit> for Exit {
     fn from(exit: SessionExit) -> Self {
         match exit {
             SessionExit::Run(exit) => exit.into(),
-            SessionExit::Signal(StopSignal::Interrupt) => Self::Interrupted,
-            SessionExit::Signal(StopSignal::Terminate) => Self::Terminated,
+            SessionExit::Signal(signal) => Self::Signal(signal),
         }
     }
 }

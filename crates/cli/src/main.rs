@@ -7,12 +7,20 @@ mod error;
 mod exit;
 mod loss;
 mod output;
+mod panic;
 mod place;
 mod progress;
 mod render;
 
 use std::process::ExitCode;
 
+use evalrig_run::session::{enable_watchdog, watch_if_asked};
+
 fn main() -> ExitCode {
+    if let Some(exit) = watch_if_asked() {
+        return exit;
+    }
+    enable_watchdog();
+    panic::end_programs_on_panic();
     args::parse().map_or_else(|exit| exit, command::run).into()
 }

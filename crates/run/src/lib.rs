@@ -30,6 +30,7 @@
 
 pub mod agent;
 mod clock;
+mod descriptor;
 pub mod disk;
 pub mod event;
 pub mod execute;

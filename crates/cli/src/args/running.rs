@@ -239,7 +239,7 @@ Exit codes:
   2  could not start: wrong usage, an error in a suite, no targets file, no judge, no baseline
   3  a case could not be measured; with --gate also: inconclusive
   4  no test was selected or could be graded; with --gate: no test in common with the baseline
-  130, 143  interrupted by a signal; finished cases are saved";
+  129, 130, 131, 143  stopped by a signal; finished cases are saved";
 
 /// Shown at the end of `compare --help`.
 pub(super) const COMPARE_HELP: &str = "\

@@ -3,10 +3,8 @@
 #[cfg(unix)]
 use std::time::Duration;
 
-use tokio::process::Child;
-
-/// The process group of a program, killed on drop unless it was released.
-#[derive(Debug)]
+/// The process group that a program leads.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessGroup {
     #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
@@ -17,9 +15,10 @@ impl ProcessGroup {
     /// How often to check whether a terminated group is gone.
     const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-    pub(crate) fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self { leader: id.and_then(rustix::process::Pid::from_raw) }
+    /// `leader` is the process id of a program that was started in a group of its own.
+    pub(crate) fn of(leader: u32) -> Self {
+        let leader = i32::try_from(leader).ok();
+        Self { leader: leader.and_then(rustix::process::Pid::from_raw) }
     }
 
     fn signal(&self, signal: rustix::process::Signal) {
@@ -47,10 +46,6 @@ impl ProcessGroup {
             tokio::time::sleep(Self::POLL_INTERVAL).await;
         }
     }
-
-    pub(crate) fn release(&mut self) {
-        self.leader = None;
-    }
 }
 
 /// Whether a process of the group still runs. Zombies count as members of the group, and in a
@@ -67,14 +62,12 @@ fn is_running(leader: rustix::process::Pid) -> bool {
     })
 }
 
-/// Parses `pid (name) state ppid pgrp …`; the name may contain any character.
 #[cfg(target_os = "linux")]
 fn is_live_member(stat: &str, leader: i32) -> bool {
-    let fields = stat.rsplit_once(')').map(|(_, fields)| fields);
-    let mut fields = fields.unwrap_or_default().split_ascii_whitespace();
-    let is_dead = matches!(fields.next(), None | Some("Z" | "X"));
-    let group = fields.nth(1).and_then(|group| group.parse().ok());
-    !is_dead && group == Some(leader)
+    let found = super::orphan::state_and_group(stat);
+    found.is_some_and(|(state, group)| {
+        !matches!(state, 'Z' | 'X') && i32::try_from(group) == Ok(leader)
+    })
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
@@ -82,17 +75,10 @@ fn is_running(_: rustix::process::Pid) -> bool {
     true
 }
 
-#[cfg(unix)]
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
 /// Without process groups, only the program itself is killed, through its handle.
 #[cfg(not(unix))]
 impl ProcessGroup {
-    pub(crate) fn of(_: &Child) -> Self {
+    pub(crate) fn of(_: u32) -> Self {
         Self {}
     }
 
@@ -103,8 +89,6 @@ impl ProcessGroup {
     pub(crate) fn kill(&self) {}
 
     pub(crate) async fn wait_until_gone(&self) {}
-
-    pub(crate) fn release(&mut self) {}
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -13,6 +13,8 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 
+use crate::descriptor::{self, DescriptorWait};
+
 use super::http_fault::refused;
 use super::request::{AttemptFault, Retry};
 
@@ -35,6 +37,19 @@ pub(crate) struct Endpoint {
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint").field("host", &self.host()).finish_non_exhaustive()
+    }
+}
+
+/// Why an exchange gave no answer.
+enum ExchangeFault {
+    /// There was no free descriptor for a connection.
+    NoDescriptor,
+    Attempt(AttemptFault),
+}
+
+impl From<AttemptFault> for ExchangeFault {
+    fn from(fault: AttemptFault) -> Self {
+        Self::Attempt(fault)
     }
 }
 
@@ -123,30 +138,51 @@ impl Endpoint {
         timeout: Duration,
     ) -> Result<HttpReply, AttemptFault> {
         let started = Instant::now();
-        let exchange = tokio::time::timeout(timeout, self.exchange(body));
-        let timed_out = |_| Err(AttemptFault::timed_out(timeout));
-        let result = exchange.await.unwrap_or_else(timed_out);
-        match result {
-            Ok(body) => Ok(HttpReply { body, took: started.elapsed() }),
-            Err(mut fault) => {
-                fault.fault.message = self.redact(&fault.fault.message);
-                Err(fault)
-            }
+        let mut wait = DescriptorWait::new();
+        loop {
+            let exchange = tokio::time::timeout(timeout, self.exchange(body.clone()));
+            let mut fault = match exchange.await {
+                Ok(Ok(body)) => return Ok(HttpReply { body, took: started.elapsed() }),
+                Ok(Err(ExchangeFault::Attempt(fault))) => fault,
+                // The service is not at fault, and has not been asked.
+                Ok(Err(ExchangeFault::NoDescriptor)) if wait.wait().await => continue,
+                Ok(Err(ExchangeFault::NoDescriptor)) => {
+                    descriptor::note_exhaustion();
+                    self.unreachable(descriptor::EXHAUSTED)
+                }
+                Err(_) => AttemptFault::timed_out(timeout),
+            };
+            fault.fault.message = self.redact(&fault.fault.message);
+            return Err(fault);
         }
     }
 
-    async fn exchange(&self, body: String) -> Result<String, AttemptFault> {
+    async fn exchange(&self, body: String) -> Result<String, ExchangeFault> {
         // A missing local prerequisite will still be missing on a retry.
         let client =
             client(&self.url).map_err(|reason| self.unreachable(&reason).retry(Retry::Never))?;
         let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body);
-        let response = request.send().await.map_err(|error| self.unreachable(&cause(&error)))?;
+        let response = request.send().await.map_err(|error| self.not_sent(&error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let body = self.read(response).await?;
         if status.is_success() {
             Ok(body)
         } else {
-            Err(refused(status, &headers, &self.redact(&body)))
+            Err(refused(status, &headers, &self.redact(&body)).into())
+        }
+    }
+
+    fn not_sent(&self, error: &reqwest::Error) -> ExchangeFault {
+        let (mut cause_of, mut is_missing) = (error.source(), false);
+        while let Some(one) = cause_of {
+            let found = one.downcast_ref::<std::io::Error>();
+            is_missing |= found.is_some_and(descriptor::is_missing_descriptor);
+            cause_of = one.source();
+        }
+        if is_missing {
+            ExchangeFault::NoDescriptor
+        } else {
+            self.unreachable(&cause(error)).into()
         }
     }
 

@@ -8,13 +8,16 @@ mod group;
 pub(crate) mod http;
 mod http_fault;
 pub(crate) mod messages_json;
+mod orphan;
 pub(crate) mod placeholder;
 pub(crate) mod price;
 pub(crate) mod process;
 mod request;
 pub(crate) mod service;
 pub(crate) mod shell;
+mod supervisor;
 pub(crate) mod text;
+mod watchdog;
 
 use std::fmt;
 use std::future::Future;
@@ -27,6 +30,9 @@ use evalrig_core::model::Transcript;
 pub(crate) use event_agent::StreamFault;
 pub(crate) use http_fault::cut;
 pub use request::{AttemptFault, Purpose, Request, Retry};
+pub use supervisor::kill_programs;
+pub(crate) use supervisor::{adopt_orphans, end_all};
+pub use watchdog::{enable_watchdog, watch_if_asked};
 
 /// The future of one attempt.
 pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<Transcript, AttemptFault>> + Send + 'a>>;

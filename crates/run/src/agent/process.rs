@@ -1,5 +1,5 @@
-//! Programs: started in a process group of their own, written to and read at the same time. Dropping
-//! the future of a running program kills its whole group.
+//! Programs: started in a process group of their own, written to and read at the same time. What a
+//! program started ends with it. Dropping the future of a running program kills its whole group.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -11,8 +11,11 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
+use crate::descriptor::{self, DescriptorWait};
+
 use super::group::ProcessGroup;
 use super::request::{AttemptFault, Retry};
+use super::supervisor::RunningProgram;
 
 /// How much a program may print (spec 9.3).
 pub(crate) const OUTPUT_LIMIT: usize = 16 * 1024 * 1024;
@@ -81,19 +84,19 @@ pub(crate) fn with_stderr(message: impl Into<String>, stderr: &str) -> String {
 }
 
 pub(crate) async fn run(spec: &ProcessSpec<'_>) -> Result<ProcessOutput, AttemptFault> {
-    let mut child = start(spec)?;
-    let mut group = ProcessGroup::of(&child);
+    let (mut child, program) = start(spec).await?;
+    let group = program.group;
     let mut pipes = Pipes::of(&mut child, spec);
     let reason = match timeout(spec.timeout, finish(&mut child, &group, &mut pipes)).await {
         Ok(Ok(status)) => {
-            group.release();
+            program.end().await;
             return Ok(ProcessOutput { stdout: pipes.out, stderr: pipes.tail.text(), status });
         }
         Ok(Err(reason)) => reason,
         Err(_) => StopReason::Timeout,
     };
     stop(&mut child, &group, &mut pipes, spec.grace).await;
-    group.release();
+    program.end().await;
     Err(reason.explain(spec, &pipes.tail.text()))
 }
 
@@ -134,7 +137,29 @@ fn size(bytes: usize) -> String {
     }
 }
 
-fn start(spec: &ProcessSpec<'_>) -> Result<Child, AttemptFault> {
+/// Without a free descriptor the program is not at fault, so the start waits for one.
+async fn start(spec: &ProcessSpec<'_>) -> Result<(Child, RunningProgram), AttemptFault> {
+    let mut command = command_of(spec);
+    let mut wait = DescriptorWait::new();
+    loop {
+        let error = match RunningProgram::start(&mut command) {
+            Ok(started) => return Ok(started),
+            Err(error) => error,
+        };
+        let reason = if !descriptor::is_missing_descriptor(&error) {
+            start_error(spec, &error)
+        } else if wait.wait().await {
+            continue;
+        } else {
+            descriptor::note_exhaustion();
+            descriptor::EXHAUSTED.to_owned()
+        };
+        let message = format!("cannot start `{}`: {reason}", spec.program);
+        return Err(AttemptFault::new(FaultKind::Start, message).retry(Retry::Soon));
+    }
+}
+
+fn command_of(spec: &ProcessSpec<'_>) -> Command {
     let mut command = Command::new(spec.program);
     command
         .args(spec.args)
@@ -152,13 +177,7 @@ fn start(spec: &ProcessSpec<'_>) -> Result<Child, AttemptFault> {
     for (name, value) in spec.env {
         command.env(name, value);
     }
-    #[cfg(unix)]
-    command.process_group(0);
-    command.spawn().map_err(|error| {
-        let reason = start_error(spec, &error);
-        let message = format!("cannot start `{}`: {reason}", spec.program);
-        AttemptFault::new(FaultKind::Start, message).retry(Retry::Soon)
-    })
+    command
 }
 
 /// The error of the system does not say which path is missing.

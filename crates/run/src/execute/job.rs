@@ -11,6 +11,7 @@ use evalrig_core::plan::{Chain, PlannedCase};
 use evalrig_core::score::Thresholds;
 use evalrig_core::source::Sources;
 
+use crate::descriptor::DescriptorBudget;
 use crate::results::CaseKey;
 use crate::runlog::RunLogRecorder;
 
@@ -115,6 +116,8 @@ pub(crate) struct UngradedAnswer {
 pub(crate) struct RunOptions {
     /// Limit on concurrent cases over all targets.
     pub(crate) workers: Option<usize>,
+    /// What the limit of open files allows.
+    pub(crate) descriptors: DescriptorBudget,
     pub(crate) timeout: Option<Duration>,
     pub(crate) retries: Option<u32>,
     pub(crate) budget_usd: Option<f64>,

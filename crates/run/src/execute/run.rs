@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinError, JoinSet};
 
+use crate::descriptor;
 use crate::event::Event;
 use crate::lock::locked;
 use crate::results::Row;
@@ -229,11 +230,16 @@ fn resume_panic(ended: Result<(), JoinError>) {
 
 /// Returns when every worker is done, or immediately after a second stop request.
 async fn drain_queues(job: &Arc<Job>, shared: &Arc<RunShared>, queues: &[(QueueKey, Queue)]) {
-    let most = job.options.workers;
-    let slots = most.map(|most| Arc::new(Semaphore::new(most)));
+    let counts: Vec<usize> = queues
+        .iter()
+        .map(|(target, queue)| worker_count(job, target, locked(queue).len()))
+        .collect();
+    let most = job.options.workers.unwrap_or(usize::MAX).min(job.options.descriptors.workers);
+    let is_limited = counts.iter().sum::<usize>() > most;
+    let slots = is_limited.then(|| Arc::new(Semaphore::new(most)));
     let mut workers = JoinSet::new();
-    for (target, queue) in queues {
-        for _ in 0..worker_count(job, target, locked(queue).len()) {
+    for ((_, queue), count) in queues.iter().zip(counts) {
+        for _ in 0..count {
             let worker = Worker {
                 job: Arc::clone(job),
                 shared: Arc::clone(shared),
@@ -287,14 +293,15 @@ fn worker_count(job: &Job, key: &QueueKey, chains: usize) -> usize {
         if connected.is_some_and(|target| target.is_process()) { cores } else { cores * PER_CORE };
     let most = connected.and_then(|target| target.max_concurrency);
     let wanted = job.options.workers.unwrap_or(usual);
-    wanted.min(most.unwrap_or(usize::MAX)).min(chains).max(1)
+    let most = most.unwrap_or(usize::MAX).min(job.options.descriptors.workers);
+    wanted.min(most).min(chains).max(1)
 }
 
 struct Worker {
     job: Arc<Job>,
     shared: Arc<RunShared>,
     queue: Queue,
-    /// `--workers`: a limit over all targets.
+    /// `--workers` and the limit of open files hold for all targets together.
     slots: Option<Arc<Semaphore>>,
 }
 
@@ -324,6 +331,10 @@ impl Worker {
             let work = work_of(&self.job, &self.shared, cursor);
             self.shared.tell(Event::Started { case: work.number, label: work.label() });
             let done = work.run().await;
+            if done.row.error.is_some() && descriptor::is_exhausted() {
+                // No row: the case was not at fault, and `--resume` runs it.
+                return self.shared.break_off(descriptor::EXHAUSTED.to_owned());
+            }
             self.shared.done(work, done);
             cursor.done += 1;
         }

@@ -22,7 +22,7 @@ use super::record_writer::RecordWriter;
 use super::store::Store;
 use super::store_error::StoreError;
 
-/// Most runs in a batch. Other processes wait for the lock that long.
+/// Most runs in a batch, each of which is an open file. Other processes wait for the lock that long.
 const MOST_IN_BATCH: usize = 256;
 
 /// Records the cases of a run.
@@ -82,9 +82,11 @@ pub struct PendingRecord {
 }
 
 impl RunLogRecorder {
+    /// Keeps at most `most_drafts` files open.
     pub fn new(
         store: Option<Utf8PathBuf>,
         keep_runs: Option<usize>,
+        most_drafts: usize,
         secrets: Arc<Secrets>,
     ) -> Self {
         let (requests, receiver) = channel();
@@ -92,6 +94,7 @@ impl RunLogRecorder {
         let writer = LogWriter {
             writers: HashMap::new(),
             keep_runs,
+            most_in_batch: most_drafts.clamp(1, MOST_IN_BATCH),
             log_warnings: Arc::clone(&log_warnings),
         };
         let writer = move || writer.serve_requests(&receiver);
@@ -169,13 +172,14 @@ impl PendingRecord {
 struct LogWriter {
     writers: HashMap<Utf8PathBuf, RecordWriter>,
     keep_runs: Option<usize>,
+    most_in_batch: usize,
     log_warnings: Arc<Mutex<LogWarnings>>,
 }
 
 impl LogWriter {
     fn serve_requests(mut self, requests: &Receiver<LogRequest>) {
         while let Ok(first) = requests.recv() {
-            let more = requests.try_iter().take(MOST_IN_BATCH - 1);
+            let more = requests.try_iter().take(self.most_in_batch - 1);
             let mut by_store: HashMap<Utf8PathBuf, Vec<LogRequest>> = HashMap::new();
             for request in std::iter::once(first).chain(more) {
                 by_store.entry(request.store.clone()).or_default().push(request);

@@ -22,6 +22,7 @@ mod results_files;
 mod resume;
 mod run_job;
 mod scratch;
+mod signals;
 mod spec;
 mod stored_run;
 mod suite_text;
@@ -31,13 +32,15 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use evalrig_core::secrets::Secrets;
 
+use crate::descriptor::{DescriptorBudget, raise_limit};
 use crate::execute::{Job, RunOptions, SuiteJob};
 use crate::prepare::{Estimate, TargetPool};
 use crate::runlog::RunLogRecorder;
 
+pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
 pub use crate::prepare::GradingSpec;
 pub use case_collector::read_cases;
 pub use command_line::quoted;
@@ -163,6 +166,9 @@ fn run_suites(
     for suite in &mut suites {
         suite.remove_finished(&mut answered);
     }
+    if spec.handle_signals {
+        raise_limit();
+    }
     let scratch = RunScratch::new()?;
     let rule = spec.grading.exit_rule;
     let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots)?;
@@ -170,36 +176,30 @@ fn run_suites(
     let mut files = ResultsFiles::new(spec.plan.clone(), Arc::clone(&secrets), history);
     let mut observer = RunObserver::new(reports, rule, baseline);
     let suites = start_suites(spec, suites, &mut files, &mut observer)?;
+    let descriptors = DescriptorBudget::now();
     let recording = spec.run_log.as_ref().map(|log| {
-        let recording = RunLogRecorder::new(log.store.clone(), log.keep_runs, secrets);
-        Arc::new(recording)
+        let drafts = descriptors.drafts;
+        Arc::new(RunLogRecorder::new(log.store.clone(), log.keep_runs, drafts, secrets))
     });
-    let job =
-        Job { suites, options: run_options(spec, scratch.path(), recording.clone()), answered };
-    let (end, observer) = run_job(job, observer, listener, spec.handle_signals, planned);
-    drop(scratch);
-    for warning in recording.iter().flat_map(|one| one.take_warnings()) {
-        notify(Notice::Message(warning));
-    }
-    Ok(finish_run(spec, &end, planned, observer, files, notify))
-}
-
-fn run_options(
-    spec: &RunSpec,
-    scratch: &Utf8Path,
-    recording: Option<Arc<RunLogRecorder>>,
-) -> RunOptions {
-    RunOptions {
+    let options = RunOptions {
         workers: spec.workers,
+        descriptors,
         timeout: spec.timeout,
         retries: spec.retries,
         budget_usd: spec.budget_usd,
         max_errors: spec.max_errors,
         judging: spec.grading.judging,
         messages: spec.messages,
-        scratch: scratch.to_owned(),
-        recording,
+        scratch: scratch.path().to_owned(),
+        recording: recording.clone(),
+    };
+    let job = Job { suites, options, answered };
+    let (end, observer) = run_job(job, observer, listener, spec.handle_signals, planned);
+    drop(scratch);
+    for warning in recording.iter().flat_map(|one| one.take_warnings()) {
+        notify(Notice::Message(warning));
     }
+    Ok(finish_run(spec, &end, planned, observer, files, notify))
 }
 
 /// The baseline, and the number of tests in common. With none, a gate could not pass, so it is an

@@ -16,6 +16,21 @@ pub enum StopSignal {
     /// SIGINT, or Ctrl-C.
     Interrupt,
     Terminate,
+    /// The terminal was closed.
+    Hangup,
+    Quit,
+}
+
+impl StopSignal {
+    /// The convention of shells: 128 plus the signal number.
+    pub fn exit_code(self) -> u8 {
+        128 + match self {
+            Self::Hangup => 1,
+            Self::Interrupt => 2,
+            Self::Quit => 3,
+            Self::Terminate => 15,
+        }
+    }
 }
 
 /// How a run that could start ended.
@@ -29,9 +44,7 @@ impl SessionExit {
     pub fn code(self) -> u8 {
         match self {
             Self::Run(exit) => exit.code(),
-            // The convention of shells: 128 plus the signal number.
-            Self::Signal(StopSignal::Interrupt) => 130,
-            Self::Signal(StopSignal::Terminate) => 143,
+            Self::Signal(signal) => signal.exit_code(),
         }
     }
 }

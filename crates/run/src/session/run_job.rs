@@ -1,13 +1,15 @@
-//! Runs a job on its own async runtime and stops it on signals.
+//! Runs a job on its own async runtime, and leaves no program behind.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::agent::{adopt_orphans, end_all};
 use crate::event::Event;
 use crate::execute::{Cancel, ExecutionEnd, Job, execute};
 use crate::lock::locked;
 
 use super::observer::{RunObserver, StopSignal};
+use super::signals::{last_signal, stop_on_signals};
 
 /// Receives every event of a run, from any thread.
 pub type EventListener = Arc<dyn Fn(&Event) + Send + Sync>;
@@ -21,7 +23,7 @@ pub(super) struct FinishedJob {
 }
 
 /// Runs what is left of the `planned` cases. With `handle_signals`, the first signal lets running cases
-/// finish and the second stops them.
+/// finish, the second stops them, and what programs leave behind is ended: the process must be ours.
 pub(super) fn run_job(
     job: Job,
     observer: RunObserver,
@@ -45,7 +47,6 @@ pub(super) fn run_job(
     };
     let observer = Arc::new(Mutex::new(observer));
     let cancel = Arc::new(Cancel::default());
-    let heard = Arc::new(Mutex::new(None));
     let tell = {
         let (listener, observer) = (Arc::clone(&listener), Arc::clone(&observer));
         Box::new(move |event: Event| {
@@ -55,57 +56,21 @@ pub(super) fn run_job(
             }
         })
     };
-    let ended = runtime.block_on(async {
-        let listening = handle_signals.then(|| {
-            tokio::spawn(stop_on_signals(Arc::clone(&cancel), Arc::clone(&heard), listener))
-        });
-        let ended = execute(Arc::new(job), cancel, tell).await;
-        if let Some(listening) = listening {
-            listening.abort();
-        }
-        ended
-    });
+    if handle_signals {
+        adopt_orphans();
+        stop_on_signals(Arc::clone(&cancel), listener);
+    }
+    let ended = runtime.block_on(execute(Arc::new(job), cancel, tell));
     // Does not wait for blocking reads from processes that hang.
     runtime.shutdown_background();
+    let signal = if handle_signals {
+        end_all();
+        last_signal()
+    } else {
+        None
+    };
     let observer = Arc::into_inner(observer).expect("execution has ended");
     let observer = observer.into_inner();
-    let end = FinishedJob { ended, signal: *locked(&heard), duration: started.elapsed() };
+    let end = FinishedJob { ended, signal, duration: started.elapsed() };
     (end, observer.unwrap_or_else(PoisonError::into_inner))
-}
-
-async fn stop_on_signals(
-    cancel: Arc<Cancel>,
-    heard: Arc<Mutex<Option<StopSignal>>>,
-    listener: EventListener,
-) {
-    loop {
-        let signal = next_signal().await;
-        if locked(&heard).replace(signal).is_none() {
-            listener(&Event::StopRequested);
-        }
-        cancel.ask();
-    }
-}
-
-#[cfg(unix)]
-async fn next_signal() -> StopSignal {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminated = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signals) => {
-                signals.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => StopSignal::Interrupt,
-        () = terminated => StopSignal::Terminate,
-    }
-}
-
-#[cfg(not(unix))]
-async fn next_signal() -> StopSignal {
-    let _ = tokio::signal::ctrl_c().await;
-    StopSignal::Interrupt
 }

@@ -1,37 +1,181 @@
-//! The directory for temporary files of a run; removed when the run is over.
+//! The directory for temporary files of a run: readable by its owner only, removed when the run is over.
+//!
+//! A run that is killed leaves its directory behind. A lock on a file in it tells whether its run is
+//! alive, so the next run removes those of dead runs and no others.
 
+use std::fs;
+use std::io;
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::SessionError;
-use crate::disk::{Access, create_new_directory, remove_tree};
+use crate::disk::{Access, OpenFile, create_new_directory, open_to_append, remove_tree, rename};
+
+const PREFIX: &str = "evalrig-";
+const LOCK: &str = ".lock";
+
+/// The name until the lock is held: others must not take it for that of a dead run.
+const UNLOCKED: &str = ".new";
 
 #[derive(Debug)]
-pub(super) struct RunScratch(Utf8PathBuf);
+pub(super) struct RunScratch {
+    path: Utf8PathBuf,
+    /// Locked until it is dropped or the process ends.
+    _lock: OpenFile,
+}
 
 impl RunScratch {
     pub(super) fn new() -> Result<Self, SessionError> {
         let parent = Utf8PathBuf::from_path_buf(std::env::temp_dir());
         let parent = parent.unwrap_or_else(|_| "/tmp".into());
+        remove_stale(&parent);
+        Self::create(&parent).map_err(|error| {
+            let text = format!("cannot create a directory for temporary files: {error}");
+            SessionError::Write(text)
+        })
+    }
+
+    fn create(parent: &Utf8Path) -> io::Result<Self> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let nanos = since.map_or(0, |since| since.as_nanos());
-        let path = parent.join(format!("evalrig-{}-{nanos:x}", std::process::id()));
-        match create_new_directory(&path, Access::Private) {
-            Ok(()) => Ok(Self(path)),
-            Err(error) => Err(SessionError::Write(format!(
-                "cannot create a directory for temporary files: {error}"
-            ))),
+        let path = parent.join(format!("{PREFIX}{}-{nanos:x}", std::process::id()));
+        let unlocked = Utf8PathBuf::from(format!("{path}{UNLOCKED}"));
+        create_new_directory(&unlocked, Access::Private)?;
+        let locked = || {
+            let lock = open_to_append(&unlocked.join(LOCK), Access::Private)?;
+            // Without locks the directory is never taken for that of a dead run.
+            let _ = lock.try_lock();
+            rename(&unlocked, &path)?;
+            Ok(lock)
+        };
+        match locked() {
+            Ok(lock) => Ok(Self { path, _lock: lock }),
+            Err(error) => {
+                let _ = remove_tree(&unlocked);
+                Err(error)
+            }
         }
     }
 
     pub(super) fn path(&self) -> &Utf8Path {
-        &self.0
+        &self.path
     }
 }
 
 impl Drop for RunScratch {
     fn drop(&mut self) {
-        let _ = remove_tree(&self.0);
+        let _ = remove_tree(&self.path);
+    }
+}
+
+/// Removes the directories of runs of the same user that were killed.
+fn remove_stale(parent: &Utf8Path) {
+    for entry in parent.read_dir_utf8().into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.strip_prefix(PREFIX).filter(|_| is_own_directory(entry.path()))
+        else {
+            continue;
+        };
+        let is_stale = if name.ends_with(UNLOCKED) {
+            is_of_dead_process(name) && is_abandoned(entry.path()) != Some(false)
+        } else {
+            is_abandoned(entry.path()) == Some(true)
+        };
+        if is_stale {
+            let _ = remove_tree(entry.path());
+        }
+    }
+}
+
+/// Whether the process that a name begins with is gone. Only for a run that was killed before it held
+/// its lock: numbers are used again, and other containers have their own.
+fn is_of_dead_process(name: &str) -> bool {
+    #[cfg(unix)]
+    {
+        let id = name.split('-').next().and_then(|id| id.parse().ok());
+        let pid = id.and_then(rustix::process::Pid::from_raw);
+        pid.is_some_and(|pid| {
+            rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
+        })
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = name;
+        false
+    }
+}
+
+/// The lock is free only if the process that held it is gone. `None` without a lock.
+fn is_abandoned(directory: &Utf8Path) -> Option<bool> {
+    let lock = directory.join(LOCK);
+    // A link or a pipe of that name is not ours.
+    fs::symlink_metadata(&lock).ok().filter(|found| found.is_file())?;
+    Some(open_to_append(&lock, Access::Private).is_ok_and(|lock| lock.try_lock().is_ok()))
+}
+
+#[cfg(unix)]
+fn is_own_directory(path: &Utf8Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let own = rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == own)
+}
+
+#[cfg(not(unix))]
+fn is_own_directory(path: &Utf8Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn names(directory: &Utf8Path) -> Vec<String> {
+        let entries = directory.read_dir_utf8().unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().to_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn only_its_owner_can_look_into_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let parent = Utf8Path::from_path(folder.path()).unwrap();
+        let scratch = RunScratch::create(parent).unwrap();
+        let mode = fs::metadata(scratch.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        drop(scratch);
+        assert_eq!(names(parent), [""; 0]);
+    }
+
+    #[test]
+    fn only_directories_of_dead_runs_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let parent = Utf8Path::from_path(folder.path()).unwrap();
+        let alive = RunScratch::create(parent).unwrap();
+        let dead = parent.join("evalrig-1-a");
+        fs::create_dir_all(dead.join("7")).unwrap();
+        fs::write(dead.join(LOCK), "").unwrap();
+        fs::write(dead.join("7/prompt-1"), "hi").unwrap();
+        // Not made by a run, or not to be followed.
+        fs::create_dir(parent.join("evalrig-other")).unwrap();
+        fs::write(parent.join("evalrig-file"), "").unwrap();
+        fs::create_dir(parent.join("kept")).unwrap();
+        fs::write(parent.join("kept").join(LOCK), "").unwrap();
+        symlink(parent.join("kept"), parent.join("evalrig-link")).unwrap();
+        remove_stale(parent);
+        let own = alive.path().file_name().unwrap();
+        // No process has a number this high.
+        fs::create_dir(parent.join("evalrig-2000000000-a.new")).unwrap();
+        fs::create_dir(parent.join(format!("evalrig-{}-a.new", std::process::id()))).unwrap();
+        remove_stale(parent);
+        fs::remove_dir(parent.join(format!("evalrig-{}-a.new", std::process::id()))).unwrap();
+        let mut left = vec!["evalrig-file", "evalrig-link", "evalrig-other", own, "kept"];
+        left.sort_unstable();
+        assert_eq!(names(parent), left);
+        assert!(alive.path().join(LOCK).exists());
     }
 }

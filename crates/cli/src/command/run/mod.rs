@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::print_message;
+use crate::panic::panic_if_asked;
 use crate::progress::Progress;
 
 use super::compare::measure;
@@ -34,6 +35,7 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, CommandError> {
         return dry_run::print_plan(session.suites(), &estimate);
     }
     let progress = Arc::new(Progress::new(context.global.quiet));
+    panic_if_asked();
     let outcome = session.run(&mut notify, listener(&progress));
     progress.clear();
     Ok(outcome?.exit.into())

@@ -1,0 +1,197 @@
+//! Programs that a run starts never outlive it: not those that detach, not after a signal, not after
+//! a bug. Unless a test says otherwise, each agent writes the number of every process to `started`.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use support::{Project, Running, is_alive, wait_until};
+
+fn suite(cases: usize) -> String {
+    let mut suite = "name: left\ntests:\n".to_owned();
+    for number in 0..cases {
+        let _ = writeln!(
+            suite,
+            "  - {{id: t{number}, criteria: c, input: hi, assert: [{{type: contains, value: ok}}]}}"
+        );
+    }
+    suite
+}
+
+fn targets(line: &str) -> String {
+    format!("targets: [{{name: default, provider: cli, command: {}}}]\n", json!(line))
+}
+
+fn started(project: &Project) -> Vec<String> {
+    project.lines("started")
+}
+
+#[track_caller]
+fn all_are_gone(project: &Project) {
+    let started = started(project);
+    assert!(!started.is_empty(), "no program was started");
+    wait_until("the end of what was started", || !started.iter().any(|one| is_alive(one)));
+}
+
+/// Ways to outlive the program that started it.
+const DETACHING: &[(&str, &str)] = &[
+    ("a background job", "sleep 207 >/dev/null 2>&1 & echo $! >> started; echo ok"),
+    (
+        "a session of its own",
+        "setsid sh -c 'echo $$ >> started; exec sleep 207' >/dev/null 2>&1 & \
+        while ! [ -s started ]; do sleep 0.01; done; echo ok",
+    ),
+    (
+        "a double fork",
+        "(setsid sh -c 'sleep 207 & echo $! >> started' >/dev/null 2>&1 &); \
+        while ! [ -s started ]; do sleep 0.01; done; echo ok",
+    ),
+    (
+        "no variables",
+        "setsid env -i /bin/sh -c 'echo $$ >> started; exec sleep 207' >/dev/null 2>&1 & \
+        while ! [ -s started ]; do sleep 0.01; done; echo ok",
+    ),
+];
+
+#[test]
+fn what_detaches_ends_with_the_run() {
+    for (what, line) in DETACHING {
+        let project = Project::new(&suite(3), &targets(line));
+        project.run(&["--workers", "2", "--quiet"]).exits(0);
+        let left: Vec<_> = started(&project).into_iter().filter(|one| is_alive(one)).collect();
+        assert_eq!(left, [""; 0], "{what}");
+    }
+}
+
+/// The second case looks for the processes of the first. A zombie would still be found.
+#[test]
+fn what_detaches_ends_with_its_case_and_is_reaped() {
+    for (what, line) in DETACHING {
+        let line = format!(
+            "if [ \"$EVALRIG_TEST_ID\" = t0 ]; then {line}; else \
+             for one in $(cat started); do kill -0 \"$one\" 2>/dev/null && echo left; done; \
+             echo ok; fi"
+        );
+        let project = Project::new(&suite(2), &targets(&line));
+        project.run(&["--workers", "1", "--quiet", "--messages"]).exits(0);
+        let row = project.row("t1");
+        assert_eq!(row["candidateAnswer"], "ok", "{what}");
+    }
+}
+
+/// Waits for a signal, with a child in a session of its own.
+const WAITING: &str = "echo $$ >> started; \
+    setsid sh -c 'trap \"\" TERM HUP INT QUIT; echo $$ >> started; while :; do sleep 1; done' & \
+    wait; sleep 207";
+
+fn start_waiting(project: &Project) -> Running {
+    let mut running = project.start(&["--workers", "2"]);
+    wait_until("two agents", || {
+        assert!(!running.is_over(), "{}", running.said());
+        started(project).len() >= 4
+    });
+    running
+}
+
+#[test]
+fn signals_leave_nothing_behind() {
+    for (signal, code) in [("HUP", 129), ("INT", 130), ("QUIT", 131), ("TERM", 143)] {
+        let project = Project::new(&suite(3), &targets(WAITING));
+        let mut running = start_waiting(&project);
+        running.signal(signal);
+        running.wait_for("finishing running cases");
+        running.signal(signal);
+        running.end().exits(code);
+        all_are_gone(&project);
+        assert_eq!(std::fs::read_dir(project.scratch.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_kill_leaves_nothing_behind() {
+    let project = Project::new(&suite(3), &targets(WAITING));
+    start_waiting(&project).kill();
+    all_are_gone(&project);
+    let env = "env -i /bin/sh -c 'echo $$ >> started; exec sleep 207'";
+    let project = Project::new(&suite(1), &targets(&format!("exec {env}")));
+    let running = project.start(&[]);
+    wait_until("an agent", || !started(&project).is_empty());
+    running.kill();
+    all_are_gone(&project);
+}
+
+#[test]
+fn a_panic_leaves_nothing_behind() {
+    let project = Project::new(&suite(3), &targets(WAITING));
+    let mut command = project.command(&["run", "--workers", "2"]);
+    command.env("EVALRIG_TEST_PANIC", project.path("started"));
+    let ran = Running::of(command).end();
+    assert_eq!(ran.code, Some(101), "{}", ran.err);
+    ran.says("this is a bug in evalrig");
+    all_are_gone(&project);
+}
+
+/// Standard error is a pipe that is full and never read, so the message about the first signal blocks.
+#[test]
+fn the_second_signal_ends_what_is_stuck() {
+    let project = Project::new(&suite(3), &targets(WAITING));
+    let (mut full, _unread) = UnixStream::pair().unwrap();
+    full.set_nonblocking(true).unwrap();
+    while full.write(&[b'x'; 4096]).is_ok() {}
+    full.set_nonblocking(false).unwrap();
+    let mut command = project.command(&["run", "--workers", "2"]);
+    let full = || Stdio::from(OwnedFd::from(full.try_clone().unwrap()));
+    let mut child = command.stdin(Stdio::null()).stdout(full()).stderr(full()).spawn().unwrap();
+    wait_until("two agents", || started(&project).len() >= 4);
+    let signal = |name: &str| {
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    };
+    signal("TERM");
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    signal("TERM");
+    let mut status = None;
+    wait_until("the end", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    assert_eq!(status.unwrap().code(), Some(143));
+    all_are_gone(&project);
+}
+
+/// `nohup` ignores SIGHUP, and so does what it starts.
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    let line = "echo $$ >> started; while ! [ -e go ]; do sleep 0.01; done; echo ok";
+    let project = Project::new(&suite(1), &targets(line));
+    let evalrig = project.command(&["run", "--quiet"]);
+    let mut command = Command::new("nohup");
+    command.arg(evalrig.get_program()).args(evalrig.get_args());
+    command.current_dir(evalrig.get_current_dir().unwrap());
+    command.env("TMPDIR", project.scratch.path());
+    let running = Running::of(command);
+    wait_until("an agent", || !started(&project).is_empty());
+    running.signal("HUP");
+    project.write("go", "");
+    running.end().exits(0);
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_reported() {
+    let project =
+        Project::new(&suite(40), &targets("head -c 3000 /dev/zero | tr '\\0' x; echo ok"));
+    let evalrig = project.command(&["run", "--quiet", "--no-record", "--messages"]);
+    let mut command = Command::new("bash");
+    command.args(["-c", "ulimit -f 32; exec \"$@\"", "bash"]);
+    command.arg(evalrig.get_program()).args(evalrig.get_args());
+    command.current_dir(evalrig.get_current_dir().unwrap());
+    command.env("TMPDIR", project.scratch.path());
+    let ran = Running::of(command).end();
+    ran.exits(3).says("File too large");
+}
