@@ -28,7 +28,7 @@ targets:
       - sh
       - -c
       - |
-        echo \"$ROUND {TEST_ID}\" >> calls
+        echo \"$ROUND $EVALRIG_TEST_ID\" >> calls
         if [ \"$(grep -c \"^$ROUND \" calls)\" -gt \"$ALLOWED\" ]; then
           left=1000
           while [ $left -gt 0 ] && [ $PPID -ne 1 ] && kill -0 $PPID 2> /dev/null; do

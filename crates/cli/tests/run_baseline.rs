@@ -235,7 +235,7 @@ const PATIENT: &str = "\
 targets:
   - name: default
     provider: cli
-    command: [sh, -c, 'if [ {TEST_ID} = b ]; then touch waiting; while [ ! -e go ]; do sleep 0.02; done; fi; echo yes']
+    command: [sh, -c, 'if [ $EVALRIG_TEST_ID = b ]; then touch waiting; while [ ! -e go ]; do sleep 0.02; done; fi; echo yes']
 ";
 
 #[test]

@@ -14,7 +14,7 @@ use support::{LATEST, Project, ids, text, wait_until};
 const MOCK: &str = "targets:\n  - {name: default, provider: mock, response: hello}\n  - {name: second, provider: mock, response: hello}\n";
 
 /// Says which test it was called for.
-const LOGGING: &str = "targets: [{name: default, provider: cli, command: [sh, -c, 'echo {TEST_ID} >> calls; echo hello']}]\n";
+const LOGGING: &str = "targets: [{name: default, provider: cli, command: [sh, -c, 'echo $EVALRIG_TEST_ID >> calls; echo hello']}]\n";
 
 /// Tests of these ids, all of which pass.
 fn suite(ids: &[&str]) -> String {
@@ -187,7 +187,7 @@ fn turns_of_a_conversation_come_one_after_another() {
         }
     }
     let targets = "targets: [{name: default, provider: cli, command: \
-                   [sh, -c, 'echo begin {TEST_ID} >> calls; sleep 0.02; echo end {TEST_ID} >> calls; echo hello']}]\n";
+                   [sh, -c, 'echo begin $EVALRIG_TEST_ID >> calls; sleep 0.02; echo end $EVALRIG_TEST_ID >> calls; echo hello']}]\n";
     let project = Project::new(&suite, targets);
     project.run(&["--workers", "8"]).exits(1);
     let calls = project.lines("calls");
@@ -203,7 +203,7 @@ fn turns_of_a_conversation_come_one_after_another() {
 
 #[test]
 fn max_errors_stops_a_run_that_can_be_resumed() {
-    let targets = "targets: [{name: default, provider: cli, command: [sh, -c, 'echo {TEST_ID} >> calls; test -e fixed && echo hello']}]\n";
+    let targets = "targets: [{name: default, provider: cli, command: [sh, -c, 'echo $EVALRIG_TEST_ID >> calls; test -e fixed && echo hello']}]\n";
     let project = Project::new(&suite(&TEN), targets);
     let ran = project.run(&["--workers", "1", "--max-errors", "2"]);
     ran.exits(3).says("2 cases could not be measured");
@@ -235,7 +235,7 @@ fn max_errors_stops_a_run_that_can_be_resumed() {
 #[test]
 fn a_budget_stops_a_run_that_can_be_resumed() {
     let targets = "targets: [{name: default, provider: cli, format: messages, command: \
-                   [sh, -c, 'echo {TEST_ID} >> calls; echo \"{\\\"text\\\": \\\"hello\\\", \\\"cost_usd\\\": 0.5}\"']}]\n";
+                   [sh, -c, 'echo $EVALRIG_TEST_ID >> calls; echo \"{\\\"text\\\": \\\"hello\\\", \\\"cost_usd\\\": 0.5}\"']}]\n";
     let project = Project::new(&suite(&TEN), targets);
     let ran = project.run(&["--workers", "1", "--budget-usd", "1.5"]);
     ran.exits(3).says("budget of 1.5 USD");
@@ -338,8 +338,7 @@ fn with_judge(server: &FakeModel, target: &str) -> String {
     )
 }
 
-const CLI: &str =
-    "{name: default, provider: cli, command: [sh, -c, 'echo {TEST_ID} >> calls; echo hello']}";
+const CLI: &str = "{name: default, provider: cli, command: [sh, -c, 'echo $EVALRIG_TEST_ID >> calls; echo hello']}";
 
 #[test]
 fn criteria_are_judged_on_request_and_judges_can_be_skipped() {
@@ -601,7 +600,7 @@ fn a_busy_service_is_left_alone_as_long_as_it_asks_and_connections_are_kept() {
 fn killed_while_judged(project: &Project, words: &[&str]) -> FakeModel {
     let slow = Rule::new(Reply::text(YES).delay(Duration::from_secs(120))).times(1);
     let server = FakeModel::start(Script::new().rule(slow).otherwise(Reply::text(YES)));
-    let target = "{name: default, provider: cli, command: [sh, -c, 'echo {TEST_ID} >> calls; echo hello from sk-shell-12345']}";
+    let target = "{name: default, provider: cli, command: [sh, -c, 'echo $EVALRIG_TEST_ID >> calls; echo hello from sk-shell-12345']}";
     project.write(".evalrig/targets.yaml", &with_judge(&server, target));
     project.write(".env", "JUDGE_KEY=open-sesame\nSHELL_TOKEN=sk-shell-12345\n");
     let running = project.start(words);
@@ -662,7 +661,7 @@ fn a_run_resumes_only_with_its_original_options() {
 #[test]
 fn a_test_that_was_changed_counts_once_when_a_run_goes_on() {
     let waiting = "targets: [{name: default, provider: cli, command: \
-                   [sh, -c, 'test {TEST_ID} = b && touch waiting; while [ {TEST_ID} = b ] && [ ! -e go ]; do sleep 0.02; done; echo hello']}]\n";
+                   [sh, -c, 'test $EVALRIG_TEST_ID = b && touch waiting; while [ $EVALRIG_TEST_ID = b ] && [ ! -e go ]; do sleep 0.02; done; echo hello']}]\n";
     let suite = suite(&["a", "b"]);
     let project = Project::new(&suite.replacen("hello", "bye", 1), waiting);
     let running = project.start(&["--workers", "1"]);

@@ -306,8 +306,8 @@ targets:
       - sh
       - -c
       - |
-        echo {TEST_ID} >> calls
-        if [ {TEST_ID} = b ]; then
+        echo $EVALRIG_TEST_ID >> calls
+        if [ $EVALRIG_TEST_ID = b ]; then
           sleep 300 & echo $! > grandchild; mv grandchild waiting
           while [ ! -e go ]; do sleep 0.02; done
           kill $!

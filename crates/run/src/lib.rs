@@ -52,7 +52,7 @@ use evalrig_core::diagnostic::Code;
 
 /// Every code of this crate, gathered from the files that declare them.
 pub fn codes() -> impl Iterator<Item = &'static Code> {
-    let rooms =
-        setting::CODES.iter().chain(target::CODES).chain(prepare::CODES).chain(runlog::CODES);
+    let rooms = agent::CODES.iter().chain(setting::CODES).chain(target::CODES);
+    let rooms = rooms.chain(prepare::CODES).chain(runlog::CODES);
     rooms.flat_map(|codes| codes.iter().copied())
 }

@@ -177,9 +177,6 @@ async fn files_are_arguments() {
     let none = Place::new("Look");
     let shell = none.answer("provider: cli\ncommand: printf '<%s>' {FILES} x");
     assert_eq!(shell.await, "<x>");
-    let fault = none.fault("provider: cli\ncommand: ['{FILES}']").await;
-    let message = "the command is empty: no files are attached for `{FILES}`";
-    assert_eq!(fault, (FaultKind::Start, Retry::Soon, message.to_owned()));
 }
 
 #[tokio::test]

@@ -7,12 +7,15 @@ pub(crate) mod event_agent;
 mod group;
 pub(crate) mod http;
 mod http_fault;
+mod interpreter;
 pub(crate) mod messages_json;
+pub(crate) mod nested_shell;
 mod orphan;
 pub(crate) mod placeholder;
 pub(crate) mod price;
 pub(crate) mod process;
 mod request;
+mod script_reader;
 pub(crate) mod service;
 pub(crate) mod shell;
 mod supervisor;
@@ -33,6 +36,9 @@ pub use request::{AttemptFault, Purpose, Request, Retry};
 pub use supervisor::kill_programs;
 pub(crate) use supervisor::{adopt_orphans, end_all};
 pub use watchdog::{enable_watchdog, watch_if_asked};
+
+/// Codes declared here.
+pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[nested_shell::CODES];
 
 /// The future of one attempt.
 pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<Transcript, AttemptFault>> + Send + 'a>>;

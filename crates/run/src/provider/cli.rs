@@ -6,12 +6,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{FaultKind, Transcript};
 use evalrig_core::reader::{Options, ReadResult, Reported, Template};
-use evalrig_core::source::Files as _;
+use evalrig_core::source::{Files as _, Span};
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_core::words;
 
 use crate::agent::environment::{CWD, ENV, Environment};
 use crate::agent::messages_json::messages_json;
+use crate::agent::nested_shell::{nested_in_arguments, nested_in_line};
 use crate::agent::placeholder::{
     CommandPart, CommandSyntax, Placeholder, PlaceholderValues, split_placeholders,
 };
@@ -125,12 +126,19 @@ impl ProviderSettings for Cli {
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         let command = match &self.command {
             CliCommand::Argv(argv) => {
-                let argv = context.texts(argv)?.into_iter();
+                let written = argv;
+                let argv = context.texts(written)?;
+                if let Some(nested) = nested_in_arguments(argv.iter().map(String::as_str)) {
+                    return Err(nested.diagnostic(place_in(written)));
+                }
                 let split = |one: String| split_placeholders(&one, CommandSyntax::Program);
-                CliCommand::Argv(argv.map(split).collect())
+                CliCommand::Argv(argv.into_iter().map(split).collect())
             }
-            CliCommand::Shell(line) => {
-                let line = context.text(line)?;
+            CliCommand::Shell(written) => {
+                let line = context.text(written)?;
+                if let Some(nested) = nested_in_line(&line) {
+                    return Err(nested.diagnostic(written.span()));
+                }
                 CliCommand::Shell(split_placeholders(&line, CommandSyntax::Shell))
             }
         };
@@ -181,9 +189,11 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand<Temp
         return if entry.value.is_mapping() {
             Err(options.wrong_type("command", entry.value, "a list of strings, or a string"))
         } else {
-            options
-                .full_text_of("command", entry.value)
-                .map(|text| CliCommand::Shell(Template::new(text.value, text.span)))
+            let text = options.full_text_of("command", entry.value)?;
+            if let Some(nested) = nested_in_line(&text.value) {
+                return Err(options.report(nested.diagnostic(text.span)));
+            }
+            Ok(CliCommand::Shell(Template::new(text.value, text.span)))
         };
     }
     let Some(program) = entry.value.items().next() else {
@@ -192,7 +202,20 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand<Temp
     };
     let argv = option::templates(options, "command")?;
     options.full_text_of("an item of command", program)?;
+    if let Some(nested) = nested_in_arguments(argv.iter().map(Template::raw)) {
+        return Err(options.report(nested.diagnostic(place_in(&argv))));
+    }
     Ok(CliCommand::Argv(argv))
+}
+
+/// The first argument with a placeholder.
+fn place_in(argv: &[Template]) -> Span {
+    let has_placeholder = |argument: &&Template| {
+        let parts = split_placeholders(argument.raw(), CommandSyntax::Program);
+        parts.iter().any(|part| matches!(part, CommandPart::Placeholder(_)))
+    };
+    // If it comes from a variable, the place is the program.
+    argv.iter().find(has_placeholder).unwrap_or(&argv[0]).span()
 }
 
 /// The old name gets its own help: it is too different to count as a misspelling.
@@ -423,10 +446,10 @@ mod tests {
 
     #[test]
     fn a_list_is_run_directly_and_a_text_by_the_shell() {
-        let cli: Cli = settings("provider: cli, command: [python3, \"{PROMPT}\", \"\"]");
+        let cli: Cli = settings("provider: cli, command: [my-agent, \"{PROMPT}\", \"\"]");
         let CliCommand::Argv(argv) = &cli.command else { panic!("{cli:?}") };
         let argv: Vec<_> = argv.iter().map(Template::raw).collect();
-        assert_eq!(argv, ["python3", "{PROMPT}", ""]);
+        assert_eq!(argv, ["my-agent", "{PROMPT}", ""]);
         let cli: Cli = settings("provider: cli, command: \"agent | tail -1\"");
         assert!(matches!(&cli.command, CliCommand::Shell(text) if text.raw() == "agent | tail -1"));
     }
@@ -467,6 +490,31 @@ mod tests {
             ("command: x, ok_exit_codes: []", "`ok_exit_codes` is empty"),
         ] {
             assert_eq!(faults(&format!("provider: cli, {options}")), [message], "{options}");
+        }
+    }
+
+    #[test]
+    fn placeholders_in_nested_shells_are_refused_with_the_safe_form() {
+        for (command, message) in [
+            (r#"[sh, -c, "x {PROMPT}"]"#, "a placeholder is part of code that `sh` runs"),
+            (r#""bash -lc 'x {PROMPT}'""#, "a placeholder is part of code that `bash` runs"),
+            (
+                r#"[python3, -c, "x('{PROMPT}')"]"#,
+                "a placeholder is part of code that `python3` runs",
+            ),
+            (r#""echo {PROMPT} | sh""#, "`sh` runs text that contains a placeholder"),
+            (
+                r#"[ssh, host, "{PROMPT}"]"#,
+                "`ssh` passes a placeholder to the shell of another host",
+            ),
+            (r#""eval x {PROMPT}""#, "`eval` runs a placeholder as code"),
+            (r#"["{FILES}"]"#, "a placeholder names the program to run"),
+        ] {
+            let read =
+                read(&format!("targets: [{{name: a, provider: cli, command: {command}}}]\n"));
+            assert_eq!(read.names(), ["placeholder-in-nested-shell"], "{command}");
+            assert_eq!(read.out[0].message, message);
+            assert!(read.out[0].help.is_some());
         }
     }
 
