@@ -169,6 +169,8 @@ fn spoiled(results: &str) -> String {
     let rows = results.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let rows = rows.filter(|row| row.get("evalId").is_some()).map(|mut row| {
         spoil(&mut row);
+        // A row with a wrong checksum is refused; one without is that of an older version.
+        row.as_object_mut().and_then(|map| map.remove("crc"));
         row.to_string() + "\n"
     });
     rows.collect()
