@@ -14,6 +14,10 @@ pub fn wilson(passes: u64, trials: u64, confidence: f64) -> Interval {
 
 /// Wilson's interval for an effective sample of `size` independent cases.
 pub(super) fn wilson_at(rate: f64, size: f64, z: f64) -> Interval {
+    // A number that is not a rate says nothing.
+    if !(0.0..=1.0).contains(&rate) || size.is_nan() || size <= 0.0 {
+        return Interval { low: 0.0, high: 1.0 };
+    }
     let weight = z * z / size;
     let centre = (rate + 0.5 * weight) / (1.0 + weight);
     let spread = rate * (1.0 - rate) / size + weight / (4.0 * size);
@@ -97,6 +101,37 @@ mod tests {
         assert_eq!(rate_text(0, 1, "passed"), "0 of 1 passed, 0 %, 95 % CI 0–79 %");
         assert_eq!(rate_text(150, 200, "passed"), "150 of 200 passed, 75 %");
         assert_eq!(rate_text(0, 0, "passed"), "0 of 0 passed");
+    }
+
+    #[test]
+    fn no_number_is_a_panic() {
+        let odd = [
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::MAX,
+            f64::MIN,
+            -0.1,
+            -0.0,
+            0.0,
+            1.0,
+            1.0 + f64::EPSILON,
+            1.5,
+        ];
+        for rate in odd {
+            for size in odd {
+                let found = wilson_at(rate, size, 1.96);
+                assert!(found.low <= found.high, "{rate} {size} {found:?}");
+            }
+            let _ = super::super::clustered_mean(&[vec![rate], vec![0.5, rate]], 0.95);
+            let pair = |base, candidate| super::super::Pair { base, candidate };
+            let pairs = [pair(vec![rate, 0.5], vec![0.25]), pair(vec![1.0], vec![rate, rate])];
+            for measure in [super::super::Measure::Rate, super::super::Measure::Score] {
+                let _ = super::super::difference(&pairs, measure, 0.95);
+            }
+            let _ = super::super::permute(&pairs, 1);
+            let _ = share_percent(rate);
+        }
     }
 
     #[test]
