@@ -105,7 +105,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--pass', '--pass', [CompletionResultType]::ParameterName, 'Lowest score that passes [default: the suite''s, else 0.8]')
             [CompletionResult]::new('--borderline', '--borderline', [CompletionResultType]::ParameterName, 'Lowest score that is borderline [default: the suite''s, else 0.6]')
             [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
-            [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`')
+            [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Compare with an earlier run: a results file, a pattern, a directory with results, `latest` or `latest~N`')
             [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Ignore differences in pass rate, or mean score, that are smaller than this')
             [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Compare pass rates or mean scores')
             [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file [default: the nearest `.evalrig/targets.yaml`]')
@@ -132,7 +132,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
         'evalrig;report' {
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Report format, and the file to write it to; repeatable [default: terminal]')
             [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
-            [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`')
+            [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Compare with an earlier run: a results file, a pattern, a directory with results, `latest` or `latest~N`')
             [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Ignore differences in pass rate, or mean score, that are smaller than this')
             [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Compare pass rates or mean scores')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths in the results start there [default: the nearest directory with `.git`]')

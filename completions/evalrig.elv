@@ -99,7 +99,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --pass 'Lowest score that passes [default: the suite''s, else 0.8]'
             cand --borderline 'Lowest score that is borderline [default: the suite''s, else 0.6]'
             cand --pass-trials 'Share of a test''s trials that must pass'
-            cand --baseline 'Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`'
+            cand --baseline 'Compare with an earlier run: a results file, a pattern, a directory with results, `latest` or `latest~N`'
             cand --margin 'Ignore differences in pass rate, or mean score, that are smaller than this'
             cand --measure 'Compare pass rates or mean scores'
             cand --targets 'The targets file [default: the nearest `.evalrig/targets.yaml`]'
@@ -125,7 +125,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;report'= {
             cand --report 'Report format, and the file to write it to; repeatable [default: terminal]'
             cand --pass-trials 'Share of a test''s trials that must pass'
-            cand --baseline 'Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`'
+            cand --baseline 'Compare with an earlier run: a results file, a pattern, a directory with results, `latest` or `latest~N`'
             cand --margin 'Ignore differences in pass rate, or mean score, that are smaller than this'
             cand --measure 'Compare pass rates or mean scores'
             cand --root 'Repository root: paths in the results start there [default: the nearest directory with `.git`]'

@@ -94,7 +94,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge -d 'The ta
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass -d 'Lowest score that passes [default: the suite\'s, else 0.8]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l borderline -d 'Lowest score that is borderline [default: the suite\'s, else 0.6]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
-complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l baseline -d 'Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l baseline -d 'Compare with an earlier run: a results file, a pattern, a directory with results, `latest` or `latest~N`' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l margin -d 'Ignore differences in pass rate, or mean score, that are smaller than this' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l measure -d 'Compare pass rates or mean scores' -r -f -a "pass\t''
 score\t''"
@@ -118,7 +118,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s v -l verbose -d 
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l report -d 'Report format, and the file to write it to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
-complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l baseline -d 'Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l baseline -d 'Compare with an earlier run: a results file, a pattern, a directory with results, `latest` or `latest~N`' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l margin -d 'Ignore differences in pass rate, or mean score, that are smaller than this' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l measure -d 'Compare pass rates or mean scores' -r -f -a "pass\t''
 score\t''"

@@ -33,6 +33,7 @@ impl CommandError {
             Self::CouldNotStart(_) | Self::InvalidSuite => Exit::CouldNotStart,
             Self::NothingSelected(_) => Exit::NothingSelected,
             Self::Session(error) if error.is_nothing_selected() => Exit::NothingSelected,
+            Self::Session(error) if error.is_incomplete() => Exit::Incomplete,
             Self::Session(_) => Exit::CouldNotStart,
         }
     }

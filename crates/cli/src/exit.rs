@@ -21,7 +21,7 @@ Exit codes:
   0  success
   1  failed: errors were found, a test did not pass, or a file differs
   2  could not start: wrong usage, a missing path, an unreadable file
-  3  incomplete: something could not be measured
+  3  incomplete: something could not be measured, or stored results lack rows
   4  nothing was selected
   129, 130, 131, 143  stopped by a signal; finished cases are saved";
 

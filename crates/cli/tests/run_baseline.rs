@@ -144,8 +144,11 @@ fn errors_are_found_before_any_call() {
     let project = project();
     project.write(".evalrig/targets.yaml", MARKING);
     let rows = project.read("base.jsonl");
-    let other = rows.replace("\"evalId\":\"t", "\"evalId\":\"other");
-    project.write("other.jsonl", &other);
+    let renamed = project.rows_of("base.jsonl").into_iter().map(|mut row| {
+        row["evalId"] = format!("other-{}", row["evalId"]).into();
+        format!("{row}\n")
+    });
+    project.write("other.jsonl", &renamed.collect::<String>());
     project.write("old/any-name.jsonl", &rows);
     project.write("empty.jsonl", "");
     let gate = ["--baseline", "base.jsonl", "--gate"];

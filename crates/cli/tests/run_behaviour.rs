@@ -270,10 +270,10 @@ fn rows_may_go_to_a_device_that_has_nothing_beside_it() {
     let project = Project::new(&suite(&["a"]), MOCK);
     project.run(&["--output", "/dev/null"]).exits(0);
     assert!(!std::path::Path::new("/dev/null.summary.json").exists());
-    // A disk that is full is a run without results, whatever the tests say.
+    // A disk that is full is noticed before anything is called.
     if std::path::Path::new("/dev/full").exists() {
         let ran = project.run(&["--output", "/dev/full"]);
-        ran.exits(3).says("`/dev/full` cannot be written");
+        ran.exits(2).says("`/dev/full` cannot be written");
     }
 }
 
@@ -617,7 +617,7 @@ fn an_answer_that_was_being_judged_is_not_asked_for_again() {
     let project = Project::new(JUDGED, "");
     let server = killed_while_judged(&project, &[]);
     assert_eq!(project.lines("calls"), ["a"]);
-    assert_eq!(project.read(LATEST), "");
+    assert!(project.rows().is_empty());
     // The journal holds the answer, and no secret.
     let results = std::fs::canonicalize(project.path(LATEST)).unwrap();
     let journal = std::fs::read_to_string(format!("{}.journal", results.display())).unwrap();

@@ -11,8 +11,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Outcome, Transcript};
 use evalrig_core::secrets::Secrets;
 use evalrig_run::results::{
-    Completion, Existing, Interrupted, JournalHeader, Latest, PlannedSuite, ReadError,
-    ResultsPaths, ResultsWriter, Row, RowError, Rows, RunFacts, SummaryBuilder, WriteError,
+    Completion, Existing, Interrupted, Latest, PlanOptions, PlannedSuite, ReadError, ResultsPaths,
+    ResultsWriter, Row, RowError, Rows, RunFacts, RunHeader, SummaryBuilder, WriteError,
     fingerprint, read_finished, write_summary,
 };
 
@@ -69,13 +69,12 @@ fn with_outcome(test: &str, outcome: Outcome, kind: Option<&str>) -> Row {
     row
 }
 
-fn header() -> JournalHeader {
-    let suite = PlannedSuite {
-        name: "csv".to_owned(),
-        file: "evals/csv/EVAL.yaml".to_owned(),
-        fingerprint: fingerprint([("a", "5f2b8c0d9e1a7744")]),
-    };
-    JournalHeader::new("2026-01-02T03:04:05Z".to_owned(), vec![suite], 2)
+/// Plans the tests `a` and `b`.
+fn header() -> RunHeader {
+    let print = fingerprint([("a", "5f2b8c0d9e1a7744")]);
+    let cases = [("a", "default", 1), ("b", "default", 1)];
+    let suite = PlannedSuite::new("csv", "evals/csv/EVAL.yaml", print, cases);
+    RunHeader::new("2026-01-02T03:04:05Z".to_owned(), vec![suite], PlanOptions::default())
 }
 
 fn ids(results: &Utf8Path) -> Vec<String> {
@@ -100,7 +99,8 @@ fn a_confirmed_row_is_on_disk() {
         let (kept, receipt) = writer.write_row(row(test));
         receipt.wait().unwrap();
         let text = fs::read_to_string(folder.place().results()).unwrap();
-        assert_eq!(text.lines().last().unwrap(), line(&kept).trim_end());
+        let last: Row = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!(last, *kept);
     }
     assert!(folder.place().journal().exists());
     let written = writer.finish(Completion::Complete).unwrap();
@@ -252,7 +252,7 @@ fn a_torn_journal_keeps_its_whole_answers() {
         fs::write(&journal, &text[..cut]).unwrap();
         let interrupted = Interrupted::read(folder.place().results()).unwrap();
         let whole = |line: usize| cut + 1 >= ends[line];
-        assert_eq!(interrupted.header.is_some(), whole(0), "{cut}");
+        assert_eq!(interrupted.header, Some(header()), "{cut}");
         for (line, test) in [(1, "a"), (2, "b")] {
             let answered = interrupted.answered(&row(test).key(), "h");
             assert_eq!(answered.is_some(), whole(line), "{cut}");
@@ -326,7 +326,7 @@ fn the_last_row_of_a_case_counts() {
 }
 
 #[test]
-fn a_foreign_line_in_the_middle_is_refused_with_its_number() {
+fn a_foreign_line_in_the_middle_is_named_and_the_other_rows_are_read() {
     let folder = Folder::new();
     let path = folder.place().results().to_owned();
     let newer = line(&row("b")).replacen("\"schemaVersion\":1", "\"schemaVersion\":2", 1);
@@ -338,27 +338,32 @@ fn a_foreign_line_in_the_middle_is_refused_with_its_number() {
     ] {
         let (first, last) = (line(&row("a")), line(&row("c")));
         fs::write(&path, format!("{first}\n{foreign}{last}")).unwrap();
-        let error = Interrupted::read(&path).unwrap_err();
-        assert!(matches!(error, ReadError::Corrupt { line: 3, .. }), "{error}");
-        let text = error.to_string();
-        assert!(text.contains(&format!("out.jsonl:3: {reason}")), "{text}");
-        Rows::open(&path).unwrap_err();
+        let notices = Interrupted::read(&path).unwrap().notices();
+        assert_eq!(notices.len(), 1);
+        assert!(notices[0].contains(&format!("out.jsonl:3: {reason}")), "{notices:?}");
+        let gaps = Rows::open(&path).unwrap().gaps();
+        assert_eq!(gaps.damaged.len(), 1);
+        assert!(gaps.sentences()[0].contains(&format!("out.jsonl:3: {reason}")));
+        assert_eq!(ids(&path), ["a", "c"]);
+        fs::write(&path, foreign).unwrap();
+        let error = Rows::open(&path).unwrap_err();
+        assert!(matches!(error, ReadError::Corrupt { line: 1, .. }), "{error}");
         read_finished(&path).unwrap_err();
     }
 }
 
 #[test]
-fn a_foreign_line_in_the_journal_is_refused_too() {
+fn a_foreign_line_in_the_journal_is_named_too() {
     let folder = Folder::new();
     drop(folder.writer());
     append(&folder.place().journal(), b"{\"evalId\": \"a\"}\n");
-    let error = Interrupted::read(folder.place().results()).unwrap_err();
-    let text = error.to_string();
-    assert!(text.contains("out.jsonl.journal:2: "), "{text}");
+    let interrupted = Interrupted::read(folder.place().results()).unwrap();
+    let notices = interrupted.notices();
+    assert!(notices[0].contains("out.jsonl.journal:2: "), "{notices:?}");
     // A removed journal does not matter: the rows tell what is finished.
     fs::remove_file(folder.place().journal()).unwrap();
     let interrupted = Interrupted::read(folder.place().results()).unwrap();
-    assert_eq!(interrupted.header, None);
+    assert_eq!(interrupted.header, Some(header()));
     folder.resume().finish(Completion::Complete).unwrap();
 }
 
@@ -397,22 +402,13 @@ fn two_runs_do_not_write_to_one_file() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_reported_to_every_waiter() {
+fn a_full_disk_is_an_error_at_once() {
     let place = ResultsPaths::at("/dev/full".into()).unwrap();
-    let writer = ResultsWriter::create(place, Existing::Refuse, &header(), Arc::default()).unwrap();
-    let receipts: Vec<_> = (0..10).map(|_| writer.write_row(row("a")).1).collect();
-    for receipt in receipts {
-        let error = receipt.wait().unwrap_err();
-        let WriteError::Io { source, .. } = &error else {
-            panic!("{error}");
-        };
-        assert_eq!(source.kind(), std::io::ErrorKind::StorageFull);
-    }
-    // A device has no journal, so there is nothing to wait for.
-    let transcript = Transcript::of_text("x");
-    let answered = writer.write_answer(&row("a").key(), "h", 1, &transcript);
-    answered.wait().unwrap();
-    writer.finish(Completion::Complete).unwrap();
+    let created = ResultsWriter::create(place, Existing::Refuse, &header(), Arc::default());
+    let Err(WriteError::Io { source, .. }) = created else {
+        panic!("the header cannot have been written");
+    };
+    assert_eq!(source.kind(), std::io::ErrorKind::StorageFull);
     assert!(!Utf8Path::new("/dev/full.journal").exists());
 }
 

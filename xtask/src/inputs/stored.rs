@@ -12,7 +12,7 @@ use evalrig_run::format::{self, OutputFormat};
 use evalrig_run::report::{Detail, REPORTS, ReportOptions, ReportedRun, SuiteText};
 use evalrig_run::results::{Borderline, Interrupted, ResultsPaths, Rows, read_finished};
 use evalrig_run::runlog::{RecordSummary, RunFile, SessionFormat, read_session};
-use evalrig_run::session::read_cases;
+use evalrig_run::session::{LoadOptions, read_cases};
 use evalrig_run::target::read_targets;
 use evalrig_run::text::OutputStyle;
 use tempfile::TempDir;
@@ -47,7 +47,7 @@ pub(super) fn rows(bytes: &[u8]) {
         let _ = fs::remove_file(ResultsPaths::existing(&path).journal());
         fs::write(&path, bytes).expect("the file can be written");
         let _ = read_finished(&path);
-        let _ = read_cases(&path);
+        let _ = read_cases(&LoadOptions::new("/"), std::slice::from_ref(&path), None);
         if let Ok(found) = Interrupted::read(&path) {
             let _ = found.notices();
         }
@@ -64,13 +64,15 @@ fn report(rows: Rows) {
         text: SuiteText::new(|_, line| Some(format!("line {line}"))),
         borderline: Borderline::Fails,
     };
-    let rows: Vec<_> = rows.map_while(Result::ok).collect();
+    let mut stored = rows;
+    let rows: Vec<_> = stored.by_ref().map_while(Result::ok).collect();
+    let end = ReportedRun { gaps: stored.gaps(), ..ReportedRun::default() };
     for kind in REPORTS {
         let (mut report, mut out) = ((kind.make)(&options), Vec::new());
         for row in &rows {
             report.row(row, &mut out).expect("memory can be written");
         }
-        report.finish(&ReportedRun::default(), &mut out).expect("memory can be written");
+        report.finish(&end, &mut out).expect("memory can be written");
         assert!(String::from_utf8(out).is_ok(), "`{}` is not UTF-8", kind.name);
     }
 }

@@ -109,7 +109,8 @@ pub struct Grading {
 /// The baseline of a run.
 #[derive(Debug, Clone, Args)]
 pub struct Against {
-    /// Compare with an earlier run: a results file, a directory with results, `latest` or `latest~N`.
+    /// Compare with an earlier run: a results file, a pattern, a directory with results, `latest` or
+    /// `latest~N`.
     #[arg(long, value_name = "RUN", help_heading = COMPARISON)]
     pub baseline: Option<String>,
     /// Ignore differences in pass rate, or mean score, that are smaller than this.
@@ -163,8 +164,10 @@ pub struct Grade {
 
 #[derive(Debug, Args)]
 pub struct ReportRun {
-    /// The results file.
-    pub results: String,
+    /// Results files that belong together, such as those of shards: files, patterns, directories
+    /// with results, `latest` or `latest~N`.
+    #[arg(required = true, value_name = "RESULTS")]
+    pub results: Vec<String>,
     #[command(flatten)]
     pub reports: Reports,
     /// Exit with 0 even if tests are borderline.
@@ -187,7 +190,8 @@ pub struct ReportRun {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The earlier run: a results file, a directory with results, `latest` or `latest~N`.
+    /// The earlier run: a results file, a pattern such as 'main-*.jsonl' for the files of shards, a
+    /// directory with results, `latest` or `latest~N`.
     #[arg(required_unless_present = "selftest")]
     pub base: Option<String>,
     /// The later run.
@@ -237,7 +241,7 @@ Exit codes:
   0  every test passed; with --gate: better than the baseline or equivalent to it
   1  a test failed or was borderline; with --gate: worse than the baseline
   2  could not start: wrong usage, an error in a suite, no targets file, no judge, no baseline
-  3  a case could not be measured; with --gate also: inconclusive
+  3  a case could not be measured, or stored results lack rows; with --gate also: inconclusive
   4  no test was selected or could be graded; with --gate: no test in common with the baseline
   129, 130, 131, 143  stopped by a signal; finished cases are saved";
 
@@ -249,7 +253,7 @@ Exit codes:
   0  no test regressed, and the run as a whole is not worse; with --gate: better or equivalent
   1  a test regressed, or the run as a whole is worse; with --gate: worse
   2  could not start: wrong usage, a missing file, or a file that is not a results file
-  3  a test could not be measured; with --gate also: inconclusive
+  3  a test could not be measured, or a run lacks rows; with --gate also: inconclusive
   4  no test was measured in both runs";
 
 /// Names the newest results file.

@@ -1,6 +1,6 @@
 //! `report`: reports a stored run again.
 
-use evalrig_run::session::{LoadOptions, StoredRunSpec, report_stored_run};
+use evalrig_run::session::{LoadOptions, StoredRunSpec, find_results, report_stored_run};
 
 use crate::args::ReportRun;
 use crate::context::Context;
@@ -11,12 +11,21 @@ use super::notice::notify;
 use super::run::{baseline, exit_rule, reports};
 
 pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, CommandError> {
+    let loading = LoadOptions {
+        root: args.root.as_ref().map(|root| context.absolute(root)),
+        ..LoadOptions::new(context.working_directory.clone())
+    };
+    let mut results = Vec::with_capacity(args.results.len());
+    for argument in &args.results {
+        for file in find_results(&loading, argument)? {
+            if !results.contains(&file) {
+                results.push(file);
+            }
+        }
+    }
     let spec = StoredRunSpec {
-        loading: LoadOptions {
-            root: args.root.as_ref().map(|root| context.absolute(root)),
-            ..LoadOptions::new(context.working_directory.clone())
-        },
-        results: context.absolute(&args.results),
+        loading,
+        results,
         exit_rule: exit_rule(args.pass_trials, args.allow_borderline),
         baseline: baseline(&args.against, args.gate),
         reports: reports(context, &args.reports),

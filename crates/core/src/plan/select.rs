@@ -28,6 +28,11 @@ impl Filter {
         let glob = Glob::new(pattern).map_err(|_| PatternError(text.to_owned()))?;
         Ok(Self { matcher: glob.compile_matcher(), excludes })
     }
+
+    /// Whether the pattern matches, `!` or not.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.matcher.is_match(text)
+    }
 }
 
 /// The filters of a run. The default selects every test.

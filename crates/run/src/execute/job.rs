@@ -41,6 +41,17 @@ pub struct SuiteJob {
     pub targets: Vec<String>,
     /// `testHash` by index of the test; empty for tests without a case.
     pub(crate) hashes: Vec<String>,
+    /// Set for a shard.
+    pub(crate) whole_plan: Option<WholePlan>,
+}
+
+/// The plan that a shard is part of.
+#[derive(Debug, Clone)]
+pub(crate) struct WholePlan {
+    /// Hash of all its cases.
+    pub(crate) name: String,
+    /// Indices of the tests in other shards.
+    pub(crate) other_tests: Vec<usize>,
 }
 
 impl SuiteJob {
@@ -66,6 +77,7 @@ impl SuiteJob {
             judges: HashMap::new(),
             chains: Vec::new(),
             targets: Vec::new(),
+            whole_plan: None,
         }
     }
 

@@ -23,7 +23,7 @@ mod run;
 pub(crate) use cancel::Cancel;
 pub(crate) use connected_target::ConnectedTarget;
 pub use job::SuiteJob;
-pub(crate) use job::{Job, RunOptions, SuiteRun, UngradedAnswer};
+pub(crate) use job::{Job, RunOptions, SuiteRun, UngradedAnswer, WholePlan};
 pub(crate) use limit::Limit;
 pub(crate) use row_sink::{Durable, RowSink, WrittenRow};
 pub(crate) use run::{ExecutionEnd, execute};

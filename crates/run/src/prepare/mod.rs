@@ -14,10 +14,11 @@ use evalrig_core::export::test_hash;
 use evalrig_core::model::{Judging, Suite, Test, Verdicts};
 use evalrig_core::plan::{Chain, Selection, plan};
 use evalrig_core::score::Thresholds;
+use evalrig_core::stats::Fnv1a;
 
 use crate::disk::Disk;
-use crate::execute::SuiteJob;
-use crate::results::{CaseKey, ExitRule};
+use crate::execute::{SuiteJob, WholePlan};
+use crate::results::{CaseKey, ExitRule, add_case, plan_name};
 
 pub use estimate::{Estimate, EstimateRange};
 pub use judge::JUDGE_TARGET_MISSING;
@@ -79,14 +80,39 @@ pub(crate) fn plan_cases(
     if let Some(only) = &spec.only {
         retain_only(&mut chains, suite, only);
     }
+    let whole_plan = spec.select_all_shards(suite).map(|all| {
+        let mut whole = plan(&suite.tests, &all, spec.trials, |test: &Test| {
+            target::targets_of(test, suite, spec, scope.targets)
+        });
+        if let Some(only) = &spec.only {
+            retain_only(&mut whole, suite, only);
+        }
+        whole_plan(suite, &whole, selected)
+    });
     let judges = judge::choose(suite, &chains, &spec.grading, Some(scope), &mut errors);
     set_cases(job, chains);
+    job.whole_plan = whole_plan;
     let names = job.targets.iter().chain(&judges.names).map(String::as_str);
     // An unknown name from the command line already has a message.
     let names = names.filter(|name| scope.targets.has(name) || !spec.names(name));
     job.connected = pool.connect(scope, names, &mut errors);
     job.judges = judges.of_targets;
     errors
+}
+
+/// The name of the plan that a shard is part of, and its tests in other shards.
+fn whole_plan(suite: &Suite, chains: &[Chain], selected: &[usize]) -> WholePlan {
+    let mut hash = Fnv1a::default();
+    let mut other_tests = Vec::new();
+    for case in chains.iter().flatten() {
+        add_case(&mut hash, suite.tests[case.test].id.as_str(), &case.target, case.trial);
+        if selected.binary_search(&case.test).is_err() {
+            other_tests.push(case.test);
+        }
+    }
+    other_tests.sort_unstable();
+    other_tests.dedup();
+    WholePlan { name: plan_name(&hash), other_tests }
 }
 
 /// Sets the cases of a job, with their targets and hashes.
@@ -126,6 +152,20 @@ impl CaseSpec {
         let ids = Some(own.map(|case| case.test.clone()).collect());
         let selection = Selection { ids, ..self.selection.clone() };
         selection.of(&suite.tests)
+    }
+
+    /// As [`CaseSpec::select`], of all shards together; `None` without `--shard`.
+    fn select_all_shards(&self, suite: &Suite) -> Option<Vec<usize>> {
+        self.selection.shard?;
+        let selection = Selection { shard: None, ..self.selection.clone() };
+        let whole = Self {
+            targets: Vec::new(),
+            selection,
+            trials: self.trials,
+            only: self.only.clone(),
+            grading: GradingSpec::default(),
+        };
+        Some(whole.select(suite))
     }
 
     /// Whether the command line names this target.

@@ -9,7 +9,7 @@ use super::failure_groups::{Group, Groups};
 use super::label_parts::LabelParts;
 use super::other_runs::Compared;
 use super::tally::Tally;
-use super::{Report, ReportKind, ReportedRun, comparison, total_lines};
+use super::{Report, ReportKind, ReportedRun, comparison, gap_lines, total_lines};
 use crate::results::Row;
 use crate::text::{self, numbers};
 
@@ -81,11 +81,16 @@ impl Report for Github {
         let all = failed.len() + errored.len() + borderline.len();
         // The gate goes first: it must not be among what GitHub leaves out.
         let gate = comparison::gate(end).filter(|gate| gate.outcome != Outcome::Passed);
-        let room = SHOWN - usize::from(gate.is_some());
+        let missing = gap_lines::sentences(end);
+        let room = SHOWN - usize::from(gate.is_some()) - usize::from(!missing.is_empty());
         failed.truncate(room - errored.len().min(FOR_ERRORS));
         errored.truncate(room - failed.len());
         if let Some(gate) = &gate {
             writeln!(out, "::error title=evalrig gate::{}", data(&gate.line()))?;
+        }
+        if !missing.is_empty() {
+            let text = missing.join("\n");
+            writeln!(out, "::error title=evalrig incomplete results::{}", data(&text))?;
         }
         borderline.truncate(SHOWN);
         for annotation in failed.iter().chain(&errored) {

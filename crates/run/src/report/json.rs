@@ -7,7 +7,7 @@ use evalrig_core::stats::Interval;
 use serde_json::{Value, json};
 
 use super::tally::Tally;
-use super::{Report, ReportKind, ReportOptions, ReportedRun, comparison, jsonl};
+use super::{Report, ReportKind, ReportOptions, ReportedRun, comparison, gap_lines, jsonl};
 use crate::results::{Row, SCHEMA_VERSION};
 use crate::text::{self, numbers};
 
@@ -54,6 +54,9 @@ impl Report for Json {
         let summary = end.summary_document.clone().unwrap_or_else(made);
         write!(out, "{before}],\"summary\":{}", text(&summary))?;
         write!(out, ",\"intervals\":{}", text(&self.intervals()))?;
+        if let Some(gaps) = gap_lines::document(end) {
+            write!(out, ",\"incomplete\":{}", text(&gaps))?;
+        }
         if let Some(compared) = &end.compared {
             let candidate = end.results.as_ref().map_or("", |path| path.as_str());
             let compared = comparison::json(&compared.base, candidate, &compared.comparison);

@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{Report, ReportKind, ReportedRun};
-use crate::results::Row;
+use serde_json::{Map, Value};
+
+use super::{Report, ReportKind, ReportedRun, gap_lines};
+use crate::results::{INCOMPLETE, Row};
 use crate::text;
 
 pub static REPORT: ReportKind = ReportKind {
@@ -23,7 +25,14 @@ impl Report for Jsonl {
         writeln!(out)
     }
 
-    fn finish(&mut self, _: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
+    /// Rows that are not all of a run say so in a last line, which is not a row.
+    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(Value::Object(gaps)) = gap_lines::document(end) {
+            let mut line = Map::new();
+            line.insert("kind".to_owned(), INCOMPLETE.into());
+            line.extend(gaps);
+            writeln!(out, "{}", text::json(&Value::Object(line).to_string()))?;
+        }
         out.flush()
     }
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use evalrig_core::model::Outcome;
 
 use super::case_finding::CaseFinding;
-use super::{Report, ReportKind, ReportOptions, ReportedRun, xml};
+use super::{Report, ReportKind, ReportOptions, ReportedRun, gap_lines, xml};
 use crate::results::OutcomeCounts;
 use crate::results::{Borderline, Row};
 use crate::text::{self, numbers};
@@ -23,6 +23,8 @@ pub static REPORT: ReportKind = ReportKind {
 
 /// Cases whose reasons and answer are written out; of the others only the first reason.
 const TOLD: u64 = 2_000;
+/// Cases without a row that have an entry.
+const MISSING: usize = 1_000;
 const ANSWER_LINES: usize = 40;
 const ANSWER: usize = 4_000;
 
@@ -36,6 +38,34 @@ pub struct Junit {
 impl Junit {
     pub fn new(setting: &ReportOptions) -> Self {
         Self { suites: BTreeMap::new(), told: 0, borderline: setting.borderline }
+    }
+
+    /// A case without a row is an error of its suite; whatever else is missing, one of the run.
+    fn push_gaps(&mut self, end: &ReportedRun) {
+        for case in end.gaps.missing.iter().take(MISSING) {
+            let name = text::line(&case.name(), 400);
+            self.push_missing(&case.suite, &name, "no row: the results are incomplete");
+        }
+        let sentences = gap_lines::sentences(end);
+        // The first one counts the cases, which are all there.
+        let is_listed = end.gaps.missing_count == end.gaps.missing.len().min(MISSING) as u64;
+        let told = usize::from(is_listed && end.gaps.missing_count > 0);
+        for sentence in sentences.iter().skip(told) {
+            self.push_missing("evalrig", "incomplete results", sentence);
+        }
+    }
+
+    fn push_missing(&mut self, suite: &str, name: &str, why: &str) {
+        let (class, suite) = (suite, self.suites.entry(suite.to_owned()).or_default());
+        suite.counts.add(Outcome::Errored);
+        let _ = writeln!(
+            suite.cases,
+            "    <testcase classname=\"{}\" name=\"{}\" {}>\n      <error type=\"missing\" message=\"{}\"/>\n    </testcase>",
+            xml::attribute(class),
+            xml::attribute(name),
+            time(0),
+            xml::attribute(why),
+        );
     }
 
     /// Whether others are to take the case for one that passed.
@@ -61,7 +91,7 @@ impl Report for Junit {
         self.told += u64::from(!is_well && row.outcome != Outcome::Skipped);
         let suite = self.suites.entry(row.dataset.clone()).or_default();
         suite.counts.add(row.outcome);
-        suite.ms += row.duration_ms.unwrap_or(0);
+        suite.ms = suite.ms.saturating_add(row.duration_ms.unwrap_or(0));
         let notable_changes = match (is_well, self.told <= TOLD) {
             (true, _) => ReasonDetail::Nothing,
             (false, true) => ReasonDetail::Everything,
@@ -75,11 +105,12 @@ impl Report for Junit {
         for suite in &end.suites {
             self.suites.entry(suite.clone()).or_default();
         }
+        self.push_gaps(end);
         let mut all = JunitSuite::default();
         let mut totals = Numbers::default();
         for suite in self.suites.values() {
             totals.add(&suite.counts, self.borderline);
-            all.ms += suite.ms;
+            all.ms = all.ms.saturating_add(suite.ms);
         }
         writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
         let ms = end.duration_ms.unwrap_or(all.ms);

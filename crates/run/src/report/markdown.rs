@@ -10,7 +10,7 @@ use super::case_finding::{CaseFinding, SentenceList};
 use super::failure_groups::Groups;
 use super::label_parts::LabelParts;
 use super::tally::Tally;
-use super::{Report, ReportKind, ReportedRun, comparison, total_lines};
+use super::{Report, ReportKind, ReportedRun, comparison, gap_lines, total_lines};
 use crate::results::Row;
 use crate::text::{self, Excerpt, numbers, paint::outcome_phrase};
 
@@ -59,6 +59,7 @@ impl Report for Markdown {
             ),
             None => format!("### {headline}\n"),
         };
+        push_gaps(end, &mut text);
         push_baseline(end, &mut text);
         let groups = self.groups.in_order();
         let findings: Vec<_> = groups
@@ -109,6 +110,17 @@ fn sign(outcome: Outcome) -> &'static str {
         Outcome::Failed => "❌",
         Outcome::Errored => "⚠️",
         Outcome::Skipped => "⚪",
+    }
+}
+
+fn push_gaps(end: &ReportedRun, text: &mut String) {
+    let sentences = gap_lines::sentences(end);
+    if sentences.is_empty() {
+        return;
+    }
+    text.push_str("\nThe results are incomplete:\n\n");
+    for sentence in sentences {
+        let _ = writeln!(text, "- {}", escaped(&sentence));
     }
 }
 

@@ -8,6 +8,7 @@ mod failure_frame;
 mod failure_groups;
 #[cfg(test)]
 mod fixture;
+mod gap_lines;
 pub mod github;
 pub mod html;
 pub mod json;
@@ -81,6 +82,7 @@ mod tests {
     use super::comparison::testing;
     use super::fixture::{self, Shown};
     use super::*;
+    use crate::results::{DamagedLine, Gaps, MissingCase};
     use crate::text::{self, OutputStyle};
 
     #[test]
@@ -156,6 +158,44 @@ mod tests {
         for name in ["terminal", "junit", "markdown", "github"] {
             let text = Shown::of(report_named(name).unwrap(), OutputStyle::default()).rows(&rows);
             assert!(text.len() < 20_000, "{name}: {}", text.len());
+        }
+    }
+
+    /// Each report alone must show that rows are missing.
+    #[test]
+    fn every_report_names_what_is_missing() {
+        let missing = |test: &str| MissingCase {
+            suite: "csv".to_owned(),
+            file: "evals/csv/EVAL.yaml".to_owned(),
+            test: test.to_owned(),
+            target: Some("default".to_owned()),
+            trial: 1,
+        };
+        let damaged = DamagedLine {
+            file: "out.jsonl".into(),
+            line: 7,
+            reason: "its checksum is wrong".into(),
+        };
+        let gaps = Gaps {
+            planned: 20,
+            missing: vec![missing("lost-one"), missing("lost-two")],
+            missing_count: 2,
+            shards: vec!["2/4".to_owned()],
+            damaged: vec![damaged],
+            ..Gaps::default()
+        };
+        let end = ReportedRun { gaps, exit_code: Some(3), ..ReportedRun::default() };
+        let rows = [fixture::row("a", evalrig_core::model::Outcome::Passed, Some(1.0))];
+        for report in REPORTS {
+            let text = Shown::of(report, OutputStyle::default()).end(end.clone()).rows(&rows);
+            for part in ["lost-one", "lost-two", "2/4", "out.jsonl:7"] {
+                let is_said = text.contains(part)
+                    || (part == "out.jsonl:7" && text.contains("\"line\":7"))
+                    || text.contains(&part.replace(':', "%3A"))
+                    || text.contains(&part.replace(':', "&#58;"));
+                assert!(is_said, "{} does not say {part}: {text}", report.name);
+            }
+            assert!(!text.contains("1 test passed"), "{}: {text}", report.name);
         }
     }
 

@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde_json::Value;
 
 use super::other_runs::{Compared, PastRuns};
+use crate::results::Gaps;
 
 /// Why a run ended before its plan did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum Stopped {
     Budget,
     /// `--max-errors`.
     Errors,
+    /// Results could not be written.
+    WriteError,
 }
 
 impl Stopped {
@@ -21,6 +24,7 @@ impl Stopped {
             Self::Signal => "interrupted",
             Self::Budget => "stopped: the budget is used up",
             Self::Errors => "stopped: too many cases could not be measured",
+            Self::WriteError => "stopped: results could not be written",
         }
     }
 }
@@ -43,6 +47,8 @@ pub struct ReportedRun {
     pub stopped: Option<Stopped>,
     /// Cases of the plan; more than there are rows when the run was interrupted.
     pub planned: Option<u64>,
+    /// What the results lack. Such a run has not passed, whatever its rows say.
+    pub gaps: Gaps,
     /// `--baseline`.
     pub compared: Option<Compared>,
     /// `--gate`: the exit code is that of the comparison, and not that of the tests.

@@ -15,7 +15,7 @@ use super::sarif_log::{
     REPOSITORY_ROOT, SarifArtifactLocation, SarifCaseProperties, SarifFingerprints, SarifLocation,
     SarifLog, SarifPhysicalLocation, SarifRegion, SarifResult, SarifRule, SarifText, uri,
 };
-use super::{Report, ReportKind, ReportedRun};
+use super::{Report, ReportKind, ReportedRun, gap_lines};
 use crate::results::Row;
 use crate::text::{self, numbers};
 
@@ -65,9 +65,9 @@ impl Report for Sarif {
         Ok(())
     }
 
-    fn finish(&mut self, _: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let log = SarifLog::new(&self.rules.list, &self.results, self.dropped);
-        let log = log.with_repository_root();
+        let log = log.with_repository_root().with_errors(gap_lines::sentences(end));
         let text = serde_json::to_string(&log)?;
         writeln!(out, "{}", text::json(&text))
     }

@@ -25,9 +25,25 @@ struct SarifRun<'a> {
     column_kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     original_uri_base_ids: Option<HashMap<&'static str, SarifUriBase>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invocations: Option<[SarifInvocation; 1]>,
     results: &'a [SarifResult],
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<SarifRunProperties>,
+}
+
+/// A run that could not do all it was asked to.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifInvocation {
+    execution_successful: bool,
+    tool_execution_notifications: Vec<SarifNotification>,
+}
+
+#[derive(Debug, Serialize)]
+struct SarifNotification {
+    level: &'static str,
+    message: SarifText,
 }
 
 #[derive(Debug, Serialize)]
@@ -190,10 +206,26 @@ impl<'a> SarifLog<'a> {
                 },
                 column_kind: "unicodeCodePoints",
                 original_uri_base_ids: None,
+                invocations: None,
                 results,
                 properties: (dropped > 0).then_some(SarifRunProperties { dropped }),
             }],
         }
+    }
+
+    /// Says why the results are not all there are; nothing if they are.
+    #[must_use]
+    pub fn with_errors(mut self, errors: Vec<String>) -> Self {
+        let notification =
+            |text: String| SarifNotification { level: "error", message: SarifText::new(text) };
+        let notifications: Vec<_> = errors.into_iter().map(notification).collect();
+        self.runs[0].invocations = (!notifications.is_empty()).then(|| {
+            [SarifInvocation {
+                execution_successful: false,
+                tool_execution_notifications: notifications,
+            }]
+        });
+        self
     }
 
     /// Declares [`REPOSITORY_ROOT`].

@@ -12,7 +12,8 @@ use super::label_parts::LabelParts;
 use super::summary_block::SummaryBlock;
 use super::tally::Tally;
 use super::{
-    Detail, Report, ReportKind, ReportOptions, ReportedRun, SuiteText, comparison, total_lines,
+    Detail, Report, ReportKind, ReportOptions, ReportedRun, SuiteText, comparison, gap_lines,
+    total_lines,
 };
 use crate::results::Row;
 use crate::text::{
@@ -139,13 +140,23 @@ impl Terminal {
     fn finish_quietly(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let counts = self.tally.totals.counts;
         let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
-        if fine < counts.total() || end.stopped.is_some() {
+        if fine < counts.total() || end.stopped.is_some() || !end.gaps.is_empty() {
             self.write_failures(out)?;
+            self.missing(end, out)?;
             self.last_line(end, out)?;
         } else if !end.is_gated || end.exit_code == Some(0) {
             return Ok(());
         }
         self.gate_line(end, out)
+    }
+
+    /// What the results lack.
+    fn missing(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
+        let block = SummaryBlock { paint: &self.paint };
+        for (at, sentence) in gap_lines::sentences(end).into_iter().enumerate() {
+            block.fact(if at == 0 { "missing" } else { "" }, Some(sentence), out)?;
+        }
+        Ok(())
     }
 
     fn last_line(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
@@ -223,6 +234,7 @@ impl Report for Terminal {
             block.fact(label, path, out)?;
         }
         block.fact("run log", self.run_log(), out)?;
+        self.missing(end, out)?;
         comparison::draw(&block, end, out)?;
         block.next(&self.next(end), out)?;
         writeln!(out)?;

@@ -18,7 +18,11 @@ pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
         parts.push("nothing was run".to_owned());
     } else if counts.judged() == 0 {
         parts.push("no test could be graded".to_owned());
-    } else if passed == counts.judged() && counts.of(Outcome::Errored) == 0 {
+    } else if passed == counts.judged()
+        && counts.of(Outcome::Errored) == 0
+        && end.stopped.is_none()
+        && end.gaps.is_empty()
+    {
         let all = match passed {
             1 => format!("1 {one} passed"),
             n => format!("all {} {many} passed", numbers::count(n)),
@@ -43,6 +47,8 @@ pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
     let mut text = format!("{}{took}", parts.join(", "));
     if let Some(stopped) = end.stopped {
         text = format!("{}; {text}", stopped_text(stopped, tally, end));
+    } else if let Some(gaps) = end.gaps.headline() {
+        text = format!("{gaps}; {text}");
     }
     (verdict(counts, end), text)
 }
@@ -68,7 +74,7 @@ fn verdict(counts: &OutcomeCounts, end: &ReportedRun) -> Outcome {
         .find(|outcome| counts.of(*outcome) > 0);
     match found {
         Some(outcome) => outcome,
-        None if end.stopped.is_some() => Outcome::Errored,
+        None if end.stopped.is_some() || !end.gaps.is_empty() => Outcome::Errored,
         None if counts.judged() == 0 => Outcome::Skipped,
         None => Outcome::Passed,
     }
@@ -208,7 +214,7 @@ mod tests {
             headline(&tally(&[None, None]), &end),
             (
                 Outcome::Errored,
-                "interrupted after 2 of 40 tests; all 2 tests passed (100 %, 95 % CI 34–100 %)"
+                "interrupted after 2 of 40 tests; 2 of 2 passed (100 %, 95 % CI 34–100 %)"
                     .to_owned()
             )
         );

@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 use camino::Utf8Path;
 use evalrig_core::model::Transcript;
 
-use super::journal::{JournalHeader, PlannedSuite};
 use super::results_paths::ResultsPaths;
 use super::resume::Interrupted;
 use super::row::{CaseKey, Row};
+use super::run_header::{Completion, PlanOptions, PlannedSuite, RunHeader};
 use super::testing::row;
-use super::writer::{Completion, Existing, ResultsWriter};
+use super::writer::{Existing, ResultsWriter};
 use super::{Rows, RunFacts, SummaryBuilder, WriteError, write_summary};
 use crate::disk::faults::{
     FaultyDirectory, LEAST_POINTS, Recovery, Scenario, assert_points, sweep,
@@ -37,13 +37,11 @@ fn answer(case: u32) -> String {
     format!("answer {case}")
 }
 
-fn header() -> JournalHeader {
-    let suite = PlannedSuite {
-        name: SUITE.to_owned(),
-        file: "EVAL.yaml".to_owned(),
-        fingerprint: "f".to_owned(),
-    };
-    JournalHeader::new("2026-01-02T03:04:05Z".to_owned(), vec![suite], u64::from(CASES))
+fn header() -> RunHeader {
+    let keys: Vec<CaseKey> = (0..CASES).map(key).collect();
+    let cases = keys.iter().map(|key| (key.test.as_str(), key.target.as_str(), key.trial));
+    let suite = PlannedSuite::new(SUITE, "EVAL.yaml", "f".to_owned(), cases);
+    RunHeader::new("2026-01-02T03:04:05Z".to_owned(), vec![suite], PlanOptions::default())
 }
 
 fn claim(root: &Utf8Path) -> Result<ResultsPaths, WriteError> {
@@ -215,6 +213,8 @@ fn check(recovery: &Recovery<'_>) {
     let expected = (0..CASES).map(|case| (format!("case-{case}"), 1)).collect();
     assert_eq!(rows, expected);
     assert_eq!(row_count(&results), CASES as usize, "a case has two rows");
+    let gaps = Rows::open(&results).unwrap_or_else(|error| panic!("{error}")).gaps();
+    assert!(gaps.is_empty(), "{:?}", gaps.sentences());
     if is_promised("summary".to_owned()) {
         let summary = std::fs::read(ResultsPaths::existing(&results).summary()).unwrap();
         let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();

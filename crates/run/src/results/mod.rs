@@ -1,16 +1,22 @@
 //! What is kept of a run: one row per case, a journal for resuming, a summary.
 
 mod append_file;
+mod checksum;
 mod error;
 mod exit;
 #[cfg(all(test, unix))]
 mod fault_tests;
+mod gaps;
 mod journal;
 pub(crate) mod read;
 mod redact;
 mod results_paths;
 mod resume;
 mod row;
+mod row_check;
+mod rows;
+mod run_header;
+pub(crate) mod scan;
 mod schema;
 mod summary;
 #[cfg(test)]
@@ -22,18 +28,24 @@ mod writer;
 pub use crate::clock::{file_stamp, rfc3339};
 pub use error::{ReadError, WriteError};
 pub use exit::{Borderline, ExitRule, ExitTally, RunVerdict};
-pub use journal::{JournalHeader, JournaledAnswer, PlanOptions, PlannedSuite, fingerprint};
-pub use read::{Finished, Rows, read_finished};
+pub use gaps::{Gaps, MissingCase};
+pub use journal::JournaledAnswer;
+pub use read::{DamagedLine, Finished, ScannedFile};
 pub use results_paths::{Latest, ResultsPaths};
-pub use resume::{Interrupted, ScannedFile};
+pub use resume::Interrupted;
 pub use row::{
     CaseKey, EvaluatorResult, GradeOutcome, JudgeUsage, RecordPlace, Row, RowError, SCHEMA_VERSION,
     SourcePlace, TokenCounts, Trace,
 };
+pub use rows::{Rows, read_finished};
+pub use run_header::{
+    CaseGroup, Completion, PlanOptions, PlannedSuite, RunEnd, RunHeader, TrialNumbers, fingerprint,
+};
+pub(crate) use run_header::{INCOMPLETE, add_case, plan_name};
 pub use schema::results_schema;
 pub use summary::{
     CaseCounts, EvaluatorSummary, Miss, RunFacts, RunSummary, SummaryBuilder, TargetNames,
     write_summary,
 };
 pub use totals::{JudgeTotals, OutcomeCounts, PartialSum, RunTotals};
-pub use writer::{Completion, Existing, Receipt, ResultsWriter, Written};
+pub use writer::{Existing, Receipt, ResultsWriter, Written};

@@ -1,11 +1,8 @@
-//! Results files, row by row. Memory is bounded by the longest line and the number of cases,
-//! never by the answers.
+//! The lines of results files and journals, one at a time. Memory is bounded by the longest line.
 //!
 //! A file that was being written may end in part of a line; that part is left out. A last line
-//! that lacks nothing but its line break counts. A case with several rows, as a resumed run may
-//! leave it, is what its last row says.
+//! that lacks nothing but its line break counts.
 
-use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
@@ -15,6 +12,7 @@ use serde::Deserialize;
 
 use super::error::ReadError;
 use super::row::{CaseKey, Row, SCHEMA_VERSION};
+use super::row_check::{check_cost, check_ordinal, check_row, check_share};
 
 const BUFFER: usize = 256 * 1024;
 
@@ -31,7 +29,7 @@ pub(crate) struct LineExtent {
 
 /// The lines of a file, one at a time; blank ones are passed over.
 #[derive(Debug)]
-struct LineReader {
+pub(super) struct LineReader {
     path: Utf8PathBuf,
     file: BufReader<File>,
     buffer: Vec<u8>,
@@ -40,7 +38,7 @@ struct LineReader {
 }
 
 impl LineReader {
-    fn open(path: &Utf8Path) -> Result<Self, ReadError> {
+    pub(super) fn open(path: &Utf8Path) -> Result<Self, ReadError> {
         let file = File::open(path).map_err(|error| ReadError::io(path, error))?;
         Ok(Self::new(path, file))
     }
@@ -55,7 +53,7 @@ impl LineReader {
         }
     }
 
-    fn next(&mut self) -> Result<Option<(LineExtent, &[u8])>, ReadError> {
+    pub(super) fn next(&mut self) -> Result<Option<(LineExtent, &[u8])>, ReadError> {
         loop {
             self.buffer.clear();
             let read = self.file.read_until(b'\n', &mut self.buffer);
@@ -158,7 +156,23 @@ pub(crate) fn read_row_head(line: &[u8]) -> Result<(CaseKey, Finished), String> 
         duration_ms: head.duration_ms,
         error_kind: head.error.map(|error| error.kind),
     };
+    check_ordinal("trial", u64::from(key.trial))?;
+    check_share("score", finished.score)?;
+    check_cost("costUsd", finished.cost_usd)?;
+    check_cost("judgeUsage.costUsd", finished.judge_cost_usd)?;
     Ok((key, finished))
+}
+
+/// The whole row, with its numbers checked.
+pub(crate) fn read_row(line: &[u8]) -> Result<Row, String> {
+    let row: Row = serde_json::from_slice(without_mark(line)).map_err(|error| reason(&error))?;
+    check_row(&row)?;
+    Ok(row)
+}
+
+/// Some editors put a byte order mark before the first line.
+pub(super) fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line)
 }
 
 /// Every line is line 1 to the JSON parser, so only its column is of use.
@@ -168,11 +182,11 @@ fn reason(error: &serde_json::Error) -> String {
     format!("not a row: {} (column {})", &text[..end], error.column())
 }
 
-/// Goes through a file line by line. A line that `read` does not understand is an error, unless it
-/// is the torn end. Returns how much of the file was seen and how it ends.
+/// Goes through a file line by line. Lines that `read` does not understand are listed and passed
+/// over. Returns how much of the file was seen and how it ends.
 pub(super) fn scan<T>(
     path: &Utf8Path,
-    read: impl Fn(&[u8]) -> Result<T, String>,
+    read: impl FnMut(&[u8]) -> Result<T, String>,
     each: impl FnMut(LineExtent, T),
 ) -> Result<ScannedFile, ReadError> {
     let file = File::open(path).map_err(|error| ReadError::io(path, error))?;
@@ -180,25 +194,32 @@ pub(super) fn scan<T>(
 }
 
 /// As [`scan`], for a file that is open; the path is for messages.
-pub(crate) fn scan_file<T>(
+pub(super) fn scan_file<T>(
     path: &Utf8Path,
     file: File,
-    read: impl Fn(&[u8]) -> Result<T, String>,
+    mut read: impl FnMut(&[u8]) -> Result<T, String>,
     mut each: impl FnMut(LineExtent, T),
 ) -> Result<ScannedFile, ReadError> {
     let mut lines = LineReader::new(path, file);
     let mut kept = ScannedFile::default();
     while let Some((extent, line)) = lines.next()? {
+        let line = if extent.offset == 0 { without_mark(line) } else { line };
         match read(line) {
             Ok(found) => {
                 kept.lacks_break = !extent.has_break;
                 each(extent, found);
             }
-            Err(_) if !extent.has_break => {
-                kept.torn = extent.length;
-                kept.line = extent.line;
+            Err(reason) => {
+                if !extent.has_break {
+                    kept.torn = extent.length;
+                    kept.line = extent.line;
+                }
+                kept.damaged.push(DamagedLine {
+                    file: path.to_owned(),
+                    line: extent.line,
+                    reason: if extent.has_break { reason } else { TORN.to_owned() },
+                });
             }
-            Err(reason) => return Err(ReadError::corrupt(path, extent.line, reason)),
         }
     }
     kept.seen = lines.offset;
@@ -206,8 +227,20 @@ pub(crate) fn scan_file<T>(
     Ok(kept)
 }
 
+/// Why a last line without a line break cannot be read.
+const TORN: &str = "the last line was not finished";
+
+/// A line that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedLine {
+    pub file: Utf8PathBuf,
+    /// From 1.
+    pub line: u64,
+    pub reason: String,
+}
+
 /// What of a file is to be kept when it is written to again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScannedFile {
     /// Length of the file when it was read.
     pub seen: u64,
@@ -219,63 +252,6 @@ pub struct ScannedFile {
     pub line: u64,
     /// Whether the last line is whole but for its line break.
     pub lacks_break: bool,
-}
-
-/// Every case of a results file with what its last row says.
-pub fn read_finished(results: &Utf8Path) -> Result<HashMap<CaseKey, Finished>, ReadError> {
-    let mut found = HashMap::new();
-    scan(results, read_row_head, |_, (key, finished)| {
-        found.insert(key, finished);
-    })?;
-    Ok(found)
-}
-
-/// The rows of a results file in order, each case once.
-#[derive(Debug)]
-pub struct Rows {
-    lines: LineReader,
-    /// Where rows begin that a later one replaces; there are few.
-    replaced: HashSet<u64>,
-    is_over: bool,
-}
-
-impl Rows {
-    /// Reads the file once to see which rows count; iterating reads it again.
-    pub fn open(results: &Utf8Path) -> Result<Self, ReadError> {
-        let mut last: HashMap<CaseKey, u64> = HashMap::new();
-        let mut replaced = HashSet::new();
-        scan(results, read_row_head, |extent, (key, _)| {
-            replaced.extend(last.insert(key, extent.offset));
-        })?;
-        Ok(Self { lines: LineReader::open(results)?, replaced, is_over: false })
-    }
-
-    fn read(&mut self) -> Result<Option<Row>, ReadError> {
-        let path = self.lines.path.clone();
-        while let Some((extent, line)) = self.lines.next()? {
-            if self.replaced.contains(&extent.offset) {
-                continue;
-            }
-            return match serde_json::from_slice(line) {
-                Ok(row) => Ok(Some(row)),
-                Err(_) if !extent.has_break => Ok(None),
-                Err(error) => Err(ReadError::corrupt(&path, extent.line, reason(&error))),
-            };
-        }
-        Ok(None)
-    }
-}
-
-impl Iterator for Rows {
-    type Item = Result<Row, ReadError>;
-
-    /// Ends after the first error.
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.is_over {
-            return None;
-        }
-        let row = self.read().transpose();
-        self.is_over = !matches!(row, Some(Ok(_)));
-        row
-    }
+    /// Lines that could not be read, the torn one included.
+    pub damaged: Vec<DamagedLine>,
 }

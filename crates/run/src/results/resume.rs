@@ -9,19 +9,24 @@ use std::collections::HashMap;
 use camino::Utf8Path;
 
 use super::error::ReadError;
-use super::journal::{self, JournalHeader, JournalLine, JournaledAnswer};
-use super::read::{Finished, read_row_head, scan};
+use super::journal::{self, JournalLine, JournaledAnswer};
+use super::read::{Finished, ScannedFile, scan};
 use super::results_paths::ResultsPaths;
 use super::row::CaseKey;
-
-pub use super::read::ScannedFile;
+use super::run_header::RunHeader;
+use super::scan::{RowTally, scan_results};
 
 /// What an interrupted run left behind.
 #[derive(Debug)]
 pub struct Interrupted {
     pub place: ResultsPaths,
-    /// Absent when there is no journal.
-    pub header: Option<JournalHeader>,
+    /// Of the results; if they have none, that of the journal, which does not name the cases.
+    pub header: Option<RunHeader>,
+    /// Whether the results end in the section of that header.
+    pub(super) has_header: bool,
+    /// Rows and damaged lines of that section.
+    pub(super) tally: RowTally,
+    pub(super) damaged_rows: u64,
     /// By case, what its last row says; also of cases that are to be run again.
     rows: HashMap<CaseKey, Finished>,
     /// Only of cases that are not finished.
@@ -36,14 +41,21 @@ impl Interrupted {
     pub fn read(results: &Utf8Path) -> Result<Self, ReadError> {
         let place = ResultsPaths::existing(results);
         let mut rows = HashMap::new();
-        let results = scan(place.results(), read_row_head, |_, (key, finished)| {
+        let scanned = scan_results(place.results(), |_, key, finished| {
             rows.insert(key, finished);
         })?;
+        let scanned = scanned.resumable(place.results())?;
+        let section = scanned.last_section().cloned().unwrap_or_default();
+        // What is torn is cut off.
+        let torn = usize::from(scanned.file.torn > 0);
         let mut found = Self {
-            header: None,
+            has_header: section.header.is_some(),
+            header: section.header,
+            tally: section.rows,
+            damaged_rows: section.damaged.len().saturating_sub(torn) as u64,
             rows,
             answers: HashMap::new(),
-            results,
+            results: scanned.file,
             journal: ScannedFile::default(),
             place,
         };
@@ -58,7 +70,9 @@ impl Interrupted {
         }
         let (header, rows, answers) = (&mut self.header, &self.rows, &mut self.answers);
         self.journal = scan(&path, journal::read_line, |_, line| match line {
-            JournalLine::Plan(plan) => *header = Some(*plan),
+            JournalLine::Plan(plan) => {
+                header.get_or_insert(*plan);
+            }
             JournalLine::Answered(answered) => {
                 if !rows.get(&answered.key).is_some_and(Finished::is_done) {
                     answers.insert(answered.key.clone(), *answered);
@@ -67,6 +81,11 @@ impl Interrupted {
             JournalLine::Other => {}
         })?;
         Ok(())
+    }
+
+    /// The header of the results, with every planned case.
+    pub fn results_header(&self) -> Option<&RunHeader> {
+        self.header.as_ref().filter(|_| self.has_header)
     }
 
     /// What a case came to, if it need not be run again.
@@ -94,15 +113,11 @@ impl Interrupted {
 
     /// What people should know about the files, if anything.
     pub fn notices(&self) -> Vec<String> {
-        let journal = self.place.journal();
-        [(self.place.results(), &self.results), (&journal, &self.journal)]
-            .into_iter()
-            .filter(|(_, kept)| kept.torn > 0)
-            .map(|(path, kept)| {
-                let (line, torn) = (kept.line, kept.torn);
-                format!(
-                    "{path}:{line}: the last line was not finished; its {torn} bytes are left out"
-                )
+        let damaged = self.results.damaged.iter().chain(&self.journal.damaged);
+        damaged
+            .map(|one| {
+                let (path, line, reason) = (&one.file, one.line, &one.reason);
+                format!("{path}:{line}: {reason}; the line is left out")
             })
             .collect()
     }

@@ -256,6 +256,7 @@ pub(super) static ROW_FIELDS: &[Field] = &[
         Shape::List(&Shape::Map),
         "what the agent said, with `--messages`",
     ),
+    Field::new("crc", Shape::Text, "checksum of the line"),
 ];
 
 /// Keys of every row, null or not.

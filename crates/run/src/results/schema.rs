@@ -58,6 +58,51 @@ static MISS_FIELDS: &[Field] = &[
     Field::new("count", ORDINAL, "how often").required(),
 ];
 
+static HEADER_FIELDS: &[Field] = &[
+    Field::new("kind", Shape::Choice(&["run"]), "what the line is").required(),
+    VERSION,
+    Field::new("evalrig", Shape::Text, "version that wrote the file").required(),
+    Field::new("timestamp", Shape::Text, "start of the run, RFC 3339, UTC").required(),
+    Field::new("plan", Shape::Text, "hash of all planned cases, those of other shards included")
+        .required(),
+    Field::new("continues", Shape::Text, "the plan of a header above that this one replaces"),
+    Field::new("cases", COUNT, "planned cases").required(),
+    Field::new("options", Shape::Map, "options that select cases").required(),
+    Field::new("suites", Shape::List(&Shape::Fields(PLANNED_FIELDS)), "what was planned")
+        .required(),
+    Field::new("crc", Shape::Text, "checksum of the line").required(),
+];
+
+static PLANNED_FIELDS: &[Field] = &[
+    Field::new("name", Shape::Text, "name of the suite").required(),
+    Field::new("file", Shape::Text, "relative to the repository root").required(),
+    Field::new("fingerprint", Shape::Text, "digest of the tests").required(),
+    Field::new("plan", Shape::Text, "of a shard: hash of the suite's whole plan"),
+    Field::new("cases", Shape::List(&Shape::Fields(GROUP_FIELDS)), "tests on targets"),
+    Field::new("otherShards", Shape::List(&Shape::Text), "ids of tests in other shards"),
+];
+
+static GROUP_FIELDS: &[Field] = &[
+    Field::new("targets", Shape::List(&Shape::Text), "names of targets").required(),
+    Field::new("trials", Shape::Any, "a number of trials, or a list of their numbers").required(),
+    Field::new("tests", Shape::List(&Shape::Text), "ids of tests").required(),
+];
+
+static END_FIELDS: &[Field] = &[
+    Field::new("kind", Shape::Choice(&["end"]), "what the line is").required(),
+    Field::new(
+        "completion",
+        Shape::Choice(&["complete", "limited", "interrupted", "write-error", "incomplete"]),
+        "how the run ended",
+    )
+    .required(),
+    Field::new("timestamp", Shape::Text, "end of the run, RFC 3339, UTC").required(),
+    Field::new("rows", COUNT, "rows since the header").required(),
+    Field::new("digest", Shape::Text, "digest of their checksums").required(),
+    Field::new("damaged", COUNT, "damaged lines since the header that were replaced"),
+    Field::new("crc", Shape::Text, "checksum of the line").required(),
+];
+
 /// One line of a results file; the summary is the definition `summary`.
 pub fn results_schema(draft: Draft) -> Value {
     let writer = SchemaBuilder::for_records(draft);
@@ -65,12 +110,18 @@ pub fn results_schema(draft: Draft) -> Value {
         .replace("testHash", matching("^[0-9a-f]{16}$"))
         .always(ALWAYS_WRITTEN)
         .finish();
+    let header = ObjectSchema::new(writer, &[HEADER_FIELDS]).title("First line: the plan").finish();
+    let end = ObjectSchema::new(writer, &[END_FIELDS]).title("Last line: the end").finish();
+    let lines = ["row", "run", "end"].map(|name| draft.reference(name));
     let targets = any_of(vec![of_type("string"), list_of(of_type("string"))]);
     Document::new(
         draft,
         "evalrig results",
-        "One line of a results file: what became of one case. The summary: the definition `summary`.",
+        "One line of a results file: a row (what became of one case), the first or the last line. The summary: the definition `summary`.",
     )
+    .define("row", row)
+    .define("run", header)
+    .define("end", end)
     .define(
         "evaluator-result",
         ObjectSchema::new(writer, &[GRADE_FIELDS])
@@ -84,7 +135,7 @@ pub fn results_schema(draft: Draft) -> Value {
             .replace("target", targets)
             .finish(),
     )
-    .finish(&row)
+    .finish(&any_of(lines.to_vec()))
 }
 
 #[cfg(test)]
@@ -111,7 +162,10 @@ mod tests {
         row.pass_threshold = Some(0.8);
         row.output_messages = Some(Vec::new());
         let value = serde_json::to_value(&row).unwrap();
-        assert_eq!(keys(&value), names(ROW_FIELDS));
+        let mut written = keys(&value);
+        // Added when the line is written.
+        written.insert("crc".to_owned());
+        assert_eq!(written, names(ROW_FIELDS));
         let written = keys(&value["evaluatorResults"][0]);
         assert!(written.is_subset(&names(GRADE_FIELDS)), "{written:?}");
     }
@@ -125,7 +179,9 @@ mod tests {
                 let pointer = part.split('"').next().unwrap();
                 assert!(whole.pointer(pointer).is_some(), "{pointer}");
             }
-            for field in [ROW_FIELDS, GRADE_FIELDS, SUMMARY_FIELDS].concat() {
+            for field in
+                [ROW_FIELDS, GRADE_FIELDS, SUMMARY_FIELDS, HEADER_FIELDS, END_FIELDS].concat()
+            {
                 assert!(text.contains(field.doc), "{}", field.name);
             }
         }

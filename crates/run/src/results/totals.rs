@@ -66,9 +66,10 @@ impl PartialSum {
         self.add(count.map(|count| count as f64));
     }
 
-    /// `None` if any addend is unknown; the sum of no addends is 0.
+    /// `None` if any addend is unknown, or if the sum is too large for a number; the sum of no addends
+    /// is 0.
     pub fn whole(&self) -> Option<f64> {
-        (self.unreported == 0).then_some(self.known)
+        (self.unreported == 0 && self.known.is_finite()).then_some(self.known)
     }
 
     fn whole_count(&self) -> Option<u64> {

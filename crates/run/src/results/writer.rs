@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use camino::Utf8PathBuf;
 use evalrig_core::model::Transcript;
@@ -20,12 +20,17 @@ use evalrig_core::secrets::Secrets;
 use tokio::sync::oneshot;
 
 use super::append_file::{AppendFile, FileKind, Medium, Syncer};
+use super::checksum::seal;
 use super::error::WriteError;
-use super::journal::{self, JournalHeader};
+use super::journal;
+use super::read::ScannedFile;
 use super::redact;
 use super::results_paths::ResultsPaths;
-use super::resume::{Interrupted, ScannedFile};
+use super::resume::Interrupted;
 use super::row::{CaseKey, Row};
+use super::run_header::{Completion, END, RunEnd, RunHeader, sealed_line};
+use super::scan::RowTally;
+use crate::clock::rfc3339;
 use crate::disk::{remove_file, sync_parent};
 
 /// Between two syncs, so that rows which come one by one share them. What is written is not lost by
@@ -39,15 +44,6 @@ pub enum Existing {
     Refuse,
     /// They go.
     Replace,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Completion {
-    /// Every case has a row: nothing is left to resume.
-    Complete,
-    /// The journal stays.
-    Interrupted,
 }
 
 /// How much was written, and how often the disk was waited for.
@@ -103,12 +99,21 @@ impl Future for Receipt {
     }
 }
 
+/// A results file with what its last line is to say of the rows.
+#[derive(Debug)]
+struct ResultLines {
+    file: AppendFile<Box<dyn Medium>>,
+    tally: RowTally,
+    /// Lines that a resumed run found damaged.
+    damaged: u64,
+}
+
 /// Takes what is to be kept, from any thread.
 #[derive(Debug)]
 pub struct ResultsWriter {
     place: ResultsPaths,
     secrets: Arc<Secrets>,
-    results: Mutex<AppendFile<Box<dyn Medium>>>,
+    results: Mutex<ResultLines>,
     /// Results that are not a regular file have none.
     journal: Option<Mutex<AppendFile<Box<dyn Medium>>>>,
     /// `None` once closed.
@@ -122,7 +127,7 @@ impl ResultsWriter {
     pub fn create(
         place: ResultsPaths,
         existing: Existing,
-        header: &JournalHeader,
+        header: &RunHeader,
         secrets: Arc<Secrets>,
     ) -> Result<Self, WriteError> {
         let mut results = AppendFile::open(place.results())?;
@@ -140,16 +145,18 @@ impl ResultsWriter {
         }
         if let Some(journal) = &mut journal {
             journal.cut(0)?;
-            journal.append(&header.line(&secrets))?;
+            journal.append(&header.journal_line(journal::PLAN, &secrets))?;
             sync_names(&place)?;
         }
+        results.append(&header.line(&secrets))?;
         Self::start(place, results, journal, secrets)
     }
 
-    /// Goes on with a record that was interrupted: cuts off what is torn, then appends.
+    /// Goes on with a record that was interrupted: cuts off what is torn, then appends. A plan that
+    /// the results do not begin with is written first.
     pub fn resume(
         interrupted: &Interrupted,
-        header: &JournalHeader,
+        header: &RunHeader,
         secrets: Arc<Secrets>,
     ) -> Result<Self, WriteError> {
         let place = interrupted.place.clone();
@@ -158,10 +165,24 @@ impl ResultsWriter {
         let mut journal = AppendFile::open(&place.journal())?;
         restore(&mut journal, &interrupted.journal)?;
         if journal.length() == 0 {
-            journal.append(&header.line(&secrets))?;
+            journal.append(&header.journal_line(journal::PLAN, &secrets))?;
+        }
+        let before = interrupted.header.as_ref().filter(|_| interrupted.has_header);
+        let is_same = before.is_some_and(|before| before.plan == header.plan);
+        if !is_same {
+            // Rows of an older version have no plan.
+            let plan = before.map(|before| before.plan.clone()).unwrap_or_default();
+            let continues = (results.length() > 0).then_some(plan);
+            results.append(&RunHeader { continues, ..header.clone() }.line(&secrets))?;
         }
         sync_names(&place)?;
-        Self::start(place, results, Some(journal), secrets)
+        let mut writer = Self::start(place, results, Some(journal), secrets)?;
+        if is_same {
+            let results = writer.results.get_mut().unwrap_or_else(PoisonError::into_inner);
+            results.tally = interrupted.tally.clone();
+            results.damaged = interrupted.damaged_rows;
+        }
+        Ok(writer)
     }
 
     fn start<M: Medium + 'static>(
@@ -185,7 +206,11 @@ impl ResultsWriter {
         Ok(Self {
             place,
             secrets,
-            results: Mutex::new(results.boxed()),
+            results: Mutex::new(ResultLines {
+                file: results.boxed(),
+                tally: RowTally::default(),
+                damaged: 0,
+            }),
             journal: journal.map(|lines| Mutex::new(lines.boxed())),
             written: Some(written),
             thread: Some(thread),
@@ -204,8 +229,8 @@ impl ResultsWriter {
         let mut line = Vec::with_capacity(2048);
         let receipt = match serde_json::to_writer(&mut line, &row) {
             Ok(()) => {
-                line.push(b'\n');
-                self.append(FileRole::Results, &line)
+                let crc = seal(&mut line);
+                self.append_row(&line, crc)
             }
             Err(error) => {
                 let source = io::Error::other(error);
@@ -224,11 +249,16 @@ impl ResultsWriter {
         attempts: u32,
         transcript: &Transcript,
     ) -> Receipt {
-        if self.journal.is_none() {
+        let Some(journal) = &self.journal else {
             return Receipt::settled(Ok(()));
-        }
+        };
         let line = journal::answered_line(key, test_hash, attempts, transcript, &self.secrets);
-        self.append(FileRole::Journal, &line)
+        // A panic elsewhere leaves whole lines: what is not whole is taken back before writing.
+        let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
+        match journal.write(&line) {
+            Ok(()) => self.promise(FileRole::Journal),
+            Err(error) => Receipt::settled(Err(error)),
+        }
     }
 
     pub fn written(&self) -> Written {
@@ -238,11 +268,17 @@ impl ResultsWriter {
         }
     }
 
-    /// Waits until everything is written. Nothing is left to resume after a complete run, so its
-    /// journal goes.
+    /// Waits until everything is written, and adds the last line. Nothing is left to resume after a
+    /// complete run, so its journal goes.
     pub fn finish(mut self, end: Completion) -> Result<Written, WriteError> {
         self.close()?;
-        if self.journal.is_some() && end == Completion::Complete {
+        let ended = self.write_end(end);
+        // The same error has ended the run and was reported.
+        if end != Completion::WriteError {
+            ended?;
+        }
+        let is_over = matches!(end, Completion::Complete | Completion::Incomplete);
+        if self.journal.is_some() && is_over {
             let path = self.place.journal();
             let removed = remove_file(&path).and_then(|()| sync_parent(&path));
             removed.map_err(|source| WriteError::io(&path, source))?;
@@ -250,20 +286,35 @@ impl ResultsWriter {
         Ok(self.written())
     }
 
-    /// Writes a line now; it is safe when the receipt says so.
-    fn append(&self, role: FileRole, line: &[u8]) -> Receipt {
-        let lines = match role {
-            FileRole::Results => Some(&self.results),
-            FileRole::Journal => self.journal.as_ref(),
+    fn write_end(&mut self, completion: Completion) -> Result<(), WriteError> {
+        let results = self.results.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let end = RunEnd {
+            completion,
+            timestamp: rfc3339(SystemTime::now()),
+            rows: results.tally.count,
+            digest: results.tally.digest(),
+            damaged: results.damaged,
         };
-        let (Some(lines), Some(written)) = (lines, &self.written) else {
+        results.file.append(&sealed_line(END, &end))
+    }
+
+    /// Writes a row now; it is safe when the receipt says so.
+    fn append_row(&self, line: &[u8], crc: u32) -> Receipt {
+        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        match results.file.write(line) {
+            Ok(()) => {
+                results.tally.add(crc);
+                self.promise(FileRole::Results)
+            }
+            Err(error) => Receipt::settled(Err(error)),
+        }
+    }
+
+    /// Resolves when what was written so far has been synced.
+    fn promise(&self, role: FileRole) -> Receipt {
+        let Some(written) = &self.written else {
             return Receipt::settled(Err(WriteError::Stopped));
         };
-        // A panic elsewhere leaves whole lines: what is not whole is taken back before writing.
-        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = lines.write(line) {
-            return Receipt::settled(Err(error));
-        }
         let (receipt, promise) = oneshot::channel();
         // If the sync thread is gone, the receipt resolves to an error.
         let _ = written.send(Unsynced { role, receipt });

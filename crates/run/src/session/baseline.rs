@@ -12,10 +12,10 @@ use crate::execute::SuiteJob;
 use crate::report::{Compared, ReportedRun};
 use crate::results::{ResultsPaths, Row};
 
-use super::case_collector::{CaseCollector, read_cases};
+use super::case_collector::{CaseCollector, StoredCases, read_cases};
 use super::command_line::quoted;
 use super::error::{Notice, Notify, SessionError};
-use super::find_results::{results_folder, steps_back, too_few};
+use super::find_results::{matching_results, results_folder, steps_back, too_few};
 use super::spec::{BaselineSpec, LoadOptions};
 
 const OPTION: &str = "--baseline";
@@ -33,6 +33,8 @@ pub(super) struct BaselineSearch<'a> {
     pub(super) suites: Vec<BaselineSuite<'a>>,
     /// Results of the run itself; only older results are considered.
     pub(super) own: Vec<Utf8PathBuf>,
+    /// The shard that is run; that of the baseline is enough.
+    pub(super) shard: Option<&'a str>,
 }
 
 /// A baseline, and the cases of the run beside it.
@@ -45,6 +47,8 @@ pub(super) struct Baseline {
     scope: Option<Scope>,
     options: CompareOptions,
     pub(super) is_gated: bool,
+    /// What it lacks, in words.
+    pub(super) gaps: Vec<String>,
     now: CaseCollector,
 }
 
@@ -55,9 +59,17 @@ impl Baseline {
         notify: &mut Notify<'_>,
     ) -> Result<Self, SessionError> {
         let files = search.locate(&spec.run, notify)?;
-        let mut cases = Vec::new();
-        for file in &files {
-            cases.extend(read_cases(file)?);
+        let StoredCases { cases, gaps, note } = read_cases(search.loading, &files, search.shard)?;
+        let gaps = gaps.iter().map(|text| format!("{OPTION}: {text}"));
+        let gaps: Vec<String> = gaps.collect();
+        if spec.is_gated && !gaps.is_empty() {
+            return Err(SessionError::Incomplete(gaps.join("\n")));
+        }
+        if let Some(note) = note {
+            notify(Notice::Warning(format!("{OPTION}: {note}")));
+        }
+        for text in &gaps {
+            notify(Notice::Message(text.clone()));
         }
         Ok(Self {
             name: name_of(search.loading, &files),
@@ -65,6 +77,7 @@ impl Baseline {
             scope: None,
             options: CompareOptions { measure: spec.measure, margin: spec.margin, seed: None },
             is_gated: spec.is_gated,
+            gaps,
             now: CaseCollector::default(),
         })
     }
@@ -151,6 +164,10 @@ impl BaselineSearch<'_> {
         let path = self.loading.working_directory.join(argument);
         if path.is_dir() {
             return self.in_folder(&results_folder(path));
+        }
+        if let Some(found) = matching_results(self.loading, argument)? {
+            let older = found.into_iter().filter(|file| !self.is_own(file));
+            return Ok(older.collect());
         }
         match steps_back(argument) {
             Some(steps) if !path.exists() => self.latest(steps, notify),

@@ -1,9 +1,12 @@
 //! Rows as the cases of a comparison.
 
-use camino::Utf8Path;
+use camino::Utf8PathBuf;
 use evalrig_core::compare::ComparedCase;
 
-use crate::results::{ReadError, Row, Rows, SourcePlace};
+use crate::results::{Row, Rows, SourcePlace};
+
+use super::error::SessionError;
+use super::spec::LoadOptions;
 
 /// Cases of one run, added in any order.
 #[derive(Debug, Default)]
@@ -26,11 +29,29 @@ fn position((place, case): &(SourcePlace, ComparedCase)) -> impl Ord {
     (&case.suite, &place.file, place.line, test)
 }
 
-/// The cases of a results file, in the order of the suite.
-pub fn read_cases(results: &Utf8Path) -> Result<Vec<ComparedCase>, ReadError> {
+/// The cases of stored results, and what the results lack.
+#[derive(Debug)]
+pub struct StoredCases {
+    /// In the order of the suite.
+    pub cases: Vec<ComparedCase>,
+    /// What is missing or damaged, a sentence each.
+    pub gaps: Vec<String>,
+    /// What is unknown of them.
+    pub note: Option<String>,
+}
+
+/// Reads results files that belong together. Of a shard that is wanted alone, the others are not
+/// missing.
+pub fn read_cases(
+    loading: &LoadOptions,
+    results: &[Utf8PathBuf],
+    shard: Option<&str>,
+) -> Result<StoredCases, SessionError> {
     let mut found = CaseCollector::default();
-    for row in Rows::open(results)? {
+    let mut rows = Rows::open_all(results)?;
+    for row in rows.by_ref() {
         found.add(&row?);
     }
-    Ok(found.in_order())
+    let gaps = rows.gaps_shown(shard, |path| loading.shown(path));
+    Ok(StoredCases { cases: found.in_order(), gaps: gaps.sentences(), note: gaps.unknown_note() })
 }

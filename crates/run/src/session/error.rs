@@ -70,6 +70,8 @@ pub enum SessionError {
     },
     /// A stored run that cannot be graded or found.
     StoredRun(String),
+    /// Stored results lack rows, and nothing can be decided without them.
+    Incomplete(String),
     Read(ReadError),
     Write(String),
 }
@@ -94,6 +96,13 @@ impl SessionError {
                 | Self::NoRow(_)
                 | Self::NothingInCommon(_)
         )
+    }
+}
+
+impl SessionError {
+    /// Whether something is missing that is needed to decide (exit code 3).
+    pub fn is_incomplete(&self) -> bool {
+        matches!(self, Self::Incomplete(_))
     }
 }
 
@@ -140,7 +149,10 @@ impl fmt::Display for SessionError {
                 ),
             },
             Self::Read(error) => write!(f, "{error}"),
-            Self::NoRow(text) | Self::StoredRun(text) | Self::Write(text) => f.write_str(text),
+            Self::NoRow(text)
+            | Self::StoredRun(text)
+            | Self::Incomplete(text)
+            | Self::Write(text) => f.write_str(text),
         }
     }
 }

@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 
 use crate::execute::ExecutionEnd;
 use crate::report::ReportedRun;
-use crate::results::{Completion, RunTotals, RunVerdict};
+use crate::results::{Completion, Gaps, RunTotals, RunVerdict};
 
 use super::baseline::compare_command;
 use super::error::{Notice, Notify};
@@ -22,34 +22,53 @@ pub struct FinishedRun {
     pub results: Vec<Utf8PathBuf>,
 }
 
+/// A job that has ended, and what it was part of.
+pub(super) struct EndedRun {
+    pub(super) end: FinishedJob,
+    /// Cases of the plan.
+    pub(super) planned: usize,
+    /// Whether a stored run was graded again.
+    pub(super) is_regrade: bool,
+}
+
 pub(super) fn finish_run(
     spec: &RunSpec,
-    end: &FinishedJob,
-    planned: usize,
+    run: &EndedRun,
     mut observer: RunObserver,
     results_files: ResultsFiles,
     notify: &mut Notify<'_>,
 ) -> FinishedRun {
+    let EndedRun { end, planned, is_regrade } = run;
     let ended = &end.ended;
+    let completion = completion(ended);
+    let gaps = results_files.find_gaps(completion, &spec.loading);
+    let ends: Vec<Completion> = gaps
+        .iter()
+        .map(|gaps| match completion {
+            Completion::Complete | Completion::Limited if gaps.missing_count > 0 => {
+                if *is_regrade {
+                    Completion::Incomplete
+                } else {
+                    Completion::Interrupted
+                }
+            }
+            completion => completion,
+        })
+        .collect();
+    gaps.into_iter().for_each(|gaps| observer.add_gaps(gaps));
+    observer.add_gaps(unread_gaps(ended, *planned as u64, &observer));
     let (exit, mut reported) = observer.end(ended, end.signal, notify);
     if let ExecutionEnd::Broken(reason) = ended {
         notify(Notice::Message(reason.clone()));
     }
     reported.duration_ms = u64::try_from(end.duration.as_millis()).ok();
-    reported.planned = Some(planned as u64);
+    reported.planned = Some(*planned as u64);
     reported.command = spec.rerun.as_ref().map(|rerun| match ended {
         ExecutionEnd::Cancelled => rerun.interrupted.clone(),
         _ => rerun.complete.clone(),
     });
     reported.history = results_files.read_history();
-    let journal_end = match ended {
-        ExecutionEnd::Complete => Completion::Complete,
-        // Cases that a limit prevented can be resumed.
-        ExecutionEnd::Limited(_) | ExecutionEnd::Cancelled | ExecutionEnd::Broken(_) => {
-            Completion::Interrupted
-        }
-    };
-    let mut files = results_files.finish(journal_end, reported.duration_ms, exit.code());
+    let mut files = results_files.finish(&ends, reported.duration_ms, exit.code());
     describe_files(&mut files, &spec.loading, &mut reported);
     reported.compare_command = compare_command(&reported);
     let totals = observer.totals;
@@ -67,6 +86,25 @@ pub(super) fn finish_run(
         },
         totals,
         results: files.results,
+    }
+}
+
+fn completion(ended: &ExecutionEnd) -> Completion {
+    match ended {
+        ExecutionEnd::Complete => Completion::Complete,
+        ExecutionEnd::Limited(_) => Completion::Limited,
+        ExecutionEnd::Cancelled => Completion::Interrupted,
+        ExecutionEnd::Broken(_) => Completion::WriteError,
+    }
+}
+
+/// Cases without a row in a file that cannot be read back, such as a pipe.
+fn unread_gaps(ended: &ExecutionEnd, planned: u64, observer: &RunObserver) -> Gaps {
+    let rows = observer.totals.counts.total();
+    let is_known = observer.has_gaps() || *ended == ExecutionEnd::Complete;
+    match planned.saturating_sub(rows) {
+        missing_count @ 1.. if !is_known => Gaps { planned, missing_count, ..Gaps::default() },
+        _ => Gaps::default(),
     }
 }
 

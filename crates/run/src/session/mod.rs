@@ -38,14 +38,15 @@ use evalrig_core::secrets::Secrets;
 use crate::descriptor::{DescriptorBudget, raise_limit};
 use crate::execute::{Job, RunOptions, SuiteJob};
 use crate::prepare::{Estimate, TargetPool};
+use crate::results::Gaps;
 use crate::runlog::RunLogRecorder;
 
 pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
 pub use crate::prepare::GradingSpec;
-pub use case_collector::read_cases;
+pub use case_collector::{StoredCases, read_cases};
 pub use command_line::quoted;
 pub use error::{Notice, Notify, SessionError, SuiteRefusal};
-pub use find_results::{LATEST, find_results};
+pub use find_results::{LATEST, find_results, matching_results};
 pub use finish::FinishedRun;
 pub use gate::{comparison_exit, gate_exit};
 pub use observer::{SessionExit, StopSignal};
@@ -57,7 +58,7 @@ pub use spec::{
 pub use stored_run::{StoredRunSpec, report_stored_run};
 
 use baseline::{Baseline, BaselineSearch, BaselineSuite};
-use finish::finish_run;
+use finish::{EndedRun, finish_run};
 use history::TestHistory;
 use load::{TargetsFile, load_suites};
 use observer::RunObserver;
@@ -73,6 +74,8 @@ pub struct RunSession {
     spec: RunSpec,
     suites: Vec<SuiteJob>,
     secrets: Arc<Secrets>,
+    /// What the results lack that the run starts from.
+    gaps: Gaps,
 }
 
 /// What a run would do (`--dry-run`).
@@ -90,9 +93,11 @@ impl RunSession {
         let found = spec.loading.discover(&spec.paths)?;
         let mut cases = spec.cases()?;
         let loaded = load_suites(&spec.loading, &found, TargetsFile::Required, notify)?;
+        let mut gaps = Gaps::default();
         if let Some(earlier) = &spec.failed {
-            let only = read_failed(earlier, &loaded, &spec.plan.targets, notify)?;
-            cases.only = Some(only);
+            let failed = read_failed(&spec, earlier, &loaded, notify)?;
+            cases.only = Some(failed.only);
+            failed.gaps.into_iter().for_each(|text| gaps.add_fault(text));
         }
         let mut secrets = Secrets::default();
         for suite in &loaded {
@@ -112,7 +117,7 @@ impl RunSession {
         if !refusals.is_empty() {
             return Err(SessionError::Refused(refusals));
         }
-        Ok(Self { spec, suites, secrets: Arc::new(secrets) })
+        Ok(Self { spec, suites, secrets: Arc::new(secrets), gaps })
     }
 
     pub fn suites(&self) -> &[SuiteJob] {
@@ -139,27 +144,42 @@ impl RunSession {
         notify: &mut Notify<'_>,
         listener: EventListener,
     ) -> Result<FinishedRun, SessionError> {
-        let Self { spec, suites, secrets } = self;
+        let Self { spec, suites, secrets, gaps } = self;
         if suites.iter().all(|suite| suite.case_count() == 0) {
-            return Err(SessionError::NoTest);
+            return Err(if gaps.is_empty() {
+                SessionError::NoTest
+            } else {
+                SessionError::Incomplete("no test is known to have failed".to_owned())
+            });
         }
         let suites = find_interrupted(&spec, suites, notify)?;
         let own = suites.iter().filter_map(|suite| suite.results()).collect();
         let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
         let baseline = read_baseline(&spec, &jobs, own, notify)?.map(|(found, _)| found);
-        run_suites(&spec, suites, secrets, baseline, notify, listener)
+        let start = RunStart { suites, secrets, baseline, gaps, is_regrade: false };
+        run_suites(&spec, start, notify, listener)
     }
+}
+
+/// Everything that a run starts from.
+struct RunStart {
+    suites: Vec<ResumableSuite>,
+    secrets: Arc<Secrets>,
+    baseline: Option<Baseline>,
+    /// What the results lack that it starts from.
+    gaps: Gaps,
+    /// Whether a stored run is graded again.
+    is_regrade: bool,
 }
 
 /// Runs the cases that are not finished, and writes results and reports.
 fn run_suites(
     spec: &RunSpec,
-    mut suites: Vec<ResumableSuite>,
-    secrets: Arc<Secrets>,
-    baseline: Option<Baseline>,
+    start: RunStart,
     notify: &mut Notify<'_>,
     listener: EventListener,
 ) -> Result<FinishedRun, SessionError> {
+    let RunStart { mut suites, secrets, baseline, gaps, is_regrade } = start;
     let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
     let roots = suites.iter().map(|suite| suite.job.root.clone()).collect();
     let mut answered = HashMap::new();
@@ -174,7 +194,11 @@ fn run_suites(
     let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots)?;
     let history = TestHistory::new(reports.shows_history);
     let mut files = ResultsFiles::new(spec.plan.clone(), Arc::clone(&secrets), history);
+    if is_regrade {
+        files.expect_gaps();
+    }
     let mut observer = RunObserver::new(reports, rule, baseline);
+    observer.add_gaps(gaps);
     let suites = start_suites(spec, suites, &mut files, &mut observer)?;
     let descriptors = DescriptorBudget::now();
     let recording = spec.run_log.as_ref().map(|log| {
@@ -199,7 +223,8 @@ fn run_suites(
     for warning in recording.iter().flat_map(|one| one.take_warnings()) {
         notify(Notice::Message(warning));
     }
-    Ok(finish_run(spec, &end, planned, observer, files, notify))
+    let ended = EndedRun { end, planned, is_regrade };
+    Ok(finish_run(spec, &ended, observer, files, notify))
 }
 
 /// The baseline, and the number of tests in common. With none, a gate could not pass, so it is an
@@ -216,7 +241,12 @@ fn read_baseline(
     own.extend(spec.output.clone());
     let names =
         suites.iter().map(|suite| BaselineSuite { root: &suite.root, name: &suite.suite.name });
-    let search = BaselineSearch { loading: &spec.loading, suites: names.collect(), own };
+    let search = BaselineSearch {
+        loading: &spec.loading,
+        suites: names.collect(),
+        own,
+        shard: spec.plan.shard.as_deref(),
+    };
     let mut baseline = Baseline::read(wanted, &search, notify)?;
     let common = baseline.plan(suites);
     if common == 0 {

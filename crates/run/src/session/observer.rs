@@ -3,7 +3,7 @@
 use crate::execute::{ExecutionEnd, Limit};
 use crate::report::comparison::gate;
 use crate::report::{Compared, ReportedRun, Stopped};
-use crate::results::{ExitRule, ExitTally, Row, RunTotals, RunVerdict};
+use crate::results::{ExitRule, ExitTally, Gaps, Row, RunTotals, RunVerdict};
 
 use super::baseline::Baseline;
 use super::error::{Notice, Notify};
@@ -56,11 +56,27 @@ pub(super) struct RunObserver {
     exit: ExitTally,
     pub(super) totals: RunTotals,
     baseline: Option<Baseline>,
+    /// What the results lack, and those that the run is compared with.
+    gaps: Gaps,
 }
 
 impl RunObserver {
     pub(super) fn new(reports: ReportSet, rule: ExitRule, baseline: Option<Baseline>) -> Self {
-        Self { reports, exit: ExitTally::new(rule), totals: RunTotals::default(), baseline }
+        let mut gaps = Gaps::default();
+        for text in baseline.iter().flat_map(|baseline| &baseline.gaps) {
+            gaps.add_fault(text.clone());
+        }
+        let totals = RunTotals::default();
+        Self { reports, exit: ExitTally::new(rule), totals, baseline, gaps }
+    }
+
+    pub(super) fn has_gaps(&self) -> bool {
+        !self.gaps.is_empty()
+    }
+
+    /// Results that lack something never pass.
+    pub(super) fn add_gaps(&mut self, gaps: Gaps) {
+        self.gaps.absorb(gaps);
     }
 
     pub(super) fn add(&mut self, row: &Row) {
@@ -80,6 +96,9 @@ impl RunObserver {
         signal: Option<StopSignal>,
         notify: &mut Notify<'_>,
     ) -> (SessionExit, ReportedRun) {
+        if !self.gaps.is_empty() {
+            self.exit.add_incomplete();
+        }
         let is_gated = self.baseline.as_ref().is_some_and(|one| one.is_gated);
         let compared = self.compare(ended, notify);
         let gated = compared.as_ref().filter(|_| is_gated);
@@ -96,6 +115,7 @@ impl RunObserver {
             stopped: stopped(ended),
             compared,
             is_gated,
+            gaps: self.gaps.clone(),
             ..ReportedRun::default()
         };
         (exit, end)
@@ -121,13 +141,18 @@ impl RunObserver {
         if let Some(gate) = gate(end).filter(|_| !shows_gate) {
             notify(Notice::Message(gate.line()));
         }
+        // A report that people do not read at once must not be the only one to know.
+        for text in end.gaps.sentences().into_iter().filter(|_| !shows_gate) {
+            notify(Notice::Message(text));
+        }
         errors
     }
 }
 
 fn stopped(ended: &ExecutionEnd) -> Option<Stopped> {
     match ended {
-        ExecutionEnd::Complete | ExecutionEnd::Broken(_) => None,
+        ExecutionEnd::Complete => None,
+        ExecutionEnd::Broken(_) => Some(Stopped::WriteError),
         ExecutionEnd::Cancelled => Some(Stopped::Signal),
         ExecutionEnd::Limited(reached) => Some(match reached.limit {
             Limit::Budget => Stopped::Budget,

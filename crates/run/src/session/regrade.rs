@@ -1,20 +1,22 @@
 //! Grades a stored run again with the suite's current assertions, without calling the target.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::{FoundSuite, Origin};
 
 use crate::prepare::GradingSpec;
-use crate::results::{CaseKey, PlanOptions, Rows};
+use crate::results::{CaseKey, Gaps, PlanOptions, PlannedSuite, Rows, RunHeader};
 
 use super::error::{Notice, Notify, SessionError};
 use super::finish::FinishedRun;
 use super::load::{TargetsFile, load_suites};
+use super::results_files::planned_suite;
 use super::resume::{ResumableSuite, root_of_results};
 use super::run_job::EventListener;
-use super::run_suites;
 use super::spec::{LoadOptions, ReportSpec, RunSpec};
+use super::{RunStart, run_suites};
 
 /// Which stored run to grade again, and how.
 #[derive(Debug, Clone)]
@@ -41,7 +43,7 @@ pub fn regrade(
 ) -> Result<FinishedRun, SessionError> {
     spec.loading.check()?;
     check_output(spec)?;
-    let stored = StoredRows::read(&spec.results)?;
+    let stored = StoredRows::read(&spec.loading, &spec.results)?;
     let path = match &spec.suite {
         Some(file) => file.clone(),
         None => stored.suite_file(spec)?,
@@ -67,8 +69,17 @@ pub fn regrade(
         let text = "no row of the file belongs to a test of the suite";
         return Err(SessionError::NoRow(text.to_owned()));
     }
-    let suites = vec![ResumableSuite { job, interrupted: None }];
-    run_suites(&spec.run_spec(), suites, secrets, None, notify, listener)
+    if let Some(note) = stored.gaps.unknown_note() {
+        notify(Notice::Warning(note));
+    }
+    let mut run = spec.run_spec();
+    let mut planned = planned_suite(&job);
+    let ids: HashSet<&str> = job.suite.tests.iter().map(|test| test.id.as_str()).collect();
+    stored.add_plan(&mut planned, &mut run.plan, |id| ids.contains(id));
+    let suites = vec![ResumableSuite { job, interrupted: None, planned }];
+    let gaps = stored.gaps.without_missing();
+    let start = RunStart { suites, secrets, baseline: None, gaps, is_regrade: true };
+    run_suites(&run, start, notify, listener)
 }
 
 impl RegradeSpec {
@@ -105,17 +116,42 @@ struct StoredRows {
     keys: Vec<CaseKey>,
     /// The suite file that the first row names, relative to the repository root.
     file: Option<String>,
+    headers: Vec<RunHeader>,
+    gaps: Gaps,
 }
 
 impl StoredRows {
-    fn read(results: &Utf8Path) -> Result<Self, SessionError> {
+    fn read(loading: &LoadOptions, results: &Utf8Path) -> Result<Self, SessionError> {
         let (mut keys, mut file) = (Vec::new(), None);
-        for row in Rows::open(results)? {
+        let mut rows = Rows::open(results)?;
+        for row in rows.by_ref() {
             let row = row?;
             file.get_or_insert_with(|| row.source.file.clone());
             keys.push(row.key());
         }
-        Ok(Self { keys, file })
+        let shard = rows.headers().next().and_then(|header| header.options.shard.clone());
+        let gaps = rows.gaps_shown(shard.as_deref(), |path| loading.shown(path));
+        Ok(Self { keys, file, headers: rows.headers().cloned().collect(), gaps })
+    }
+
+    /// Plans what the stored run did, so that a case without a row is missing from the graded run too.
+    /// The graded run of a shard is that shard.
+    fn add_plan(
+        &self,
+        planned: &mut PlannedSuite,
+        options: &mut PlanOptions,
+        has_test: impl Fn(&str) -> bool,
+    ) {
+        if let [header] = &self.headers[..] {
+            options.clone_from(&header.options);
+        }
+        let name = planned.name.clone();
+        let stored = self.headers.iter().flat_map(|header| &header.suites);
+        for suite in stored.filter(|suite| suite.name == name) {
+            planned.plan.clone_from(&suite.plan);
+            planned.other_shards.clone_from(&suite.other_shards);
+            planned.add_cases(suite.cases.iter(), &has_test);
+        }
     }
 
     /// Rows of other suites are ignored only if the suite was named.

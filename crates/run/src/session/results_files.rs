@@ -12,13 +12,14 @@ use crate::execute::{Durable, RowSink, SuiteJob, UngradedAnswer, WrittenRow};
 use crate::lock::locked;
 use crate::report::PastRuns;
 use crate::results::{
-    CaseKey, Completion, Existing, Interrupted, JournalHeader, PlanOptions, PlannedSuite,
-    ResultsPaths, ResultsWriter, Row, Rows, RunFacts, RunSummary, SummaryBuilder, fingerprint,
+    CaseKey, Completion, Existing, Gaps, Interrupted, PlanOptions, PlannedSuite, ResultsPaths,
+    ResultsWriter, Row, Rows, RunFacts, RunHeader, RunSummary, SummaryBuilder, fingerprint,
     rfc3339, write_summary,
 };
 
 use super::error::SessionError;
 use super::history::TestHistory;
+use super::spec::LoadOptions;
 
 /// A results file with the summary of its rows.
 #[derive(Debug)]
@@ -71,6 +72,9 @@ pub(super) struct ResultsFiles {
     secrets: Arc<Secrets>,
     history: Arc<Mutex<TestHistory>>,
     now: SystemTime,
+    /// Whether files may lack cases although every case of the run has a row: those of a resumed run,
+    /// and those that a stored run is graded to.
+    is_partial: bool,
 }
 
 /// The files that [`ResultsFiles::finish`] closed.
@@ -91,35 +95,47 @@ impl ResultsFiles {
             secrets,
             history: Arc::new(Mutex::new(history)),
             now: SystemTime::now(),
+            is_partial: false,
         }
+    }
+
+    /// Expects cases without a row although the run is complete.
+    pub(super) fn expect_gaps(&mut self) {
+        self.is_partial = true;
     }
 
     /// Creates one file for all suites; overwrites only results files.
     pub(super) fn create_at(
         &mut self,
         path: &Utf8Path,
-        suites: &[&SuiteJob],
+        planned: Vec<PlannedSuite>,
     ) -> Result<Arc<ResultsFile>, SessionError> {
         let place = output_place(path)?;
-        self.create(place, suites)
+        self.create(place, planned)
     }
 
     /// Creates a file in the results folder of the suite's repository.
-    pub(super) fn claim(&mut self, suite: &SuiteJob) -> Result<Arc<ResultsFile>, SessionError> {
+    pub(super) fn claim(
+        &mut self,
+        suite: &SuiteJob,
+        planned: PlannedSuite,
+    ) -> Result<Arc<ResultsFile>, SessionError> {
         let place = ResultsPaths::claim(&suite.root, &suite.suite.name, self.now);
         let place = place.map_err(SessionError::write)?;
-        let file = self.create(place, &[suite])?;
+        let file = self.create(place, vec![planned])?;
         file.point_latest();
         Ok(file)
     }
 
-    /// Continues the file of an interrupted run.
+    /// Continues the file of an interrupted run. It may have more suites than are resumed now.
     pub(super) fn resume(
         &mut self,
         interrupted: &Interrupted,
-        suite: &SuiteJob,
+        planned: Vec<PlannedSuite>,
     ) -> Result<Arc<ResultsFile>, SessionError> {
-        let header = self.header(&[suite]);
+        self.expect_gaps();
+        let before = interrupted.results_header().map_or(&[][..], |header| &header.suites);
+        let header = self.header(resumed_suites(before, planned));
         let writer = ResultsWriter::resume(interrupted, &header, Arc::clone(&self.secrets));
         let file = self.add(writer.map_err(SessionError::write)?);
         file.point_latest();
@@ -129,9 +145,9 @@ impl ResultsFiles {
     fn create(
         &mut self,
         place: ResultsPaths,
-        suites: &[&SuiteJob],
+        planned: Vec<PlannedSuite>,
     ) -> Result<Arc<ResultsFile>, SessionError> {
-        let header = self.header(suites);
+        let header = self.header(planned);
         let secrets = Arc::clone(&self.secrets);
         let writer = ResultsWriter::create(place, Existing::Replace, &header, secrets);
         Ok(self.add(writer.map_err(SessionError::write)?))
@@ -143,22 +159,8 @@ impl ResultsFiles {
         file
     }
 
-    fn header(&self, suites: &[&SuiteJob]) -> JournalHeader {
-        let planned = suites.iter().map(|suite| {
-            let tests = suite.suite.tests.iter().zip(&suite.hashes);
-            let tests = tests.filter(|(_, hash)| !hash.is_empty());
-            PlannedSuite {
-                name: suite.suite.name.clone(),
-                file: suite.file(),
-                fingerprint: fingerprint(
-                    tests.map(|(test, hash)| (test.id.as_str(), hash.as_str())),
-                ),
-            }
-        });
-        let cases: usize = suites.iter().map(|suite| suite.case_count()).sum();
-        let mut header = JournalHeader::new(rfc3339(self.now), planned.collect(), cases as u64);
-        header.options = self.options.clone();
-        header
+    fn header(&self, planned: Vec<PlannedSuite>) -> RunHeader {
+        RunHeader::new(rfc3339(self.now), planned, self.options.clone())
     }
 
     /// The sink of a suite whose rows go to this file.
@@ -175,15 +177,30 @@ impl ResultsFiles {
         locked(&self.history).read()
     }
 
-    /// Closes the files and writes their summaries. Every sink must have been dropped.
+    /// What the files lack, each on its own; nothing after a complete run. They are open, and have
+    /// no last line yet.
+    pub(super) fn find_gaps(&self, end: Completion, loading: &LoadOptions) -> Vec<Gaps> {
+        let is_whole = matches!(end, Completion::Complete | Completion::Limited);
+        let is_checked = self.is_partial || !is_whole;
+        let gaps_of = |file: &Arc<ResultsFile>| {
+            let path = file.writer.place().results();
+            let is_readable = is_checked && is_plain_file(path);
+            let rows = is_readable.then(|| Rows::open(path).ok()).flatten();
+            rows.map(|rows| rows.gaps_of_run(|path| loading.shown(path))).unwrap_or_default()
+        };
+        self.files.iter().map(gaps_of).collect()
+    }
+
+    /// Closes the files and writes their summaries. Every sink must have been dropped. `ends` says
+    /// how each file ended.
     pub(super) fn finish(
         self,
-        end: Completion,
+        ends: &[Completion],
         duration_ms: Option<u64>,
         exit_code: u8,
     ) -> FinishedFiles {
         let mut finished = FinishedFiles::default();
-        for file in self.files {
+        for (file, end) in self.files.into_iter().zip(ends) {
             let file = Arc::into_inner(file).expect("the run has ended and dropped its sinks");
             let contents = file.contents.into_inner();
             let contents = contents.unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +211,7 @@ impl ResultsFiles {
                 duration_ms,
                 exit_code,
             });
-            let closed = file.writer.finish(end);
+            let closed = file.writer.finish(*end);
             finished.errors.extend(closed.err().map(|error| error.to_string()));
             let path = is_plain_file(place.results()).then(|| place.summary());
             if let Some(path) = &path {
@@ -216,10 +233,43 @@ impl ResultsFile {
     }
 }
 
+/// What a suite is to do.
+pub(super) fn planned_suite(job: &SuiteJob) -> PlannedSuite {
+    let tests = &job.suite.tests;
+    let cases = job.chains.iter().flatten();
+    let cases = cases.map(|case| (tests[case.test].id.as_str(), case.target.as_str(), case.trial));
+    let hashed = tests.iter().zip(&job.hashes).filter(|(_, hash)| !hash.is_empty());
+    let fingerprint = fingerprint(hashed.map(|(test, hash)| (test.id.as_str(), hash.as_str())));
+    let mut planned = PlannedSuite::new(&job.suite.name, &job.file(), fingerprint, cases);
+    if let Some(whole) = &job.whole_plan {
+        planned.plan = Some(whole.name.clone());
+        let others = whole.other_tests.iter().map(|at| tests[*at].id.to_string());
+        planned.other_shards = others.collect();
+    }
+    planned
+}
+
+/// The suites of a file that goes on: those that are resumed as they are now, the others as they
+/// were. A single suite may have been renamed.
+fn resumed_suites(before: &[PlannedSuite], now: Vec<PlannedSuite>) -> Vec<PlannedSuite> {
+    if before.len() <= 1 && now.len() <= 1 {
+        return now;
+    }
+    let mut suites = before.to_vec();
+    for suite in now {
+        match suites.iter_mut().find(|known| known.name == suite.name) {
+            Some(known) => *known = suite,
+            None => suites.push(suite),
+        }
+    }
+    suites
+}
+
 /// A file named by mistake must not be emptied.
 fn output_place(path: &Utf8Path) -> Result<ResultsPaths, SessionError> {
     // Reading a pipe would block.
-    if is_plain_file(path) && Rows::open(path).is_err() {
+    let is_foreign = || !Rows::open(path).is_ok_and(|rows| !rows.is_foreign());
+    if is_plain_file(path) && is_foreign() {
         let reason = format!("`{path}` exists and is not a results file; nothing was written");
         return Err(SessionError::argument("--output", reason));
     }

@@ -9,22 +9,33 @@ use evalrig_core::read::suite_root;
 use crate::disk::Disk;
 use crate::execute::{RowSink, SuiteJob, SuiteRun, UngradedAnswer};
 use crate::prepare::{TestOnTarget, remove_finished};
-use crate::results::{CaseKey, Interrupted, ResultsPaths, Rows, read_finished};
+use crate::results::{CaseKey, Interrupted, PlannedSuite, ResultsPaths, Rows};
 
 use super::error::{Notice, Notify, SessionError};
 use super::load::LoadedSuite;
 use super::observer::RunObserver;
-use super::results_files::{ResultsFile, ResultsFiles};
+use super::results_files::{ResultsFile, ResultsFiles, planned_suite};
 use super::spec::{EarlierRun, LoadOptions, RunSpec};
+
+/// What did not pass in an earlier run.
+#[derive(Debug, Default)]
+pub(super) struct FailedCases {
+    pub(super) only: HashSet<TestOnTarget>,
+    /// What the results of that run lack, in words: a case without a row may have failed too.
+    pub(super) gaps: Vec<String>,
+}
 
 /// `--failed`: the tests and targets that did not pass.
 pub(super) fn read_failed(
+    spec: &RunSpec,
     earlier: &EarlierRun,
     suites: &[LoadedSuite],
-    targets: &[String],
     notify: &mut Notify<'_>,
-) -> Result<HashSet<TestOnTarget>, SessionError> {
-    let (mut only, mut unknown) = (HashSet::new(), Vec::new());
+) -> Result<FailedCases, SessionError> {
+    let targets = &spec.plan.targets;
+    let (mut failed, mut unknown) = (FailedCases::default(), Vec::new());
+    let mut checked: HashSet<Utf8PathBuf> = HashSet::new();
+    let only = &mut failed.only;
     for suite in suites {
         let file = match earlier {
             EarlierRun::Latest => ResultsPaths::latest_of(suite.root(), suite.name()),
@@ -34,9 +45,18 @@ pub(super) fn read_failed(
             unknown.push(format!("`{}`", suite.name()));
             continue;
         };
-        let rows = read_finished(&file)?;
-        let ran: HashSet<TestOnTarget> = rows.keys().map(TestOnTarget::from).collect();
-        let own = rows.iter().filter(|(key, _)| key.suite == suite.name());
+        let rows = Rows::open(&file)?;
+        if checked.insert(file) {
+            let gaps = rows.gaps_shown(spec.plan.shard.as_deref(), |path| spec.loading.shown(path));
+            for text in gaps.sentences() {
+                let text = format!("--failed: {text}");
+                notify(Notice::Message(text.clone()));
+                failed.gaps.push(text);
+            }
+        }
+        let ran: HashSet<TestOnTarget> =
+            rows.finished().map(|(key, _)| TestOnTarget::from(key)).collect();
+        let own = rows.finished().filter(|(key, _)| key.suite == suite.name());
         for (key, _) in own.filter(|(_, finished)| finished.did_not_pass()) {
             let case = TestOnTarget::from(key);
             // A target that has not run the test counts as failed.
@@ -55,7 +75,7 @@ pub(super) fn read_failed(
         }
         notify(Notice::Message(format!("--failed: {reason}")));
     }
-    Ok(only)
+    Ok(failed)
 }
 
 impl From<&CaseKey> for TestOnTarget {
@@ -69,6 +89,8 @@ impl From<&CaseKey> for TestOnTarget {
 pub(super) struct ResumableSuite {
     pub(super) job: SuiteJob,
     pub(super) interrupted: Option<Arc<Interrupted>>,
+    /// Every case of the suite, finished ones included.
+    pub(super) planned: PlannedSuite,
 }
 
 /// Finds the interrupted runs that `--resume` asks for.
@@ -99,7 +121,8 @@ pub(super) fn find_interrupted(
                 }
             }),
         };
-        suites.push(ResumableSuite { job, interrupted });
+        let planned = planned_suite(&job);
+        suites.push(ResumableSuite { job, interrupted, planned });
     }
     if spec.resume.is_some() {
         check(spec, &suites)?;
@@ -184,14 +207,23 @@ pub(super) fn start_suites(
         suites.iter().flat_map(|suite| suite.job.keys()).map(|(key, _)| key).collect();
     let shared = match &spec.output {
         Some(path) => {
-            let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
-            Some(files.create_at(path, &jobs)?)
+            let planned = suites.iter().map(|suite| suite.planned.clone());
+            Some(files.create_at(path, planned.collect())?)
         }
         None => None,
     };
     let mut resumed: Vec<(Arc<Interrupted>, Arc<ResultsFile>)> = Vec::new();
     let mut started = Vec::with_capacity(suites.len());
-    for ResumableSuite { job, interrupted } in suites {
+    // Suites that share a file share its header.
+    let mut sharing: Vec<(Arc<Interrupted>, Vec<PlannedSuite>)> = Vec::new();
+    for suite in &suites {
+        let Some(interrupted) = &suite.interrupted else { continue };
+        match sharing.iter_mut().find(|(one, _)| Arc::ptr_eq(one, interrupted)) {
+            Some((_, planned)) => planned.push(suite.planned.clone()),
+            None => sharing.push((Arc::clone(interrupted), vec![suite.planned.clone()])),
+        }
+    }
+    for ResumableSuite { job, interrupted, planned } in suites {
         let known = interrupted.as_ref().and_then(|interrupted| {
             let known = resumed.iter().find(|(one, _)| Arc::ptr_eq(one, interrupted));
             known.map(|(_, file)| Arc::clone(file))
@@ -200,8 +232,12 @@ pub(super) fn start_suites(
         let file = match (&shared, known, &interrupted) {
             (Some(file), ..) => Arc::clone(file),
             (None, Some(file), _) => file,
-            (None, None, Some(interrupted)) => files.resume(interrupted, &job)?,
-            (None, None, None) => files.claim(&job)?,
+            (None, None, Some(interrupted)) => {
+                let shared = sharing.iter().find(|(one, _)| Arc::ptr_eq(one, interrupted));
+                let planned = shared.map_or_else(|| vec![planned], |(_, planned)| planned.clone());
+                files.resume(interrupted, planned)?
+            }
+            (None, None, None) => files.claim(&job, planned)?,
         };
         let sink = files.sink(&file, &job);
         if let Some(interrupted) = interrupted.filter(|_| is_first) {

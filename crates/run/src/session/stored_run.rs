@@ -1,14 +1,12 @@
 //! Reports a stored run again.
 
-use std::collections::BTreeSet;
-
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::execute::ExecutionEnd;
-use crate::results::{ExitRule, Rows, read_finished};
+use crate::results::{ExitRule, Rows};
 
 use super::baseline::{Baseline, BaselineSearch, BaselineSuite, compare_command};
-use super::error::{Notify, SessionError};
+use super::error::{Notice, Notify, SessionError};
 use super::history::TestHistory;
 use super::observer::{RunObserver, SessionExit};
 use super::report_set::ReportSet;
@@ -19,8 +17,8 @@ use super::spec::{BaselineSpec, LoadOptions, ReportSpec};
 #[derive(Debug, Clone)]
 pub struct StoredRunSpec {
     pub loading: LoadOptions,
-    /// A results file, absolute.
-    pub results: Utf8PathBuf,
+    /// Results files that belong together, such as those of shards; absolute, at least one.
+    pub results: Vec<Utf8PathBuf>,
     pub exit_rule: ExitRule,
     pub baseline: Option<BaselineSpec>,
     pub reports: ReportSpec,
@@ -30,18 +28,21 @@ pub fn report_stored_run(
     spec: &StoredRunSpec,
     notify: &mut Notify<'_>,
 ) -> Result<SessionExit, SessionError> {
-    let root = root_of_results(&spec.loading, &spec.results);
+    let Some(first) = spec.results.first() else {
+        return Err(SessionError::StoredRun("no results file is named".to_owned()));
+    };
+    let root = root_of_results(&spec.loading, first);
+    let mut rows = Rows::open_all(&spec.results)?;
     let baseline = match &spec.baseline {
-        Some(wanted) => Some(read_baseline(spec, wanted, &root, notify)?),
+        Some(wanted) => Some(read_baseline(spec, wanted, &rows, &root, notify)?),
         None => None,
     };
-    let rows = Rows::open(&spec.results)?;
     let roots = vec![root.clone()];
     let reports = ReportSet::open(&spec.loading, &spec.reports, spec.exit_rule, roots)?;
     let mut history = TestHistory::new(reports.shows_history);
     let mut observer = RunObserver::new(reports, spec.exit_rule, baseline);
     let mut suites: Vec<String> = Vec::new();
-    for row in rows {
+    for row in rows.by_ref() {
         let row = row?;
         observer.add(&row);
         history.add(&root, &row);
@@ -49,9 +50,24 @@ pub fn report_stored_run(
             suites.push(row.dataset);
         }
     }
+    if let count @ 1.. = rows.repeated() {
+        let cases = if count == 1 { "case has" } else { "cases have" };
+        let text = format!("{count} {cases} rows in more than one file; those of the last count");
+        notify(Notice::Message(text));
+    }
+    let gaps = rows.gaps_shown(None, |path| spec.loading.shown(path));
+    if let Some(note) = gaps.unknown_note() {
+        notify(Notice::Warning(note));
+    }
+    let planned = gaps.planned;
+    observer.add_gaps(gaps);
     let (exit, mut end) = observer.end(&ExecutionEnd::Complete, None, notify);
+    end.planned = (planned > 0).then_some(planned);
     end.suites = suites;
-    end.results = Some(spec.loading.shown(&spec.results));
+    end.results = match &spec.results[..] {
+        [one] => Some(spec.loading.shown(one)),
+        _ => first.parent().map(|folder| spec.loading.shown(folder)),
+    };
     end.compare_command = compare_command(&end);
     end.history = history.read();
     let errors = observer.finish(&end, notify);
@@ -62,15 +78,16 @@ pub fn report_stored_run(
 fn read_baseline(
     spec: &StoredRunSpec,
     wanted: &BaselineSpec,
+    rows: &Rows,
     root: &Utf8Path,
     notify: &mut Notify<'_>,
 ) -> Result<Baseline, SessionError> {
-    let rows = read_finished(&spec.results)?;
-    let names: BTreeSet<&str> = rows.keys().map(|key| key.suite.as_str()).collect();
+    let names = rows.suites().into_iter();
     let search = BaselineSearch {
         loading: &spec.loading,
-        suites: names.into_iter().map(|name| BaselineSuite { root, name }).collect(),
-        own: vec![spec.results.clone()],
+        suites: names.map(|name| BaselineSuite { root, name }).collect(),
+        own: spec.results.clone(),
+        shard: None,
     };
     Baseline::read(wanted, &search, notify)
 }

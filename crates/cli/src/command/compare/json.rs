@@ -8,7 +8,11 @@ use serde_json::{Value, json};
 use super::Shown;
 
 pub fn comparison(shown: &Shown) -> String {
-    pretty(&comparison::json(&shown.base, &shown.candidate, shown.comparison))
+    let mut value = comparison::json(&shown.base, &shown.candidate, shown.comparison);
+    if !shown.gaps.is_empty() {
+        value["incomplete"] = json!(shown.gaps);
+    }
+    pretty(&value)
 }
 
 pub fn selftest(name: &str, found: &SelfTest) -> String {

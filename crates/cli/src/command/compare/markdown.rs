@@ -22,6 +22,12 @@ pub fn comparison(shown: &Shown) -> String {
         ),
         None => "### evalrig: nothing to compare\n\n".to_owned(),
     };
+    for gap in &shown.gaps {
+        let _ = writeln!(out, "- incomplete: {}", words::cell(gap));
+    }
+    if !shown.gaps.is_empty() {
+        out.push('\n');
+    }
     out += &words::table(comparison, ROWS);
     let _ = writeln!(out, "{}\n", words::counts(comparison));
     let _ = writeln!(

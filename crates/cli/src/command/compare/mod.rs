@@ -8,21 +8,29 @@ mod text;
 use evalrig_core::compare::{CompareOptions, ComparedCase, Comparison, Measure, compare, selftest};
 
 use camino::Utf8Path;
-use evalrig_run::session::{
-    LoadOptions, SessionError, comparison_exit, find_results, gate_exit, read_cases,
-};
+use evalrig_run::session::{LoadOptions, comparison_exit, find_results, gate_exit, read_cases};
 
 use crate::args::{Compare, ComparisonFormat, MeasureOption};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::output::{print_json, print_painted, print_text};
+use crate::output::{print_json, print_message, print_painted, print_text};
 
 /// A comparison and the names of its runs.
 struct Shown<'a> {
     base: String,
     candidate: String,
     comparison: &'a Comparison,
+    /// What the runs lack, with their names.
+    gaps: Vec<String>,
+}
+
+/// A stored run.
+struct StoredSide {
+    /// Its files, as they are shown.
+    name: String,
+    cases: Vec<ComparedCase>,
+    gaps: Vec<String>,
 }
 
 pub fn run(context: &Context, args: &Compare) -> Result<Exit, CommandError> {
@@ -51,12 +59,20 @@ pub(super) fn measure(name: MeasureOption) -> Measure {
 fn show(
     context: &Context,
     args: &Compare,
-    [base, candidate]: [&(String, Vec<ComparedCase>); 2],
+    [base, candidate]: [&StoredSide; 2],
     options: &CompareOptions,
 ) -> Result<Exit, CommandError> {
-    let comparison = compare(&base.1, &candidate.1, options);
-    let shown =
-        Shown { base: base.0.clone(), candidate: candidate.0.clone(), comparison: &comparison };
+    let comparison = compare(&base.cases, &candidate.cases, options);
+    let gaps = |side: &StoredSide, name: &str| -> Vec<String> {
+        side.gaps.iter().map(|text| format!("{name}: {text}")).collect()
+    };
+    let shown = Shown {
+        base: base.name.clone(),
+        candidate: candidate.name.clone(),
+        comparison: &comparison,
+        gaps: [gaps(base, "base"), gaps(candidate, "candidate")].concat(),
+    };
+    let is_incomplete = !shown.gaps.is_empty();
     match args.format {
         ComparisonFormat::Text => {
             print_painted(&text::comparison(&shown, context.detail(), context.look()))?
@@ -65,10 +81,14 @@ fn show(
         ComparisonFormat::Markdown => print_text(&markdown::comparison(&shown))?,
     }
     let exit = Exit::from(if args.gate {
-        gate_exit(&comparison, false)
+        gate_exit(&comparison, is_incomplete)
     } else {
         comparison_exit(&comparison)
     });
+    let exit = match exit {
+        Exit::Success | Exit::NothingSelected if is_incomplete => Exit::Incomplete,
+        exit => exit,
+    };
     if exit == Exit::NothingSelected {
         let message = "no test was measured in both runs".to_owned();
         return Err(CommandError::NothingSelected(message));
@@ -76,12 +96,18 @@ fn show(
     Ok(exit)
 }
 
-/// The path of a results file for display, and its cases.
-fn read(context: &Context, argument: &str) -> Result<(String, Vec<ComparedCase>), CommandError> {
+fn read(context: &Context, argument: &str) -> Result<StoredSide, CommandError> {
     let options = LoadOptions::new(context.working_directory.clone());
-    let path = find_results(&options, argument)?;
-    let cases = read_cases(&path).map_err(SessionError::from)?;
-    Ok((text_shown(context, &path), cases))
+    let paths = find_results(&options, argument)?;
+    let found = read_cases(&options, &paths, None)?;
+    if let Some(note) = found.note.filter(|_| !context.global.quiet) {
+        print_message(&note);
+    }
+    let name = match &paths[..] {
+        [path] => text_shown(context, path),
+        _ => argument.to_owned(),
+    };
+    Ok(StoredSide { name, cases: found.cases, gaps: found.gaps })
 }
 
 fn text_shown(context: &Context, path: &Utf8Path) -> String {
@@ -94,7 +120,7 @@ fn try_gate(
     results: &str,
     options: &CompareOptions,
 ) -> Result<Exit, CommandError> {
-    let (name, cases) = read(context, results)?;
+    let StoredSide { name, cases, gaps } = read(context, results)?;
     let Some(found) = selftest(&cases, options) else {
         return Err(CommandError::NothingSelected(
             "no test has two trials; run with `--trials 2` or more".to_owned(),
@@ -105,5 +131,12 @@ fn try_gate(
         ComparisonFormat::Json => print_json(&json::selftest(&name, &found))?,
         ComparisonFormat::Markdown => print_text(&markdown::selftest(&name, &found))?,
     }
-    if found.interval.low > 0.05 { Ok(Exit::Failure) } else { Ok(Exit::Success) }
+    gaps.iter().for_each(|text| print_message(text));
+    Ok(if found.interval.low > 0.05 {
+        Exit::Failure
+    } else if gaps.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Incomplete
+    })
 }

@@ -18,6 +18,9 @@ pub fn comparison(shown: &Shown, detail: Detail, look: OutputStyle) -> String {
         out += &list(comparison, detail, look);
         let _ = writeln!(out, "{}", words::counts(comparison));
     }
+    for gap in &shown.gaps {
+        let _ = writeln!(out, "incomplete: {}", text::single_line(gap));
+    }
     let Some(suite) = &comparison.suite else {
         return out;
     };

@@ -13,7 +13,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{FaultKind, Tokens, Transcript};
 
 use crate::agent::{Agent, AttemptFault, Pending, Purpose, Request};
-use crate::results::read::{LineExtent, read_row_head, scan_file};
+use crate::results::read::{LineExtent, read_row};
+use crate::results::scan::scan_open_results;
 use crate::results::transcript_json::read_output_messages;
 use crate::results::{ReadError, Row};
 
@@ -110,8 +111,8 @@ impl RowAgent {
         read.map_err(|error| {
             AttemptFault::new(FaultKind::Io, format!("`{path}` cannot be read: {error}"))
         })?;
-        serde_json::from_slice(&line).map_err(|error| {
-            let message = format!("{path}:{}: not a row: {error}", extent.line);
+        read_row(&line).map_err(|reason| {
+            let message = format!("{path}:{}: {reason}", extent.line);
             AttemptFault::new(FaultKind::Reply, message)
         })
     }
@@ -122,11 +123,13 @@ fn index_rows(path: &Utf8Path) -> Result<(File, Index), ReadError> {
     let file = File::open(path).map_err(fail)?;
     let mut index = Index::new();
     let reading = file.try_clone().map_err(fail)?;
-    scan_file(path, reading, read_row_head, |extent, (key, _)| {
+    // A damaged row is not replayed: its case has no match.
+    scan_open_results(path, reading, |extent, key, _| {
         let trials = index.entry(key.test).or_default();
         let recorded = RowLocation { suite: key.suite, target: key.target, extent };
         trials.entry(key.trial).or_default().push(recorded);
-    })?;
+    })?
+    .known(path)?;
     Ok((file, index))
 }
 

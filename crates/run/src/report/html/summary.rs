@@ -5,7 +5,7 @@ use evalrig_core::stats::mean_between;
 use serde_json::{Value, json};
 
 use super::super::tally::Tally;
-use super::super::{ReportedRun, total_lines};
+use super::super::{ReportedRun, gap_lines, total_lines};
 use super::rate::Rate;
 use super::{cut_text, history};
 use crate::results::Row;
@@ -26,7 +26,7 @@ pub struct SummaryPanel {
 impl SummaryPanel {
     pub fn add(&mut self, row: &Row) {
         self.tally.add(row);
-        self.case_ms += row.duration_ms.unwrap_or(0);
+        self.case_ms = self.case_ms.saturating_add(row.duration_ms.unwrap_or(0));
         let time = text::line(&row.timestamp, 40);
         match &mut self.span {
             None => self.span = Some((time.clone(), time)),
@@ -70,7 +70,11 @@ impl SummaryPanel {
             "results": end.results.as_ref().map(path),
             "command": end.command.as_deref().map(|command| cut_text::text(command, 2_000)),
             "isCut": !notes.is_empty(),
-            "notes": stopped(tally, end).into_iter().chain(notes.iter().cloned()).collect::<Vec<_>>(),
+            "notes": stopped(tally, end)
+                .into_iter()
+                .chain(gap_lines::sentences(end).iter().map(|text| cut_text::text(text, 2_000)))
+                .chain(notes.iter().cloned())
+                .collect::<Vec<_>>(),
         })
     }
 

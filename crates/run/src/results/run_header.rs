@@ -1,0 +1,473 @@
+//! The first and the last line of a results file (spec 11.1): what a run set out to do, and how it
+//! ended. The first line names every planned case, so that a missing row can be named.
+
+use std::collections::{HashMap, HashSet};
+
+use evalrig_core::secrets::Secrets;
+use evalrig_core::stats::Fnv1a;
+use serde::{Deserialize, Serialize};
+
+use super::checksum::seal;
+use super::row::{CaseKey, SCHEMA_VERSION};
+
+/// `kind` of the first line.
+pub(super) const RUN: &str = "run";
+/// `kind` of the last line.
+pub(super) const END: &str = "end";
+
+/// `kind` of the last line of a `jsonl` report whose results were incomplete.
+pub(crate) const INCOMPLETE: &str = "incomplete";
+
+/// No run has more; a header that claims more is damaged.
+const MOST_CASES: u64 = 10_000_000;
+
+/// What a run set out to do. Enough to resume it without typing everything again, to notice that
+/// the suite has changed since, and to name cases without a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunHeader {
+    pub schema_version: u32,
+    /// The version of evalrig that wrote it.
+    pub evalrig: String,
+    /// Start of the run, RFC 3339, UTC.
+    pub timestamp: String,
+    /// Hash of the whole plan; the same for all shards of a run.
+    #[serde(default)]
+    pub plan: String,
+    /// The plan of the section above that this one replaces, because the run was resumed with a
+    /// changed suite; empty if those rows have no header.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<String>,
+    /// How many cases were planned; of a shard, its own.
+    pub cases: u64,
+    #[serde(default)]
+    pub options: PlanOptions,
+    pub suites: Vec<PlannedSuite>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedSuite {
+    pub name: String,
+    /// Relative to the repository root.
+    pub file: String,
+    /// See [`fingerprint`].
+    pub fingerprint: String,
+    /// Of a shard: the hash of the suite's whole plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<CaseGroup>,
+    /// Ids of tests that are in other shards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_shards: Vec<String>,
+}
+
+/// Every test on every target, as often as `trials` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseGroup {
+    pub targets: Vec<String>,
+    pub trials: TrialNumbers,
+    pub tests: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum TrialNumbers {
+    /// From 1 to this.
+    UpTo(u32),
+    /// These alone.
+    These(Vec<u32>),
+}
+
+/// The options that decide which cases there are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PlanOptions {
+    pub targets: Vec<String>,
+    pub trials: Option<u32>,
+    pub seed: Option<u64>,
+    pub sample: Option<u64>,
+    /// `I/N`.
+    pub shard: Option<String>,
+    pub filters: Vec<String>,
+    pub tags: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Completion {
+    /// Every case has a row: nothing is left to resume.
+    Complete,
+    /// Every case has a row; some of them say that a limit kept the case from starting.
+    Limited,
+    Interrupted,
+    /// Results could not be written.
+    WriteError,
+    /// Cases that were not part of this run have no row: it graded an incomplete run again, or
+    /// resumed some of the suites of a file.
+    Incomplete,
+}
+
+/// The last line of a results file. A resumed run adds another one; the last one counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunEnd {
+    pub completion: Completion,
+    /// RFC 3339, UTC.
+    pub timestamp: String,
+    /// Rows since the header.
+    pub rows: u64,
+    /// Of their checksums, in order.
+    pub digest: String,
+    /// Damaged lines since the header that a resumed run found and replaced.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub damaged: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// A line with its kind as the first key.
+#[derive(Serialize)]
+struct KindLine<'a, T> {
+    kind: &'a str,
+    #[serde(flatten)]
+    value: &'a T,
+}
+
+/// With its checksum and line break.
+pub(super) fn sealed_line<T: Serialize>(kind: &str, value: &T) -> Vec<u8> {
+    let line = KindLine { kind, value };
+    let mut text = serde_json::to_vec(&line).expect("only texts and numbers");
+    seal(&mut text);
+    text
+}
+
+impl RunHeader {
+    pub fn new(timestamp: String, suites: Vec<PlannedSuite>, options: PlanOptions) -> Self {
+        let mut hash = Fnv1a::default();
+        for suite in &suites {
+            hash.add_text(&suite.name);
+            match &suite.plan {
+                Some(whole) => hash.add_text(whole),
+                None => {
+                    let keys = suite.keys();
+                    keys.for_each(|key| add_case(&mut hash, &key.test, &key.target, key.trial));
+                }
+            }
+        }
+        let cases = suites.iter().map(PlannedSuite::case_count).sum();
+        Self {
+            schema_version: SCHEMA_VERSION,
+            evalrig: env!("CARGO_PKG_VERSION").to_owned(),
+            timestamp,
+            plan: plan_name(&hash),
+            continues: None,
+            cases,
+            options,
+            suites,
+        }
+    }
+
+    /// The first line of a results file.
+    pub(super) fn line(&self, secrets: &Secrets) -> Vec<u8> {
+        sealed_line(RUN, &self.redacted(secrets))
+    }
+
+    /// The first line of a journal, which need not repeat the cases.
+    pub(super) fn journal_line(&self, kind: &str, secrets: &Secrets) -> Vec<u8> {
+        let mut header = self.redacted(secrets);
+        for suite in &mut header.suites {
+            (suite.cases, suite.other_shards) = (Vec::new(), Vec::new());
+        }
+        sealed_line(kind, &header)
+    }
+
+    fn redacted(&self, secrets: &Secrets) -> Self {
+        let mut header = self.clone();
+        let options = &mut header.options;
+        for text in options.filters.iter_mut().chain(&mut options.tags) {
+            secrets.redact_in_place(text);
+        }
+        header
+    }
+
+    /// Every planned case, in order.
+    pub fn keys(&self) -> impl Iterator<Item = CaseKey> {
+        self.suites.iter().flat_map(PlannedSuite::keys)
+    }
+
+    /// Why a header that could be read cannot be believed.
+    pub(super) fn fault(&self) -> Option<String> {
+        if self.schema_version > SCHEMA_VERSION {
+            return Some("written by a newer version of evalrig".to_owned());
+        }
+        let mut cases: u64 = 0;
+        for suite in &self.suites {
+            cases = cases.saturating_add(suite.case_count());
+        }
+        let is_sound = cases == self.cases && cases <= MOST_CASES;
+        (!is_sound).then(|| "not a header: its number of cases is wrong".to_owned())
+    }
+}
+
+/// The name of a plan from the hash of its cases.
+pub(crate) fn plan_name(hash: &Fnv1a) -> String {
+    format!("{:016x}", hash.finish())
+}
+
+/// Adds a case to the hash of a plan.
+pub(crate) fn add_case(hash: &mut Fnv1a, test: &str, target: &str, trial: u32) {
+    hash.add_text(test);
+    hash.add_text(target);
+    hash.add(&trial.to_le_bytes());
+}
+
+impl PlannedSuite {
+    pub fn new<'a>(
+        name: &str,
+        file: &str,
+        fingerprint: String,
+        cases: impl IntoIterator<Item = (&'a str, &'a str, u32)>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            file: file.to_owned(),
+            fingerprint,
+            plan: None,
+            cases: grouped(cases),
+            other_shards: Vec::new(),
+        }
+    }
+
+    /// Adds the cases of tests that there are, each once.
+    pub(crate) fn add_cases<'g>(
+        &mut self,
+        groups: impl Iterator<Item = &'g CaseGroup>,
+        has_test: impl Fn(&str) -> bool,
+    ) {
+        let mut known: HashSet<(String, String, u32)> =
+            self.keys().map(|key| (key.test, key.target, key.trial)).collect();
+        for group in groups {
+            for test in group.tests.iter().filter(|test| has_test(test)) {
+                for target in &group.targets {
+                    let numbers = group.trials.numbers();
+                    let missing = numbers
+                        .filter(|trial| known.insert((test.clone(), target.clone(), *trial)));
+                    let missing: Vec<u32> = missing.collect();
+                    if !missing.is_empty() {
+                        self.cases.push(CaseGroup {
+                            targets: vec![target.clone()],
+                            trials: TrialNumbers::of(missing),
+                            tests: vec![test.clone()],
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    fn case_count(&self) -> u64 {
+        let groups = self.cases.iter().map(|group| {
+            let tests = (group.tests.len() as u64).saturating_mul(group.targets.len() as u64);
+            tests.saturating_mul(group.trials.count())
+        });
+        groups.fold(0, u64::saturating_add)
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = CaseKey> {
+        self.cases.iter().flat_map(move |group| {
+            group.tests.iter().flat_map(move |test| {
+                group.targets.iter().flat_map(move |target| {
+                    group.trials.numbers().map(move |trial| CaseKey {
+                        suite: self.name.clone(),
+                        test: test.clone(),
+                        target: target.clone(),
+                        trial,
+                    })
+                })
+            })
+        })
+    }
+}
+
+impl TrialNumbers {
+    fn of(numbers: Vec<u32>) -> Self {
+        let is_whole = numbers.iter().zip(1..).all(|(number, at)| *number == at);
+        match u32::try_from(numbers.len()) {
+            Ok(count) if is_whole => Self::UpTo(count),
+            _ => Self::These(numbers),
+        }
+    }
+
+    fn count(&self) -> u64 {
+        match self {
+            Self::UpTo(last) => u64::from(*last),
+            Self::These(numbers) => numbers.len() as u64,
+        }
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        let (range, list) = match self {
+            Self::UpTo(last) => (1..=*last, &[][..]),
+            Self::These(numbers) => (1..=0, &numbers[..]),
+        };
+        range.chain(list.iter().copied())
+    }
+}
+
+/// Targets of one test with the same trials.
+type Signature = (Vec<String>, TrialNumbers);
+
+/// Tests that run on the same targets, equally often, share a group.
+fn grouped<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str, u32)>) -> Vec<CaseGroup> {
+    let mut groups: Vec<CaseGroup> = Vec::new();
+    let mut known: HashMap<Signature, usize> = HashMap::new();
+    let mut add = |test: &str, targets: Vec<(&str, Vec<u32>)>| {
+        let mut merged: Vec<Signature> = Vec::with_capacity(1);
+        for (target, trials) in targets {
+            let trials = TrialNumbers::of(trials);
+            match merged.iter_mut().find(|(_, known)| *known == trials) {
+                Some((names, _)) => names.push(target.to_owned()),
+                None => merged.push((vec![target.to_owned()], trials)),
+            }
+        }
+        for signature in merged {
+            let at = *known.entry(signature).or_insert_with_key(|(targets, trials)| {
+                let (targets, trials) = (targets.clone(), trials.clone());
+                groups.push(CaseGroup { targets, trials, tests: Vec::new() });
+                groups.len() - 1
+            });
+            groups[at].tests.push(test.to_owned());
+        }
+    };
+    let mut current: Option<(&str, Vec<(&str, Vec<u32>)>)> = None;
+    for (test, target, trial) in cases {
+        match &mut current {
+            Some((known, targets)) if *known == test => {
+                match targets.iter_mut().find(|(name, _)| *name == target) {
+                    Some((_, trials)) => trials.push(trial),
+                    None => targets.push((target, vec![trial])),
+                }
+            }
+            _ => {
+                let next = (test, vec![(target, vec![trial])]);
+                if let Some((test, targets)) = current.replace(next) {
+                    add(test, targets);
+                }
+            }
+        }
+    }
+    if let Some((test, targets)) = current {
+        add(test, targets);
+    }
+    groups
+}
+
+/// A short name for the tests of a plan: changes when a test is added, removed, moved, or means
+/// something else. Takes pairs of id and `testHash`.
+pub fn fingerprint<'a>(tests: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    // Not a cryptographic hash: there is nothing to gain by making two plans look alike.
+    let mut hash = Fnv1a::default();
+    for (id, test_hash) in tests {
+        hash.add_text(id);
+        hash.add_text(test_hash);
+    }
+    plan_name(&hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suite(cases: &[(&str, &str, u32)]) -> PlannedSuite {
+        PlannedSuite::new("s", "EVAL.yaml", String::new(), cases.iter().copied())
+    }
+
+    fn header(cases: &[(&str, &str, u32)]) -> RunHeader {
+        let options = PlanOptions::default();
+        RunHeader::new("2026-01-02T03:04:05Z".to_owned(), vec![suite(cases)], options)
+    }
+
+    #[test]
+    fn tests_on_the_same_targets_share_a_group() {
+        let mut cases = Vec::new();
+        for test in ["a", "b", "c"] {
+            for target in ["x", "y"] {
+                cases.extend((1..=3).map(|trial| (test, target, trial)));
+            }
+        }
+        let planned = suite(&cases);
+        assert_eq!(
+            planned.cases,
+            [CaseGroup {
+                targets: vec!["x".to_owned(), "y".to_owned()],
+                trials: TrialNumbers::UpTo(3),
+                tests: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            }]
+        );
+        let keys: Vec<CaseKey> = planned.keys().collect();
+        let listed: Vec<_> =
+            keys.iter().map(|key| (key.test.as_str(), key.target.as_str(), key.trial)).collect();
+        assert_eq!(listed, cases);
+    }
+
+    #[test]
+    fn any_plan_comes_back_as_a_set() {
+        let cases = [
+            ("a", "x", 2),
+            ("b", "x", 1),
+            ("b", "y", 1),
+            ("b", "y", 2),
+            ("a", "x", 5),
+            ("c", "z", 1),
+        ];
+        let header = header(&cases);
+        assert_eq!((header.cases, header.fault()), (6, None));
+        let mut keys: Vec<_> = header.keys().map(|key| (key.test, key.target, key.trial)).collect();
+        let mut expected =
+            cases.map(|(test, target, trial)| (test.to_owned(), target.to_owned(), trial)).to_vec();
+        keys.sort();
+        expected.sort();
+        assert_eq!(keys, expected);
+    }
+
+    #[test]
+    fn the_plan_is_named_after_its_cases() {
+        let one = header(&[("a", "x", 1), ("b", "x", 1)]);
+        assert_eq!(one.plan, header(&[("a", "x", 1), ("b", "x", 1)]).plan);
+        assert_ne!(one.plan, header(&[("b", "x", 1), ("a", "x", 1)]).plan);
+        assert_ne!(one.plan, header(&[("a", "x", 1), ("b", "x", 2)]).plan);
+    }
+
+    #[test]
+    fn a_header_that_promises_too_much_is_not_believed() {
+        let mut huge = header(&[("a", "x", 1)]);
+        huge.suites[0].cases[0].trials = TrialNumbers::UpTo(u32::MAX);
+        assert!(huge.fault().is_some());
+        huge.cases = u64::from(u32::MAX);
+        assert!(huge.fault().is_some());
+        let mut newer = header(&[]);
+        newer.schema_version = SCHEMA_VERSION + 1;
+        assert_eq!(newer.fault().unwrap(), "written by a newer version of evalrig");
+    }
+
+    #[test]
+    fn the_fingerprint_changes_with_the_tests() {
+        let same = fingerprint([("a", "00"), ("b", "11")]);
+        assert_eq!(same, fingerprint([("a", "00"), ("b", "11")]));
+        assert_eq!(same.len(), 16);
+        for other in [
+            fingerprint([("a", "00")]),
+            fingerprint([("b", "11"), ("a", "00")]),
+            fingerprint([("a", "00"), ("b", "12")]),
+            fingerprint([("a0", "0"), ("b", "11")]),
+        ] {
+            assert_ne!(same, other);
+        }
+    }
+}
