@@ -270,3 +270,40 @@ fn the_worked_example_of_transpile_is_what_transpile_writes() {
     let output = project.evalrig(&["transpile", "EVAL.yaml", "--format", "evals", "--stdout"]);
     assert_eq!(output.out, block("json transpiled").expect("a file").text);
 }
+
+/// What a table of the program lists has to be in the chapter that describes it.
+#[test]
+fn types_providers_fields_and_row_keys_are_in_the_specification() {
+    let pages = pages();
+    let described = |page: &str, name: &str| pages[page].contains(&format!("`{name}`"));
+    let schema = |name: &str| {
+        let file = repository().join("schema").join(name);
+        let text = fs::read_to_string(file).expect("a schema");
+        serde_json::from_str::<Value>(&text).expect("JSON")
+    };
+    let mut missing = Vec::new();
+    for kind in evalrig_core::assertion::KINDS {
+        for name in [kind.name].iter().chain(kind.aliases) {
+            if !described("07-assertions.md", name) {
+                missing.push((*name).to_owned());
+            }
+        }
+    }
+    for provider in evalrig_run::provider::PROVIDERS {
+        if !headings(&pages["09-targets.md"]).contains(&format!("`{}`", provider.name)) {
+            missing.push(provider.name.to_owned());
+        }
+    }
+    for field in evalrig_core::read::TEST_FIELDS {
+        if !described("03-fields.md", field.name) {
+            missing.push(field.name.to_owned());
+        }
+    }
+    let rows = schema("results.schema.json");
+    for key in rows["properties"].as_object().expect("keys of a row").keys() {
+        if !described("11-results.md", key) {
+            missing.push(key.clone());
+        }
+    }
+    assert!(missing.is_empty(), "not in docs/spec: {missing:?}");
+}

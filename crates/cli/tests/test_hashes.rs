@@ -1,6 +1,7 @@
 //! Test hashes tie stored results to the tests they came from, so a refactoring must not change
 //! them. The golden file lists the hash of every test in the examples.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,7 +17,15 @@ fn hashes_of_the_examples_do_not_change() {
         std::fs::write(&golden, &found).expect("the golden file is writable");
     }
     let expected = std::fs::read_to_string(&golden).expect("the golden file");
-    assert_eq!(found, expected, "a changed hash orphans stored results");
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    let (found, expected) = (lines(&found), lines(&expected));
+    let gone: Vec<_> = expected.difference(&found).collect();
+    let new: Vec<_> = found.difference(&expected).collect();
+    assert!(
+        gone.is_empty() && new.is_empty(),
+        "a changed hash orphans stored results; for a new or edited example run this test again \
+         with EVALRIG_BLESS_HASHES=1\nexpected {gone:#?}\nfound {new:#?}"
+    );
 }
 
 /// One line per test: suite, test id, hash.

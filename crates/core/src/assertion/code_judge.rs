@@ -44,6 +44,7 @@ pub(super) static KIND: AssertionKind = AssertionKind {
     name: "code-judge",
     aliases: &["code-grader", "script"],
     fields: FIELDS,
+    needs_one_of: &[],
     unknown_keys: UnknownKeys::Config,
     takes_config: true,
     doc:
@@ -145,6 +146,10 @@ struct CodeJudge {
 }
 
 impl Check for CodeJudge {
+    fn losses(&self, _: &str) -> Vec<(&'static str, String)> {
+        vec![("code-judge", "only the name of the script is written".to_owned())]
+    }
+
     fn options(&self) -> Map {
         self.script.options()
     }

@@ -154,6 +154,10 @@ struct CustomCheck {
 }
 
 impl Check for CustomCheck {
+    fn losses(&self, type_name: &str) -> Vec<(&'static str, String)> {
+        vec![("code-judge", format!("only the name of the script of `{type_name}` is written"))]
+    }
+
     fn options(&self) -> Map {
         self.script.options()
     }

@@ -91,7 +91,17 @@ assert:
     max_cost_usd: 0.10
 ```
 ",
-);
+)
+.needs_one_of(&[
+    "max_tool_calls",
+    "max_llm_calls",
+    "max_tokens",
+    "max_input_tokens",
+    "max_output_tokens",
+    "max_duration_ms",
+    "max_cost_usd",
+    "target_exploration_ratio",
+]);
 
 /// The options and what each of them limits, in the order of the format.
 const LIMITS: [(&str, Metric); 7] = [
@@ -113,6 +123,11 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn Check>> {
         return Err(report_no_limits(options, help));
     }
     Ok(Box::new(metrics))
+}
+
+/// The loss of a type whose sentence does not name its limits.
+pub(super) fn numbers_left_out(type_name: &str) -> (&'static str, String) {
+    ("limits", format!("the numbers of `{type_name}` are left out"))
 }
 
 pub(super) fn report_no_limits(options: &mut Options<'_, '_, '_>, help: &str) -> Reported {
@@ -202,6 +217,10 @@ struct ExecutionMetrics {
 }
 
 impl Check for ExecutionMetrics {
+    fn losses(&self, type_name: &str) -> Vec<(&'static str, String)> {
+        vec![numbers_left_out(type_name)]
+    }
+
     fn options(&self) -> Map {
         let mut map = limits_to_map(&self.limits);
         if let Some(exploration) = &self.exploration {

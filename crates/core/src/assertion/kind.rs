@@ -33,6 +33,8 @@ pub struct AssertionKind {
     pub aliases: &'static [&'static str],
     /// Options besides those that every type takes.
     pub fields: &'static [Field],
+    /// Options of which at least one must be given; empty when there is no such rule.
+    pub needs_one_of: &'static [&'static str],
     pub unknown_keys: UnknownKeys,
     /// Whether the `config` option has an effect.
     pub takes_config: bool,
@@ -53,6 +55,7 @@ impl AssertionKind {
             name,
             aliases: &[],
             fields,
+            needs_one_of: &[],
             unknown_keys: UnknownKeys::Warn,
             takes_config: false,
             doc,
@@ -62,5 +65,9 @@ impl AssertionKind {
 
     pub(super) const fn also(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
+    }
+
+    pub(super) const fn needs_one_of(self, needs_one_of: &'static [&'static str]) -> Self {
+        Self { needs_one_of, ..self }
     }
 }

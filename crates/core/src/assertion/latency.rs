@@ -4,7 +4,7 @@ use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
 use crate::reader::{Options, ReadResult, Reported};
 use crate::syntax::fields::Field;
 
-use super::execution_metrics::report_no_limits;
+use super::execution_metrics::{numbers_left_out, report_no_limits};
 use super::kind::AssertionKind;
 use super::metric::{Limit, Metric, grade_limits, limits_to_map, read_limits};
 use super::read::{AMOUNT, COUNT};
@@ -75,7 +75,8 @@ assert:
     max_output: 500
 ```
 ",
-);
+)
+.needs_one_of(&["max_total", "max_input", "max_output"]);
 
 fn read_one(
     options: &mut Options<'_, '_, '_>,
@@ -86,7 +87,7 @@ fn read_one(
     options.require(name)?;
     let most = options.amount(name)?.ok_or(Reported)?;
     let limits = vec![Limit { name, metric, most }];
-    Ok(Box::new(LimitCheck { limits, sentence }))
+    Ok(Box::new(LimitCheck { limits, sentence, loses_numbers: false }))
 }
 
 fn read_tokens(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn Check>> {
@@ -100,7 +101,8 @@ fn read_tokens(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn Check>> 
         let help = "add `max_total`, `max_input` or `max_output`";
         return Err(report_no_limits(options, help));
     }
-    Ok(Box::new(LimitCheck { limits, sentence: |_| "Token usage within limits".to_owned() }))
+    let sentence = |_: &[Limit]| "Token usage within limits".to_owned();
+    Ok(Box::new(LimitCheck { limits, sentence, loses_numbers: true }))
 }
 
 #[derive(Debug)]
@@ -108,9 +110,15 @@ struct LimitCheck {
     /// Never empty.
     limits: Vec<Limit>,
     sentence: fn(&[Limit]) -> String,
+    /// Whether the sentence leaves out the limits.
+    loses_numbers: bool,
 }
 
 impl Check for LimitCheck {
+    fn losses(&self, type_name: &str) -> Vec<(&'static str, String)> {
+        (self.loses_numbers).then(|| numbers_left_out(type_name)).into_iter().collect()
+    }
+
     fn options(&self) -> Map {
         limits_to_map(&self.limits)
     }

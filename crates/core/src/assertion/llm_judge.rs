@@ -51,6 +51,7 @@ pub(super) static KIND: AssertionKind = AssertionKind {
     name: "llm-judge",
     aliases: &["llm-grader", "llm-rubric", "agent-judge"],
     fields: FIELDS,
+    needs_one_of: &[],
     unknown_keys: UnknownKeys::Warn,
     takes_config: true,
     doc: "A model reads the answer and gives a score. `prompt` is the question, or the path of a file that

@@ -10,7 +10,8 @@ use crate::model::{Assertion, CommonOptions, NamedAssertion, Number, Required, W
 use crate::reader::{Options, ReadResult, Reader, Reported, out_of_range, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{
-    Bound, DEPRECATED_FIELD, Entry as FieldEntry, Field, Shape, UNSUPPORTED_FEATURE,
+    Bound, CONFLICTING_FIELDS, DEPRECATED_FIELD, Entry as FieldEntry, Field, Shape,
+    UNSUPPORTED_FEATURE,
 };
 use crate::syntax::{Node, Scalar};
 
@@ -100,6 +101,10 @@ fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> ReadResu
     };
     let written =
         if written.contains('_') { Cow::Owned(written.replace('_', "-")) } else { written };
+    let (written, is_negated) = match negated_type(&written) {
+        Some(name) => (Cow::Borrowed(name), true),
+        None => (Cow::Borrowed(&*written), false),
+    };
     let kind = kind_named(&written);
     let tables = [kind.map_or(custom::FIELDS, |kind| kind.fields), COMMON];
     let bound = Bound::new(node, &tables, reader.out);
@@ -108,6 +113,12 @@ fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> ReadResu
     let is_valid = common.is_ok();
     let mut common =
         common.unwrap_or_else(|Reported| CommonOptions::defaults(bound.span(), bound.head()));
+    if is_negated {
+        if let Some(negate) = options.get("negate") {
+            return Err(options.report(negated_twice(&written, negate.key.span())));
+        }
+        common.negate = true;
+    }
     if let Some(kind) = kind {
         if let Some(config) = bound.get("config").filter(|_| !kind.takes_config) {
             options.report(unused_config(config, kind.name));
@@ -135,6 +146,17 @@ fn read_entry(reader: &mut Reader<'_>, node: Node<'_>, depth: usize) -> ReadResu
         check,
         common,
     })
+}
+
+/// `contains` for `not-contains`. A custom type may begin with `not-` as well.
+fn negated_type(written: &str) -> Option<&str> {
+    written.strip_prefix("not-").filter(|name| kind_named(name).is_some())
+}
+
+fn negated_twice(name: &str, place: Span) -> Diagnostic {
+    let message = format!("`type: not-{name}` negates the check already");
+    Diagnostic::new(&CONFLICTING_FIELDS, place, message)
+        .help(format!("remove `negate`, or write `type: {name}`"))
 }
 
 fn gate_under_negate(gate: Span, negated: Span) -> Diagnostic {

@@ -138,7 +138,11 @@ impl ExpectedCall {
         Ok(Self { tool: read_tool(options, ITEM, node)?, args: None, max_duration_ms: None })
     }
 
-    fn read_mapping(options: &mut Options<'_, '_, '_>, default: &ArgsMatch) -> ReadResult<Self> {
+    /// From a mapping with `tool`.
+    pub(super) fn read_mapping(
+        options: &mut Options<'_, '_, '_>,
+        default: &ArgsMatch,
+    ) -> ReadResult<Self> {
         let tool = options.require("tool");
         let tool = tool.and_then(|entry| read_tool(options, "tool", entry.value));
         let args = options.optional("args", read_args);

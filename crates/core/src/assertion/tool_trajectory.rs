@@ -6,6 +6,7 @@ use crate::reader::{Options, ReadResult, Reported, all_read};
 use crate::syntax::fields::{Entry, Field, Shape};
 
 use super::kind::{AssertionKind, EntryContext};
+use super::read::AMOUNT;
 use super::tool_call::{ARGS_MATCH, ArgsMatch, CALL_SHAPE, ExpectedCall};
 
 declare_codes! {
@@ -73,6 +74,9 @@ The number of calls is independent of their order. As a separate check it has a 
 "#;
 }
 
+/// Options that describe one call without `expected`.
+const SINGLE_CALL: [&str; 3] = ["tool", "args", "max_duration_ms"];
+
 const MINIMUM: Shape = Shape::Integer { min: 1, max: u64::MAX };
 
 static FIELDS: &[Field] = &[
@@ -97,6 +101,9 @@ static FIELDS: &[Field] = &[
         "how `args` are compared: `partial` (the default; also `superset`), `exact`, `subset`, \
          `ignore`, or a list of the arguments to compare",
     ),
+    Field::new("tool", Shape::NonEmptyText, "short for `expected` with one call"),
+    Field::new("args", Shape::Map, "arguments of the call that `tool` names"),
+    Field::new("max_duration_ms", AMOUNT, "longest duration of the call that `tool` names"),
 ];
 
 pub(super) static KIND: AssertionKind = AssertionKind::new(
@@ -117,8 +124,21 @@ assert:
   - type: tool-trajectory
     minimums: {search: 2}
 ```
+
+For a single call there is a short form:
+
+```yaml
+assert:
+  - type: tool-called
+    tool: search
+    args: {query: rust}
+  - type: not-tool-called
+    tool: delete_file
+```
 ",
-);
+)
+.also(&["tool-called"])
+.needs_one_of(&["expected", "minimums", "tool"]);
 
 crate::words! {
     /// How calls are compared with the expected ones.
@@ -162,11 +182,22 @@ fn read_minimums(options: &mut Options<'_, '_, '_>, entry: &Entry<'_>) -> ReadRe
 }
 
 fn read(options: &mut Options<'_, '_, '_>, _: &mut EntryContext<'_>) -> ReadResult<Box<dyn Check>> {
+    if let (Some(list), Some(single)) =
+        (options.get("expected"), SINGLE_CALL.iter().find_map(|name| options.get(name)))
+    {
+        return Err(options.conflict(&list, &single, "write every call in `expected`"));
+    }
     let mode = options.choice("mode");
     let args_match = options.optional("args_match", ArgsMatch::read);
     let default = args_match.clone().ok().flatten().unwrap_or_default();
     let expected = options.list("expected", "a list of tools", |options, item| {
         ExpectedCall::read(options, item, &default)
+    });
+    let expected = expected.and_then(|expected| match expected {
+        None if SINGLE_CALL.iter().any(|name| options.has(name)) => {
+            Ok(Some(vec![ExpectedCall::read_mapping(options, &default)?]))
+        }
+        _ => Ok(expected),
     });
     let minimums = options.optional("minimums", read_minimums);
     let mode: TrajectoryMode = mode?.unwrap_or_default();
@@ -196,7 +227,7 @@ fn report_empty(options: &mut Options<'_, '_, '_>) -> Reported {
             entry.value.span(),
             "name a tool; with `mode: exact` an empty `expected` forbids all calls",
         ),
-        None => (options.head(), "add `expected` or `minimums`"),
+        None => (options.head(), "add `tool`, `expected` or `minimums`"),
     };
     let message = "this tool-trajectory does not name any tool";
     options.report(Diagnostic::new(&EMPTY_TRAJECTORY, span, message).help(help))
@@ -228,6 +259,20 @@ impl Check for ToolTrajectory {
             map.insert("minimums", minimums);
         }
         map
+    }
+
+    fn losses(&self, _: &str) -> Vec<(&'static str, String)> {
+        let mut losses = Vec::new();
+        if self.mode != TrajectoryMode::InOrder {
+            let mode = self.mode.word();
+            let message = format!("mode `{mode}` is written as if it were `in_order`");
+            losses.push(("trajectory-order", message));
+        }
+        if self.expected.iter().any(|call| call.args.is_some() || call.max_duration_ms.is_some()) {
+            let message = "only the tools of the expected calls are written";
+            losses.push(("trajectory-args", message.to_owned()));
+        }
+        losses
     }
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
@@ -264,6 +309,16 @@ mod tests {
 
     fn names(options: &str) -> Vec<&'static str> {
         read(&format!("- {{type: tool-trajectory, {options}}}")).names()
+    }
+
+    #[test]
+    fn one_call_has_a_short_form() {
+        let short = read("- {type: tool_called, tool: search, args: {q: 1}}");
+        let long = "- {type: tool-trajectory, expected: [{tool: search, args: {q: 1}}]}";
+        assert_eq!(short.options(), read(long).options());
+        assert_eq!(short.only().type_name, "tool-trajectory");
+        assert!(!short.only().common.negate);
+        assert!(read("- {type: not-tool-called, tool: search}").only().common.negate);
     }
 
     #[test]

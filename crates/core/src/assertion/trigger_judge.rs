@@ -67,17 +67,23 @@ pub(super) static KIND: AssertionKind = AssertionKind::new(
     read,
     "The agent used the skill, or with `should_trigger: false` did not use it. A call of `Skill` whose
 `skill` argument contains the name counts as use, and so does a call of `Read` whose `file_path` does.
-Only the first tool call is checked, unless `detection` is `any-call`.
+Only the first tool call is checked, unless `detection` is `any-call`. Written as `skill-used`, the
+default of `detection` is `any-call`; `not-skill-used` is the opposite.
 
 ```yaml
 assert:
   - type: trigger-judge
     skill: csv-analyzer
     should_trigger: true
+  - type: not-skill-used
+    skill: git-commit
 ```
 ",
 )
-.also(&["skill-trigger"]);
+.also(&["skill-trigger", ANY_CALL_NAME]);
+
+/// Under this name every tool call is checked by default.
+const ANY_CALL_NAME: &str = "skill-used";
 
 crate::words! {
     /// Which tool calls can show that the skill was used.
@@ -99,12 +105,14 @@ fn read(
     let runs_per_query = options.integer("runs_per_query", 1, u64::MAX);
     let trigger_threshold = options.number("trigger_threshold", 0.0, 1.0);
     let should_trigger = should_trigger?.unwrap_or(true);
+    let is_any_call = options.owner == ANY_CALL_NAME;
+    let default = if is_any_call { Detection::AnyCall } else { Detection::default() };
     if context.common.negate && !should_trigger {
         report_double_negative(options);
     }
     Ok(Box::new(TriggerJudge {
         trigger: Trigger { skill: skill?, should_trigger },
-        detection: detection?.unwrap_or_default(),
+        detection: detection?.unwrap_or(default),
         runs_per_query: runs_per_query?,
         trigger_threshold: trigger_threshold?,
     }))
@@ -233,6 +241,18 @@ mod tests {
         let transcript = Transcript { calls, ..Transcript::of_text("ok") };
         let yaml = format!("- {{type: trigger-judge, skill: csv-analyzer{options}}}");
         Trial::new(&yaml, transcript)
+    }
+
+    #[test]
+    fn skill_used_looks_at_every_call() {
+        let detection = |written: &str| {
+            let found = super::super::testing::read(&format!("- {{{written}, skill: x}}"));
+            found.options().contains("any-call")
+        };
+        assert!(detection("type: skill-used"));
+        assert!(detection("type: not_skill_used"));
+        assert!(!detection("type: skill-used, detection: first-call"));
+        assert!(!detection("type: trigger-judge"));
     }
 
     #[test]

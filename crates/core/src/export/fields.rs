@@ -43,7 +43,7 @@ struct FieldKey(&'static str, u8);
 type FieldLoss = (&'static str, fn(&Test) -> Option<Cow<'static, str>>);
 
 /// In the order in which losses are reported.
-static TEST_FIELDS: &[TestField] = &[
+static EXPORTED_FIELDS: &[TestField] = &[
     TestField {
         json: FieldKey("id", 0),
         suite: Some(FieldKey("id", 0)),
@@ -177,8 +177,8 @@ static TEST_FIELDS: &[TestField] = &[
 
 /// The fields of a test as one view shows them, in its order.
 pub(super) fn canonical_fields(test: &Test, view: &FieldView<'_>) -> Map {
-    let mut found: Vec<(FieldKey, Value)> = Vec::with_capacity(TEST_FIELDS.len());
-    for field in TEST_FIELDS {
+    let mut found: Vec<(FieldKey, Value)> = Vec::with_capacity(EXPORTED_FIELDS.len());
+    for field in EXPORTED_FIELDS {
         let shown = match view {
             FieldView::Json => Some(field.json),
             FieldView::Suite { .. } => field.suite,
@@ -197,7 +197,7 @@ pub(super) fn canonical_fields(test: &Test, view: &FieldView<'_>) -> Map {
 
 /// The fields of a test that evals.json leaves out, as kind and message.
 pub(super) fn lost_fields(test: &Test) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
-    let losses = TEST_FIELDS.iter().flat_map(|field| field.losses);
+    let losses = EXPORTED_FIELDS.iter().flat_map(|field| field.losses);
     losses.filter_map(|(kind, message)| Some((*kind, message(test)?)))
 }
 

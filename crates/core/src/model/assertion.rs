@@ -31,11 +31,19 @@ pub struct TestView<'a> {
 
 /// A configured check of one assertion type. Pure: it never does I/O.
 pub trait Check: fmt::Debug + Send + Sync {
-    /// The options in canonical form, without those that every type has.
+    /// The options in canonical form, without those that every type has: what `show` prints and
+    /// `testHash` covers.
     fn options(&self) -> Map;
 
-    /// What it asserts, in the words of spec 12.5.
+    /// What it asserts, in the words of spec 12.5: what `transpile` writes.
     fn sentences(&self, common: &CommonOptions) -> Vec<String>;
+
+    /// What its sentences leave out: the kind of loss (spec 12.7) and what `transpile` says. Judge
+    /// prompts and rubric items are compared by `transpile` itself.
+    fn losses(&self, type_name: &str) -> Vec<(&'static str, String)> {
+        let _ = type_name;
+        Vec::new()
+    }
 
     /// Grades the evidence, or returns what it has to ask first. The caller applies negation and
     /// the assertion's own gate.

@@ -9,7 +9,7 @@ use crate::assertion::{
     read_items,
 };
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
-use crate::model::{Assertion, Expected, Skip, Test, TestId, TestView};
+use crate::model::{Assertion, Expected, Map, Skip, Test, TestId, TestView, Value};
 use crate::reader::{Reader, Reported, TestVars, short_span, wrong_type};
 use crate::source::{Position, Span};
 use crate::syntax::fields::{
@@ -83,11 +83,15 @@ pub static TEST_FIELDS: &[Field] = &[
     .required(),
     Field::new("criteria", Shape::Text, "what counts as success, in words")
         .old(&["expected_outcome"]),
-    Field::new("input", Shape::Ref("input"), "what is sent to the agent").old(&["input_messages"]),
+    Field::new("input", Shape::Ref("input"), "what is sent to the agent")
+        .old(&["input_messages"])
+        .expected_as(&["prompt", "question", "query", "messages"]),
     Field::new("expected_output", Shape::Ref("expected-output"), "reference output")
-        .old(&["expected_messages"]),
+        .old(&["expected_messages"])
+        .expected_as(&["expected", "ideal", "reference", "golden", "answer"]),
     Field::new("assert", Shape::Ref("assertion-list"), "checks of the output")
-        .old(&["assertions", "evaluators"]),
+        .old(&["assertions", "evaluators"])
+        .expected_as(&["checks", "graders", "expect"]),
     Field::new("rubrics", Shape::Ref("rubric-items"), "checks answered by a judge"),
     Field::new("input_files", Shape::List(&Shape::Text), "files attached to a string `input`"),
     Field::new("execution", Shape::Ref("execution"), "settings that override those of the suite"),
@@ -95,6 +99,7 @@ pub static TEST_FIELDS: &[Field] = &[
     Field::new("conversation_id", Shape::Text, "tests with the same id run in file order"),
     Field::new("note", Shape::Text, "shown to judges and scripts, never to the target"),
     Field::new("metadata", Shape::Map, "free-form data, merged over the suite's"),
+    Field::new("tags", Shape::List(&Shape::Text), "the same as `metadata.tags`"),
     Field::new("vars", Shape::Map, "values for `{{ name }}` in this test"),
     Field::new(
         "skip",
@@ -131,7 +136,7 @@ impl Loader<'_, '_> {
         self.position += 1;
         self.reader.out.enter_test(self.position);
         self.reader.patterns.enter_test();
-        if let Some(test) = self.test(node, level, retention) {
+        if let Some(test) = self.build_test(node, level, retention) {
             self.check_triggers(&test, node, retention);
             self.emit(test);
         }
@@ -139,7 +144,7 @@ impl Loader<'_, '_> {
         self.reader.out.leave_test();
     }
 
-    fn test(
+    fn build_test(
         &mut self,
         node: Node<'_>,
         level: &InheritedDefaults<'_>,
@@ -169,7 +174,7 @@ impl Loader<'_, '_> {
         };
         let [description, conversation_id, note] = ["description", "conversation_id", "note"]
             .map(|name| bound.get(name).and_then(|entry| reader.owned_text(&entry)));
-        let own_metadata = bound.get("metadata").and_then(|entry| read_metadata(reader, &entry));
+        let own_metadata = read_own_metadata(reader, &bound);
         let skip = read_skip(reader, &bound);
         let trials = bound.get("trials").and_then(|entry| read_trials(reader, &entry));
         let facts = TestFacts {
@@ -414,6 +419,17 @@ fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
     }
 }
 
+/// `metadata` of a test, with its `tags`.
+fn read_own_metadata(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Map> {
+    let metadata = bound.get("metadata").and_then(|entry| read_metadata(reader, &entry));
+    let Some(tags) = bound.get("tags").and_then(|entry| reader.text_list(&entry)) else {
+        return metadata;
+    };
+    let tags: Vec<Value> = tags.into_iter().map(|tag| tag.value.into()).collect();
+    let tags = Map::new().with("tags", tags);
+    Some(metadata.map_or_else(|| tags.clone(), |metadata| merge(&metadata, &tags)))
+}
+
 fn refuse_skip(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Skip> {
     let taken = "a boolean, or a string that is the reason";
     reader.refuse(wrong_type("skip", entry.value, taken))
@@ -435,7 +451,7 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
             "workspace" | "depends_on" | "preprocessors" => unsupported_preparation(key),
             "target" | "timeout_seconds" => unknown_field(key, &[TEST_FIELDS])
                 .help(format!("write it under `execution:` as `{name}`")),
-            "tags" | "category" | "requires" | "governance" => unknown_field(key, &[TEST_FIELDS])
+            "category" | "requires" | "governance" => unknown_field(key, &[TEST_FIELDS])
                 .help("move it to `metadata` to keep it for readers"),
             _ => unknown_field(key, &[TEST_FIELDS]),
         }

@@ -8,12 +8,6 @@ use super::object::ObjectSchema;
 use super::shape::SchemaBuilder;
 use super::variant::{Variant, choose, spellings};
 
-/// Types that need at least one of several options; their tables cannot say so.
-const NEED_ONE_OF: &[(&str, &[&str])] =
-    &[("rubrics", &["rubrics", "criteria"]), ("tool-trajectory", &["expected", "minimums"])];
-/// Types whose options are limits, of which at least one must be there.
-const NEED_A_LIMIT: &[&str] = &["execution-metrics", "token-usage"];
-
 pub(super) fn definitions(writer: SchemaBuilder) -> Vec<(String, Value)> {
     let entries = any_of(vec![writer.reference("assertion"), question()]);
     let mut definitions = vec![
@@ -87,14 +81,8 @@ fn options(writer: SchemaBuilder, kind: &'static AssertionKind) -> Value {
     if !summary.is_empty() {
         object = object.description(summary.replace('\n', " "));
     }
-    for (name, options) in NEED_ONE_OF {
-        if *name == kind.name {
-            object = object.need(options);
-        }
-    }
-    if NEED_A_LIMIT.contains(&kind.name) {
-        let limits: Vec<&str> = kind.fields.iter().map(|field| field.name).collect();
-        object = object.need(&limits);
+    if !kind.needs_one_of.is_empty() {
+        object = object.need(kind.needs_one_of);
     }
     object.finish()
 }

@@ -11,10 +11,11 @@ use crate::assertion::{COMMON_FIELDS, KINDS};
 use crate::diagnostic::Diagnostics;
 use crate::model::{JsonStyle, Value};
 use crate::read::{
-    BLOCK_FIELDS, EXECUTION_FIELDS, MESSAGE_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS,
-    TOOL_CALL_FIELDS,
+    BLOCK_FIELDS, EXECUTION_FIELDS, Findings, LoadRequest, MESSAGE_FIELDS, METADATA_FIELDS,
+    ROOT_FIELDS, TEST_FIELDS, TOOL_CALL_FIELDS, load_suite,
 };
-use crate::source::Sources;
+use crate::reader::{ReadPolicy, World};
+use crate::source::{MemoryFiles, Sources, Variables};
 use crate::syntax::fields::{Field, Shape};
 use crate::syntax::{Node, Scalar, parse_yaml};
 
@@ -360,4 +361,24 @@ fn a_targets_file_is_described_by_its_providers() {
         "targets: [{name: a, provider: mock, retries: 11}]",
     ];
     check(targets, false, &bad.map(from_yaml));
+}
+
+/// A schema that is more lenient than the reader lets editors accept what `validate` refuses.
+#[test]
+fn an_assertion_without_options_is_refused_when_the_reader_refuses_it() {
+    let is_sound = |text: &str| {
+        let files = MemoryFiles::new().with("/p/EVAL.yaml", text);
+        let world = World {
+            files: &files,
+            environment: &Variables::default(),
+            working_directory: "/p".into(),
+        };
+        let policy = ReadPolicy::default();
+        let request = LoadRequest::new(world, &policy, "/p/EVAL.yaml".into(), "/p".into());
+        load_suite(&request, Findings::new()).is_ok()
+    };
+    for kind in KINDS {
+        let text = assertion(&format!("{{type: {}}}", kind.name));
+        check(suite, is_sound(&text), &[from_yaml(&text)]);
+    }
 }

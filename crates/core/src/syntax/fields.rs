@@ -278,6 +278,8 @@ pub struct Field {
     pub old: &'static [&'static str],
     /// Other spellings, accepted without a diagnostic.
     pub also: &'static [&'static str],
+    /// Names that newcomers expect. They are not read, but the field is suggested for them.
+    pub expected_as: &'static [&'static str],
     pub shape: Shape,
     pub required: bool,
     pub doc: &'static str,
@@ -315,6 +317,7 @@ impl Field {
             name,
             old: &[],
             also: &[],
+            expected_as: &[],
             shape,
             required: false,
             doc,
@@ -332,6 +335,10 @@ impl Field {
 
     pub const fn also(self, also: &'static [&'static str]) -> Self {
         Self { also, ..self }
+    }
+
+    pub const fn expected_as(self, expected_as: &'static [&'static str]) -> Self {
+        Self { expected_as, ..self }
     }
 
     fn is_called(&self, key: &str) -> bool {
@@ -532,10 +539,14 @@ fn null_field(key: Span, name: &str) -> Diagnostic {
 
 pub(crate) fn unknown_field(key: Node<'_>, tables: &[&'static [Field]]) -> Diagnostic {
     let name = key.scalar_text().unwrap_or("");
-    let known = tables.iter().flat_map(|table| table.iter()).map(|field| field.name);
-    let message = format!("unknown field `{}`", shorten(name));
+    let fields = || tables.iter().flat_map(|table| table.iter());
+    let found =
+        Diagnostic::new(&UNKNOWN_FIELD, key.span(), format!("unknown field `{}`", shorten(name)));
+    if let Some(field) = fields().find(|field| field.expected_as.contains(&name)) {
+        return found.help(format!("did you mean `{}`?", field.name));
+    }
     let help = "remove it, or begin it with `x-` if it is yours";
-    Diagnostic::new(&UNKNOWN_FIELD, key.span(), message).suggest(name, known, help)
+    found.suggest(name, fields().map(|field| field.name), help)
 }
 
 /// Shortens a string for a message.

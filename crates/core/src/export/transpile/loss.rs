@@ -7,8 +7,7 @@ use camino::Utf8Path;
 
 use crate::evidence::last_user_message;
 use crate::model::{
-    Assertion, Block, Expected, Image, JudgePrompt, Map, Operator, Role, RubricItem, Test, TestId,
-    Value,
+    Assertion, Block, Expected, Image, JudgePrompt, Operator, Role, RubricItem, Test, TestId,
 };
 use crate::source::{Sources, Span, without_dots};
 
@@ -134,27 +133,12 @@ impl LossCollector<'_> {
             let message = "the members are written one by one, without their aggregation";
             self.add("composite", common.head, message);
         }
-        self.options(assertion, kind);
+        self.judge(assertion);
+        for (loss, message) in assertion.check.losses(kind) {
+            self.add(loss, common.head, message);
+        }
         for member in members {
             self.assertion(&member.assertion);
-        }
-    }
-
-    /// Losses of single types. Building options is slow, so only these types do it.
-    fn options(&mut self, assertion: &Assertion, kind: &str) {
-        let head = assertion.common.head;
-        match kind {
-            "rubrics" | "llm-judge" => self.judge(assertion),
-            "tool-trajectory" => self.trajectory(&assertion.check.options(), head),
-            "token-usage" | "execution-metrics" => {
-                self.add("limits", head, format!("the numbers of `{kind}` are left out"));
-            }
-            "code-judge" => self.add("code-judge", head, "only the name of the script is written"),
-            _ if assertion.is_custom() => {
-                let message = format!("only the name of the script of `{kind}` is written");
-                self.add("code-judge", head, message);
-            }
-            _ => {}
         }
     }
 
@@ -195,20 +179,6 @@ impl LossCollector<'_> {
         if item.operator != Operator::default() {
             let message = format!("that item `{id}` only must not be contradicted is left out");
             self.add("negation", head, message);
-        }
-    }
-
-    fn trajectory(&mut self, options: &Map, head: Span) {
-        let mode = options.get("mode").and_then(Value::as_str).unwrap_or("");
-        if mode != "in_order" {
-            let message = format!("mode `{mode}` is written as if it were `in_order`");
-            self.add("trajectory-order", head, message);
-        }
-        let calls = options.get("expected").and_then(Value::as_list);
-        let mut calls = calls.unwrap_or_default().iter().filter_map(Value::as_map);
-        if calls.any(|call| call.get("args").is_some() || call.get("max_duration_ms").is_some()) {
-            let message = "only the tools of the expected calls are written";
-            self.add("trajectory-args", head, message);
         }
     }
 }
