@@ -1,24 +1,41 @@
 //! Values that must never be printed, and their redaction (spec 9.5).
+//!
+//! [`Secrets`] is the only registry. It knows every spelling of a value that evalrig itself makes,
+//! so a text may be redacted after it was lower-cased, encoded or put into JSON.
+
+mod data;
+mod matcher;
+mod part;
+mod spelling;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
+use std::sync::OnceLock;
 
-use crate::model::{JsonStyle, Value};
+pub use data::RedactedNames;
+use matcher::SecretMatcher;
+use part::{is_placeholder, parts_of, url_parts};
 
 /// Characters. Redacting shorter values would destroy ordinary text.
 const SHORTEST: usize = 4;
-/// Characters. A variable is secret by its name alone, and shorter values may be ordinary words.
+/// Characters. A variable is secret by its name alone, and shorter values may be ordinary words. Parts
+/// and encodings of a value count from this length too.
 const SHORTEST_VARIABLE: usize = 8;
 
-/// Marks that show where a text was truncated.
-const CUT_MARKS: &[&str] = &["...", "…"];
-
 const NAMES: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+
+/// What a secret is replaced with.
+const MARK: &str = "***";
 
 /// Texts that are shown as `***`, in debug output too.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    values: Vec<String>,
+    /// Trimmed, parts included, other spellings not.
+    values: BTreeSet<String>,
+    /// Made when a text is first searched, and again after a value was added.
+    matcher: OnceLock<SecretMatcher>,
 }
 
 impl fmt::Debug for Secrets {
@@ -30,33 +47,51 @@ impl fmt::Debug for Secrets {
 impl Secrets {
     /// Remembers the value of a variable if its name says that it is secret.
     pub fn notice(&mut self, name: &str, value: &str) {
-        let name = name.to_uppercase();
-        let is_secret = NAMES.iter().any(|part| name.contains(part));
-        if is_secret && value.chars().count() >= SHORTEST_VARIABLE {
+        if is_secret_name(name) && value.trim().chars().count() >= SHORTEST_VARIABLE {
             self.add(value);
         }
     }
 
-    /// Remembers a value that is known to be secret, such as a key in a targets file.
+    /// Remembers a value that is known to be secret, such as a key in a targets file, and its parts: the
+    /// lines, what follows `Bearer`, the password of a URL.
     pub fn add(&mut self, value: &str) {
-        let is_short = value.chars().count() < SHORTEST;
-        if is_short || self.values.iter().any(|known| known == value) {
+        let value = value.trim();
+        if value.chars().count() < SHORTEST || is_placeholder(value) {
             return;
         }
-        self.values.push(value.to_owned());
-        self.values.extend(json_spellings(value));
-        // A secret that contains another one must go first, or a tail of it would stay.
-        self.values.sort_by_key(|known| std::cmp::Reverse(known.len()));
+        self.insert(value);
+        for part in parts_of(value) {
+            self.insert(&part);
+        }
+    }
+
+    /// Remembers the parts of an address that are secret; the address itself is not.
+    pub fn add_url(&mut self, url: &str) {
+        for part in url_parts(url) {
+            self.insert(&part);
+        }
     }
 
     pub fn absorb(&mut self, other: Self) {
         for value in other.values {
-            self.add(&value);
+            self.insert(&value);
+        }
+    }
+
+    fn insert(&mut self, value: &str) {
+        if !self.values.contains(value) {
+            self.values.insert(value.to_owned());
+            self.matcher = OnceLock::new();
         }
     }
 
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
+    }
+
+    /// Whether any text inside this one would be redacted; also for a line of JSON as a whole.
+    pub fn is_in(&self, text: &str) -> bool {
+        !self.is_empty() && self.matcher().is_in(text)
     }
 
     pub fn redact(&self, text: &str) -> String {
@@ -67,105 +102,83 @@ impl Secrets {
 
     /// Like [`Self::redact`], and a text without secrets costs no copy.
     pub fn redact_in_place(&self, text: &mut String) {
-        for secret in &self.values {
-            if text.contains(secret.as_str()) {
-                *text = text.replace(secret, "***");
-            }
+        let spans = self.spans(text);
+        if spans.is_empty() {
+            return;
         }
-        // Few texts are truncated.
-        if CUT_MARKS.iter().any(|mark| text.contains(mark)) {
-            for secret in &self.values {
-                redact_beginnings(text, secret);
-                redact_endings(text, secret);
-            }
+        let mut redacted = String::with_capacity(text.len());
+        let mut from = 0;
+        for span in spans {
+            redacted.push_str(&text[from..span.start]);
+            redacted.push_str(MARK);
+            from = span.end;
         }
+        redacted.push_str(&text[from..]);
+        *text = redacted;
     }
 
     /// Like [`Self::redact`], but every other byte and every line break stays where it is, so
     /// that spans into the text still hold.
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut masked = text.as_bytes().to_vec();
-        let mut found = false;
-        for secret in &self.values {
-            for (at, _) in text.match_indices(secret.as_str()) {
-                found = true;
-                for byte in &mut masked[at..at + secret.len()] {
-                    if !matches!(*byte, b'\n' | b'\r') {
-                        *byte = b'*';
-                    }
-                }
-            }
+        let spans = self.spans(text);
+        if spans.is_empty() {
+            return Cow::Borrowed(text);
         }
-        match String::from_utf8(masked) {
-            Ok(masked) if found => Cow::Owned(masked),
-            _ => Cow::Borrowed(text),
-        }
-    }
-}
-
-/// Texts are truncated before they are shown, perhaps within a secret: its beginning before the
-/// mark is redacted too.
-fn redact_beginnings(text: &mut String, secret: &str) {
-    let Some((end, _)) = secret.char_indices().nth(SHORTEST_VARIABLE) else {
-        return;
-    };
-    let mut from = 0;
-    while let Some(found) = text[from..].find(&secret[..end]) {
-        let begin = from + found;
-        let same = |(a, b): &(char, char)| a == b;
-        let alike = text[begin..].chars().zip(secret.chars()).take_while(same);
-        let cut = begin + alike.map(|(same, _)| same.len_utf8()).sum::<usize>();
-        let is_cut = CUT_MARKS.iter().any(|mark| text[cut..].starts_with(mark));
-        if is_cut { text.replace_range(begin..cut, "***") } else { from = cut }
-    }
-}
-
-/// The same for a text without its beginning: the end of a secret after the mark is redacted.
-fn redact_endings(text: &mut String, secret: &str) {
-    let letters = secret.char_indices().map(|(at, _)| at);
-    let starts: Vec<usize> = letters.skip(1).collect();
-    let longest_first = match (starts.len() + 1).checked_sub(SHORTEST_VARIABLE) {
-        Some(count) => &starts[..count.min(starts.len())],
-        None => return,
-    };
-    for mark in CUT_MARKS {
+        let mut masked = String::with_capacity(text.len());
         let mut from = 0;
-        while let Some(found) = text[from..].find(mark) {
-            from += found + mark.len();
-            let mut endings = longest_first.iter().map(|at| &secret[*at..]);
-            if let Some(ending) = endings.find(|ending| text[from..].starts_with(ending)) {
-                text.replace_range(from..from + ending.len(), "***");
-            }
+        for span in spans {
+            masked.push_str(&text[from..span.start]);
+            let hidden = text[span.clone()].bytes();
+            masked.extend(hidden.map(|byte| match byte {
+                b'\n' | b'\r' => char::from(byte),
+                _ => '*',
+            }));
+            from = span.end;
         }
+        masked.push_str(&text[from..]);
+        Cow::Owned(masked)
+    }
+
+    /// Whether a number, given as JSON, is or contains a secret. A short secret must be the whole
+    /// number: few digits occur in many numbers.
+    pub fn is_number_secret(&self, number: &str) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let digits = number.trim_start_matches('-');
+        let spans = self.spans(digits);
+        spans.iter().any(|span| span.len() >= SHORTEST_VARIABLE || *span == (0..digits.len()))
+    }
+
+    /// The same for a number that evalrig or an agent measured, such as a count of tokens. Only long
+    /// numbers are hidden.
+    pub fn is_measure_secret(&self, number: impl fmt::Display) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let text = number.to_string();
+        text.len() >= SHORTEST_VARIABLE && self.is_number_secret(&text)
+    }
+
+    /// In order and apart from each other.
+    fn spans(&self, text: &str) -> Vec<Range<usize>> {
+        if self.is_empty() { Vec::new() } else { self.matcher().spans(text) }
+    }
+
+    fn matcher(&self) -> &SecretMatcher {
+        self.matcher.get_or_init(|| SecretMatcher::new(&self.values))
     }
 }
 
-/// The spellings of a value inside JSON, where they differ: answers and tool arguments are often
-/// JSON. Some writers escape everything beyond ASCII.
-fn json_spellings(value: &str) -> Vec<String> {
-    let quoted = Value::from(value).to_json(JsonStyle::Compact);
-    let short = quoted[1..quoted.len() - 1].to_owned();
-    let mut ascii = String::with_capacity(short.len());
-    for c in short.chars() {
-        if c.is_ascii() {
-            ascii.push(c)
-        } else {
-            let units = c.encode_utf16(&mut [0; 2]).to_vec();
-            ascii.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
-        }
-    }
-    let mut found = Vec::new();
-    for spelling in [short, ascii] {
-        if spelling != value && !found.contains(&spelling) {
-            found.push(spelling);
-        }
-    }
-    found
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_uppercase();
+    NAMES.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{JsonStyle, Value};
 
     #[test]
     fn a_secret_that_was_cut_does_not_show_its_beginning() {
@@ -243,5 +256,70 @@ mod tests {
         secrets.add("12345678");
         secrets.add("1234567890");
         assert_eq!(secrets.redact("1234567890"), "***");
+    }
+
+    #[test]
+    fn every_spelling_is_replaced_as_a_whole() {
+        let mut secrets = Secrets::default();
+        secrets.add(" Ab_cd-EF/12+34\n");
+        for text in [
+            "Ab_cd-EF/12+34",
+            "AB_CD-EF/12+34",
+            "ab-cd-ef/12+34",
+            "ab_cd_ef_12_34",
+            "ab-cd-ef-12-34",
+            "Ab_cd-EF\\/12+34",
+            "Ab_cd-EF%2F12%2b34",
+            "QWJfY2QtRUYvMTIrMzQ=",
+            "QWJfY2QtRUYvMTIrMzQ",
+            "41625f63642d45462f31322b3334",
+            "41625F63642D45462F31322B3334",
+        ] {
+            assert_eq!(secrets.redact(&format!("<{text}>")), "<***>", "{text}");
+            assert!(secrets.is_in(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn overlapping_secrets_leave_nothing() {
+        let mut secrets = Secrets::default();
+        secrets.add("abcd-1234");
+        secrets.add("1234-wxyz");
+        assert_eq!(secrets.redact("<abcd-1234-wxyz> <abcd-12341234-wxyz>"), "<***> <******>");
+    }
+
+    #[test]
+    fn ordinary_words_stay() {
+        let mut secrets = Secrets::default();
+        for placeholder in ["EMPTY", "none", "Test", "ollama", "password"] {
+            secrets.add(placeholder);
+        }
+        assert!(secrets.is_empty());
+        secrets.add("Bearer development");
+        secrets.add("!!!developer!!!");
+        secrets.add("one-line-1\nsunshine\n");
+        secrets.add_url("https://production:x@h/?format=protobuf&api-version=2024-10-01");
+        let text = "the developer of production likes sunshine, protobuf and 2024-10-01";
+        assert_eq!(secrets.redact(text), text);
+    }
+
+    #[test]
+    fn a_secret_that_was_cut_on_both_sides_is_hidden() {
+        let mut secrets = Secrets::default();
+        secrets.add("sk-12345-abcd-67890");
+        assert_eq!(secrets.redact("…345-ABCD-6… ...345-abcd-6 x"), "…***… ...345-abcd-6 x");
+    }
+
+    #[test]
+    fn a_line_of_json_is_searched_as_a_whole() {
+        let mut secrets = Secrets::default();
+        secrets.add("pa\"ss\nw\\rd");
+        let mut text = "pa\"ss\nw\\rd".to_owned();
+        for depth in 0..4 {
+            assert_eq!(secrets.redact(&text), "***", "{depth}");
+            text = Value::from(text.as_str()).to_json(JsonStyle::Compact);
+            assert!(secrets.is_in(&text), "{depth}");
+            text = text[1..text.len() - 1].to_owned();
+        }
     }
 }
