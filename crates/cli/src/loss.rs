@@ -116,13 +116,15 @@ impl Hash for Content<'_> {
 /// kept.
 struct Files<'a> {
     sources: &'a Sources,
+    secrets: &'a Secrets,
     working_directory: &'a Utf8Path,
     last: Option<(SourceId, Rc<str>)>,
 }
 
 impl<'a> Files<'a> {
     fn of(losses: &Losses<'a>) -> Self {
-        Self { sources: losses.sources, working_directory: losses.working_directory, last: None }
+        let Losses { sources, secrets, working_directory, .. } = *losses;
+        Self { sources, secrets, working_directory, last: None }
     }
 
     /// File and line.
@@ -132,7 +134,8 @@ impl<'a> Files<'a> {
             Some((source, name)) if *source == span.source => (name.clone(), line),
             _ => {
                 let path = self.sources.get(span.source).path();
-                let name: Rc<str> = text::shown_path(path, self.working_directory).into();
+                let name = text::shown_path(path, self.working_directory);
+                let name: Rc<str> = self.secrets.redact(&name).into();
                 self.last = Some((span.source, name.clone()));
                 (name, line)
             }

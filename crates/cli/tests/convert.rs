@@ -223,7 +223,7 @@ fn complaint(file: &CorpusFile) -> Option<String> {
     let directory = skill_root(file);
     let path: Utf8PathBuf = directory.join("converted.eval.yaml");
     let mut files = Overlay::new(&Disk);
-    let text = converted_yaml(suite, &context, directory);
+    let text = converted_yaml(suite, &context, directory, &Default::default());
     files.insert(path.clone(), text.into_bytes());
     let after = read(file, &path, &files);
     if after.suite.is_none() {

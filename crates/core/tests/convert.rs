@@ -54,7 +54,7 @@ fn convert(evals: &str, directory: &str) -> (Loaded, String, Loaded) {
     let first = load(&files, SOURCE.into());
     let suite = first.suite.as_ref().expect("the evals.json is read");
     let context = Context { files: &files, sources: &first.sources, root: "/p".into() };
-    let text = converted_yaml(suite, &context, directory.into());
+    let text = converted_yaml(suite, &context, directory.into(), &Secrets::default());
     let path = Utf8PathBuf::from(directory).join("EVAL.yaml");
     let second = load(&files.with(path.as_str(), text.clone()), &path);
     (first, text, second)

@@ -1,7 +1,6 @@
 //! Between the core's values, which keep the spelling of numbers, and those of `serde_json`.
 
 use evalrig_core::model::{Map, Number, Value};
-use evalrig_core::secrets::Secrets;
 use serde_json::Value as Json;
 
 pub fn to_json(value: &Value) -> Json {
@@ -40,27 +39,6 @@ pub fn from_json(value: &Json) -> Value {
             let entries = entries.iter();
             Value::Map(entries.map(|(key, value)| (key.clone(), from_json(value))).collect())
         }
-    }
-}
-
-/// Every text, and every key, without secrets.
-pub fn redacted(value: Value, secrets: &Secrets) -> Value {
-    match value {
-        Value::String(mut text) => {
-            secrets.redact_in_place(&mut text);
-            Value::String(text)
-        }
-        Value::List(items) => {
-            let items = items.into_iter().map(|item| redacted(item, secrets));
-            Value::List(items.collect())
-        }
-        Value::Map(map) => {
-            let entries = map.into_iter();
-            let entries =
-                entries.map(|(key, inner)| (secrets.redact(&key), redacted(inner, secrets)));
-            Value::Map(entries.collect())
-        }
-        other => other,
     }
 }
 

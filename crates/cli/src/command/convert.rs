@@ -14,6 +14,7 @@ use evalrig_core::read::{CollectTests, Findings as ReadFindings, LoadRequest, lo
 use evalrig_core::repair::Overlay;
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::{Access, Disk, Durability, NamedOutput, create_directory_of};
+use evalrig_run::session::known_secrets;
 use evalrig_run::text::single_line;
 
 use crate::args::Convert;
@@ -45,7 +46,7 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     let directory = place.parent().unwrap_or(&place);
     let root = context.root(&args.loading, &place);
     let export = export::Context { files: &Disk, sources: first.findings.sources(), root: &root };
-    let text = export::converted_yaml(suite, &export, directory);
+    let text = export::converted_yaml(suite, &export, directory, first.findings.secrets());
     let mut files = Overlay::new(&Disk);
     files.insert(place.clone(), text.clone().into_bytes());
     let second = Reading::of(context, args, &place, &files);
@@ -94,7 +95,10 @@ impl Reading {
         let world = evalrig_core::reader::World { files, ..context.world() };
         let request = LoadRequest::new(world, &limits, path, &root);
         let mut tests = CollectTests::default();
-        let loaded = load(&request, ReadFindings::new(), &mut tests);
+        let mut findings = ReadFindings::new();
+        let directory = path.parent().unwrap_or(path);
+        findings.add_secrets(known_secrets(&context.load_options(&args.loading), directory));
+        let loaded = load(&request, findings, &mut tests);
         let header = loaded.header().cloned();
         Self {
             suite: header.map(|header| header.with_tests(tests.0)),

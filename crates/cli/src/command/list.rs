@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use camino::Utf8Path;
 use evalrig_core::model::{JsonStyle, Map, NamedAssertion, Suite, Test, Value};
 use evalrig_core::read::{FoundSuite, Origin};
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 use evalrig_run::text::single_line;
 
@@ -139,8 +140,13 @@ fn as_json(context: &Context, suites: &[(&FoundSuite, LoadedSuite)]) -> String {
     let mut root = Map::new();
     root.insert("schemaVersion", 1u64);
     root.insert("suites", list);
-    let text = Value::Map(root).to_json(JsonStyle::Pretty) + "\n";
-    suites.iter().fold(text, |text, (_, loaded)| loaded.secrets.redact(&text))
+    let mut secrets = Secrets::default();
+    for (_, loaded) in suites {
+        secrets.absorb(loaded.secrets.clone());
+    }
+    let mut document = Value::Map(root);
+    secrets.redact_document(&mut document);
+    document.to_json(JsonStyle::Pretty) + "\n"
 }
 
 fn test_json(context: &Context, one: &FoundSuite, sources: &Sources, test: &Test) -> Value {

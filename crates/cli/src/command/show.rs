@@ -1,9 +1,8 @@
 //! `show`: prints a suite or one test as it was read.
 
 use evalrig_core::export;
-use evalrig_core::model::{JsonStyle, Value};
+use evalrig_core::model::JsonStyle;
 use evalrig_core::read::{FoundSuite, Origin};
-use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_core::syntax::{EmitStyle, to_yaml};
 use evalrig_run::disk::Disk;
@@ -48,13 +47,13 @@ pub fn run(context: &Context, args: &Show) -> Result<Exit, CommandError> {
     let root = context.root(&args.loading, &one.path);
     let export = export::Context { files: &Disk, sources: &loaded.sources, root: &root };
     let directory = one.path.parent().unwrap_or(&one.path);
-    let value = match (args.format, id) {
+    let mut value = match (args.format, id) {
         (YamlOrJson::Yaml, _) => export::suite_document(&loaded.suite, &export, directory),
         (YamlOrJson::Json, None) => export::suite_value(&loaded.suite, &export),
         (YamlOrJson::Json, Some(_)) => export::test_document(&loaded.suite.tests[0], &export),
     };
     // Before the text is laid out: in quotes, a secret may be written differently.
-    let value = redacted(value, &loaded.secrets);
+    loaded.secrets.redact_document(&mut value);
     match args.format {
         YamlOrJson::Yaml => print_text(&to_yaml(&value, &EmitStyle::default()))?,
         YamlOrJson::Json => print_json(&(value.to_json(JsonStyle::Pretty) + "\n"))?,
@@ -70,21 +69,5 @@ fn split<'a>(context: &Context, argument: &'a str) -> (&'a str, Option<&'a str>)
     match argument.split_once('#') {
         Some((file, id)) => (file, Some(id)),
         None => (argument, None),
-    }
-}
-
-fn redacted(value: Value, secrets: &Secrets) -> Value {
-    match value {
-        _ if secrets.is_empty() => value,
-        Value::String(text) => Value::String(secrets.redact(&text)),
-        Value::List(items) => {
-            Value::List(items.into_iter().map(|item| redacted(item, secrets)).collect())
-        }
-        Value::Map(map) => Value::Map(
-            map.iter()
-                .map(|(key, value)| (secrets.redact(key), redacted(value.clone(), secrets)))
-                .collect(),
-        ),
-        other => other,
     }
 }

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::output::print_error_findings;
 use crate::render::{self, Findings, format_named};
+use evalrig_run::session::known_secrets;
 
 /// A suite without its tests.
 #[derive(Debug)]
@@ -58,7 +59,10 @@ pub fn read(
     let limits = context.limits(loading);
     let root = context.root(loading, &one.path);
     let request = LoadRequest::new(context.world(), &limits, &one.path, &root).origin(one.origin);
-    match read::load(&request, ReadFindings::new(), sink).into_sound() {
+    let mut findings = ReadFindings::new();
+    let directory = one.path.parent().unwrap_or(&one.path);
+    findings.add_secrets(known_secrets(&context.load_options(loading), directory));
+    match read::load(&request, findings, sink).into_sound() {
         Ok(sound) => {
             let (suite, findings) = sound.into_parts();
             let (sources, rest, secrets) = findings.into_parts();

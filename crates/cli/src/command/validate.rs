@@ -2,7 +2,7 @@
 
 mod fix;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostics, Severity};
@@ -11,6 +11,7 @@ use evalrig_core::reader::{ReadPolicy, TargetNames};
 use evalrig_core::repair::{Reading, repair};
 use evalrig_core::source::{EntryKind, Files, Sources, Span};
 use evalrig_run::disk::Disk;
+use evalrig_run::session::{LoadOptions, known_secrets};
 use evalrig_run::target::{find_targets_file, is_agentv, read_targets};
 
 use crate::args::Validate;
@@ -87,7 +88,16 @@ impl Check {
         };
         let mut targets = TargetFiles::new(context, args)?;
         let mut names: HashMap<String, Span> = HashMap::new();
+        let mut directories = HashSet::new();
         for one in found {
+            let directory = one.path.parent().unwrap_or(&one.path);
+            if directories.insert(directory) {
+                let options = LoadOptions {
+                    targets_file: args.targets.as_ref().map(|file| context.absolute(file)),
+                    ..context.load_options(&args.loading)
+                };
+                check.findings.add_secrets(known_secrets(&options, directory));
+            }
             check.load(context, args, one, &mut targets, &mut names, files);
         }
         check.files += targets.files.len();

@@ -4,6 +4,7 @@
 use camino::Utf8Path;
 
 use crate::model::{Expected, JsonStyle, Map, Suite, Test, Value};
+use crate::secrets::Secrets;
 use crate::syntax::to_yaml;
 
 use super::Context;
@@ -11,9 +12,16 @@ use super::canonical_yaml::{STYLE, literal_references, suite_document};
 
 const HEADER: &str = "# Made from evals.json by `evalrig convert`.\n";
 
-/// The text of a suite file in `directory`, which is absolute.
-pub fn converted_yaml(suite: &Suite, context: &Context<'_>, directory: &Utf8Path) -> String {
-    let document = converted_document(suite, context, directory);
+/// The text of a suite file in `directory`, which is absolute; without secrets, because suites are
+/// committed.
+pub fn converted_yaml(
+    suite: &Suite,
+    context: &Context<'_>,
+    directory: &Utf8Path,
+    secrets: &Secrets,
+) -> String {
+    let mut document = converted_document(suite, context, directory);
+    secrets.redact_document(&mut document);
     format!("{HEADER}{}", to_yaml(&document, &STYLE))
 }
 

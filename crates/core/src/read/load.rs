@@ -258,7 +258,7 @@ pub enum LoadError {
 /// Reads a suite and passes its tests to the sink one by one. What it finds is added to `findings`.
 pub fn load(request: &LoadRequest<'_>, mut findings: Findings, sink: &mut dyn Sink) -> Loaded {
     let directory = request.path.parent().unwrap_or(request.path).to_owned();
-    let reader = Reader::new(
+    let mut reader = Reader::new(
         request.world,
         &mut findings.sources,
         &mut findings.diagnostics,
@@ -266,6 +266,8 @@ pub fn load(request: &LoadRequest<'_>, mut findings: Findings, sink: &mut dyn Si
         request.root.to_owned(),
         directory,
     );
+    // Suggestions are made from texts without the secrets that are known by now.
+    reader.secrets = std::mem::take(&mut findings.secrets);
     let mut loader = Loader::new(reader, sink, request.origin);
     let header = loader.load_main(request.path);
     let env_values =
@@ -273,7 +275,7 @@ pub fn load(request: &LoadRequest<'_>, mut findings: Findings, sink: &mut dyn Si
     let is_targets_file = loader.is_targets_file;
     let (files, tests) = (loader.imported.len(), loader.position as usize);
     let secrets = loader.reader.take_secrets();
-    findings.secrets.absorb(secrets);
+    findings.secrets = secrets;
     findings.env_values = env_values;
     Loaded { header, findings, is_targets_file, files, tests }
 }

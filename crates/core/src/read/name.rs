@@ -91,7 +91,8 @@ pub(super) fn read_name(
     };
     if !is_legal_name(&name) {
         let message = format!("`{}` is not a legal suite name", shorten(&name));
-        let legal = legal_name(&name);
+        // The legal name is cut, and part of a secret could not be recognised.
+        let legal = legal_name(&reader.secrets.redact(&name));
         let help = if legal.is_empty() {
             "use lower-case letters, digits and hyphens".to_owned()
         } else {

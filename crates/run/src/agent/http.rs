@@ -77,12 +77,7 @@ pub(crate) fn address(base: &str, segments: &[&str]) -> Result<Url, String> {
 impl Endpoint {
     pub(crate) fn new(url: Url) -> Self {
         let mut secrets = Secrets::default();
-        if let Some(password) = url.password() {
-            secrets.add(password);
-        }
-        for (name, value) in url.query_pairs() {
-            secrets.notice(&name, &value);
-        }
+        secrets.add_url(url.as_str());
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Self { url, headers, secrets }

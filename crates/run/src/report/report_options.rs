@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use evalrig_core::secrets::Secrets;
+
 use crate::results::Borderline;
 use crate::text::OutputStyle;
 
@@ -40,6 +42,18 @@ impl SuiteText {
 
     pub fn path(&self, file: &str) -> String {
         (self.path_of)(file)
+    }
+
+    /// Without secrets: an author may have written one out.
+    #[must_use]
+    pub fn redacted(self, secrets: Arc<Secrets>) -> Self {
+        if secrets.is_empty() {
+            return self;
+        }
+        let Self { line_of, path_of } = self;
+        let known = Arc::clone(&secrets);
+        Self::new(move |file, line| Some(known.redact(&line_of(file, line)?)))
+            .with_paths(move |file| secrets.redact(&path_of(file)))
     }
 
     /// For stored runs whose suite is gone.

@@ -16,7 +16,6 @@ use super::row::{CaseKey, SCHEMA_VERSION};
 use super::run_header::RunHeader;
 use super::scan::WRONG_CHECKSUM;
 use super::transcript_json::{read_transcript, transcript_value};
-use crate::json;
 
 pub(super) const PLAN: &str = "plan";
 pub(super) const ANSWERED: &str = "answered";
@@ -39,9 +38,7 @@ pub(super) fn answered_line(
     secrets: &Secrets,
 ) -> Vec<u8> {
     let mut value = transcript_value(transcript);
-    if !secrets.is_empty() {
-        value = json::redacted(value, secrets);
-    }
+    secrets.redact_data(&mut value);
     let mut map = Map::new();
     map.insert("kind", ANSWERED);
     map.insert("suite", key.suite.as_str());

@@ -1,9 +1,9 @@
 //! Makes a row fit to be written: without secrets (spec 9.5), and no deeper than it can be read back.
 //!
 //! Every text of a row is redacted, unless its key is in [`IDENTIFIERS`]. Redaction comes before JSON,
-//! because a quote or a line break inside a secret is spelled differently there.
+//! where a number that was replaced would no longer be valid.
 
-use evalrig_core::secrets::Secrets;
+use evalrig_core::secrets::{RedactedNames, Secrets};
 use serde_json::{Map, Value};
 
 use super::row::{EvaluatorResult, Row};
@@ -13,7 +13,7 @@ use super::row::{EvaluatorResult, Row};
 const DEEPEST: usize = 48;
 
 /// Keys whose texts are never redacted: words of the format, and the names by which rows are found
-/// again. With one of those redacted a case would be lost, or run twice.
+/// again. The names of suites and tests were redacted before the cases were planned.
 const IDENTIFIERS: &[&str] = &[
     "timestamp",
     "evalId",
@@ -22,36 +22,78 @@ const IDENTIFIERS: &[&str] = &[
     "testHash",
     "verdict",
     "outcome",
-    "source",
     "record",
-    "type",
     "gate",
     "aggregator",
     "stage",
     "kind",
 ];
 
-/// Keys with data of agents and scripts, whose own keys can hold secrets too.
+/// Keys with data of agents and scripts, whose own keys and numbers can be secrets too.
 const FREE_DATA: &[&str] = &["details", "outputMessages"];
 
-pub(super) fn sanitize_row(row: &mut Row, secrets: &Secrets) {
+/// Makes a row fit to be written, and gives its line, without checksum and line break.
+pub(super) fn row_line(row: &mut Row, secrets: &Secrets) -> serde_json::Result<Vec<u8>> {
+    sanitize_row(row);
+    let line = line_of(row)?;
+    // Most rows hold no secret. One search in the whole line shows that.
+    if !std::str::from_utf8(&line).is_ok_and(|line| secrets.is_in(line)) {
+        return Ok(line);
+    }
+    redact_row(row, secrets);
+    line_of(row)
+}
+
+fn line_of(row: &Row) -> serde_json::Result<Vec<u8>> {
+    let mut line = Vec::with_capacity(2048);
+    serde_json::to_writer(&mut line, row)?;
+    Ok(line)
+}
+
+fn sanitize_row(row: &mut Row) {
     for message in row.output_messages.iter_mut().flatten() {
         flatten(message);
     }
     for result in &mut row.evaluator_results {
         flatten_details(result);
     }
-    if !secrets.is_empty() {
-        redact_row(row, secrets);
-    }
 }
 
 fn redact_row(row: &mut Row, secrets: &Secrets) {
+    redact_measures(row, secrets);
     let Ok(mut value) = serde_json::to_value(&*row) else {
         return;
     };
     if redact_record(&mut value, secrets) {
         *row = serde_json::from_value(value).expect("redaction changes texts only");
+    }
+}
+
+/// A measured number that is a secret becomes unknown.
+fn redact_measures(row: &mut Row, secrets: &Secrets) {
+    let hide_count = |count: &mut Option<u64>| {
+        *count = count.filter(|count| !secrets.is_measure_secret(count));
+    };
+    let hide_amount = |amount: &mut Option<f64>| {
+        *amount = amount.filter(|amount| !secrets.is_measure_secret(amount));
+    };
+    let trace = &mut row.trace_summary;
+    let counts = [
+        &mut row.duration_ms,
+        &mut trace.duration_ms,
+        &mut trace.input_tokens,
+        &mut trace.output_tokens,
+        &mut trace.total_tokens,
+    ];
+    counts.into_iter().for_each(hide_count);
+    [&mut row.cost_usd, &mut trace.cost_usd].into_iter().for_each(hide_amount);
+    row.tokens = row.tokens.filter(|tokens| {
+        let counts = [tokens.input, tokens.output, tokens.total, tokens.cached];
+        !counts.into_iter().any(|count| secrets.is_measure_secret(count))
+    });
+    if let Some(usage) = &mut row.judge_usage {
+        [&mut usage.input, &mut usage.output].into_iter().for_each(hide_count);
+        hide_amount(&mut usage.cost_usd);
     }
 }
 
@@ -74,19 +116,24 @@ fn redact_record(value: &mut Value, secrets: &Secrets) -> bool {
     }
 }
 
-/// As [`redact_record`], keys included.
+/// As [`redact_record`], keys and numbers included.
 fn redact_free(value: &mut Value, secrets: &Secrets) -> bool {
     match value {
         Value::String(text) => redact_text(text, secrets),
+        Value::Number(number) if secrets.is_number_secret(&number.to_string()) => {
+            *value = Value::String(secrets.redact(&number.to_string()));
+            true
+        }
         Value::Array(items) => {
             items.iter_mut().fold(false, |changed, item| redact_free(item, secrets) | changed)
         }
         Value::Object(map) => {
             let mut changed = false;
+            let mut names = RedactedNames::new(secrets);
             *map = std::mem::take(map)
                 .into_iter()
                 .map(|(mut key, mut inner)| {
-                    changed |= redact_text(&mut key, secrets);
+                    changed |= names.redact(&mut key);
                     changed |= redact_free(&mut inner, secrets);
                     (key, inner)
                 })
@@ -98,10 +145,11 @@ fn redact_free(value: &mut Value, secrets: &Secrets) -> bool {
 }
 
 fn redact_text(text: &mut String, secrets: &Secrets) -> bool {
-    let redacted = secrets.redact(text);
-    let changed = redacted != *text;
-    *text = redacted;
-    changed
+    let has_secret = secrets.is_in(text);
+    if has_secret {
+        secrets.redact_in_place(text);
+    }
+    has_secret
 }
 
 fn flatten_details(result: &mut EvaluatorResult) {
@@ -141,7 +189,7 @@ fn flatten_below(value: &mut Value, left: usize) {
 mod tests {
     use serde_json::json;
 
-    use super::super::row::RowError;
+    use super::super::row::{RowError, TokenCounts};
     use super::super::testing::row;
     use super::*;
 
@@ -176,8 +224,9 @@ mod tests {
     #[test]
     fn no_secret_passes_in_any_spelling() {
         let mut row = spoiled("pa\"ss\nword");
-        sanitize_row(&mut row, &secrets());
-        let text = serde_json::to_string(&row).unwrap();
+        let line = row_line(&mut row, &secrets()).unwrap();
+        let text = String::from_utf8(line).unwrap();
+        assert_eq!(text, serde_json::to_string(&row).unwrap());
         assert!(!text.contains("word"), "{text}");
         assert_eq!(text.matches("***").count(), 10, "{text}");
     }
@@ -186,9 +235,9 @@ mod tests {
     fn a_row_without_secrets_stays_as_it_is() {
         let before = spoiled("harmless");
         let mut after = before.clone();
-        sanitize_row(&mut after, &Secrets::default());
+        row_line(&mut after, &Secrets::default()).unwrap();
         assert_eq!(after, before);
-        sanitize_row(&mut after, &secrets());
+        row_line(&mut after, &secrets()).unwrap();
         assert_eq!(after, before);
     }
 
@@ -198,7 +247,7 @@ mod tests {
         secrets.add("csv-top-months");
         let mut row = row("csv-top-months", 1);
         let key = row.key();
-        sanitize_row(&mut row, &secrets);
+        row_line(&mut row, &secrets).unwrap();
         assert_eq!(row.key(), key);
     }
 
@@ -210,11 +259,26 @@ mod tests {
             deep = json!([deep]);
         }
         row.evaluator_results[0].details = Some(deep);
-        sanitize_row(&mut row, &Secrets::default());
+        row_line(&mut row, &Secrets::default()).unwrap();
         let text = serde_json::to_string(&row).unwrap();
         let back: Row = serde_json::from_str(&text).unwrap();
         assert_eq!(back, row);
         assert!(text.contains("bottom"));
+    }
+
+    #[test]
+    fn a_measured_number_that_is_a_secret_is_unknown() {
+        let mut secrets = Secrets::default();
+        secrets.add("1234567890");
+        let mut row = row("a", 1);
+        row.tokens = Some(TokenCounts { input: 1_234_567_890, output: 1, total: 2, cached: 0 });
+        row.trace_summary.input_tokens = Some(1_234_567_890);
+        row.cost_usd = Some(1_234_567_890.5);
+        row.evaluator_results[0].details = Some(json!({"pin": 1_234_567_890_u64, "n": 7}));
+        let line = String::from_utf8(row_line(&mut row, &secrets).unwrap()).unwrap();
+        assert!(!line.contains("1234567890"), "{line}");
+        assert_eq!((row.tokens, row.cost_usd), (None, None));
+        assert_eq!(row.evaluator_results[0].details, Some(json!({"pin": "***", "n": 7})));
     }
 
     #[test]

@@ -190,7 +190,8 @@ impl RunHeader {
     fn redacted(&self, secrets: &Secrets) -> Self {
         let mut header = self.clone();
         let options = &mut header.options;
-        for text in options.filters.iter_mut().chain(&mut options.tags) {
+        let files = header.suites.iter_mut().map(|suite| &mut suite.file);
+        for text in options.filters.iter_mut().chain(&mut options.tags).chain(files) {
             secrets.redact_in_place(text);
         }
         header

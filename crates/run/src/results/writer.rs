@@ -225,10 +225,8 @@ impl ResultsWriter {
     /// Keeps a finished case. The row comes back as it is kept, without secrets: what is shown of
     /// it is shown from there.
     pub fn write_row(&self, mut row: Row) -> (Arc<Row>, Receipt) {
-        redact::sanitize_row(&mut row, &self.secrets);
-        let mut line = Vec::with_capacity(2048);
-        let receipt = match serde_json::to_writer(&mut line, &row) {
-            Ok(()) => {
+        let receipt = match redact::row_line(&mut row, &self.secrets) {
+            Ok(mut line) => {
                 let crc = seal(&mut line);
                 self.append_row(&line, crc)
             }

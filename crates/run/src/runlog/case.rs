@@ -14,9 +14,8 @@ use crate::results::Row;
 
 use super::new_run::{NewRun, UserMessage};
 use super::revise::evaluation;
-use super::tools_called::tools_called;
+use super::tools_called::{shown_call, tools_called};
 use crate::clock::local_time;
-use crate::json;
 
 /// A case that has a transcript. Others are not recorded.
 #[derive(Clone, Copy)]
@@ -45,7 +44,7 @@ impl From<CaseRun<'_>> for NewRun {
         let mut new = Self {
             asked: input_sequence(&test.input),
             output: transcript.answer.clone(),
-            tools_called: tools_called(transcript.calls.as_deref().unwrap_or_default()),
+            tools_called: shown_calls(transcript, case.secrets),
             expected: expected(test),
             evaluation: evaluation_of(row, case.secrets),
             model: match &transcript.model {
@@ -112,6 +111,20 @@ fn evaluation_of(row: &Row, secrets: &Secrets) -> String {
     }
 }
 
+/// Arguments are cut, so that a secret in them must go before.
+fn shown_calls(transcript: &Transcript, secrets: &Secrets) -> Vec<String> {
+    let calls = transcript.calls.as_deref().unwrap_or_default();
+    if secrets.is_empty() {
+        return tools_called(calls);
+    }
+    let shown = calls.iter().map(|call| {
+        let mut args = call.args.clone();
+        secrets.redact_data(&mut args);
+        shown_call(&call.tool, &args)
+    });
+    shown.collect()
+}
+
 /// All messages as one text; files that cannot be shown are named.
 fn rendered(input: &[Message]) -> String {
     let shown = |attachments| Rendering::for_chat(attachments, &Disk).prompt(input);
@@ -172,8 +185,11 @@ fn redact(new: &mut NewRun, secrets: &Secrets) {
         secrets.redact_in_place(call);
     }
     for message in &mut new.messages {
-        *message = json::redacted(std::mem::replace(message, Value::Null), secrets);
+        secrets.redact_data(message);
     }
+    new.tokens = new.tokens.filter(|tokens| !secrets.is_measure_secret(tokens));
+    new.cost_usd = new.cost_usd.filter(|cost| !secrets.is_measure_secret(cost));
+    new.duration_ms = new.duration_ms.filter(|took| !secrets.is_measure_secret(took));
 }
 
 #[cfg(test)]

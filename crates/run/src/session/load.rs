@@ -21,6 +21,7 @@ use crate::results::CaseKey;
 use crate::target::{Targets, find_targets_file, is_agentv, read_targets};
 
 use super::error::{Notice, Notify, SessionError, SuiteRefusal};
+use super::known_secrets::{lookup, redact_names, secrets_of};
 use super::spec::LoadOptions;
 
 /// A suite that could be read. [`LoadedSuite::into_job`] is the only way to run it, and refuses suites
@@ -95,6 +96,7 @@ impl LoadedSuite {
         let mut findings = Findings::new();
         let root = options.root_of(&found.path);
         let (file, targets) = targets_of(options, &found.path, &root, &mut findings);
+        findings.add_secrets(secrets_of(&HashMap::new(), targets.as_ref()));
         let limits = ReadPolicy {
             targets: match (&targets, &file) {
                 (Some(targets), _) => targets.target_names(),
@@ -127,12 +129,13 @@ impl LoadedSuite {
                 return Ok(None);
             }
         };
-        let (suite, mut findings) = sound.into_parts();
+        let (mut suite, mut findings) = sound.into_parts();
         let variables = add_secrets(&mut findings, targets.as_ref());
         let (sources, diagnostics, secrets) = findings.into_parts();
         if file.is_none() && need == TargetsFile::Required {
             return Err(no_targets_file(&suite, sources, secrets));
         }
+        redact_names(&mut suite, &secrets);
         Ok(Some(Self {
             job: SuiteJob::new(suite, sources, found.path.clone(), root),
             secrets,
@@ -140,6 +143,11 @@ impl LoadedSuite {
             targets,
             variables,
         }))
+    }
+
+    /// See [`redact_names`].
+    pub(super) fn redact_names(&mut self, secrets: &Secrets) {
+        redact_names(&mut self.job.suite, secrets);
     }
 
     pub(super) fn name(&self) -> &str {
@@ -311,33 +319,9 @@ fn no_targets_file(suite: &Suite, sources: Sources, secrets: Secrets) -> Box<Sui
     refusal
 }
 
-/// The process environment, then `.env` files.
-fn lookup(variables: &HashMap<String, String>, name: &str) -> Option<String> {
-    let own = std::env::var(name).ok();
-    own.or_else(|| variables.get(name).cloned())
-}
-
 /// Adds the secrets of the environment and the targets file; returns the variables of `.env` files.
 fn add_secrets(findings: &mut Findings, targets: Option<&Targets>) -> HashMap<String, String> {
     let variables = findings.env_values().clone();
-    let mut secrets = environment_secrets(&variables);
-    if let Some(targets) = targets {
-        secrets.absorb(targets.secrets_with(&|name: &str| lookup(&variables, name)));
-    }
-    findings.add_secrets(secrets);
+    findings.add_secrets(secrets_of(&variables, targets));
     variables
-}
-
-/// Values that must not be recorded (spec 9.5).
-fn environment_secrets(variables: &HashMap<String, String>) -> Secrets {
-    let mut secrets = Secrets::default();
-    for (name, value) in std::env::vars_os() {
-        if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
-            secrets.notice(name, value);
-        }
-    }
-    for (name, value) in variables {
-        secrets.notice(name, value);
-    }
-    secrets
 }

@@ -14,6 +14,7 @@ mod find_results;
 mod finish;
 mod gate;
 mod history;
+mod known_secrets;
 mod load;
 mod observer;
 mod regrade;
@@ -49,6 +50,7 @@ pub use error::{Notice, Notify, SessionError, SuiteRefusal};
 pub use find_results::{LATEST, find_results, matching_results};
 pub use finish::FinishedRun;
 pub use gate::{comparison_exit, gate_exit};
+pub use known_secrets::known_secrets;
 pub use observer::{SessionExit, StopSignal};
 pub use regrade::{RegradeSpec, regrade};
 pub use run_job::EventListener;
@@ -60,6 +62,7 @@ pub use stored_run::{StoredRunSpec, report_stored_run};
 use baseline::{Baseline, BaselineSearch, BaselineSuite};
 use finish::{EndedRun, finish_run};
 use history::TestHistory;
+use known_secrets::redacting;
 use load::{TargetsFile, load_suites};
 use observer::RunObserver;
 use report_set::ReportSet;
@@ -92,16 +95,20 @@ impl RunSession {
         spec.loading.check()?;
         let found = spec.loading.discover(&spec.paths)?;
         let mut cases = spec.cases()?;
-        let loaded = load_suites(&spec.loading, &found, TargetsFile::Required, notify)?;
+        let mut loaded = load_suites(&spec.loading, &found, TargetsFile::Required, notify)?;
+        let mut secrets = Secrets::default();
+        for suite in &loaded {
+            secrets.absorb(suite.secrets.clone());
+        }
+        for suite in &mut loaded {
+            suite.redact_names(&secrets);
+        }
+        let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
         let mut gaps = Gaps::default();
         if let Some(earlier) = &spec.failed {
             let failed = read_failed(&spec, earlier, &loaded, notify)?;
             cases.only = Some(failed.only);
             failed.gaps.into_iter().for_each(|text| gaps.add_fault(text));
-        }
-        let mut secrets = Secrets::default();
-        for suite in &loaded {
-            secrets.absorb(suite.secrets.clone());
         }
         let mut pool = TargetPool::default();
         let (mut suites, mut refusals) = (Vec::with_capacity(loaded.len()), Vec::new());
@@ -145,6 +152,7 @@ impl RunSession {
         listener: EventListener,
     ) -> Result<FinishedRun, SessionError> {
         let Self { spec, suites, secrets, gaps } = self;
+        let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
         if suites.iter().all(|suite| suite.case_count() == 0) {
             return Err(if gaps.is_empty() {
                 SessionError::NoTest
@@ -156,6 +164,7 @@ impl RunSession {
         let own = suites.iter().filter_map(|suite| suite.results()).collect();
         let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
         let baseline = read_baseline(&spec, &jobs, own, notify)?.map(|(found, _)| found);
+        let secrets = Arc::clone(&secrets);
         let start = RunStart { suites, secrets, baseline, gaps, is_regrade: false };
         run_suites(&spec, start, notify, listener)
     }
@@ -180,6 +189,7 @@ fn run_suites(
     listener: EventListener,
 ) -> Result<FinishedRun, SessionError> {
     let RunStart { mut suites, secrets, baseline, gaps, is_regrade } = start;
+    let listener = redacting(listener, Arc::clone(&secrets));
     let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
     let roots = suites.iter().map(|suite| suite.job.root.clone()).collect();
     let mut answered = HashMap::new();
@@ -191,7 +201,7 @@ fn run_suites(
     }
     let scratch = RunScratch::new()?;
     let rule = spec.grading.exit_rule;
-    let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots)?;
+    let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots, Arc::clone(&secrets))?;
     let history = TestHistory::new(reports.shows_history);
     let mut files = ResultsFiles::new(spec.plan.clone(), Arc::clone(&secrets), history);
     if is_regrade {

@@ -59,6 +59,7 @@ pub fn regrade(
         loaded.judge_criteria();
     }
     let secrets = Arc::new(loaded.secrets.clone());
+    let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
     let prepared = loaded.into_regrade_job(&spec.grading, &spec.results, &stored.keys, notify);
     let (job, gone) = prepared.map_err(|refusal| SessionError::Refused(vec![*refusal]))?;
     for id in gone {
@@ -78,7 +79,8 @@ pub fn regrade(
     stored.add_plan(&mut planned, &mut run.plan, |id| ids.contains(id));
     let suites = vec![ResumableSuite { job, interrupted: None, planned }];
     let gaps = stored.gaps.without_missing();
-    let start = RunStart { suites, secrets, baseline: None, gaps, is_regrade: true };
+    let start =
+        RunStart { suites, secrets: Arc::clone(&secrets), baseline: None, gaps, is_regrade: true };
     run_suites(&run, start, notify, listener)
 }
 

@@ -1,9 +1,11 @@
 //! The reports of a run, each with its output.
 
 use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::did_you_mean;
+use evalrig_core::secrets::Secrets;
 
 use crate::disk::{Access, Durability, NamedOutput, create_directory_of};
 use crate::report::{REPORTS, Report, ReportOptions, ReportedRun, report_named};
@@ -56,11 +58,12 @@ impl ReportSet {
         spec: &ReportSpec,
         rule: ExitRule,
         roots: Vec<Utf8PathBuf>,
+        secrets: Arc<Secrets>,
     ) -> Result<Self, SessionError> {
         let setting = ReportOptions {
             style: spec.style,
             detail: spec.detail,
-            text: suite_text(&loading.working_directory, roots),
+            text: suite_text(&loading.working_directory, roots).redacted(secrets),
             borderline: rule.borderline,
         };
         let mut set = Self {
@@ -175,7 +178,7 @@ mod tests {
             list: list.iter().map(|one| (*one).to_owned()).collect(),
             ..ReportSpec::default()
         };
-        ReportSet::open(&loading, &spec, ExitRule::default(), Vec::new())
+        ReportSet::open(&loading, &spec, ExitRule::default(), Vec::new(), Arc::default())
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Reports a stored run again.
 
+use std::sync::Arc;
+
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::execute::ExecutionEnd;
@@ -8,6 +10,7 @@ use crate::results::{ExitRule, Rows};
 use super::baseline::{Baseline, BaselineSearch, BaselineSuite, compare_command};
 use super::error::{Notice, Notify, SessionError};
 use super::history::TestHistory;
+use super::known_secrets::known_secrets;
 use super::observer::{RunObserver, SessionExit};
 use super::report_set::ReportSet;
 use super::resume::root_of_results;
@@ -38,7 +41,10 @@ pub fn report_stored_run(
         None => None,
     };
     let roots = vec![root.clone()];
-    let reports = ReportSet::open(&spec.loading, &spec.reports, spec.exit_rule, roots)?;
+    let secrets = Arc::new(known_secrets(&spec.loading, &root));
+    let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
+    let shared = Arc::clone(&secrets);
+    let reports = ReportSet::open(&spec.loading, &spec.reports, spec.exit_rule, roots, shared)?;
     let mut history = TestHistory::new(reports.shows_history);
     let mut observer = RunObserver::new(reports, spec.exit_rule, baseline);
     let mut suites: Vec<String> = Vec::new();

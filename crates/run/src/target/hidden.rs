@@ -18,6 +18,8 @@ pub(super) struct FileSecrets {
     pub(super) literal: Secrets,
     /// Taken from variables, whatever their names.
     referring: Vec<Secret>,
+    /// Addresses that are taken from variables.
+    referring_urls: Vec<Template>,
 }
 
 impl FileSecrets {
@@ -39,7 +41,11 @@ impl FileSecrets {
                 secrets.borrow_mut().add(&value);
             }
         }
-        secrets.into_inner()
+        let mut secrets = secrets.into_inner();
+        for url in self.referring_urls.iter().filter_map(|url| url.fill(variable).ok()) {
+            secrets.add_url(&url);
+        }
+        secrets
     }
 }
 
@@ -64,6 +70,7 @@ pub(super) fn secrets_of(root: Node<'_>) -> FileSecrets {
 fn notice(secrets: &mut FileSecrets, key: &str, value: Node<'_>) {
     match key {
         "api_key" => add(secrets, value),
+        "base_url" | "endpoint" => add_url(secrets, value),
         "headers" => {
             for (_, header) in value.written_entries() {
                 // `x-debug: true` would redact the word `true` in every text.
@@ -95,6 +102,18 @@ fn add(secrets: &mut FileSecrets, value: Node<'_>) {
         secrets.referring.push(Secret(template))
     } else {
         secrets.literal.add(text)
+    }
+}
+
+fn add_url(secrets: &mut FileSecrets, value: Node<'_>) {
+    let Some(text) = value.scalar_text() else {
+        return;
+    };
+    let template = Template::new(text, value.span());
+    if template.has_references() {
+        secrets.referring_urls.push(template)
+    } else {
+        secrets.literal.add_url(text)
     }
 }
 
@@ -145,6 +164,20 @@ mod tests {
         let secrets = read.targets.unwrap().secrets_with(&variable);
         let shown = secrets.redact("k123 9876 true hunt2 abc plain ant-7");
         assert_eq!(shown, "*** *** true *** abc plain ***");
+    }
+
+    #[test]
+    fn credentials_in_addresses_and_headers_are_redacted_alone() {
+        let read = read(
+            "targets:\n\
+             - {name: a, provider: openai, model: m, base_url: \"http://u:hidden-1@h/v1?key=hidden-2\"}\n\
+             - {name: b, provider: openai, model: m, base_url: \"${{ ADDRESS }}\", headers: {Authorization: Bearer hidden-4}}\n",
+        );
+        let variable =
+            |name: &str| (name == "ADDRESS").then(|| "https://u:hidden-3@h/v1".to_owned());
+        let secrets = read.targets.unwrap().secrets_with(&variable);
+        let shown = secrets.redact("hidden-1 hidden-2 hidden-3 hidden-4 http://h/v1");
+        assert_eq!(shown, "*** *** *** *** http://h/v1");
     }
 
     #[test]

@@ -6,10 +6,12 @@ use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::export::{LoggedTest, logged_suite, test_ids, with_logged_tests};
 use evalrig_core::read::Findings;
 use evalrig_core::repair::Overlay;
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files, Span};
 use evalrig_core::syntax::lone_tree;
 use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{IMPORT_NEEDS_CRITERIA, Record, RecordTest, Store};
+use evalrig_run::session::known_secrets;
 
 use crate::args::Convert;
 use crate::context::Context;
@@ -71,7 +73,9 @@ pub(super) fn run(
             args.file
         )));
     }
-    let logged: Vec<LoggedTest> = tests.iter().map(|(_, test)| logged(test)).collect();
+    let secrets = known_secrets(&context.load_options(&args.loading), &context.working_directory);
+    let logged: Vec<LoggedTest> =
+        tests.iter().map(|(_, test)| redacted(logged(test), &secrets)).collect();
     let made = Made::of(context, args, &name, &logged)?;
     made.check(context, args)?;
     if !context.global.quiet {
@@ -116,6 +120,18 @@ fn legal_name(slug: &str) -> String {
         "" => "recorded-run".to_owned(),
         legal => legal.to_owned(),
     }
+}
+
+/// A record may have been written by another program.
+fn redacted(mut test: LoggedTest, secrets: &Secrets) -> LoggedTest {
+    let (asked, answered): (Vec<_>, Vec<_>) =
+        test.turns.iter_mut().map(|(asked, answer)| (asked, answer.as_mut())).unzip();
+    let answered = answered.into_iter().flatten();
+    let texts = asked.into_iter().chain(answered).chain(&mut test.criteria);
+    for text in texts.chain([&mut test.id]) {
+        secrets.redact_in_place(text);
+    }
+    test
 }
 
 fn logged(test: &RecordTest) -> LoggedTest {

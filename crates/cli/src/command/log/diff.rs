@@ -9,16 +9,16 @@ use crate::exit::Exit;
 use evalrig_run::text::paint::{Paint, Tone};
 use evalrig_run::text::{self, OutputStyle};
 
-use super::{LogContext, brief, json};
+use super::{LogContext, brief};
 use crate::args::Diff;
 use crate::output::{print_json, print_painted};
 
 pub(super) fn run(log: &LogContext<'_>, args: &Diff) -> Result<Exit, CommandError> {
     let found = log.store.compare(&args.name, args.runs)?;
     if log.is_json() {
-        print_json(&as_json(&found))?
+        print_json(&as_json(log, &found))?
     } else {
-        print_painted(&as_text(&found, log.context.look()))?
+        print_painted(&log.redacted(&as_text(&found, log.context.look())))?
     }
     Ok(match (found.has_regressed(), found.has_errored()) {
         (true, _) => Exit::Failure,
@@ -27,14 +27,14 @@ pub(super) fn run(log: &LogContext<'_>, args: &Diff) -> Result<Exit, CommandErro
     })
 }
 
-fn as_json(found: &Comparison) -> String {
+fn as_json(log: &LogContext<'_>, found: &Comparison) -> String {
     let mut document = Map::new();
     document.insert("schemaVersion", 1_u64);
     document.insert("name", found.name.as_str());
     document.insert("runs", found.runs.to_vec());
     let turns: Vec<Value> = found.turns.iter().map(turn_value).collect();
     document.insert("turns", turns);
-    json(document)
+    log.json(document)
 }
 
 fn turn_value(turn: &TurnChange) -> Value {

@@ -9,18 +9,18 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::{print_json, print_message, print_text};
 
-use super::{LogContext, brief, counted_noun, json, runs};
+use super::{LogContext, brief, counted_noun, runs};
 
 pub(super) fn run(log: &LogContext<'_>) -> Result<Exit, CommandError> {
     log.check()?;
     let listing = log.store.list()?;
     for fault in &listing.unreadable {
-        print_message(&fault.to_string());
+        print_message(&log.redacted(&fault.to_string()));
     }
     if log.is_json() {
         print_json(&as_json(log, &listing.records))?
     } else {
-        print_text(&as_text(log, &listing.records)?)?
+        print_text(&log.redacted(&as_text(log, &listing.records)?))?
     }
     if listing.unreadable.is_empty() { Ok(Exit::Success) } else { Ok(Exit::Incomplete) }
 }
@@ -48,7 +48,7 @@ fn as_json(log: &LogContext<'_>, records: &[Record]) -> String {
     let mut document = Map::new();
     document.insert("schemaVersion", 1_u64);
     document.insert("records", rows.collect::<Vec<Value>>());
-    json(document)
+    log.json(document)
 }
 
 fn as_text(log: &LogContext<'_>, records: &[Record]) -> Result<String, CommandError> {

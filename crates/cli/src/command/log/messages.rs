@@ -16,7 +16,8 @@ pub(super) fn run(log: &LogContext<'_>, args: &Messages) -> Result<Exit, Command
         Some(run) => run,
         None => log.store.run_count(&record)?,
     };
-    let messages = log.store.messages(&record.name, run)?;
+    let mut messages = log.store.messages(&record.name, run)?;
+    messages.iter_mut().for_each(|message| log.secrets.redact_data(message));
     print_json(&array(&messages))?;
     Ok(Exit::Success)
 }

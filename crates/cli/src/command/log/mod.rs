@@ -12,8 +12,10 @@ mod verify;
 use camino::Utf8Path;
 use evalrig_core::model::{JsonStyle, Value};
 use evalrig_core::read::repository_root;
+use evalrig_core::secrets::Secrets;
 use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{Record, Store};
+use evalrig_run::session::{LoadOptions, known_secrets};
 
 use crate::args::{Log, LogCommand, TextOrJson};
 use crate::context::Context;
@@ -27,8 +29,13 @@ pub fn run(context: &Context, args: &Log) -> Result<Exit, CommandError> {
         let root = repository_root(&Disk, &context.working_directory);
         Store::of_root(&root).check_is_inside(&root)?;
     }
-    let log =
-        LogContext { context, store: store(context, args.store.as_deref()), format: args.format };
+    let loading = LoadOptions::new(context.working_directory.clone());
+    let log = LogContext {
+        context,
+        store: store(context, args.store.as_deref()),
+        format: args.format,
+        secrets: known_secrets(&loading, &context.working_directory),
+    };
     match &args.command {
         LogCommand::List => list::run(&log),
         LogCommand::Show(args) => show::run(&log, args),
@@ -55,6 +62,8 @@ struct LogContext<'a> {
     context: &'a Context,
     store: Store,
     format: TextOrJson,
+    /// A store may have been written by another program, or before a value was secret.
+    secrets: Secrets,
 }
 
 impl LogContext<'_> {
@@ -64,6 +73,16 @@ impl LogContext<'_> {
 
     fn shown(&self, path: &Utf8Path) -> String {
         text::shown_path(path, &self.context.working_directory)
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        self.secrets.redact(text)
+    }
+
+    fn json(&self, value: impl Into<Value>) -> String {
+        let mut value = value.into();
+        self.secrets.redact_document(&mut value);
+        value.to_json(JsonStyle::Pretty) + "\n"
     }
 
     /// A missing store is an error, not an empty store: the path is probably wrong.
@@ -77,10 +96,6 @@ impl LogContext<'_> {
             )))
         }
     }
-}
-
-fn json(value: impl Into<Value>) -> String {
-    value.into().to_json(JsonStyle::Pretty) + "\n"
 }
 
 fn runs(log: &LogContext<'_>, record: &Record) -> u64 {

@@ -7,7 +7,7 @@ use evalrig_run::text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, counted_noun, json};
+use super::{LogContext, counted_noun};
 use crate::args::Prune;
 use crate::output::{print_json, print_text};
 
@@ -20,7 +20,7 @@ pub(super) fn run(log: &LogContext<'_>, args: &Prune) -> Result<Exit, CommandErr
     if log.is_json() {
         print_json(&as_json(log, &pruned, mode))?
     } else {
-        print_text(&as_text(log, &pruned, mode))?
+        print_text(&log.redacted(&as_text(log, &pruned, mode)))?
     }
     Ok(Exit::Success)
 }
@@ -40,7 +40,7 @@ fn as_json(log: &LogContext<'_>, pruned: &Pruned, mode: PruneMode) -> String {
         Value::Map(map)
     });
     document.insert("history", history.collect::<Vec<Value>>());
-    json(document)
+    log.json(document)
 }
 
 fn as_text(log: &LogContext<'_>, pruned: &Pruned, mode: PruneMode) -> String {

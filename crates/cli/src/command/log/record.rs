@@ -1,24 +1,16 @@
 //! `log record`: records a session from standard input as a run.
 
-use std::collections::HashMap;
 use std::io::Read;
 use std::time::SystemTime;
 
-use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::model::Map;
-use evalrig_core::read::repository_root;
-use evalrig_core::reader::{ReadPolicy, Reader};
-use evalrig_core::secrets::Secrets;
-use evalrig_core::source::Sources;
-use evalrig_run::disk::Disk;
 use evalrig_run::runlog::{Recorded, Session, SessionFormat, local_time, read_session};
 use evalrig_run::text;
 
-use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, json};
+use super::LogContext;
 use crate::args::Record;
 use crate::output::{print_json, print_message, print_text};
 
@@ -36,10 +28,10 @@ pub(super) fn run(log: &LogContext<'_>, args: &Record) -> Result<Exit, CommandEr
     }
     new.expected.clone_from(&args.expected);
     new.timestamp = local_time(SystemTime::now());
-    new.redact(&secrets(log.context));
+    new.redact(&log.secrets);
     let recorded = log.store.record(&new)?;
     for warning in &recorded.warnings {
-        print_message(warning);
+        print_message(&log.redacted(warning));
     }
     print_recorded(log, &recorded)
 }
@@ -73,30 +65,6 @@ fn read(args: &Record) -> Result<Session, String> {
     }
 }
 
-/// Values of variables with secret names, from the environment and from `.env` files (spec 9.5).
-fn secrets(context: &Context) -> Secrets {
-    let mut secrets = Secrets::default();
-    for (name, value) in env_file_values(context) {
-        secrets.notice(&name, &value);
-    }
-    for (name, value) in std::env::vars_os() {
-        if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
-            secrets.notice(name, value);
-        }
-    }
-    secrets
-}
-
-/// From the working directory up to the repository root.
-fn env_file_values(context: &Context) -> HashMap<String, String> {
-    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-    let here = context.working_directory.clone();
-    let root = repository_root(&Disk, &here);
-    let limits = ReadPolicy::default();
-    let world = context.world();
-    Reader::new(world, &mut sources, &mut out, &limits, root, here).env_file_values()
-}
-
 fn print_recorded(log: &LogContext<'_>, recorded: &Recorded) -> Result<Exit, CommandError> {
     let file = log.shown(&recorded.file);
     if log.is_json() {
@@ -107,10 +75,11 @@ fn print_recorded(log: &LogContext<'_>, recorded: &Recorded) -> Result<Exit, Com
         map.insert("schemaVersion", 1_u64);
         map.insert("name", recorded.name.as_str());
         map.insert("record", record);
-        print_json(&json(map))?;
+        print_json(&log.json(map))?;
     } else if !log.context.global.quiet {
         let (file, name) = (text::single_line(&file), text::single_line(&recorded.name));
-        print_text(&format!("recorded run {} of {name} ({file})\n", recorded.run))?;
+        let text = format!("recorded run {} of {name} ({file})\n", recorded.run);
+        print_text(&log.redacted(&text))?;
     }
     Ok(Exit::Success)
 }

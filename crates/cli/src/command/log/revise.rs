@@ -7,7 +7,7 @@ use evalrig_run::text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, json};
+use super::LogContext;
 use crate::args::{Evaluate, Expect, VerdictWord};
 use crate::output::{print_json, print_text};
 
@@ -52,10 +52,10 @@ fn print_turn(
         map.insert("turn", number as u64);
         map.insert("expected", turn.now.expected());
         map.insert("evaluation", turn.now.evaluation());
-        print_json(&json(map))?;
+        print_json(&log.json(map))?;
     } else if !log.context.global.quiet {
         let file = text::single_line(&log.shown(&record.file));
-        print_text(&format!("wrote {file}, turn {number}\n"))?;
+        print_text(&log.redacted(&format!("wrote {file}, turn {number}\n")))?;
     }
     Ok(Exit::Success)
 }

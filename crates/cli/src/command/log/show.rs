@@ -7,7 +7,7 @@ use evalrig_run::text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, brief, counted_noun, json, runs};
+use super::{LogContext, brief, counted_noun, runs};
 use crate::args::RecordName;
 use crate::output::{print_json, print_text};
 
@@ -19,7 +19,7 @@ pub(super) fn run(log: &LogContext<'_>, args: &RecordName) -> Result<Exit, Comma
     if log.is_json() {
         print_json(&as_json(log, &record))?
     } else {
-        print_text(&as_text(log, &record))?
+        print_text(&log.redacted(&as_text(log, &record)))?
     }
     Ok(Exit::Success)
 }
@@ -35,7 +35,7 @@ fn as_json(log: &LogContext<'_>, record: &Record) -> String {
         }
     }
     document.insert("runs", runs(log, record));
-    json(document)
+    log.json(document)
 }
 
 fn as_text(log: &LogContext<'_>, record: &Record) -> String {

@@ -7,7 +7,7 @@ use evalrig_run::text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-use super::{LogContext, counted_noun, json};
+use super::{LogContext, counted_noun};
 use crate::args::Verify;
 use crate::output::{print_json, print_text};
 
@@ -18,7 +18,7 @@ pub(super) fn run(log: &LogContext<'_>, args: &Verify) -> Result<Exit, CommandEr
     if log.is_json() {
         print_json(&as_json(log, &found))?
     } else {
-        print_text(&as_text(log, &found))?
+        print_text(&log.redacted(&as_text(log, &found)))?
     }
     if found.is_sound() { Ok(Exit::Success) } else { Ok(Exit::Failure) }
 }
@@ -45,7 +45,7 @@ fn as_json(log: &LogContext<'_>, found: &Verified) -> String {
     document.insert("runs", found.runs as u64);
     document.insert("sound", found.is_sound());
     document.insert("problems", problems.collect::<Vec<Value>>());
-    json(document)
+    log.json(document)
 }
 
 fn as_text(log: &LogContext<'_>, found: &Verified) -> String {

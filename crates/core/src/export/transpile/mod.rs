@@ -11,6 +11,7 @@ mod prompt;
 pub(super) mod sentence;
 pub(super) mod skills;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -217,7 +218,9 @@ impl<'a> Transpiler<'a> {
         let mut done = Transpiled { losses: self.losses, ..Transpiled::default() };
         let ids = self.numbers.assign(ending.sources, &mut done.diagnostics);
         done.diagnostics.extend(self.conflicts.into_vec());
-        let groups = self.skills.group(&self.options, ending.metadata, &mut done.diagnostics);
+        let skills = self.skills.redacted(ending.secrets);
+        let metadata = redacted_metadata(ending);
+        let groups = skills.group(&self.options, &metadata, &mut done.diagnostics);
         let faults = self.faults.into_iter();
         done.diagnostics.extend(faults.map(|one| prompt::narrowed(one, ending.sources)));
         if done.is_stopped() {
@@ -245,6 +248,18 @@ impl<'a> Transpiler<'a> {
         }
         done
     }
+}
+
+fn redacted_metadata<'e>(ending: &Ending<'e>) -> Cow<'e, Map> {
+    if ending.secrets.is_empty() {
+        return Cow::Borrowed(ending.metadata);
+    }
+    let entries = ending.metadata.iter().map(|(key, value)| {
+        let mut value = value.clone();
+        ending.secrets.redact_data(&mut value);
+        (key.to_owned(), value)
+    });
+    Cow::Owned(entries.collect())
 }
 
 /// The content of one file.

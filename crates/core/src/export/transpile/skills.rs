@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Test, Value};
+use crate::secrets::Secrets;
 use crate::source::Span;
 use crate::transpile_rules::{NamedSkill, WantedTrigger, collision, file_name};
 
@@ -152,6 +153,30 @@ impl SkillIndex {
                 self.faults.push(diagnostic);
             }
         }
+    }
+
+    /// The same with secrets redacted. Skills whose names become equal share their files.
+    pub(super) fn redacted(mut self, secrets: &Secrets) -> Self {
+        if secrets.is_empty() {
+            return self;
+        }
+        let mut list: Vec<SkillMembers> = Vec::with_capacity(self.list.len());
+        for mut skill in self.list {
+            secrets.redact_in_place(&mut skill.name);
+            for (value, _) in skill.settings.iter_mut().flatten() {
+                secrets.redact_data(value);
+            }
+            match list.iter_mut().find(|known| known.name == skill.name) {
+                Some(known) => {
+                    known.members.append(&mut skill.members);
+                    known.members.sort_unstable_by_key(|(at, _)| *at);
+                    known.members.dedup_by_key(|(at, _)| *at);
+                }
+                None => list.push(skill),
+            }
+        }
+        self.list = list;
+        self
     }
 
     /// Groups the tests into files; `metadata` is the suite's.
