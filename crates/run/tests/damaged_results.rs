@@ -56,13 +56,13 @@ impl Folder {
     fn read_all(&self, path: &Utf8PathBuf) {
         let _ = Interrupted::read(path).map(|found| found.notices());
         let loading = LoadOptions::new(self.path.clone());
-        if let Ok(found) = read_cases(&loading, &[path.clone()], None) {
+        if let Ok(found) = read_cases(&loading, std::slice::from_ref(path), None) {
             for measure in [Measure::Rate, Measure::Score] {
                 let options = CompareOptions { measure, ..CompareOptions::default() };
                 let _ = compare(&found.cases, &found.cases, &options);
             }
         }
-        let code = self.report(&[path.clone()]);
+        let code = self.report(std::slice::from_ref(path));
         assert!([0, 1, 2, 3, 4].contains(&code));
     }
 }
@@ -183,7 +183,7 @@ fn every_flipped_bit_is_noticed() {
             assert!(!gaps.is_empty(), "{at} {bit}: {}", String::from_utf8_lossy(&flipped));
             if (at * 8 + bit) % 997 == 0 {
                 folder.read_all(&path);
-                assert_ne!(folder.report(&[path.clone()]), 0, "{at} {bit}");
+                assert_ne!(folder.report(std::slice::from_ref(&path)), 0, "{at} {bit}");
             }
         }
     }

@@ -219,12 +219,12 @@ impl<'a> SarifLog<'a> {
         let notification =
             |text: String| SarifNotification { level: "error", message: SarifText::new(text) };
         let notifications: Vec<_> = errors.into_iter().map(notification).collect();
-        self.runs[0].invocations = (!notifications.is_empty()).then(|| {
-            [SarifInvocation {
+        if !notifications.is_empty() {
+            self.runs[0].invocations = Some([SarifInvocation {
                 execution_successful: false,
                 tool_execution_notifications: notifications,
-            }]
-        });
+            }]);
+        }
         self
     }
 

@@ -313,22 +313,25 @@ impl TrialNumbers {
     }
 
     fn numbers(&self) -> impl Iterator<Item = u32> {
-        let (range, list) = match self {
-            Self::UpTo(last) => (1..=*last, &[][..]),
-            Self::These(numbers) => (1..=0, &numbers[..]),
+        let (last, list) = match self {
+            Self::UpTo(last) => (*last, &[][..]),
+            Self::These(numbers) => (0, &numbers[..]),
         };
-        range.chain(list.iter().copied())
+        (1..=last).chain(list.iter().copied())
     }
 }
 
 /// Targets of one test with the same trials.
 type Signature = (Vec<String>, TrialNumbers);
 
+/// Trials of one test by target, in order.
+type TrialsByTarget<'a> = Vec<(&'a str, Vec<u32>)>;
+
 /// Tests that run on the same targets, equally often, share a group.
 fn grouped<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str, u32)>) -> Vec<CaseGroup> {
     let mut groups: Vec<CaseGroup> = Vec::new();
     let mut known: HashMap<Signature, usize> = HashMap::new();
-    let mut add = |test: &str, targets: Vec<(&str, Vec<u32>)>| {
+    let mut add = |test: &str, targets: TrialsByTarget<'_>| {
         let mut merged: Vec<Signature> = Vec::with_capacity(1);
         for (target, trials) in targets {
             let trials = TrialNumbers::of(trials);
@@ -346,7 +349,7 @@ fn grouped<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str, u32)>) -> Vec<
             groups[at].tests.push(test.to_owned());
         }
     };
-    let mut current: Option<(&str, Vec<(&str, Vec<u32>)>)> = None;
+    let mut current: Option<(&str, TrialsByTarget<'_>)> = None;
     for (test, target, trial) in cases {
         match &mut current {
             Some((known, targets)) if *known == test => {
