@@ -6,7 +6,7 @@ use evalrig_core::read::FoundSuite;
 use evalrig_core::reader::{EnvFiles, ReadPolicy, World};
 use evalrig_run::disk::{Disk, ProcessEnvironment};
 use evalrig_run::report;
-use evalrig_run::session::LoadOptions;
+use evalrig_run::session::{LoadOptions, Notice};
 
 use crate::args::{Global, Loading, When};
 use crate::error::CommandError;
@@ -72,7 +72,11 @@ impl Context {
     /// The suite files that the arguments name.
     pub fn discover(&self, paths: &[String]) -> Result<Vec<FoundSuite>, CommandError> {
         let options = LoadOptions::new(self.working_directory.clone());
-        Ok(options.discover(paths)?)
+        let mut notify = |notice: Notice<'_>| match notice {
+            Notice::Warning(text) if !self.global.quiet => output::print_message(&text),
+            _ => {}
+        };
+        Ok(options.discover(paths, &mut notify)?)
     }
 
     /// The style of standard output.

@@ -10,7 +10,7 @@ use evalrig_core::diagnostic::{Diagnostics, Level, Severity};
 use evalrig_core::model::{JsonStyle, Value};
 use evalrig_core::repair::{Overlay, Repaired, repair};
 use evalrig_core::schema::{self, Draft};
-use evalrig_core::source::{Files, SourceId, Sources};
+use evalrig_core::source::{Files, Reach, SourceId, Sources};
 use evalrig_core::syntax::{EmitStyle, Node, Scalar, Tree, parse_json, parse_yaml, to_yaml};
 use evalrig_run::disk::Disk;
 use serde_json::{Value as Json, json};
@@ -33,7 +33,7 @@ fn for_every_file(check: impl Fn(&CorpusFile, &Read) -> Vec<String>) {
 }
 
 fn text_of(path: &Utf8Path, files: &dyn Files) -> String {
-    let bytes = files.read(path, u64::MAX).unwrap_or_default();
+    let bytes = files.read(path, Reach::Anywhere, u64::MAX).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

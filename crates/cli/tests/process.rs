@@ -191,9 +191,11 @@ mod unix {
         ends_with(&run(here.path(), &["list", "pipe.yaml"]), 2);
         fifo(&here.path().join("rows.jsonl"));
         ends_with(&run(here.path(), &["validate", "rows.jsonl"]), 1);
-        // Found by discovery, it is skipped.
+        // Found by discovery, it is reported too: nothing with the name of a suite is passed over.
         fifo(&here.path().join("EVAL.yaml"));
-        ends_with(&run(here.path(), &["validate"]), 4);
+        let output = run(here.path(), &["validate"]);
+        ends_with(&output, 1);
+        assert!(out(&output).contains("error[unreadable-file]"));
     }
 
     #[test]

@@ -24,6 +24,9 @@ const ONLY_TOLD: &[(&str, &str)] = &[
     ("alias-limit", "the nested aliases fill a page"),
     ("expansion-limit", "the text is longer than 1 MiB"),
     ("unreadable-file", "the file system has to fail"),
+    ("unreadable-env-file", "the file has over 1 MiB"),
+    ("import-limit", "it takes a hundred thousand files"),
+    ("undecodable-name", "Markdown is UTF-8"),
 ];
 
 /// Warnings that only show when a suite is transpiled, which `validate` does not do.

@@ -8,7 +8,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Level;
 use evalrig_core::read::{DiscardTests, Findings, LoadRequest, duplicate_suite_name, load};
 use evalrig_core::reader::{ReadPolicy, World};
-use evalrig_core::source::{DirectoryEntry, EntryKind, Files, MemoryFiles, Sources, Variables};
+use evalrig_core::source::{
+    DirectoryListing, EntryKind, FileFacts, Files, MemoryFiles, Reach, Sources, Variables,
+};
 use support::{Project, Seen};
 
 const SUITE: &str = r"name: demo
@@ -460,30 +462,26 @@ impl Locked {
 }
 
 impl Files for Locked {
-    fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
-        self.files.kind(path)
+    fn look(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<FileFacts> {
+        self.files.look(path, reach)
     }
 
-    fn size(&self, path: &Utf8Path) -> io::Result<u64> {
-        self.files.size(path)
-    }
-
-    fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
+    fn read(&self, path: &Utf8Path, reach: Reach<'_>, limit: u64) -> io::Result<Vec<u8>> {
         self.check(path)?;
-        self.files.read(path, limit)
+        self.files.read(path, reach, limit)
     }
 
-    fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
+    fn open(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<Box<dyn io::BufRead>> {
         self.check(path)?;
-        self.files.open(path)
+        self.files.open(path, reach)
     }
 
     fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
         self.files.canonicalize(path)
     }
 
-    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
-        self.files.list(directory)
+    fn list(&self, directory: &Utf8Path, reach: Reach<'_>) -> io::Result<DirectoryListing> {
+        self.files.list(directory, reach)
     }
 }
 
@@ -495,9 +493,13 @@ fn names_with_locked(locked: &str) -> Vec<&'static str> {
             .with("/p/b.jsonl", "{\"id\": \"b\", \"criteria\": \"x\", \"input\": \"y\"}\n"),
         path: locked.into(),
     };
+    names_in(&files)
+}
+
+fn names_in(files: &dyn Files) -> Vec<&'static str> {
     let environment = Variables::default();
     let limits = ReadPolicy::default();
-    let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
+    let world = World { files, environment: &environment, working_directory: "/p".into() };
     let request = LoadRequest::new(world, &limits, "/p/EVAL.yaml".into(), "/p".into());
     let loaded = load(&request, Findings::new(), &mut DiscardTests);
     let diagnostics = loaded.findings().diagnostics().iter();
@@ -510,6 +512,71 @@ fn a_file_that_cannot_be_read_is_reported_once() {
         assert_eq!(names_with_locked(locked), ["unreadable-file"], "{locked}");
     }
     assert_eq!(names_with_locked("/p/other"), Vec::<&str>::new());
+}
+
+// What is skipped, and why.
+
+#[test]
+fn an_env_file_that_is_not_read_is_reported() {
+    let suite = SUITE.replace("Hi", "\"Hi ${{ WHO }}\"");
+    let project = |env: Vec<u8>| {
+        let files = Project::new(&suite).with(".env", env);
+        files.load().names()
+    };
+    let large = [b"WHO=Alice\n".to_vec(), vec![b'#'; MIB]].concat();
+    for env in [large, b"WHO=\xff".to_vec()] {
+        let names = project(env);
+        assert!(names.contains(&"unreadable-env-file"), "{names:?}");
+    }
+    assert_eq!(project(b"WHO=Alice".to_vec()), Vec::<&str>::new());
+}
+
+#[test]
+fn a_pattern_that_matches_too_many_files_is_refused() {
+    let mut project = Project::new("name: demo\ntests: [\"cases/*.jsonl\"]\n");
+    for number in 0..=100_000 {
+        project = project.with(&format!("cases/{number}.jsonl"), "");
+    }
+    let seen = assert_only(&project, "import-limit", Level::Blocking, 2);
+    assert_eq!(seen.message, "the pattern matches more than 100,000 files");
+}
+
+/// A tree with a name that is not UTF-8.
+#[derive(Debug)]
+struct Undecodable(MemoryFiles);
+
+impl Files for Undecodable {
+    fn look(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<FileFacts> {
+        self.0.look(path, reach)
+    }
+
+    fn read(&self, path: &Utf8Path, reach: Reach<'_>, limit: u64) -> io::Result<Vec<u8>> {
+        self.0.read(path, reach, limit)
+    }
+
+    fn open(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<Box<dyn io::BufRead>> {
+        self.0.open(path, reach)
+    }
+
+    fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
+        self.0.canonicalize(path)
+    }
+
+    fn list(&self, directory: &Utf8Path, reach: Reach<'_>) -> io::Result<DirectoryListing> {
+        let mut listing = self.0.list(directory, reach)?;
+        for name in ["\u{fffd}.yaml", "\u{fffd}.txt"] {
+            listing.push_undecodable(name.to_owned(), EntryKind::File);
+        }
+        Ok(listing)
+    }
+}
+
+#[test]
+fn a_name_that_no_path_can_name_is_reported() {
+    let files = MemoryFiles::new()
+        .with("/p/EVAL.yaml", "name: demo\ntests: [\"*.yaml\"]\n")
+        .with("/p/a.yaml", "- {id: a, criteria: x, input: y}\n");
+    assert_eq!(names_in(&Undecodable(files)), ["undecodable-name"]);
 }
 
 // Many faults.

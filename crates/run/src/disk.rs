@@ -1,28 +1,43 @@
 //! The real file system and environment behind the traits of the core, and the only place that
 //! creates, changes or removes files (spec 16.8).
 
+#[cfg(unix)]
+mod confine;
+#[cfg(not(unix))]
+mod confine_by_path;
 mod directory;
 #[cfg(all(test, unix))]
 pub(crate) mod faults;
 mod named_output;
+mod open;
 mod replace;
+mod suite_files;
 mod system;
 
-use std::fs::{self, File, FileType};
-use std::io::{self, BufReader, Read};
+use std::fs;
+use std::io::{self, BufReader};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::source::{DirectoryEntry, EntryKind, Environment, Files};
+use evalrig_core::source::{
+    DirectoryEntry, DirectoryListing, EntryKind, Environment, FileFacts, Files, Reach,
+};
 
+#[cfg(unix)]
+use confine::list_inside;
+#[cfg(not(unix))]
+use confine_by_path::list_inside;
 pub use directory::{
     create_directories, create_directory_of, create_durable_directories, create_new_directory,
     create_own_directory,
 };
 pub use named_output::{NamedOutput, behind_links, is_plain_file, open_to_append, write_named};
+pub use open::read_whole;
+pub(crate) use open::{open_named, open_regular};
 pub use replace::{
     AtLink, Durability, FileDraft, create_new, directory_of, is_draft_name, replace, replace_link,
     sync_parent,
 };
+pub(crate) use suite_files::{Confinement, SuiteFiles};
 pub use system::{OpenFile, remove_directory, remove_file, remove_tree, rename, sync_directory};
 
 /// Who may read a new file or directory. A file that is replaced keeps its permissions.
@@ -40,71 +55,51 @@ const BUFFER: usize = 256 * 1024;
 #[derive(Debug, Clone, Copy)]
 pub struct Disk;
 
-fn kind(file_type: FileType) -> EntryKind {
-    if file_type.is_file() {
-        EntryKind::File
-    } else if file_type.is_dir() {
-        EntryKind::Directory
-    } else {
-        EntryKind::Other
-    }
-}
-
-/// Refuses FIFOs and devices, which could block or never end. Checked before opening, because
-/// opening a FIFO waits for its writer, and again afterwards, because the path may have changed.
-fn open_regular(path: &Utf8Path) -> io::Result<File> {
-    let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
-    if !fs::metadata(path)?.is_file() {
-        return Err(irregular());
-    }
-    let file = File::open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
-}
-
 impl Files for Disk {
-    fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
-        fs::metadata(path).ok().map(|found| kind(found.file_type()))
+    fn look(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<FileFacts> {
+        open::look(path, reach)
     }
 
-    fn size(&self, path: &Utf8Path) -> io::Result<u64> {
-        fs::metadata(path).map(|found| found.len())
+    fn read(&self, path: &Utf8Path, reach: Reach<'_>, limit: u64) -> io::Result<Vec<u8>> {
+        open::read_up_to(open_regular(path, reach)?, limit)
     }
 
-    fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
-        let file = open_regular(path)?;
-        let size = file.metadata()?.len().min(limit);
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-        file.take(limit).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
-        Ok(Box::new(BufReader::with_capacity(BUFFER, open_regular(path)?)))
+    fn open(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<Box<dyn io::BufRead>> {
+        Ok(Box::new(BufReader::with_capacity(BUFFER, open_regular(path, reach)?)))
     }
 
     fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
         path.canonicalize_utf8()
     }
 
-    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(directory)? {
-            let entry = entry?;
-            let Ok(name) = entry.file_name().into_string() else {
-                continue;
-            };
-            let file_type = entry.file_type()?;
-            let is_link = file_type.is_symlink();
-            let kind = if is_link {
-                self.kind(&directory.join(&name)).unwrap_or(EntryKind::Other)
-            } else {
-                kind(file_type)
-            };
-            entries.push(DirectoryEntry { name, kind, is_link });
+    fn list(&self, directory: &Utf8Path, reach: Reach<'_>) -> io::Result<DirectoryListing> {
+        match reach {
+            Reach::Anywhere => list_anywhere(directory),
+            Reach::Inside(root) => list_inside(root, directory),
         }
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(entries)
     }
+}
+
+fn list_anywhere(directory: &Utf8Path) -> io::Result<DirectoryListing> {
+    let mut listing = DirectoryListing::default();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let file_type = entry.file_type()?;
+        let is_link = file_type.is_symlink();
+        let kind = if is_link {
+            fs::metadata(entry.path()).map_or(EntryKind::Other, |found| open::facts(&found).kind)
+        } else {
+            open::kind(file_type)
+        };
+        match entry.file_name().into_string() {
+            Ok(name) => listing.entries.push(DirectoryEntry { name, kind, is_link }),
+            Err(name) => {
+                listing.push_undecodable(name.to_string_lossy().into_owned(), kind);
+            }
+        }
+    }
+    listing.sort();
+    Ok(listing)
 }
 
 #[derive(Debug, Clone, Copy)]

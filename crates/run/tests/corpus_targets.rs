@@ -9,7 +9,7 @@ use std::{env, fs};
 use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostics, Severity};
 use evalrig_core::reader::World;
-use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_core::source::{MemoryFiles, Reach, Sources, Variables};
 use evalrig_run::target::read_targets;
 
 fn corpus() -> PathBuf {
@@ -72,6 +72,6 @@ fn diagnostics_of(bytes: &[u8]) -> Diagnostics {
     let environment = Variables::default();
     let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-    read_targets(world, &mut sources, &mut out, path, "/p".into());
+    read_targets(world, &mut sources, &mut out, path, "/p".into(), Reach::Anywhere);
     out
 }

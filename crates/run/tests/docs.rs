@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::{Diagnostics, Doc, DocFile};
 use evalrig_core::reader::World;
-use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_core::source::{MemoryFiles, Reach, Sources, Variables};
 use evalrig_run::target::read_targets;
 
 /// Codes that only show when a suite is run, or made from records; the tests of the commands have
@@ -22,7 +22,7 @@ fn names(files: &[DocFile]) -> Vec<&'static str> {
     let world = World { files: &memory, environment: &environment, working_directory: &root };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
     let path = root.join(&files[0].path);
-    read_targets(world, &mut sources, &mut out, &path, &root);
+    read_targets(world, &mut sources, &mut out, &path, &root, Reach::Anywhere);
     out.iter().map(|found| found.code.name).collect()
 }
 

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
 use evalrig_core::model::{FaultKind, JsonStyle, Map, Message, Number, Role, Tokens, Transcript};
 use evalrig_core::reader::World;
-use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_core::source::{MemoryFiles, Reach, Sources, Variables};
 use evalrig_run::agent::{Agent, AttemptFault, Purpose, Request, Retry};
 use evalrig_run::execute::retry::attempts;
 use evalrig_run::target::{Targets, read_targets};
@@ -23,7 +23,7 @@ fn targets(entry: &str) -> Targets {
     let environment = Variables::default();
     let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-    let targets = read_targets(world, &mut sources, &mut out, path, "/p".into());
+    let targets = read_targets(world, &mut sources, &mut out, path, "/p".into(), Reach::Anywhere);
     assert_eq!(out.into_vec(), []);
     targets.unwrap()
 }

@@ -10,7 +10,7 @@ use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::model::{Block, FaultKind, FileRef, Message, Role, ToolCall, Transcript, Value};
 use evalrig_core::reader::World;
-use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_core::source::{MemoryFiles, Reach, Sources, Variables};
 use evalrig_run::agent::{Agent, AttemptFault, Purpose, Request, Retry};
 use evalrig_run::disk::Disk;
 use evalrig_run::setting::{FilesMode, PathBase};
@@ -60,7 +60,8 @@ impl Place {
         let environment = Variables::default();
         let world = World { files: &files, environment: &environment, working_directory: &root };
         let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-        let targets = read_targets(world, &mut sources, &mut out, &file, &root).unwrap();
+        let targets =
+            read_targets(world, &mut sources, &mut out, &file, &root, Reach::Anywhere).unwrap();
         assert_eq!(out.into_vec(), []);
         let target = targets.get("a").unwrap();
         let variable = |name: &str| (name == "WORD").then(|| "word".to_owned());

@@ -12,6 +12,7 @@ fn question(line: &str) -> ScriptQuestion {
     ScriptQuestion {
         command: ["sh", "-c", line].map(str::to_owned).into(),
         cwd: "/".into(),
+        files: Vec::new(),
         timeout_seconds: 60,
         stdin: "{\"a\":1}".to_owned(),
     }

@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
 use evalrig_core::reader::World;
-use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_core::source::{MemoryFiles, Reach, Sources, Variables};
 use evalrig_run::setting::Setting;
 use evalrig_run::target::{Targets, read_targets};
 
@@ -13,7 +13,7 @@ fn read(bytes: impl Into<Vec<u8>>) -> (Option<Targets>, Vec<Diagnostic>) {
     let environment = Variables::default();
     let world = World { files: &files, environment: &environment, working_directory: "/p".into() };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-    let targets = read_targets(world, &mut sources, &mut out, path, "/p".into());
+    let targets = read_targets(world, &mut sources, &mut out, path, "/p".into(), Reach::Anywhere);
     (targets, out.into_vec())
 }
 

@@ -7,7 +7,7 @@ use evalrig_core::model::{Suite, Value};
 use evalrig_core::read::{CollectTests, Findings, LoadRequest, load};
 use evalrig_core::reader::{EnvFiles, ReadPolicy, TargetNames, World};
 use evalrig_core::repair::Reading;
-use evalrig_core::source::{Files, Sources, Variables};
+use evalrig_core::source::{Files, Reach, Sources, Variables};
 use evalrig_run::target::{find_targets_file, read_targets};
 
 use super::CorpusFile;
@@ -58,7 +58,7 @@ fn target_names(file: &CorpusFile, world: World<'_>) -> TargetNames {
         return TargetNames::NoFile;
     };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-    let targets = read_targets(world, &mut sources, &mut out, &path, &file.root);
+    let targets = read_targets(world, &mut sources, &mut out, &path, &file.root, Reach::Anywhere);
     targets.map_or(TargetNames::Unchecked, |targets| targets.target_names())
 }
 

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::evidence::{ScriptEnd, read_score_reply, read_script};
 use evalrig_core::reader::World;
-use evalrig_core::source::{MemoryFiles, Sources, Variables};
+use evalrig_core::source::{MemoryFiles, Reach, Sources, Variables};
 use evalrig_run::format::{self, OutputFormat};
 use evalrig_run::report::{Detail, REPORTS, ReportOptions, ReportedRun, SuiteText};
 use evalrig_run::results::{Borderline, Interrupted, ResultsPaths, Rows, read_finished};
@@ -145,7 +145,7 @@ pub(super) fn targets(bytes: &[u8]) {
     let environment = Variables::default().with("SECRET", "hidden-value");
     let world = World { files: &files, environment: &environment, working_directory: root };
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-    match read_targets(world, &mut sources, &mut out, file, root) {
+    match read_targets(world, &mut sources, &mut out, file, root, Reach::Anywhere) {
         Some(targets) => {
             // A target with an error has a name and nothing else.
             let sound = targets.names().filter(|name| targets.get(name).is_some());

@@ -11,7 +11,7 @@ use evalrig_core::model::{JsonStyle, Suite};
 use evalrig_core::read::{CollectTests, Findings, LoadRequest, load};
 use evalrig_core::reader::{ReadPolicy, World};
 use evalrig_core::secrets::Secrets;
-use evalrig_core::source::{Files, MemoryFiles, Sources, Span, Variables};
+use evalrig_core::source::{Files, MemoryFiles, Reach, Sources, Span, Variables};
 use evalrig_core::syntax::{EmitStyle, Node, decode, edit, json_value, parse_yaml, to_yaml};
 
 /// A file can be full of faults; the first ones are as good as the last.
@@ -152,7 +152,7 @@ fn fixed(files: &MemoryFiles, sources: &Sources, fix: &Fix) -> MemoryFiles {
     }
     let mut fixed = files.clone();
     for (path, edits) in edits {
-        let before = files.read(path, u64::MAX).expect("a file that was read");
+        let before = files.read(path, Reach::Anywhere, u64::MAX).expect("a file that was read");
         let before = String::from_utf8(before).expect("a file that was decoded");
         let after = edit::apply(&before, &edits).expect("edits of one fix do not overlap");
         fixed.insert(path.to_owned(), after.into_bytes());

@@ -9,10 +9,10 @@ use evalrig_core::diagnostic::{Diagnostics, Severity};
 use evalrig_core::read::{self, DiscardTests, Findings as ReadFindings, FoundSuite, LoadRequest};
 use evalrig_core::reader::{ReadPolicy, TargetNames};
 use evalrig_core::repair::{Reading, repair};
-use evalrig_core::source::{EntryKind, Files, Sources, Span};
+use evalrig_core::source::{EntryKind, Files, Reach, Sources, Span};
 use evalrig_run::disk::Disk;
 use evalrig_run::session::{LoadOptions, known_secrets};
-use evalrig_run::target::{find_targets_file, is_agentv, read_targets};
+use evalrig_run::target::{find_targets_file, is_agentv, reach_of_found, read_targets};
 
 use crate::args::Validate;
 use crate::context::Context;
@@ -174,6 +174,7 @@ impl Check {
 /// The targets files of all suites, each read once.
 struct TargetFiles {
     chosen: Option<Utf8PathBuf>,
+    policy: ReadPolicy,
     files: HashMap<Utf8PathBuf, TargetNames>,
     /// Files read for their names only; their diagnostics are dropped.
     quiet: HashMap<Utf8PathBuf, TargetNames>,
@@ -188,7 +189,8 @@ impl TargetFiles {
             let shown = args.targets.as_deref().unwrap_or_default();
             return Err(CommandError::CouldNotStart(format!("`{shown}` is not a file")));
         }
-        Ok(Self { chosen, files: HashMap::new(), quiet: HashMap::new() })
+        let policy = context.limits(&args.loading);
+        Ok(Self { chosen, policy, files: HashMap::new(), quiet: HashMap::new() })
     }
 
     /// The target names that a suite may use.
@@ -215,6 +217,14 @@ impl TargetFiles {
         }
     }
 
+    /// Where a targets file may lead.
+    fn reach<'r>(&self, context: &'r Context, file: &Utf8Path, root: &'r Utf8Path) -> Reach<'r> {
+        match self.chosen {
+            Some(_) => Reach::Anywhere,
+            None => reach_of_found(&self.policy, file, root, &context.working_directory),
+        }
+    }
+
     fn names_of(
         &mut self,
         context: &Context,
@@ -227,7 +237,14 @@ impl TargetFiles {
         }
         let world = evalrig_core::reader::World { files, ..context.world() };
         let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-        let targets = read_targets(world, &mut sources, &mut out, file, root);
+        let targets = read_targets(
+            world,
+            &mut sources,
+            &mut out,
+            file,
+            root,
+            self.reach(context, file, root),
+        );
         let names = targets.map_or(TargetNames::Unchecked, |targets| targets.target_names());
         self.quiet.insert(file.to_owned(), names.clone());
         names
@@ -246,7 +263,8 @@ impl TargetFiles {
         }
         let world = evalrig_core::reader::World { files, ..context.world() };
         let (sources, out) = check.findings.parts_mut();
-        let targets = read_targets(world, sources, out, file, root);
+        let reach = self.reach(context, file, root);
+        let targets = read_targets(world, sources, out, file, root, reach);
         let names = match targets {
             Some(targets) => {
                 check.findings.add_secrets(targets.secrets().clone());

@@ -1,5 +1,7 @@
 //! `code-judge`: a script grades the answer (spec 7.14, 10.1).
 
+use camino::Utf8PathBuf;
+
 use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
 use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
 use crate::reader::{Options, ReadResult};
@@ -164,6 +166,10 @@ impl Check for CodeJudge {
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
         self.script.grade(context)
+    }
+
+    fn script_files(&self) -> Vec<Utf8PathBuf> {
+        self.script.files()
     }
 }
 

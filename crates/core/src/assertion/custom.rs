@@ -2,10 +2,10 @@
 
 use camino::Utf8PathBuf;
 
-use crate::diagnostic::{Diagnostic, declare_codes, did_you_mean};
+use crate::diagnostic::{Diagnostic, Level, declare_codes, did_you_mean};
 use crate::model::{Check, CommonOptions, GradingContext, Map, Step};
 use crate::reader::{Options, ReadResult, Reader, Reported};
-use crate::source::EntryKind;
+use crate::source::{EntryKind, Span};
 use crate::syntax::fields::{Field, shorten};
 
 use super::KINDS;
@@ -81,7 +81,8 @@ pub(super) fn read(
 fn find_script(options: &mut Options<'_, '_, '_>) -> Option<Command> {
     // `_` and `-` are equivalent in type names, so the file may have either. The written spelling
     // comes first.
-    let written = options.get("type")?.value.scalar_text()?;
+    let node = options.get("type")?.value;
+    let (written, place) = (node.scalar_text()?, node.span());
     let mut spellings = vec![written.to_owned()];
     for spelling in [written.replace('_', "-"), written.replace('-', "_")] {
         if !spellings.contains(&spelling) {
@@ -103,7 +104,7 @@ fn find_script(options: &mut Options<'_, '_, '_>) -> Option<Command> {
             continue;
         }
         for name in spellings.iter().filter(|name| is_file_name(name)) {
-            if let Some(found) = find_in(reader, &directory, name) {
+            if let Some(found) = find_in(reader, &directory, name, place) {
                 return Some(found);
             }
         }
@@ -111,11 +112,20 @@ fn find_script(options: &mut Options<'_, '_, '_>) -> Option<Command> {
     None
 }
 
-fn find_in(reader: &mut Reader<'_>, directory: &Utf8PathBuf, name: &str) -> Option<Command> {
+fn find_in(
+    reader: &mut Reader<'_>,
+    directory: &Utf8PathBuf,
+    name: &str,
+    place: Span,
+) -> Option<Command> {
     Language::EXTENSIONS
         .iter()
         .map(|(extension, language)| (directory.join(format!("{name}.{extension}")), *language))
-        .find(|(path, _)| reader.kind_of(path) == Some(EntryKind::File))
+        .find(|(path, _)| {
+            // A script that is a link out of the repository is reported, and not passed over.
+            reader.refuse_outside(path, path.as_str(), place, Level::BlocksRun)
+                || reader.kind_of(path) == Some(EntryKind::File)
+        })
         .map(|(path, language)| Command::Found {
             shown: path.strip_prefix(&reader.root).unwrap_or(&path).to_string(),
             path,
@@ -172,6 +182,10 @@ impl Check for CustomCheck {
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
         self.script.grade(context)
+    }
+
+    fn script_files(&self) -> Vec<Utf8PathBuf> {
+        self.script.files()
     }
 }
 

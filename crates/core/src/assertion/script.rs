@@ -5,7 +5,7 @@ use camino::Utf8PathBuf;
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
 use crate::model::{Map, Value};
 use crate::reader::{Options, ReadResult, Reported};
-use crate::source::{EntryKind, Span, Spanned};
+use crate::source::{EntryKind, Span, Spanned, without_dots};
 use crate::syntax::fields::{Entry, Field, Shape};
 
 declare_codes! {
@@ -235,8 +235,11 @@ fn report_empty_script(options: &mut Options<'_, '_, '_>, span: Span) -> Reporte
 fn looks_like_path(text: &str) -> bool {
     let is_other = text.starts_with('-') || (text.contains("://") && !text.starts_with("file://"));
     let has_slash = text.contains('/') && !text.contains(char::is_whitespace);
-    let is_script = EXTENSIONS.iter().any(|end| text.ends_with(end));
-    !is_other && (has_slash || is_script)
+    !is_other && (has_slash || has_extension(text))
+}
+
+fn has_extension(text: &str) -> bool {
+    EXTENSIONS.iter().any(|end| text.ends_with(end))
 }
 
 /// The first argument that is a path is the script itself and must exist.
@@ -251,7 +254,8 @@ fn find_argument(
     if reader.kind_of(&path).is_some() {
         return Some(path);
     }
-    let is_on_system = text.starts_with('/') && reader.kind_of(text.as_str().into()).is_some();
+    let is_on_system =
+        text.starts_with('/') && reader.world.files.kind(text.as_str().into()).is_some();
     if must_exist && !is_on_system {
         let message = format!("no script at `{}`", reader.shown(&path));
         let help = reader
@@ -289,6 +293,31 @@ impl Script {
         map
     }
 
+    /// The program and the scripts of the command. Other arguments may be files that the script writes.
+    /// What it imports is not known.
+    pub(super) fn files(&self) -> Vec<Utf8PathBuf> {
+        let (Cwd::Own(directory) | Cwd::Written { path: Some(directory), .. }) = &self.setup.cwd
+        else {
+            return Vec::new();
+        };
+        match &self.command {
+            Command::Direct(words) => {
+                let script = words.iter().skip(1).position(|word| word.path.is_some());
+                let is_script = |(at, word): &(usize, &ScriptWord)| {
+                    *at == 0 || Some(*at) == script.map(|at| at + 1) || has_extension(&word.written)
+                };
+                let scripts = words.iter().enumerate().filter(is_script);
+                scripts.filter_map(|(_, word)| word.path.clone()).collect()
+            }
+            Command::Shell(line) => line
+                .split(|c: char| c.is_whitespace() || "\"'`();|&<>=".contains(c))
+                .filter(|word| has_extension(word))
+                .map(|word| without_dots(&directory.join(word)))
+                .collect(),
+            Command::Found { path, .. } => vec![path.clone()],
+        }
+    }
+
     /// As its author wrote it.
     pub(super) fn written(&self) -> String {
         match &self.command {
@@ -308,6 +337,23 @@ mod tests {
 
     fn files() -> MemoryFiles {
         MemoryFiles::new().with("/p/judges/check.py", "").with("/usr/lib/judge.py", "")
+    }
+
+    #[test]
+    fn the_program_and_the_scripts_must_not_change() {
+        let of = |script: &str| -> Vec<String> {
+            let files = files().with("/p/run", "").with("/p/state.json", "").with("/p/b.sh", "");
+            let yaml = format!("- {{type: code-judge, script: {script}}}");
+            let (assertions, faults) = read_with(files, &yaml).parts();
+            assert_eq!(faults, [""; 0], "{script}");
+            let found = assertions[0].check.script_files();
+            found.into_iter().map(|path| path.into_string()).collect()
+        };
+        assert_eq!(of("[./run, ./state.json]"), ["/p/run", "/p/state.json"]);
+        assert_eq!(of("[python3, judges/check.py, ./state.json]"), ["/p/judges/check.py"]);
+        assert_eq!(of("[sh, b.sh, judges/check.py]"), ["/p/b.sh", "/p/judges/check.py"]);
+        assert_eq!(of("'python3 ./judges/check.py > ./log'"), ["/p/judges/check.py"]);
+        assert_eq!(of("'true'"), [""; 0]);
     }
 
     #[test]

@@ -31,6 +31,7 @@ impl Script {
         Ok(Question::Script(ScriptQuestion {
             command: self.command.words(),
             cwd: self.directory()?,
+            files: self.files(),
             timeout_seconds: self.setup.timeout_seconds,
             stdin: script_stdin(context.evidence, &context.common.config),
         }))

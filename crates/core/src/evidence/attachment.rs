@@ -1,7 +1,9 @@
 //! Attached files as they are sent: text in the form of spec 9.4, images as base64.
 
+use std::io;
+
 use crate::model::{Fault, FaultKind, FileRef, Image, Stage, from_base64, to_base64};
-use crate::source::Files;
+use crate::source::{Files, Reach, is_changed};
 
 /// Also the limit of what suites may attach (spec 2.6).
 const SIZE_LIMIT: u64 = 10 * 1024 * 1024;
@@ -43,7 +45,7 @@ fn without_end_tag(content: &str) -> String {
 }
 
 /// The absolute path, which a valid suite always has.
-pub(super) fn absolute(file: &FileRef) -> Result<&str, Fault> {
+fn absolute(file: &FileRef) -> Result<&str, Fault> {
     match &file.path {
         Some(path) => Ok(path.as_str()),
         None => Err(unreadable(file, "its path leads nowhere")),
@@ -53,13 +55,25 @@ pub(super) fn absolute(file: &FileRef) -> Result<&str, Fault> {
 fn read(file: &FileRef, files: &dyn Files) -> Result<Vec<u8>, Fault> {
     let path = absolute(file)?;
     let bytes = files
-        .read(path.into(), SIZE_LIMIT + 1)
-        .map_err(|error| unreadable(file, &error.to_string()))?;
+        .read(path.into(), Reach::Anywhere, SIZE_LIMIT + 1)
+        .map_err(|error| refused(file, &error))?;
     if bytes.len() as u64 > SIZE_LIMIT {
         Err(unreadable(file, "it is larger than 10 MiB"))
     } else {
         Ok(bytes)
     }
+}
+
+fn refused(file: &FileRef, error: &io::Error) -> Fault {
+    let fault = unreadable(file, &error.to_string());
+    if is_changed(error) { Fault { kind: FaultKind::ChangedFile, ..fault } } else { fault }
+}
+
+/// The absolute path of a file that is not read here, if it is still what it was.
+pub fn unchanged_path<'f>(file: &'f FileRef, files: &dyn Files) -> Result<&'f str, Fault> {
+    let path = absolute(file)?;
+    files.check_unchanged(path.into()).map_err(|error| refused(file, &error))?;
+    Ok(path)
 }
 
 fn unreadable(file: &FileRef, why: &str) -> Fault {

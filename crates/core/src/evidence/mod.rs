@@ -13,7 +13,7 @@ mod script_reply;
 mod testing;
 mod text;
 
-pub use attachment::EncodedImage;
+pub use attachment::{EncodedImage, unchanged_path};
 pub use judge_prompt::{CHECKS_PER_CALL, JudgeTask, repair};
 pub use message_json::{expected_to_value, message_to_value, messages_to_value};
 pub use payload::{calls_to_value, input_files, payload, script_stdin, trace_summary};

@@ -6,7 +6,7 @@ use crate::model::{Block, Fault, FileRef, Image, JsonStyle, Message, Role};
 use crate::source::Files;
 use crate::words;
 
-use super::attachment::{EncodedImage, absolute, attribute, encode_image, inline_file};
+use super::attachment::{EncodedImage, attribute, encode_image, inline_file, unchanged_path};
 
 words! {
     /// How a prompt shows an attached file (spec 9.4).
@@ -102,7 +102,7 @@ impl<'a> Rendering<'a> {
         Ok(match self.attachments {
             FilesMode::Inline => Some(inline_file(file, self.files)?),
             FilesMode::Paths => {
-                let path = attribute(absolute(file)?);
+                let path = attribute(unchanged_path(file, self.files)?);
                 Some(format!("<file path=\"{path}\"/>"))
             }
             FilesMode::None => None,
@@ -112,7 +112,7 @@ impl<'a> Rendering<'a> {
     /// The path is absolute in every mode, so that the image can be opened.
     fn image(&self, image: &Image) -> Result<String, Fault> {
         let path = match image {
-            Image::Path(file) => attribute(absolute(file)?),
+            Image::Path(file) => attribute(unchanged_path(file, self.files)?),
             Image::Data(data) => attribute((self.image_path)(data)?.as_str()),
         };
         Ok(format!("<image path=\"{path}\"/>"))

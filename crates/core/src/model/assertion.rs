@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use camino::Utf8PathBuf;
+
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -83,6 +85,11 @@ pub trait Check: fmt::Debug + Send + Sync {
     /// The target that judges, where the author chose one.
     fn judge(&self) -> Option<&str> {
         None
+    }
+
+    /// The files that it runs, as far as they can be told. They must not change while a suite runs.
+    fn script_files(&self) -> Vec<Utf8PathBuf> {
+        Vec::new()
     }
 
     /// Whether grading it takes a judge.

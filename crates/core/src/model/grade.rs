@@ -30,6 +30,7 @@ crate::words! {
         Limit = "limit",
         NotMeasured = "not-measured",
         Io = "io",
+        ChangedFile = "changed-file",
     }
 }
 

@@ -32,6 +32,8 @@ pub struct ScriptQuestion {
     /// Program and arguments, never empty. A script that is a shell line comes as `sh -c LINE`.
     pub command: Vec<String>,
     pub cwd: Utf8PathBuf,
+    /// The files of the command, which must be what they were when the suite was loaded.
+    pub files: Vec<Utf8PathBuf>,
     pub timeout_seconds: u64,
     pub stdin: String,
 }

@@ -5,16 +5,25 @@ use std::collections::{HashMap, HashSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use globset::GlobMatcher;
 
-use crate::source::{EntryKind, Files, without_dots};
+use crate::source::{EntryKind, Files, Reach, without_dots};
 
-use super::import::{absolute_glob, fixed_part, glob, is_pattern};
 use super::load::Origin;
+use super::pattern::{absolute_glob, fixed_part, glob, is_pattern};
 
 /// A file to load, and how it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundSuite {
     pub path: Utf8PathBuf,
     pub origin: Origin,
+}
+
+/// What the arguments of a command name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DiscoveredSuites {
+    pub suites: Vec<FoundSuite>,
+    /// Directories and suites that are skipped because their names are not UTF-8. What is not UTF-8
+    /// is replaced.
+    pub undecodable: Vec<Utf8PathBuf>,
 }
 
 /// Why an argument names no suites.
@@ -54,8 +63,8 @@ impl FoundSuite {
         files: &dyn Files,
         working_directory: &Utf8Path,
         arguments: &[String],
-    ) -> Result<Vec<Self>, DiscoveryError> {
-        let mut found: Vec<Self> = Vec::new();
+    ) -> Result<DiscoveredSuites, DiscoveryError> {
+        let mut out = DiscoveredSuites::default();
         let mut removed: Vec<GlobMatcher> = Vec::new();
         let here = [".".to_owned()];
         let positive = arguments.iter().any(|argument| !argument.starts_with('!'));
@@ -68,12 +77,15 @@ impl FoundSuite {
                 removed.push(matcher(working_directory, &below)?);
                 continue;
             }
-            found.extend(expand(files, working_directory, argument)?);
+            expand(files, working_directory, argument, &mut out)?;
         }
-        found.retain(|one| !removed.iter().any(|pattern| pattern.is_match(&one.path)));
-        drop_repeats(files, &mut found);
-        drop_sidecars(&mut found);
-        Ok(found)
+        let is_removed = |path: &Utf8Path| removed.iter().any(|pattern| pattern.is_match(path));
+        out.suites.retain(|one| !is_removed(&one.path));
+        out.undecodable.retain(|path| !is_removed(path));
+        out.undecodable.dedup();
+        drop_repeats(files, &mut out.suites);
+        drop_sidecars(&mut out.suites);
+        Ok(out)
     }
 }
 
@@ -118,17 +130,17 @@ fn expand(
     files: &dyn Files,
     working_directory: &Utf8Path,
     argument: &str,
-) -> Result<Vec<FoundSuite>, DiscoveryError> {
+    out: &mut DiscoveredSuites,
+) -> Result<(), DiscoveryError> {
     let path = without_dots(&working_directory.join(argument));
     match files.kind(&path) {
-        Some(EntryKind::Directory) => {
-            let mut found = Vec::new();
-            walk(files, &path, &mut found, 0)?;
-            Ok(found)
+        Some(EntryKind::Directory) => walk(files, &path, out, 0),
+        Some(_) if has_suite_ending(&path) => {
+            out.suites.push(FoundSuite { path, origin: Origin::Named });
+            Ok(())
         }
-        Some(_) if has_suite_ending(&path) => Ok(vec![FoundSuite { path, origin: Origin::Named }]),
         Some(_) => Err(DiscoveryError::Ending(argument.to_owned())),
-        None if is_pattern(argument) => expand_pattern(files, working_directory, argument),
+        None if is_pattern(argument) => expand_pattern(files, working_directory, argument, out),
         None => Err(DiscoveryError::Missing(argument.to_owned())),
     }
 }
@@ -142,20 +154,22 @@ fn expand_pattern(
     files: &dyn Files,
     working_directory: &Utf8Path,
     pattern: &str,
-) -> Result<Vec<FoundSuite>, DiscoveryError> {
+    out: &mut DiscoveredSuites,
+) -> Result<(), DiscoveryError> {
     let matcher = matcher(working_directory, pattern)?;
     let start = without_dots(&working_directory.join(fixed_part(pattern)));
     let mut paths = Vec::new();
-    match_below(files, &start, &matcher, &mut paths, 0);
-    let mut found = Vec::new();
+    match_below(files, &start, &matcher, &mut paths, out, 0);
     for (path, kind) in paths {
         match kind {
-            EntryKind::Directory => walk(files, &path, &mut found, 0)?,
-            _ if has_suite_ending(&path) => found.push(FoundSuite { path, origin: Origin::Named }),
+            EntryKind::Directory => walk(files, &path, out, 0)?,
+            _ if has_suite_ending(&path) => {
+                out.suites.push(FoundSuite { path, origin: Origin::Named });
+            }
             _ => {}
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 fn matcher(working_directory: &Utf8Path, pattern: &str) -> Result<GlobMatcher, DiscoveryError> {
@@ -172,17 +186,25 @@ fn match_below(
     directory: &Utf8Path,
     matcher: &GlobMatcher,
     found: &mut Vec<(Utf8PathBuf, EntryKind)>,
+    out: &mut DiscoveredSuites,
     depth: usize,
 ) {
     if depth > DEEPEST {
         return;
     }
-    for entry in files.list(directory).unwrap_or_default() {
+    let listing = files.list(directory, Reach::Anywhere).unwrap_or_default();
+    for (name, kind) in &listing.undecodable {
+        let path = directory.join(name);
+        if matcher.is_match(&path) || (*kind == EntryKind::Directory && !is_hidden(name)) {
+            out.undecodable.push(path);
+        }
+    }
+    for entry in listing.entries {
         let path = directory.join(&entry.name);
         if matcher.is_match(&path) {
             found.push((path, entry.kind));
         } else if entry.kind == EntryKind::Directory && !entry.is_link && !is_hidden(&entry.name) {
-            match_below(files, &path, matcher, found, depth + 1);
+            match_below(files, &path, matcher, found, out, depth + 1);
         }
     }
 }
@@ -191,22 +213,32 @@ fn match_below(
 fn walk(
     files: &dyn Files,
     directory: &Utf8Path,
-    found: &mut Vec<FoundSuite>,
+    out: &mut DiscoveredSuites,
     depth: usize,
 ) -> Result<(), DiscoveryError> {
     let unreadable = |_| DiscoveryError::Unreadable(directory.to_owned());
-    let entries = files.list(directory).map_err(unreadable)?;
-    if depth > DEEPEST || entries.iter().any(|entry| entry.name == "CACHEDIR.TAG") {
+    let listing = files.list(directory, Reach::Anywhere).map_err(unreadable)?;
+    if depth > DEEPEST || listing.entries.iter().any(|entry| entry.name == "CACHEDIR.TAG") {
         return Ok(());
     }
-    for entry in entries {
+    for (name, kind) in &listing.undecodable {
+        let is_directory = *kind == EntryKind::Directory && !is_hidden(name);
+        if is_directory || (*kind == EntryKind::File && is_suite_name(name)) {
+            out.undecodable.push(directory.join(name));
+        }
+    }
+    for entry in listing.entries {
         let path = directory.join(&entry.name);
         match entry.kind {
             EntryKind::Directory if !entry.is_link && !is_hidden(&entry.name) => {
-                walk(files, &path, found, depth + 1)?;
+                walk(files, &path, out, depth + 1)?;
             }
-            EntryKind::File if is_suite_name(&entry.name) => {
-                found.push(FoundSuite { path, origin: Origin::Found });
+            // A link to nothing is what editors lock files with.
+            EntryKind::Other if entry.is_link => {}
+            EntryKind::Directory => {}
+            // A FIFO or a device in place of a suite is reported when it is read.
+            _ if is_suite_name(&entry.name) => {
+                out.suites.push(FoundSuite { path, origin: Origin::Found });
             }
             _ => {}
         }
@@ -219,12 +251,12 @@ mod tests {
     use std::io;
 
     use super::*;
-    use crate::source::{DirectoryEntry, MemoryFiles};
+    use crate::source::{DirectoryListing, FileFacts, MemoryFiles};
 
     fn paths(files: &dyn Files, arguments: &[&str]) -> Vec<String> {
         let arguments: Vec<String> = arguments.iter().map(|a| (*a).to_owned()).collect();
         let found = FoundSuite::from_arguments(files, "/p".into(), &arguments).unwrap();
-        found.into_iter().map(|one| one.path.into_string()).collect()
+        found.suites.into_iter().map(|one| one.path.into_string()).collect()
     }
 
     fn tree() -> MemoryFiles {
@@ -268,20 +300,16 @@ mod tests {
     struct Linked(MemoryFiles);
 
     impl Files for Linked {
-        fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
-            self.0.kind(path)
+        fn look(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<FileFacts> {
+            self.0.look(path, reach)
         }
 
-        fn size(&self, path: &Utf8Path) -> io::Result<u64> {
-            self.0.size(path)
+        fn read(&self, path: &Utf8Path, reach: Reach<'_>, limit: u64) -> io::Result<Vec<u8>> {
+            self.0.read(path, reach, limit)
         }
 
-        fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
-            self.0.read(path, limit)
-        }
-
-        fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
-            self.0.open(path)
+        fn open(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<Box<dyn io::BufRead>> {
+            self.0.open(path, reach)
         }
 
         fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
@@ -292,8 +320,8 @@ mod tests {
             }
         }
 
-        fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
-            self.0.list(directory)
+        fn list(&self, directory: &Utf8Path, reach: Reach<'_>) -> io::Result<DirectoryListing> {
+            self.0.list(directory, reach)
         }
     }
 

@@ -1,17 +1,19 @@
 //! `tests` in all its forms, and the files it names (spec 2.3).
 
 use camino::{Utf8Path, Utf8PathBuf};
-use globset::{GlobBuilder, GlobMatcher};
 
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
-use crate::reader::{FileUse, Resolved, short_span, type_of, wrong_type};
-use crate::source::{EntryKind, Span, without_dots};
+use crate::reader::{
+    FileUse, INVALID_PATH, Resolved, malformed_path, short_span, type_of, wrong_type,
+};
+use crate::source::{EntryKind, Span};
 use crate::syntax::fields::{Bound, Entry, WRONG_TYPE};
 use crate::syntax::{Node, Scalar};
 
 use super::dialect;
 use super::inherited_defaults::InheritedDefaults;
 use super::loader::Loader;
+use super::pattern::{PathPattern, fixed_part, is_pattern};
 use super::suite::{ROOT_FIELDS, check_imported, missing_tests, read_level, tests_entry};
 use super::test::{LineRetention, not_a_test};
 
@@ -120,11 +122,40 @@ EVAL.yaml imports a.yaml to q.yaml itself
 ## Why
 With so many levels it becomes unclear where a test comes from.
 "#;
+    IMPORT_LIMIT = "import-limit", Blocking, Reference, r#"The patterns of a suite look at too many files: one of them matches more than 100,000, a directory has more than 1,000,000 files below it, or there are too many patterns for so many files.
+
+## Example
+```text
+tests: ["**/*"] in a directory with a million files
+```
+
+## Instead
+```text
+tests: ["cases/*.yaml"]
+```
+
+## Why
+Every pattern is compared with every file below the directory in which it begins. Such a suite would take
+minutes to load.
+"#;
+    UNDECODABLE_NAME = "undecodable-name", Warning, Reference, r#"A file or directory in the way of a pattern has a name that is not UTF-8. It is skipped.
+
+## Example
+```text
+tests: ["cases/*.yaml"], and a file whose name contains the byte FF in cases
+```
+
+## Instead
+```text
+the same file with a name in UTF-8
+```
+
+## Why
+No path can name such a file. Without this warning its tests would silently not run.
+"#;
 }
 
 const DEEPEST: usize = 16;
-/// A pattern that matches more files than this is a mistake.
-const MOST_MATCHES: usize = 100_000;
 
 impl Loader<'_, '_> {
     /// Tests are missing for the reason that the diagnostic gives.
@@ -189,6 +220,10 @@ impl Loader<'_, '_> {
         }
         for path in matches {
             let written = self.as_written(&path);
+            if self.reader.refuse_outside(&path, &written, span, Level::Blocking) {
+                self.import_failed = true;
+                continue;
+            }
             self.import_file(&path, &written, span, level);
         }
     }
@@ -206,6 +241,10 @@ impl Loader<'_, '_> {
     /// In byte order, without the importing file. Directories whose files do not match are among
     /// them: no test can be read from one, and that is to be said.
     fn matching_files(&mut self, pattern: &str, span: Span) -> Vec<Utf8PathBuf> {
+        if let Some(fault) = malformed_path(pattern) {
+            self.reader.report(Diagnostic::new(&INVALID_PATH, span, fault));
+            return Vec::new();
+        }
         let fixed = fixed_part(pattern);
         let start = match fixed {
             "" => Some(Resolved(self.reader.directory.clone())),
@@ -215,47 +254,29 @@ impl Loader<'_, '_> {
             return Vec::new();
         };
         let rest = &pattern[fixed.len()..];
-        let Some(matcher) = glob(&start, rest) else {
+        let Some(pattern) = PathPattern::new(&start, rest) else {
             let message = format!("`{pattern}` is not a pattern");
             self.reader.report(Diagnostic::new(&IMPORT_NO_MATCH, span, message));
             return Vec::new();
         };
-        let mut found = Vec::new();
-        self.walk(&start, &matcher, &mut found, 0);
+        let (files, reach) = (self.reader.world.files, self.reader.policy.reach(&self.reader.root));
+        let searched = self.trees.search(files, reach, &start, &pattern);
+        for name in searched.undecodable {
+            let shown = self.reader.shown(&name);
+            let message = format!("`{shown}` is skipped: its name is not UTF-8");
+            self.reader.report(Diagnostic::new(&UNDECODABLE_NAME, span, message));
+        }
+        if let Some(limit) = searched.limit {
+            self.import_failed = true;
+            let help = "begin the pattern in a directory with fewer files, or name the files";
+            self.reader.report(Diagnostic::new(&IMPORT_LIMIT, span, limit.message()).help(help));
+            return Vec::new();
+        }
+        let mut found = searched.found;
         let own = self.chain.last().cloned();
         found.retain(|path| Some(path) != own.as_ref());
         found.sort();
         found
-    }
-
-    fn walk(
-        &mut self,
-        directory: &Utf8Path,
-        matcher: &GlobMatcher,
-        found: &mut Vec<Utf8PathBuf>,
-        depth: usize,
-    ) {
-        if depth > crate::syntax::DEPTH_LIMIT || found.len() > MOST_MATCHES {
-            return;
-        }
-        for entry in self.reader.world.files.list(directory).unwrap_or_default() {
-            let path = directory.join(&entry.name);
-            match entry.kind {
-                EntryKind::Directory if super::discover::is_hidden(&entry.name) => {}
-                EntryKind::Directory => {
-                    let before = found.len();
-                    if !entry.is_link {
-                        self.walk(&path, matcher, found, depth + 1);
-                    }
-                    // A pattern such as `**` walks into it and matches its contents.
-                    if found.len() == before && matcher.is_match(&path) {
-                        found.push(path);
-                    }
-                }
-                EntryKind::File if matcher.is_match(&path) => found.push(path),
-                _ => {}
-            }
-        }
     }
 
     fn import_file(
@@ -359,26 +380,4 @@ fn unsupported(path: &Utf8Path, written: &str, span: Span, kind: Option<EntryKin
     let message = format!("tests cannot be read from `{name}`");
     Diagnostic::new(&UNSUPPORTED_IMPORT, span, message)
         .help("tests are read from `.yaml`, `.yml`, `.json` and `.jsonl` files")
-}
-
-/// A pattern below a directory; `*` stops at `/`.
-pub(super) fn glob(directory: &Utf8Path, pattern: &str) -> Option<GlobMatcher> {
-    let directory = globset::escape(without_dots(directory).as_str());
-    absolute_glob(&format!("{}/{}", directory.trim_end_matches('/'), pattern))
-}
-
-pub(super) fn absolute_glob(pattern: &str) -> Option<GlobMatcher> {
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-    Some(glob.ok()?.compile_matcher())
-}
-
-pub(super) fn is_pattern(path: &str) -> bool {
-    path.contains(['*', '?', '[', '{'])
-}
-
-/// The directories before the first part that is a pattern.
-pub(super) fn fixed_part(pattern: &str) -> &str {
-    let parts = pattern.split_inclusive('/');
-    let fixed = parts.take_while(|part| !is_pattern(part));
-    &pattern[..fixed.map(str::len).sum()]
 }

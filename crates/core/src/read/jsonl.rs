@@ -27,8 +27,9 @@ impl Loader<'_, '_> {
         let shared: Arc<Utf8Path> = path.to_owned().into();
         let inner = self.plain_level(Some(level));
         let files = self.reader.world.files;
-        let read = files.open(path).and_then(|input| {
-            let size = files.size(path).unwrap_or(0);
+        let reach = self.reader.reach_of(path);
+        let size = files.look(path, reach).map_or(0, |found| found.size);
+        let read = files.open(path, reach).and_then(|input| {
             if !self.sink.needs_source_lines() && is_large(size) {
                 return self.check_jsonl_parts(input, &inner, &shared);
             }

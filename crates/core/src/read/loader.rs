@@ -7,12 +7,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Test};
 use crate::reader::Reader;
-use crate::source::{EntryKind, SourceId, Span};
+use crate::source::{EntryKind, SourceId, Span, is_outside};
 use crate::syntax::{Tree, parse_json, parse_yaml, read_source};
 
 use super::identity::{IdHasher, Ids, LineId};
 use super::inherited_defaults::InheritedDefaults;
 use super::load::{Header, Origin};
+use super::pattern::PatternTrees;
 use super::sink::{Sink, SuiteContext};
 use super::skills::SkillRegistry;
 use super::{evals_json, sidecar, suite};
@@ -93,6 +94,7 @@ pub(super) struct Loader<'w, 's> {
     pub(super) import_failed: bool,
     pub(super) defaults: RootDefaults,
     pub(super) is_targets_file: bool,
+    pub(super) trees: PatternTrees,
 }
 
 /// What the root of the main file gives to every test.
@@ -125,6 +127,7 @@ impl<'w, 's> Loader<'w, 's> {
             import_failed: false,
             defaults: RootDefaults::default(),
             is_targets_file: false,
+            trees: PatternTrees::default(),
         }
     }
 
@@ -164,7 +167,9 @@ impl<'w, 's> Loader<'w, 's> {
     }
 
     fn read_file(&mut self, path: &Utf8Path) -> Option<SourceId> {
-        read_source(self.reader.world.files, self.reader.sources, self.reader.out, path)
+        let Reader { world, policy, root, main_directory, sources, out, .. } = &mut self.reader;
+        let reach = policy.reach_of(path, root, main_directory);
+        read_source(world.files, sources, out, path, reach)
     }
 
     /// All tests are in: is there one?
@@ -189,8 +194,12 @@ impl<'w, 's> Loader<'w, 's> {
         result
     }
 
-    pub(super) fn is_file(&mut self, path: &Utf8Path) -> bool {
-        self.reader.kind_of(path) == Some(EntryKind::File)
+    /// Whether there is something to read, or to report as unreadable.
+    pub(super) fn is_file(&self, path: &Utf8Path) -> bool {
+        match self.reader.world.files.look(path, self.reader.reach_of(path)) {
+            Ok(found) => found.kind != EntryKind::Directory,
+            Err(error) => is_outside(&error),
+        }
     }
 
     /// The level of a file that hands nothing down itself.

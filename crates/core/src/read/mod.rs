@@ -20,6 +20,7 @@ mod message;
 mod metadata;
 mod name;
 mod old_place;
+mod pattern;
 mod sidecar;
 mod sink;
 mod skills;
@@ -30,8 +31,9 @@ mod verdicts;
 mod version;
 
 pub use block::BLOCK_FIELDS;
-pub use discover::{DiscoveryError, FoundSuite};
+pub use discover::{DiscoveredSuites, DiscoveryError, FoundSuite};
 pub use execution::EXECUTION_FIELDS;
+pub use import::UNDECODABLE_NAME;
 pub use load::{
     Findings, Header, LoadError, LoadRequest, Loaded, Origin, SoundSuite, load, load_suite,
 };

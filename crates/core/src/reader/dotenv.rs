@@ -1,11 +1,12 @@
 //! `.env` files (spec 6.1).
 
 use std::collections::HashMap;
+use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::source::{EntryKind, SourceId, Span};
+use crate::source::{EntryKind, Reach, SourceId, Span};
 use crate::syntax::decode;
 
 use super::state::Reader;
@@ -37,6 +38,23 @@ WHO=Alice
 
 ## Why
 A setting that is dropped silently shows up much later as a missing variable.
+"#;
+    UNREADABLE_ENV_FILE = "unreadable-env-file", Warning, Reference, r#"A `.env` file exists but is not read: it is larger than 1 MiB, not UTF-8, not a regular file, a link that leads out of the repository, or it may not be opened.
+
+## Example
+```text
+.env -> /home/alice/.env
+```
+
+## Instead
+```text
+evalrig run --env-file /home/alice/.env
+```
+
+## Why
+Its variables are missing, and without this warning it would seem that they are not set. A link in a
+repository must not show the file of the machine that checks it. A file that `--env-file` names may be
+anywhere.
 "#;
 }
 
@@ -96,17 +114,30 @@ impl Reader<'_> {
                 .ancestors()
                 .take_while(|directory| directory.starts_with(&self.root))
                 .map(|directory| directory.join(".env"))
-                .filter(|path| self.world.files.kind(path) == Some(EntryKind::File))
+                .filter(|path| self.is_env_file(path))
                 .collect(),
         }
     }
 
+    /// A directory `.env` is a Python environment. Anything else is read, or reported.
+    fn is_env_file(&self, path: &Utf8Path) -> bool {
+        match self.world.files.look(path, self.reach()) {
+            Ok(found) => found.kind != EntryKind::Directory,
+            Err(error) => {
+                !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+            }
+        }
+    }
+
     fn read_env_file(&mut self, path: &Utf8Path, table: &mut EnvTable) {
-        let Ok(bytes) = self.world.files.read(path, ENV_FILE_LIMIT) else {
-            return;
-        };
-        let Ok((text, offset)) = decode(bytes) else {
-            return;
+        let (text, offset) = match self.env_text(path) {
+            Ok(read) => read,
+            Err(why) => {
+                let source = self.sources.add_file(path.to_owned(), String::new(), 0);
+                let message = format!("`{}` is not read: {why}", self.shown(path));
+                let place = Span::new(source, 0, 0);
+                return self.report(Diagnostic::new(&UNREADABLE_ENV_FILE, place, message));
+            }
         };
         let source = self.sources.add_file(path.to_owned(), text, offset);
         let text = self.sources.get(source).shared_text();
@@ -124,6 +155,22 @@ impl Reader<'_> {
         for (name, value) in own {
             table.entry(name).or_insert(value);
         }
+    }
+}
+
+impl Reader<'_> {
+    /// The text and the length of its byte order mark, or why there is none.
+    fn env_text(&self, path: &Utf8Path) -> Result<(String, u64), String> {
+        let reach = match self.policy.env_files {
+            EnvFiles::Search | EnvFiles::None => self.reach(),
+            EnvFiles::Only(_) => Reach::Anywhere,
+        };
+        let read = self.world.files.read(path, reach, ENV_FILE_LIMIT + 1);
+        let bytes = read.map_err(|error| error.to_string())?;
+        if bytes.len() as u64 > ENV_FILE_LIMIT {
+            return Err("it is larger than 1 MiB".to_owned());
+        }
+        decode(bytes).map_err(|_| "it is not UTF-8".to_owned())
     }
 }
 

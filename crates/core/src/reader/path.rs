@@ -3,12 +3,12 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
-use crate::source::{EntryKind, Span, without_dots};
+use crate::source::{EntryKind, FileFacts, Reach, Span, is_outside, without_dots};
 
 use super::state::Reader;
 
 declare_codes! {
-    INVALID_PATH = "invalid-path", Blocking, Reference, r#"A path is blank or begins with a drive letter.
+    INVALID_PATH = "invalid-path", Blocking, Reference, r#"A path is blank, begins with a drive letter, or is longer than any file system allows.
 
 ## Example
 ```yaml
@@ -29,7 +29,8 @@ month,revenue
 
 ## Why
 A suite in git has to mean the same on every machine. Paths are relative to the file they are written in, or
-start with `/` at the repository root; `/` is the only separator.
+start with `/` at the repository root; `/` is the only separator. A path has at most 4,096 bytes, and each
+of its parts at most 255.
 "#;
     PATH_OUTSIDE_ROOT = "path-outside-root", BlocksRun, Reference, r#"A path leads outside the repository.
 
@@ -51,8 +52,9 @@ month,revenue
 ```
 
 ## Why
-A suite from a pull request must not read other files of the machine that checks it. `--root DIR` moves
-the root, `--allow-outside-root` lifts the restriction.
+A suite from a pull request must not read other files of the machine that checks it. A symbolic link counts
+as the path that it leads to, also where a pattern matches it. `--root DIR` moves the root,
+`--allow-outside-root` lifts the restriction.
 "#;
     FILE_NOT_FOUND = "file-not-found", BlocksRun, Reference, r#"A path names a file that does not exist.
 
@@ -147,6 +149,19 @@ impl FileUse {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved(pub Utf8PathBuf);
 
+/// What is known of a path.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Looked {
+    Found(FileFacts),
+    Missing,
+    /// It leads out of the root.
+    Outside,
+}
+
+/// The longest path, and the longest part of one, that common file systems allow, in bytes.
+const LONGEST_PATH: usize = 4096;
+const LONGEST_PART: usize = 255;
+
 /// Why a path is not legal.
 enum Misplaced {
     Malformed(&'static str),
@@ -198,15 +213,33 @@ impl Reader<'_> {
             Ok(resolved) => return Some(resolved),
             Err(Misplaced::Malformed(fault)) => Diagnostic::new(&INVALID_PATH, span, fault)
                 .help("write a path relative to this file, or from the repository root with `/`"),
-            Err(Misplaced::Outside) => {
-                let text = written.strip_prefix("file://").unwrap_or(written);
-                let message = format!("`{text}` is outside the repository root `{}`", self.root);
-                Diagnostic::new(&PATH_OUTSIDE_ROOT, span, message)
-                    .level(level)
-                    .help("keep the file in the repository, or pass `--allow-outside-root`")
-            }
+            Err(Misplaced::Outside) => self.outside_root(written, span, level),
         };
         self.refuse(diagnostic)
+    }
+
+    fn outside_root(&self, written: &str, span: Span, level: Level) -> Diagnostic {
+        let text = written.strip_prefix("file://").unwrap_or(written);
+        let message = format!("`{text}` is outside the repository root `{}`", self.root);
+        Diagnostic::new(&PATH_OUTSIDE_ROOT, span, message)
+            .level(level)
+            .help("keep the file in the repository, or pass `--allow-outside-root`")
+    }
+
+    /// Whether a path that was found, not written, leads out of the root; then that is reported.
+    pub(crate) fn refuse_outside(
+        &mut self,
+        path: &Utf8Path,
+        written: &str,
+        span: Span,
+        level: Level,
+    ) -> bool {
+        let is_outside = matches!(self.look_at(path), Looked::Outside);
+        if is_outside {
+            let diagnostic = self.outside_root(written, span, level);
+            self.report(diagnostic);
+        }
+        is_outside
     }
 
     /// What exists at a path; reports nothing if the path is not legal.
@@ -226,46 +259,49 @@ impl Reader<'_> {
             None => self.directory.join(text),
         };
         let path = without_dots(&joined);
-        if self.policy.allow_outside_root || self.is_inside(&path) {
-            Ok(Resolved(path))
-        } else {
-            Err(Misplaced::Outside)
+        match self.look_at(&path) {
+            Looked::Outside => Err(Misplaced::Outside),
+            Looked::Missing | Looked::Found(_) => Ok(Resolved(path)),
         }
+    }
+
+    /// Where the paths of a suite may lead.
+    pub(crate) fn reach(&self) -> Reach<'_> {
+        self.policy.reach(&self.root)
+    }
+
+    /// Where a file of the suite itself may lead: the main file, its sidecar, an import. A suite that
+    /// the user named outside the root has its own directory.
+    pub(crate) fn reach_of(&self, path: &Utf8Path) -> Reach<'_> {
+        self.policy.reach_of(path, &self.root, &self.main_directory)
     }
 
     pub(crate) fn kind_of(&mut self, path: &Utf8Path) -> Option<EntryKind> {
-        if let Some(kind) = self.cache.kinds.get(path) {
-            return *kind;
+        match self.look_at(path) {
+            Looked::Found(found) => Some(found.kind),
+            Looked::Missing | Looked::Outside => None,
         }
-        let kind = self.world.files.kind(path);
-        self.cache.kinds.insert(path.to_owned(), kind);
-        kind
     }
 
-    /// `..` and symbolic links resolved, as far as the path exists.
-    fn is_inside(&mut self, path: &Utf8Path) -> bool {
-        let root = self.canonical(&self.root.clone()).unwrap_or_else(|| self.root.clone());
-        if !path.starts_with(&self.root) && !path.starts_with(&root) {
-            return false;
+    /// Asks the file system once per path, and for the whole path at once.
+    fn look_at(&mut self, path: &Utf8Path) -> Looked {
+        if let Some(known) = self.cache.looked.get(path) {
+            return *known;
         }
-        let existing = path.ancestors().find_map(|ancestor| self.canonical(ancestor));
-        existing.is_none_or(|real| real.starts_with(&root))
-    }
-
-    fn canonical(&mut self, path: &Utf8Path) -> Option<Utf8PathBuf> {
-        if let Some(known) = self.cache.canonical.get(path) {
-            return known.clone();
-        }
-        let real = self.world.files.canonicalize(path).ok();
-        self.cache.canonical.insert(path.to_owned(), real.clone());
-        real
+        let looked = match self.world.files.look(path, self.reach()) {
+            Ok(found) => Looked::Found(found),
+            Err(error) if is_outside(&error) => Looked::Outside,
+            Err(_) => Looked::Missing,
+        };
+        self.cache.looked.insert(path.to_owned(), looked);
+        looked
     }
 
     fn check_size(&mut self, path: &Utf8Path, span: Span, wanted: FileUse) {
         let Some((limit, shown)) = wanted.limit() else {
             return;
         };
-        if self.world.files.size(path).is_ok_and(|size| size > limit) {
+        if matches!(self.look_at(path), Looked::Found(found) if found.size > limit) {
             let message = format!("`{}` is larger than {shown}", self.shown(path));
             self.report(Diagnostic::new(&ATTACHMENT_TOO_LARGE, span, message));
         }
@@ -275,7 +311,7 @@ impl Reader<'_> {
     pub(crate) fn elsewhere(&mut self, written: &str) -> Option<String> {
         let text = written.strip_prefix("file://").unwrap_or(written).trim_start_matches('/');
         let from_root = without_dots(&self.root.join(text));
-        if self.is_inside(&from_root) && self.kind_of(&from_root).is_some() {
+        if self.kind_of(&from_root).is_some() {
             let rest = from_root.strip_prefix(&self.root).unwrap_or(&from_root);
             return Some(format!("the repository root has it: write `/{rest}`"));
         }
@@ -299,7 +335,8 @@ impl Reader<'_> {
     }
 }
 
-fn malformed(text: &str) -> Option<&'static str> {
+/// Also bounds the work of looking at a path, which is repeated for every part.
+pub(crate) fn malformed(text: &str) -> Option<&'static str> {
     let bytes = text.as_bytes();
     if text.trim().is_empty() {
         Some("the path is blank")
@@ -307,6 +344,10 @@ fn malformed(text: &str) -> Option<&'static str> {
         Some("the path begins with a drive letter")
     } else if text.contains('\0') {
         Some("the path holds a NUL character")
+    } else if text.len() > LONGEST_PATH {
+        Some("the path is longer than 4,096 bytes")
+    } else if text.split('/').any(|part| part.len() > LONGEST_PART) {
+        Some("a part of the path is longer than 255 bytes")
     } else {
         None
     }
@@ -336,6 +377,17 @@ mod tests {
         for text in ["Is it polite?", "./x {{ answer }}", "one\ntwo.md", "judge"] {
             assert!(!is_prompt_path(text), "{text}");
         }
+    }
+
+    #[test]
+    fn paths_that_no_file_system_has_are_malformed() {
+        let longest = "a/".repeat(2048);
+        assert_eq!(malformed(&longest), None);
+        assert_eq!(malformed(&(longest + "a")), Some("the path is longer than 4,096 bytes"));
+        let part = "é".repeat(127) + "a";
+        assert_eq!(malformed(&format!("x/{part}/y")), None);
+        let fault = Some("a part of the path is longer than 255 bytes");
+        assert_eq!(malformed(&format!("x/{part}b")), fault);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::model::{JudgePrompt, JudgeTemplate, JudgeVariable, PromptFile};
 use crate::source::{EntryKind, Span};
 use crate::syntax::codes::INVALID_ENCODING;
 use crate::syntax::fields::Entry;
-use crate::syntax::{DecodeError, decode};
+use crate::syntax::{DecodeError, decode, unreadable};
 
 use super::judge_template::{EnvReferences, PromptPiece, pieces, unclosed, unknown_variable};
 use super::path::{FileUse, is_prompt_path};
@@ -98,7 +98,13 @@ impl Reader<'_> {
         span: Span,
         faults: &mut Vec<Diagnostic>,
     ) -> Option<PromptFile> {
-        let bytes = self.world.files.read(path, SIZE_LIMIT + 1).ok()?;
+        let bytes = match self.world.files.read(path, self.reach(), SIZE_LIMIT + 1) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                faults.push(unreadable(span, path, &error).level(Level::BlocksRun));
+                return None;
+            }
+        };
         // A file that is too large has been reported.
         if bytes.len() as u64 > SIZE_LIMIT {
             return None;

@@ -6,10 +6,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::secrets::Secrets;
-use crate::source::{EntryKind, Environment, Files, Sources, Span};
+use crate::source::{Environment, Files, Reach, Sources, Span};
 
 use super::dotenv::{EnvFiles, EnvTable};
 use super::expansion::{Charge, Expansion};
+use super::path::Looked;
 use super::pattern_budget::PatternBudget;
 use super::prompt::PromptOnce;
 use super::template::{Reference, ReferencePolicy};
@@ -46,6 +47,24 @@ pub struct ReadPolicy {
     pub targets: TargetNames,
 }
 
+impl ReadPolicy {
+    /// Where the paths of a suite may lead.
+    pub fn reach<'r>(&self, root: &'r Utf8Path) -> Reach<'r> {
+        if self.allow_outside_root { Reach::Anywhere } else { Reach::Inside(root) }
+    }
+
+    /// See [`Reader::reach_of`].
+    pub(crate) fn reach_of<'r>(
+        &self,
+        path: &Utf8Path,
+        root: &'r Utf8Path,
+        own: &'r Utf8Path,
+    ) -> Reach<'r> {
+        let is_elsewhere = !own.starts_with(root) && path.starts_with(own);
+        self.reach(if is_elsewhere { own } else { root })
+    }
+}
+
 /// Reads the files of one suite.
 #[derive(Debug)]
 pub struct Reader<'w> {
@@ -75,8 +94,7 @@ pub struct Reader<'w> {
 #[derive(Debug, Default)]
 pub(super) struct FileCache {
     pub(super) prompts: HashMap<Utf8PathBuf, PromptOnce>,
-    pub(super) kinds: HashMap<Utf8PathBuf, Option<EntryKind>>,
-    pub(super) canonical: HashMap<Utf8PathBuf, Option<Utf8PathBuf>>,
+    pub(super) looked: HashMap<Utf8PathBuf, Looked>,
 }
 
 impl<'w> Reader<'w> {

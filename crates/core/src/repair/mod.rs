@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::read::{DiscardTests, Findings, LoadRequest, load};
     use crate::reader::{ReadPolicy, World};
-    use crate::source::{MemoryFiles, Variables};
+    use crate::source::{MemoryFiles, Reach, Variables};
 
     impl Reading for Findings {
         fn diagnostics(&self) -> &Diagnostics {
@@ -130,7 +130,7 @@ mod tests {
         let files = MemoryFiles::new().with("/p/EVAL.yaml", text);
         let Ok(first) = read(&files);
         let Ok(done) = repair(&files, first, read);
-        let text = done.files.read("/p/EVAL.yaml".into(), u64::MAX).unwrap();
+        let text = done.files.read("/p/EVAL.yaml".into(), Reach::Anywhere, u64::MAX).unwrap();
         (String::from_utf8(text).unwrap(), done.fixed)
     }
 

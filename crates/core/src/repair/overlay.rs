@@ -7,7 +7,7 @@ use std::ops::Range;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::Fix;
-use crate::source::{DirectoryEntry, EntryKind, Files, Sources};
+use crate::source::{DirectoryListing, EntryKind, FileFacts, Files, Reach, Sources};
 use crate::syntax::edit;
 
 #[derive(Debug, Clone)]
@@ -43,7 +43,8 @@ impl<'f> Overlay<'f> {
         }
         let mut next = self.clone();
         for (path, edits) in edits {
-            let before = String::from_utf8(self.read(path, u64::MAX).ok()?).ok()?;
+            let before =
+                String::from_utf8(self.read(path, Reach::Anywhere, u64::MAX).ok()?).ok()?;
             let after = edit::apply(&before, &edits).ok()?;
             next.insert(path.to_owned(), after.into_bytes());
         }
@@ -52,31 +53,27 @@ impl<'f> Overlay<'f> {
 }
 
 impl Files for Overlay<'_> {
-    fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
-        if self.texts.contains_key(path) { Some(EntryKind::File) } else { self.below.kind(path) }
-    }
-
-    fn size(&self, path: &Utf8Path) -> io::Result<u64> {
+    fn look(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<FileFacts> {
         match self.texts.get(path) {
-            Some(text) => Ok(text.len() as u64),
-            None => self.below.size(path),
+            Some(text) => Ok(FileFacts { kind: EntryKind::File, size: text.len() as u64 }),
+            None => self.below.look(path, reach),
         }
     }
 
-    fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
+    fn read(&self, path: &Utf8Path, reach: Reach<'_>, limit: u64) -> io::Result<Vec<u8>> {
         match self.texts.get(path) {
             Some(text) => {
                 let limit = usize::try_from(limit).unwrap_or(usize::MAX);
                 Ok(text[..text.len().min(limit)].to_vec())
             }
-            None => self.below.read(path, limit),
+            None => self.below.read(path, reach, limit),
         }
     }
 
-    fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
+    fn open(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<Box<dyn io::BufRead>> {
         match self.texts.get(path) {
             Some(text) => Ok(Box::new(io::Cursor::new(text.clone()))),
-            None => self.below.open(path),
+            None => self.below.open(path, reach),
         }
     }
 
@@ -88,7 +85,7 @@ impl Files for Overlay<'_> {
         }
     }
 
-    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
-        self.below.list(directory)
+    fn list(&self, directory: &Utf8Path, reach: Reach<'_>) -> io::Result<DirectoryListing> {
+        self.below.list(directory, reach)
     }
 }

@@ -5,7 +5,10 @@ use std::io::{self, Cursor};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::files::{DirectoryEntry, EntryKind, Environment, Files, without_dots};
+use super::files::{
+    DirectoryEntry, DirectoryListing, EntryKind, Environment, FileFacts, Files, OutsideReach,
+    Reach, without_dots,
+};
 
 /// Files by absolute path. A directory exists if it contains a file.
 #[derive(Debug, Clone, Default)]
@@ -28,44 +31,51 @@ impl MemoryFiles {
         self.files.insert(path, content);
     }
 
-    fn content(&self, path: &Utf8Path) -> io::Result<&[u8]> {
-        let content = self.files.get(&without_dots(path));
-        Ok(content.ok_or(io::ErrorKind::NotFound)?)
+    fn content(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<&[u8]> {
+        let path = confined(path, reach)?;
+        Ok(self.files.get(&path).ok_or(io::ErrorKind::NotFound)?)
+    }
+}
+
+/// There are no links here, so the path alone decides.
+fn confined(path: &Utf8Path, reach: Reach<'_>) -> io::Result<Utf8PathBuf> {
+    let path = without_dots(path);
+    match reach {
+        Reach::Inside(root) if !path.starts_with(root) => Err(io::Error::other(OutsideReach)),
+        _ => Ok(path),
     }
 }
 
 impl Files for MemoryFiles {
-    fn kind(&self, path: &Utf8Path) -> Option<EntryKind> {
-        let path = without_dots(path);
-        if self.files.contains_key(&path) {
-            return Some(EntryKind::File);
+    fn look(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<FileFacts> {
+        let path = confined(path, reach)?;
+        if let Some(content) = self.files.get(&path) {
+            return Ok(FileFacts { kind: EntryKind::File, size: content.len() as u64 });
         }
-        let inside = self.files.keys().any(|file| file.starts_with(&path));
-        inside.then_some(EntryKind::Directory)
+        if self.files.keys().any(|file| file.starts_with(&path)) {
+            return Ok(FileFacts { kind: EntryKind::Directory, size: 0 });
+        }
+        Err(io::ErrorKind::NotFound.into())
     }
 
-    fn size(&self, path: &Utf8Path) -> io::Result<u64> {
-        self.content(path).map(|content| content.len() as u64)
-    }
-
-    fn read(&self, path: &Utf8Path, limit: u64) -> io::Result<Vec<u8>> {
-        let content = self.content(path)?;
+    fn read(&self, path: &Utf8Path, reach: Reach<'_>, limit: u64) -> io::Result<Vec<u8>> {
+        let content = self.content(path, reach)?;
         let end = content.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
         Ok(content[..end].to_vec())
     }
 
-    fn open(&self, path: &Utf8Path) -> io::Result<Box<dyn io::BufRead>> {
-        Ok(Box::new(Cursor::new(self.content(path)?.to_vec())))
+    fn open(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<Box<dyn io::BufRead>> {
+        Ok(Box::new(Cursor::new(self.content(path, reach)?.to_vec())))
     }
 
     fn canonicalize(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
         let path = without_dots(path);
-        self.kind(&path).ok_or(io::ErrorKind::NotFound)?;
+        self.look(&path, Reach::Anywhere)?;
         Ok(path)
     }
 
-    fn list(&self, directory: &Utf8Path) -> io::Result<Vec<DirectoryEntry>> {
-        let directory = without_dots(directory);
+    fn list(&self, directory: &Utf8Path, reach: Reach<'_>) -> io::Result<DirectoryListing> {
+        let directory = confined(directory, reach)?;
         let mut names = BTreeMap::new();
         for file in self.files.keys() {
             let Ok(rest) = file.strip_prefix(&directory) else {
@@ -79,10 +89,9 @@ impl Files for MemoryFiles {
             };
             names.insert(first.as_str().to_owned(), kind);
         }
-        Ok(names
-            .into_iter()
-            .map(|(name, kind)| DirectoryEntry { name, kind, is_link: false })
-            .collect())
+        let entry = |(name, kind)| DirectoryEntry { name, kind, is_link: false };
+        let entries = names.into_iter().map(entry).collect();
+        Ok(DirectoryListing { entries, undecodable: Vec::new() })
     }
 }
 
@@ -114,7 +123,8 @@ mod tests {
         assert_eq!(files.kind("/p/a".into()), Some(EntryKind::Directory));
         assert_eq!(files.kind("/p/a/../b.md".into()), Some(EntryKind::File));
         assert_eq!(files.kind("/p/c".into()), None);
-        let names: Vec<_> = files.list("/p".into()).unwrap().into_iter().map(|e| e.name).collect();
+        let listing = files.list("/p".into(), Reach::Anywhere).unwrap();
+        let names: Vec<_> = listing.entries.into_iter().map(|e| e.name).collect();
         assert_eq!(names, ["a", "b.md"]);
     }
 }

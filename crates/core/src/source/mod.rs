@@ -7,7 +7,10 @@ mod sources;
 mod span;
 
 pub(crate) use files::without_dots;
-pub use files::{DirectoryEntry, EntryKind, Environment, Files};
+pub use files::{
+    ChangedFile, DirectoryEntry, DirectoryListing, EntryKind, Environment, FileFacts, Files,
+    OutsideReach, Reach, is_changed, is_outside,
+};
 pub use line_index::{LineIndex, Position};
 pub use memory::{MemoryFiles, Variables};
 pub use sources::{Shift, Source, Sources};

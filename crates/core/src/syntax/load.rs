@@ -6,7 +6,7 @@ use std::io;
 use camino::Utf8Path;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, declare_codes};
-use crate::source::{Files, SourceId, Sources, Span};
+use crate::source::{Files, Reach, SourceId, Sources, Span, is_outside};
 
 use super::codes::{FILE_TOO_LARGE, INVALID_ENCODING};
 use super::encoding::{BYTE_ORDER_MARK, DecodeError, FILE_LIMIT, Undecoded, decode_or_return};
@@ -16,7 +16,8 @@ declare_codes! {
 
 ## Example
 ```text
-a file without read permission, or a directory where a file is expected
+a file without read permission, a directory or a FIFO where a file is expected, a link that
+leads out of the repository
 ```
 
 ## Instead
@@ -36,8 +37,9 @@ pub fn read_source(
     sources: &mut Sources,
     out: &mut Diagnostics,
     path: &Utf8Path,
+    reach: Reach<'_>,
 ) -> Option<SourceId> {
-    let bytes = match files.read(path, FILE_LIMIT + 1) {
+    let bytes = match files.read(path, reach, FILE_LIMIT + 1) {
         Ok(bytes) => bytes,
         Err(error) => {
             let span = without_text(sources, path);
@@ -63,7 +65,9 @@ pub fn read_source(
 pub fn unreadable(place: Span, path: &Utf8Path, error: &io::Error) -> Diagnostic {
     let name = path.file_name().unwrap_or(path.as_str());
     let message = format!("`{name}` cannot be read: {error}");
-    Diagnostic::new(&UNREADABLE_FILE, place, message)
+    let help = is_outside(error)
+        .then(|| "keep the file in the repository, or pass `--allow-outside-root`".to_owned());
+    Diagnostic::new(&UNREADABLE_FILE, place, message).help_if(help)
 }
 
 /// The beginning of a file whose text is not kept.
@@ -123,7 +127,7 @@ mod tests {
     fn read(bytes: impl Into<Vec<u8>>) -> (Option<String>, Sources, Vec<Diagnostic>) {
         let files = MemoryFiles::new().with("/p/a.yaml", bytes);
         let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-        let id = read_source(&files, &mut sources, &mut out, "/p/a.yaml".into());
+        let id = read_source(&files, &mut sources, &mut out, "/p/a.yaml".into(), Reach::Anywhere);
         let text = id.map(|id| sources.get(id).text().to_owned());
         (text, sources, out.into_vec())
     }
@@ -175,7 +179,8 @@ mod tests {
     fn a_file_that_cannot_be_opened_is_reported_at_its_path() {
         let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
         let files = MemoryFiles::new();
-        let id = read_source(&files, &mut sources, &mut out, "/p/none.yaml".into());
+        let path = Utf8Path::new("/p/none.yaml");
+        let id = read_source(&files, &mut sources, &mut out, path, Reach::Anywhere);
         assert_eq!(id, None);
         let out = out.into_vec();
         assert_eq!(out[0].code.name, "unreadable-file");

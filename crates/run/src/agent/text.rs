@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use camino::Utf8PathBuf;
-use evalrig_core::evidence::{EncodedImage, MessagePart, Rendering};
+use evalrig_core::evidence::{EncodedImage, MessagePart, Rendering, unchanged_path};
 use evalrig_core::model::{Block, Fault, FaultKind, Image, Message, Role, Stage};
 
 use crate::disk::{Access, Durability, replace};
@@ -35,7 +35,11 @@ pub(crate) fn attached(request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, Attemp
     for block in blocks {
         match block {
             Block::Image(Image::Data(data)) => paths.push(image_file(request, data)?),
-            other => paths.extend(other.file().and_then(|file| file.path.clone())),
+            other => {
+                if let Some(file) = other.file().filter(|file| file.path.is_some()) {
+                    paths.push(unchanged_path(file, request.files)?.into());
+                }
+            }
         }
     }
     Ok(paths)

@@ -8,13 +8,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::grade;
 use evalrig_core::model::{
     Answer, Answers, Ask, AssertionGrade, Evidence, Fault, FaultKind, GradingOptions,
-    JudgeQuestion, Question, Stage, Step, Test, Transcript,
+    JudgeQuestion, Question, ScriptQuestion, Stage, Step, Test, Transcript,
 };
 use evalrig_core::plan::PlannedCase;
+use evalrig_core::source::{Files, is_changed};
 use futures_util::future::join_all;
 
 use crate::agent::{Purpose, Request};
-use crate::disk::Disk;
 use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
 use crate::results::{CaseKey, JudgeUsage, Row};
@@ -150,6 +150,7 @@ impl<'a> CaseWork<'a> {
             test: self.test(),
             transcript,
             row,
+            files: &suite.files,
         }
     }
 
@@ -185,7 +186,7 @@ impl<'a> CaseWork<'a> {
             config: None,
             timeout: self.timeout(connected),
             attachments: FilesMode::Inline,
-            files: &Disk,
+            files: &suite.files,
             scratch: scratch.of(connected),
         };
         let (asked, attempts) = self.ask(connected, &request).await;
@@ -232,7 +233,7 @@ impl<'a> CaseWork<'a> {
             test: self.test(),
             trial: self.case.trial,
             transcript: &answered.transcript,
-            files: &Disk,
+            files: &suite.files,
         };
         let options =
             GradingOptions { pass: suite.thresholds.pass, judging: self.job.options.judging };
@@ -262,12 +263,30 @@ impl<'a> CaseWork<'a> {
     ) -> (Answer, Option<JudgeUsage>) {
         match &ask.question {
             Question::Script(question) => {
+                if let Err(fault) = self.check_scripts(question) {
+                    return (Answer::Failed(fault), None);
+                }
                 let environment = self.script_environment();
                 let answer = run_script(question, &environment, SCRIPT_GRACE).await;
                 (answer, None)
             }
             Question::Judge(question) => self.ask_judge(question, call, scratch).await,
         }
+    }
+
+    /// The agent may have rewritten its judge. A file that is replaced between this check and the start
+    /// of the script is not noticed.
+    fn check_scripts(&self, question: &ScriptQuestion) -> Result<(), Fault> {
+        let suite = self.suite_job();
+        for path in &question.files {
+            suite.files.check_unchanged(path).map_err(|error| {
+                let kind = if is_changed(&error) { FaultKind::ChangedFile } else { FaultKind::Io };
+                let shown = path.strip_prefix(&suite.root).unwrap_or(path);
+                let message = format!("script `{shown}` is not run: {error}");
+                Fault::new(Stage::Script, kind, message)
+            })?;
+        }
+        Ok(())
     }
 
     fn script_environment(&self) -> [(String, String); 4] {
@@ -306,7 +325,7 @@ impl<'a> CaseWork<'a> {
             config: Some(&question.config),
             timeout: connected.timeout(),
             attachments: FilesMode::Inline,
-            files: &Disk,
+            files: &suite.files,
             scratch: scratch.of(connected),
         };
         let (asked, attempts) = self.ask(connected, &request).await;

@@ -12,6 +12,7 @@ use evalrig_core::score::Thresholds;
 use evalrig_core::source::Sources;
 
 use crate::descriptor::DescriptorBudget;
+use crate::disk::{Confinement, SuiteFiles};
 use crate::results::CaseKey;
 use crate::runlog::RunLogRecorder;
 
@@ -27,6 +28,8 @@ pub struct SuiteJob {
     pub(crate) path: Utf8PathBuf,
     /// The repository root, absolute.
     pub(crate) root: Utf8PathBuf,
+    /// What cases read, checked against what was loaded.
+    pub(crate) files: SuiteFiles,
     pub(crate) thresholds: Thresholds,
     /// By the name that cases use.
     pub(crate) connected: HashMap<String, Arc<ConnectedTarget>>,
@@ -61,6 +64,7 @@ impl SuiteJob {
         sources: Sources,
         path: Utf8PathBuf,
         root: Utf8PathBuf,
+        confinement: Confinement,
     ) -> Self {
         Self {
             hashes: vec![String::new(); suite.tests.len()],
@@ -71,6 +75,7 @@ impl SuiteJob {
             suite,
             sources,
             path,
+            files: SuiteFiles::new(&root, confinement),
             root,
             connected: HashMap::new(),
             replays: HashMap::new(),

@@ -9,7 +9,6 @@ use evalrig_core::model::{
 use evalrig_core::plan::PlannedCase;
 
 use crate::agent::Quote;
-use crate::disk::Disk;
 use crate::execute::{ConnectedTarget, SuiteJob};
 
 /// Characters per token; a rough average over languages and tokenizers.
@@ -95,7 +94,7 @@ fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Ve
         test: &suite.suite.tests[case.test],
         trial: case.trial,
         transcript: &transcript,
-        files: &Disk,
+        files: &suite.files,
     };
     let options = GradingOptions { pass: suite.thresholds.pass, judging };
     let asks = match grade(&evidence, options, &Answers::default()) {

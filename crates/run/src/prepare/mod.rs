@@ -11,12 +11,12 @@ use std::collections::HashSet;
 
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::export::test_hash;
-use evalrig_core::model::{Judging, Suite, Test, Verdicts};
+use evalrig_core::model::{Expected, Judging, NamedAssertion, Suite, Test, Verdicts};
 use evalrig_core::plan::{Chain, Selection, plan};
 use evalrig_core::score::Thresholds;
 use evalrig_core::stats::Fnv1a;
 
-use crate::disk::Disk;
+use crate::disk::SuiteFiles;
 use crate::execute::{SuiteJob, WholePlan};
 use crate::results::{CaseKey, ExitRule, add_case, plan_name};
 
@@ -122,10 +122,32 @@ fn set_cases(job: &mut SuiteJob, chains: Vec<Chain>) {
             job.targets.push(case.target.clone());
         }
         if job.hashes[case.test].is_empty() {
-            job.hashes[case.test] = test_hash(&job.suite.tests[case.test], &Disk);
+            let test = &job.suite.tests[case.test];
+            remember_files(test, &mut job.files);
+            job.hashes[case.test] = test_hash(test, &job.files);
         }
     }
     job.chains = chains;
+}
+
+/// The attached files and scripts of a test, before an agent can change them.
+fn remember_files(test: &Test, files: &mut SuiteFiles) {
+    let expected = match &test.expected_output {
+        Some(Expected::Messages(messages)) => messages.as_slice(),
+        _ => &[],
+    };
+    let blocks = test.input.iter().chain(expected).flat_map(|message| &message.content);
+    for path in blocks.filter_map(|block| block.file()?.path.as_deref()) {
+        files.remember(path);
+    }
+    remember_scripts(&test.assertions, files);
+}
+
+fn remember_scripts(assertions: &[NamedAssertion], files: &mut SuiteFiles) {
+    for check in assertions.iter().map(|named| &named.assertion.check) {
+        check.script_files().iter().for_each(|path| files.remember(path));
+        remember_scripts(check.members(), files);
+    }
 }
 
 /// `--failed`.

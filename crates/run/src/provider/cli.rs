@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{FaultKind, Transcript};
 use evalrig_core::reader::{Options, ReadResult, Reported, Template};
-use evalrig_core::source::{Files as _, Span};
+use evalrig_core::source::{Files as _, Reach, Span};
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_core::words;
 
@@ -425,7 +425,10 @@ fn fresh_path(request: &Request<'_>, name: &str) -> Result<String, AttemptFault>
 
 fn output_of(path: &str, limit: usize, stderr: &str) -> Result<Vec<u8>, AttemptFault> {
     let limit = limit as u64;
-    let output = Disk.read(Utf8Path::new(path), limit + 1).map_err(|error| {
+    let path = Utf8Path::new(path);
+    // An agent in a sandbox must not make the program outside read other files for it.
+    let reach = Reach::Inside(path.parent().unwrap_or(path));
+    let output = Disk.read(path, reach, limit + 1).map_err(|error| {
         let message = match error.kind() {
             std::io::ErrorKind::NotFound => "the program did not write `{OUTPUT_FILE}`".to_owned(),
             _ => format!("cannot read `{{OUTPUT_FILE}}`: {error}"),

@@ -100,7 +100,9 @@ impl ProviderSettings for Replay {
                 finder: RecordFinder::new(Store::open(path)),
                 run: context.setting(&self.run, EXPECTED, run_named)?,
             })),
-            Some(EntryKind::Other) => Err(fail(format!("`{path}` is not a file"))),
+            Some(EntryKind::Other | EntryKind::Outside) => {
+                Err(fail(format!("`{path}` is not a file")))
+            }
             None => Err(fail(format!("results file `{path}` does not exist"))),
         }
     }

@@ -4,17 +4,23 @@
 //! that lacks nothing but its line break counts.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::Outcome;
 use serde::Deserialize;
+
+use crate::disk::open_named;
 
 use super::error::ReadError;
 use super::row::{CaseKey, Row, SCHEMA_VERSION};
 use super::row_check::{check_cost, check_ordinal, check_row, check_share};
 
 const BUFFER: usize = 256 * 1024;
+
+/// An answer has at most 64 MiB, and a row has it once, and once more with `--messages`. Twice that
+/// leaves room for escapes.
+const LINE_LIMIT: u64 = 256 * 1024 * 1024;
 
 /// The position of a line in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +45,7 @@ pub(super) struct LineReader {
 
 impl LineReader {
     pub(super) fn open(path: &Utf8Path) -> Result<Self, ReadError> {
-        let file = File::open(path).map_err(|error| ReadError::io(path, error))?;
+        let file = open_named(path).map_err(|error| ReadError::io(path, error))?;
         Ok(Self::new(path, file))
     }
 
@@ -56,8 +62,13 @@ impl LineReader {
     pub(super) fn next(&mut self) -> Result<Option<(LineExtent, &[u8])>, ReadError> {
         loop {
             self.buffer.clear();
-            let read = self.file.read_until(b'\n', &mut self.buffer);
+            let mut limited = (&mut self.file).take(LINE_LIMIT + 1);
+            let read = limited.read_until(b'\n', &mut self.buffer);
             let count = read.map_err(|error| ReadError::io(&self.path, error))?;
+            if count as u64 > LINE_LIMIT {
+                let reason = format!("longer than {} MiB", LINE_LIMIT >> 20);
+                return Err(ReadError::corrupt(&self.path, self.line + 1, reason));
+            }
             if count == 0 {
                 return Ok(None);
             }
@@ -189,7 +200,7 @@ pub(super) fn scan<T>(
     read: impl FnMut(&[u8]) -> Result<T, String>,
     each: impl FnMut(LineExtent, T),
 ) -> Result<ScannedFile, ReadError> {
-    let file = File::open(path).map_err(|error| ReadError::io(path, error))?;
+    let file = open_named(path).map_err(|error| ReadError::io(path, error))?;
     scan_file(path, file, read, each)
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::time::SystemTime;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8DirEntry, Utf8Path, Utf8PathBuf};
 
 use crate::clock::file_stamp;
 use crate::disk::{
@@ -89,7 +89,8 @@ impl ResultsPaths {
         for entry in folder.read_dir_utf8()? {
             let entry = entry?;
             let name = entry.file_name();
-            if name == LATEST || name.starts_with('.') || !name.ends_with(ENDING) {
+            let is_other = name == LATEST || name.starts_with('.') || !name.ends_with(ENDING);
+            if is_other || !is_regular(&entry) {
                 continue;
             }
             let changed = entry.metadata()?.modified()?;
@@ -114,7 +115,8 @@ impl ResultsPaths {
     pub fn history_of(folder: &Utf8Path, suite: &str) -> Vec<Utf8PathBuf> {
         let wanted = safe_name(suite);
         let entries = folder.read_dir_utf8().into_iter().flatten();
-        let found = entries.filter_map(Result::ok).filter_map(|entry| {
+        let entries = entries.filter_map(Result::ok).filter(is_regular);
+        let found = entries.filter_map(|entry| {
             let (suite, stamp, number) = named(entry.file_name())?;
             (suite == wanted).then(|| (stamp, number, entry.path().to_owned()))
         });
@@ -202,10 +204,15 @@ fn named(name: &str) -> Option<(String, String, u64)> {
     Some((suite, stamp, number.parse().ok()?))
 }
 
+/// Git carries links, so what is found by its name must be a file itself.
+fn is_regular(entry: &Utf8DirEntry) -> bool {
+    entry.file_type().is_ok_and(|found| found.is_file())
+}
+
 /// By the time in their names; of one second, by number.
 fn newest(folder: &Utf8Path, suite: &str, fits: impl Fn(&Utf8Path) -> bool) -> Option<Utf8PathBuf> {
     let prefix = format!("{}-", safe_name(suite));
-    let entries = folder.read_dir_utf8().ok()?.filter_map(Result::ok);
+    let entries = folder.read_dir_utf8().ok()?.filter_map(Result::ok).filter(is_regular);
     let found = entries.filter_map(|entry| {
         let stem = entry.file_name().strip_suffix(ENDING)?;
         let rest = stem.strip_prefix(&prefix)?;

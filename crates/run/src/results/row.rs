@@ -319,6 +319,7 @@ static ERROR_FIELDS: &[Field] = &[
             "limit",
             "not-measured",
             "io",
+            "changed-file",
             "skip",
             "nothing-to-grade",
             "not-judged",

@@ -8,8 +8,8 @@ use evalrig_core::model::{
     Block, Image, JsonStyle, Message, Outcome, Role, Test, Transcript, Value, answer_of,
 };
 use evalrig_core::secrets::Secrets;
+use evalrig_core::source::Files;
 
-use crate::disk::Disk;
 use crate::results::Row;
 
 use super::new_run::{NewRun, UserMessage};
@@ -27,6 +27,8 @@ pub struct CaseRun<'a> {
     /// Where the target ran.
     pub cwd: &'a Utf8Path,
     pub secrets: &'a Secrets,
+    /// For the attachments.
+    pub files: &'a dyn Files,
     pub time: SystemTime,
 }
 
@@ -39,10 +41,10 @@ impl std::fmt::Debug for CaseRun<'_> {
 impl From<CaseRun<'_>> for NewRun {
     fn from(case: CaseRun<'_>) -> Self {
         let CaseRun { test, transcript, row, .. } = case;
-        let sent = test.input.iter().map(sent_message);
+        let sent = test.input.iter().map(|message| sent_message(message, case.files));
         let received = transcript.messages.iter().map(received_message);
         let mut new = Self {
-            asked: input_sequence(&test.input),
+            asked: input_sequence(&test.input, case.files),
             output: transcript.answer.clone(),
             tools_called: shown_calls(transcript, case.secrets),
             expected: expected(test),
@@ -65,10 +67,10 @@ impl From<CaseRun<'_>> for NewRun {
 
 /// What identifies a record (spec 13.1): the user messages in order. A test without one
 /// counts as one message, its rendered input.
-pub fn input_sequence(input: &[Message]) -> Vec<UserMessage> {
+pub fn input_sequence(input: &[Message], files: &dyn Files) -> Vec<UserMessage> {
     let users: Vec<usize> = (0..input.len()).filter(|&at| input[at].role == Role::User).collect();
     if users.is_empty() {
-        return vec![UserMessage::new(rendered(input))];
+        return vec![UserMessage::new(rendered(input, files))];
     }
     let ends = users.iter().skip(1).copied().chain([input.len()]);
     let asked = users.iter().zip(ends).map(|(&at, end)| {
@@ -126,15 +128,15 @@ fn shown_calls(transcript: &Transcript, secrets: &Secrets) -> Vec<String> {
 }
 
 /// All messages as one text; files that cannot be shown are named.
-fn rendered(input: &[Message]) -> String {
-    let shown = |attachments| Rendering::for_chat(attachments, &Disk).prompt(input);
+fn rendered(input: &[Message], files: &dyn Files) -> String {
+    let shown = |attachments| Rendering::for_chat(attachments, files).prompt(input);
     shown(FilesMode::Inline).or_else(|_| shown(FilesMode::None)).unwrap_or_default()
 }
 
 /// Its content as text (spec 9.4).
-fn sent_message(message: &Message) -> Value {
+fn sent_message(message: &Message, files: &dyn Files) -> Value {
     let words = Message { tool_calls: Vec::new(), ..message.clone() };
-    let shown = |attachments| Rendering::for_chat(attachments, &Disk).message(&words);
+    let shown = |attachments| Rendering::for_chat(attachments, files).message(&words);
     let text = shown(FilesMode::Inline).or_else(|_| shown(FilesMode::Paths));
     let text = text.or_else(|_| shown(FilesMode::None)).unwrap_or_default();
     with_text(message, text)
@@ -195,6 +197,7 @@ fn redact(new: &mut NewRun, secrets: &Secrets) {
 #[cfg(test)]
 mod tests {
     use evalrig_core::model::FileRef;
+    use evalrig_core::source::MemoryFiles;
 
     use super::*;
     use crate::results::testing::row;
@@ -210,12 +213,13 @@ mod tests {
         second.content.push(Block::File(file.clone()));
         second.content.push(Block::Image(Image::Path(file)));
         second.content.push(Block::Image(Image::Data("x".to_owned())));
-        let asked = input_sequence(&[
+        let input = [
             said(Role::System, "S"),
             said(Role::User, "one"),
             said(Role::Assistant, "first"),
             second,
-        ]);
+        ];
+        let asked = input_sequence(&input, &MemoryFiles::new());
         assert_eq!(asked[0].input(), "one");
         assert_eq!(asked[0].reply.as_deref(), Some("first"));
         let lines = "two\n[file: a.csv]\n[image: a.csv]\n[image]";
@@ -238,7 +242,7 @@ mod tests {
 
     #[test]
     fn without_a_user_message_the_rendered_input_counts() {
-        let asked = input_sequence(&[said(Role::System, "S")]);
+        let asked = input_sequence(&[said(Role::System, "S")], &MemoryFiles::new());
         assert_eq!(asked, [UserMessage::new("[system]\nS")]);
     }
 

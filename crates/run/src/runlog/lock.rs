@@ -6,9 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
+use evalrig_core::source::Reach;
 
 use super::store_error::StoreError;
-use crate::disk::{Access, OpenFile, create_durable_directories, open_to_append};
+use crate::disk::{Access, OpenFile, create_durable_directories, open_regular, open_to_append};
 
 /// How long to wait for other writers (spec 13.6).
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -45,7 +46,7 @@ impl StoreLock {
     /// there has never been a writer.
     pub(super) fn acquire_for_reading(directory: &Utf8Path) -> Result<Option<Self>, StoreError> {
         let path = directory.join(".lock");
-        match File::open(&path) {
+        match open_regular(&path, Reach::Inside(directory)) {
             Ok(file) => Self::wait_for(LockFile::Reader(file), &path, LONGEST_WAIT).map(Some),
             Err(_) => Ok(None),
         }

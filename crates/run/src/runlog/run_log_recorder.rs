@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{FaultKind, Stage, Test, Transcript};
 use evalrig_core::secrets::Secrets;
+use evalrig_core::source::Files;
 use tokio::sync::oneshot;
 
 use crate::results::{RecordPlace, Row, RowError};
@@ -56,6 +57,8 @@ pub struct FinishedCase<'a> {
     pub test: &'a Test,
     pub transcript: &'a Transcript,
     pub row: &'a Row,
+    /// For its attachments.
+    pub files: &'a dyn Files,
 }
 
 impl std::fmt::Debug for FinishedCase<'_> {
@@ -110,6 +113,7 @@ impl RunLogRecorder {
             test: case.test,
             transcript: case.transcript,
             row: case.row,
+            files: case.files,
             cwd: case.cwd.unwrap_or(root),
             secrets: &self.secrets,
             time: SystemTime::now(),

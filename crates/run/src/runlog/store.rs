@@ -6,6 +6,9 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::source::{Reach, is_outside};
+
+use crate::disk::read_whole;
 
 use super::appendable_summary::AppendableSummary;
 use super::run_file::RunFile;
@@ -14,6 +17,9 @@ use super::summary::RecordSummary;
 
 /// Fewer records are not worth a thread.
 const LEAST_PER_THREAD: usize = 64;
+
+/// As much as a row of results: a run file has the same messages.
+const FILE_LIMIT: u64 = 256 * 1024 * 1024;
 
 /// The `.co/evals` directory of a project.
 #[derive(Debug, Clone)]
@@ -163,7 +169,7 @@ impl Store {
         name: &str,
         read: fn(Vec<u8>) -> Result<T, String>,
     ) -> Result<SummaryLookup<T>, StoreError> {
-        let bytes = read_if_exists(&self.summary_path(name))?;
+        let bytes = self.read_if_exists(&self.summary_path(name))?;
         Ok(match bytes.map(read) {
             None => SummaryLookup::Missing,
             Some(Ok(summary)) => SummaryLookup::Present(summary),
@@ -186,12 +192,12 @@ impl Store {
     pub fn run_file(&self, name: &str, run: u64) -> Result<RunFile, StoreError> {
         let name = checked_name(name)?;
         let path = self.run_path(name, run);
-        if let Some(bytes) = read_if_exists(&path)? {
+        if let Some(bytes) = self.read_if_exists(&path)? {
             let read = RunFile::read(bytes);
             return read.map_err(|reason| StoreError::Corrupt { path, reason });
         }
         let path = path.with_extension("jsonl");
-        match read_if_exists(&path)? {
+        match self.read_if_exists(&path)? {
             Some(bytes) => {
                 let read = RunFile::read_lines(bytes);
                 read.map_err(|reason| StoreError::Corrupt { path, reason })
@@ -207,6 +213,16 @@ impl Store {
         run: u64,
     ) -> Result<Vec<evalrig_core::model::Value>, StoreError> {
         Ok(self.run_file(name, run)?.messages)
+    }
+
+    /// A file of the store. Git carries links, so one to a device or out of the store is refused.
+    fn read_if_exists(&self, path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
+        match read_whole(path, Reach::Inside(&self.directory), FILE_LIMIT) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if is_outside(&error) => Err(StoreError::Link { path: path.to_owned() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io("read", path, error)),
+        }
     }
 
     /// How many runs there have been (spec 13.5): the highest number in the summary and on disk.
@@ -242,14 +258,6 @@ pub(super) fn directory_entries(directory: &Utf8Path) -> Result<Vec<String>, Sto
         }
     }
     Ok(found)
-}
-
-fn read_if_exists(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(StoreError::io("read", path, error)),
-    }
 }
 
 /// The name without `.yaml`, if it cannot lead out of the store.

@@ -87,7 +87,7 @@ impl fmt::Display for StoreError {
             Self::Corrupt { path, reason } => write!(f, "cannot parse `{path}`: {reason}"),
             Self::Link { path } => write!(
                 f,
-                "`{path}` is a link, which could lead out of the store; evalrig does not write to it"
+                "`{path}` is a link, which could lead out of the store; evalrig does not follow it"
             ),
             Self::Outside { path } => {
                 write!(f, "`{path}` is outside the repository; use `--store {path}` to write there")

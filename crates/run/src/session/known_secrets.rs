@@ -26,8 +26,10 @@ pub fn known_secrets(options: &LoadOptions, directory: &Utf8Path) -> Secrets {
     let find = || find_targets_file(&Disk, directory, &root, &options.working_directory);
     let file = options.targets_file.clone().or_else(find);
     let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-    let targets =
-        file.and_then(|file| read_targets(options.world(), &mut sources, &mut out, &file, &root));
+    let targets = file.and_then(|file| {
+        let reach = options.reach_of_targets(&file, &root);
+        read_targets(options.world(), &mut sources, &mut out, &file, &root, reach)
+    });
     secrets_of(&variables, targets.as_ref())
 }
 

@@ -137,7 +137,7 @@ impl LoadedSuite {
         }
         redact_names(&mut suite, &secrets);
         Ok(Some(Self {
-            job: SuiteJob::new(suite, sources, found.path.clone(), root),
+            job: SuiteJob::new(suite, sources, found.path.clone(), root, options.confinement()),
             secrets,
             diagnostics,
             targets,
@@ -299,7 +299,8 @@ fn targets_of(
         let is_foreign = !is_chosen && is_agentv(file);
         let mut ignored = Diagnostics::new();
         let out = if is_foreign { &mut ignored } else { out };
-        read_targets(options.world(), sources, out, file, root)
+        let reach = options.reach_of_targets(file, root);
+        read_targets(options.world(), sources, out, file, root, reach)
     });
     (file, targets)
 }

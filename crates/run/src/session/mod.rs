@@ -93,7 +93,7 @@ impl RunSession {
     /// Loads the suites and plans their cases. Fails with everything that is missing.
     pub fn prepare(spec: RunSpec, notify: &mut Notify<'_>) -> Result<Self, SessionError> {
         spec.loading.check()?;
-        let found = spec.loading.discover(&spec.paths)?;
+        let found = spec.loading.discover(&spec.paths, notify)?;
         let mut cases = spec.cases()?;
         let mut loaded = load_suites(&spec.loading, &found, TargetsFile::Required, notify)?;
         let mut secrets = Secrets::default();

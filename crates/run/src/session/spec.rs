@@ -5,17 +5,18 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::Measure;
 use evalrig_core::plan::{Filter, Selection, Shard};
-use evalrig_core::read::{FoundSuite, suite_root};
+use evalrig_core::read::{FoundSuite, UNDECODABLE_NAME, suite_root};
 use evalrig_core::reader::{EnvFiles, ReadPolicy, TargetNames, World};
-use evalrig_core::source::{EntryKind, Files};
+use evalrig_core::source::{EntryKind, Files, Reach};
 
-use crate::disk::{Disk, ProcessEnvironment};
+use crate::disk::{Confinement, Disk, ProcessEnvironment};
 use crate::prepare::{CaseSpec, GradingSpec};
 use crate::report::Detail;
 use crate::results::PlanOptions;
-use crate::text::OutputStyle;
+use crate::target::reach_of_found;
+use crate::text::{OutputStyle, single_line};
 
-use super::error::SessionError;
+use super::error::{Notice, Notify, SessionError};
 
 /// Where suites are read from.
 #[derive(Debug, Clone)]
@@ -53,10 +54,21 @@ impl LoadOptions {
     }
 
     /// Suites below these paths and patterns. `!PATTERN` excludes.
-    pub fn discover(&self, paths: &[String]) -> Result<Vec<FoundSuite>, SessionError> {
+    pub fn discover(
+        &self,
+        paths: &[String],
+        notify: &mut Notify<'_>,
+    ) -> Result<Vec<FoundSuite>, SessionError> {
         let found = FoundSuite::from_arguments(&Disk, &self.working_directory, paths);
         let found = found.map_err(SessionError::DiscoveryError)?;
-        if found.is_empty() { Err(SessionError::NoSuiteFile) } else { Ok(found) }
+        for path in &found.undecodable {
+            let shown = single_line(self.shown(path).as_str());
+            let name = UNDECODABLE_NAME.name;
+            notify(Notice::Warning(format!(
+                "warning[{name}]: `{shown}` is skipped: its name is not UTF-8"
+            )));
+        }
+        if found.suites.is_empty() { Err(SessionError::NoSuiteFile) } else { Ok(found.suites) }
     }
 
     pub fn world(&self) -> World<'_> {
@@ -73,6 +85,18 @@ impl LoadOptions {
             env_files: self.env_files.clone(),
             targets: TargetNames::Unchecked,
         }
+    }
+
+    /// Where the targets file of a suite may lead; one that the user named may be anywhere.
+    pub(super) fn reach_of_targets<'r>(&'r self, file: &Utf8Path, root: &'r Utf8Path) -> Reach<'r> {
+        match self.targets_file {
+            Some(_) => Reach::Anywhere,
+            None => reach_of_found(&self.limits(), file, root, &self.working_directory),
+        }
+    }
+
+    pub(super) fn confinement(&self) -> Confinement {
+        if self.allow_outside_root { Confinement::None } else { Confinement::Root }
     }
 
     /// The repository root of a suite.

@@ -2,21 +2,27 @@
 //! stored run is reported without loading its suites.
 
 use std::collections::HashMap;
-use std::fs;
 use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::source::LineIndex;
+use evalrig_core::source::{EntryKind, Files, LineIndex, Reach};
 
+use crate::disk::{Disk, read_whole};
 use crate::lock::locked;
 use crate::report::SuiteText;
+
+/// Larger suites are JSONL files; their lines are not quoted.
+const TEXT_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// Lines by path from a repository root; each file is read once.
 pub(super) fn suite_text(working_directory: &Utf8Path, roots: Vec<Utf8PathBuf>) -> SuiteText {
     let (here, places) = (working_directory.to_owned(), roots.clone());
     let shown = move |file: &str| {
-        let mut paths = places.iter().map(|root| root.join(file));
-        match paths.find(|path| path.is_file()) {
+        let is_file = |root: &&Utf8PathBuf| {
+            let found = Disk.look(&root.join(file), Reach::Inside(root));
+            found.is_ok_and(|found| found.kind == EntryKind::File)
+        };
+        match places.iter().find(is_file).map(|root| root.join(file)) {
             Some(path) => path.strip_prefix(&here).unwrap_or(&path).to_string(),
             None => file.to_owned(),
         }
@@ -25,8 +31,11 @@ pub(super) fn suite_text(working_directory: &Utf8Path, roots: Vec<Utf8PathBuf>) 
     SuiteText::new(move |file, line| {
         let mut known = locked(&known);
         if !known.contains_key(file) {
-            let mut paths = roots.iter().map(|root| root.join(file));
-            let text = paths.find_map(|path| fs::read_to_string(path).ok());
+            // The name comes from a results file, which may say anything.
+            let read = |root: &Utf8PathBuf| {
+                read_whole(&root.join(file), Reach::Inside(root), TEXT_LIMIT).ok()
+            };
+            let text = roots.iter().find_map(read).and_then(|bytes| String::from_utf8(bytes).ok());
             known.insert(file.to_owned(), text.map(IndexedText::new));
         }
         known.get(file)?.as_ref()?.line(line)

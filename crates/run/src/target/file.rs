@@ -9,7 +9,7 @@ use evalrig_core::reader::{
     EnvFiles, FillError, ReadPolicy, Reader, TargetNames, Template, World, wrong_type,
 };
 use evalrig_core::secrets::Secrets;
-use evalrig_core::source::{Sources, Span};
+use evalrig_core::source::{Reach, Sources, Span};
 use evalrig_core::syntax::fields::{Bound, Field, Shape};
 use evalrig_core::syntax::{Node, parse_yaml, read_source};
 
@@ -184,8 +184,9 @@ pub fn read_targets(
     out: &mut Diagnostics,
     path: &Utf8Path,
     root: &Utf8Path,
+    reach: Reach<'_>,
 ) -> Option<Targets> {
-    let source = read_source(world.files, sources, out, path)?;
+    let source = read_source(world.files, sources, out, path, reach)?;
     let tree = parse_yaml(source, sources.get(source).shared_text(), out)?;
     let base = PathBase::of(path, root);
     let limits = ReadPolicy {

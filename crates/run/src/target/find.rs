@@ -1,9 +1,22 @@
 //! Where the targets file of a suite is found (spec 9.1).
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::source::{EntryKind, Files};
+use evalrig_core::reader::ReadPolicy;
+use evalrig_core::source::{EntryKind, Files, Reach};
 
 use crate::setting::FOLDERS;
+
+/// Where a targets file may lead. One that was found must stay in its repository, or in the working
+/// directory if that is elsewhere; one that the user named may be anywhere.
+pub fn reach_of_found<'r>(
+    policy: &ReadPolicy,
+    file: &Utf8Path,
+    root: &'r Utf8Path,
+    working_directory: &'r Utf8Path,
+) -> Reach<'r> {
+    let is_below = file.starts_with(root) || !file.starts_with(working_directory);
+    policy.reach(if is_below { root } else { working_directory })
+}
 
 /// The targets file of a suite: the nearest one from the directory of the suite up to the root, else
 /// the one of the working directory.
@@ -21,7 +34,7 @@ pub fn find_targets_file(
         .chain([working_directory])
         .flat_map(|directory| FOLDERS.iter().map(move |folder| directory.join(folder)))
         .map(|folder| folder.join("targets.yaml"))
-        .find(|path| files.kind(path) == Some(EntryKind::File))
+        .find(|path| files.kind(path).is_some_and(|kind| kind != EntryKind::Directory))
 }
 
 /// Whether a targets file belongs to agentv. A found one is read for its names only.

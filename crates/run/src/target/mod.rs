@@ -12,7 +12,7 @@ mod unsupported;
 
 pub use entry::Target;
 pub use file::{NotFound, ROOT, Targets, read_targets};
-pub use find::{find_targets_file, is_agentv};
+pub use find::{find_targets_file, is_agentv, reach_of_found};
 pub use schema::schema;
 
 /// The codes of this room, file by file.

@@ -1,15 +1,17 @@
 //! `convert` from the `.co/evals` store: turns records into tests. An existing suite gets the tests
 //! that it lacks; its other tests do not change.
 
+use std::io;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::export::{LoggedTest, logged_suite, test_ids, with_logged_tests};
 use evalrig_core::read::Findings;
 use evalrig_core::repair::Overlay;
 use evalrig_core::secrets::Secrets;
-use evalrig_core::source::{EntryKind, Files, Span};
+use evalrig_core::source::{EntryKind, Files, Reach, Span};
 use evalrig_core::syntax::lone_tree;
-use evalrig_run::disk::Disk;
+use evalrig_run::disk::{Disk, read_whole};
 use evalrig_run::runlog::{IMPORT_NEEDS_CRITERIA, Record, RecordTest, Store};
 use evalrig_run::session::known_secrets;
 
@@ -39,6 +41,13 @@ pub(super) fn source(path: &Utf8Path) -> Option<Source> {
     }
 }
 
+/// A suite or a record, which are no larger than this.
+fn read_text(path: &Utf8Path) -> io::Result<String> {
+    const LIMIT: u64 = 256 * 1024 * 1024;
+    let bytes = read_whole(path, Reach::Anywhere, LIMIT)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
 /// Recognised by its path, or by its `turns`.
 fn is_record(path: &Utf8Path) -> bool {
     if path.extension() != Some("yaml") {
@@ -48,7 +57,7 @@ fn is_record(path: &Utf8Path) -> bool {
     if parts.windows(2).any(|two| two == [".co", "evals"]) {
         return true;
     }
-    let text = std::fs::read_to_string(path).ok();
+    let text = read_text(path).ok();
     let tree = text.and_then(|text| lone_tree(text).ok());
     tree.is_some_and(|tree| {
         let has = |key| tree.root().get(key).is_some();
@@ -177,7 +186,7 @@ impl Made {
     }
 
     fn added(place: Utf8PathBuf, shown: &str, tests: &[LoggedTest]) -> Result<Self, CommandError> {
-        let there = std::fs::read_to_string(&place).map_err(|error| {
+        let there = read_text(&place).map_err(|error| {
             CommandError::CouldNotStart(format!("cannot read `{shown}`: {error}"))
         })?;
         let text = with_logged_tests(&there, tests).map_err(|reason| {
@@ -212,7 +221,7 @@ impl Made {
             print_text(&self.text)?;
             return Ok(Exit::Success);
         };
-        let before = std::fs::read_to_string(&self.place).ok();
+        let before = read_text(&self.place).ok();
         if self.is_added && before.as_deref() == Some(self.text.as_str()) {
             print_text(&format!("{shown} already has all of these tests\n"))?;
             return Ok(Exit::Success);
@@ -236,7 +245,7 @@ fn warn_of_missing_criteria(context: &Context, tests: &[(&Record, RecordTest)], 
         if test.expected.is_some() || known.contains(&test.id) {
             continue;
         }
-        let Ok(text) = std::fs::read_to_string(&record.file) else {
+        let Ok(text) = read_text(&record.file) else {
             continue;
         };
         let first_line = text.find('\n').unwrap_or(text.len());

@@ -2,7 +2,7 @@
 //! read the result again, so what is written has no new errors.
 
 use evalrig_core::repair::{Overlay, Repaired};
-use evalrig_core::source::Files;
+use evalrig_core::source::{Files, Reach};
 use evalrig_run::disk::{Access, Disk, Durability, write_named};
 
 use crate::context::Context;
@@ -25,7 +25,7 @@ pub fn write(files: &Overlay<'_>) -> Result<(), CommandError> {
 /// Prints the changes as a patch.
 pub fn show(context: &Context, repaired: &Repaired<'_, Check>) -> Result<Exit, CommandError> {
     for (path, bytes) in repaired.files.texts() {
-        let before = Disk.read(path, u64::MAX).unwrap_or_default();
+        let before = Disk.read(path, Reach::Anywhere, u64::MAX).unwrap_or_default();
         let shown = path.strip_prefix(&context.working_directory).unwrap_or(path);
         let diff = patch::unified(
             shown.as_str(),

@@ -11,8 +11,10 @@ use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{FaultKind, Tokens, Transcript};
+use evalrig_core::source::Reach;
 
 use crate::agent::{Agent, AttemptFault, Pending, Purpose, Request};
+use crate::disk::open_regular;
 use crate::results::read::{LineExtent, read_row};
 use crate::results::scan::scan_open_results;
 use crate::results::transcript_json::read_output_messages;
@@ -120,7 +122,7 @@ impl RowAgent {
 
 fn index_rows(path: &Utf8Path) -> Result<(File, Index), ReadError> {
     let fail = |error| ReadError::io(path, error);
-    let file = File::open(path).map_err(fail)?;
+    let file = open_regular(path, Reach::Anywhere).map_err(fail)?;
     let mut index = Index::new();
     let reading = file.try_clone().map_err(fail)?;
     // A damaged row is not replayed: its case has no match.
@@ -190,7 +192,9 @@ mod tests {
         let world =
             World { files: &files, environment: &environment, working_directory: "/p".into() };
         let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
-        let targets = read_targets(world, &mut sources, &mut out, path, "/p".into()).unwrap();
+        let targets =
+            read_targets(world, &mut sources, &mut out, path, "/p".into(), Reach::Anywhere)
+                .unwrap();
         let target = targets.get("again").unwrap();
         let base = PathBase::of(path, "/p".into());
         target.connect(&target.context(&base, &Disk, &|_| None))

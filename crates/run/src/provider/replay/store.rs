@@ -49,7 +49,7 @@ impl StoreAgent {
     }
 
     fn record(&self, request: &Request<'_>) -> Result<Record, AttemptFault> {
-        let asked = input_sequence(request.messages);
+        let asked = input_sequence(request.messages, request.files);
         let found = self.finder.find(&asked).map_err(failure)?;
         found.ok_or_else(|| {
             let (directory, test) = (self.finder.store().directory(), request.test_id);
