@@ -204,17 +204,35 @@ mod linux {
     /// Kills every process with the mark of the run until none is left.
     pub(super) fn kill_marked(token: &str) {
         let begun = Instant::now();
-        while kill_round(token) && begun.elapsed() < PATIENCE {
+        let since = started_at("self").unwrap_or(0);
+        while kill_round(token, since) && begun.elapsed() < PATIENCE {
             thread::sleep(Duration::from_millis(2));
         }
     }
 
-    fn kill_round(token: &str) -> bool {
+    /// True if there may be more.
+    fn kill_round(token: &str, since: u64) -> bool {
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
         let ids = processes.filter_map(|one| one.file_name().to_str()?.parse::<i32>().ok());
-        let killed =
-            ids.filter(|id| Pid::from_raw(*id).is_some_and(|pid| kill_if_marked(pid, token)));
-        killed.count() > 0
+        let pids = ids.filter_map(Pid::from_raw);
+        pids.filter(|pid| kill_if_marked(*pid, token) || is_starting(*pid, since)).count() > 0
+    }
+
+    /// Whether a process is inside `exec`: its old environment is gone and the new one is not there
+    /// yet, so that its mark cannot be seen. What is older than the watchdog is not ours.
+    fn is_starting(pid: Pid, since: u64) -> bool {
+        let path = format!("/proc/{}", pid.as_raw_nonzero());
+        fs::read(format!("{path}/environ")).is_ok_and(|environment| environment.is_empty())
+            // Threads of the kernel and dead processes have no executable.
+            && fs::read_link(format!("{path}/exe")).is_ok()
+            && started_at(&pid.as_raw_nonzero().to_string()).is_some_and(|start| start >= since)
+    }
+
+    /// In clock ticks since the machine was started.
+    fn started_at(process: &str) -> Option<u64> {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The name may hold spaces and parentheses; the time is field 22, the state field 3.
+        stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
     }
 
     /// The descriptor is opened before the mark is read, so that the process that is killed is the one
@@ -234,6 +252,29 @@ mod linux {
             // Before Linux 5.3.
             Err(Errno::NOSYS) => kill_process(pid, Signal::KILL).is_ok(),
             Err(_) => false,
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::process::Command;
+
+        use super::*;
+
+        #[test]
+        fn a_process_without_an_environment_is_looked_at_again() {
+            let since = started_at("self").unwrap();
+            let mut bare = Command::new("/bin/sleep").arg("60").env_clear().spawn().unwrap();
+            let pid = Pid::from_raw(bare.id().cast_signed()).unwrap();
+            // Until the program runs, it has the environment of this process.
+            while !is_starting(pid, since) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            assert!(!is_starting(pid, u64::MAX), "older processes are not ours");
+            assert!(!is_starting(rustix::process::getpid(), since), "it has an environment");
+            bare.kill().unwrap();
+            bare.wait().unwrap();
+            assert!(!is_starting(pid, since), "it is gone");
         }
     }
 }
