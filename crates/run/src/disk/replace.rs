@@ -88,7 +88,7 @@ impl FileDraft {
             Ok(found) => return Err(refusal(found.file_type())),
             Err(_) => None,
         };
-        // Nobody else reads the draft, whoever may read the file afterwards.
+        // The draft is private, whatever the mode of the file will be.
         let access = if replaced.is_some() { Access::Private } else { access };
         let file = create_beside(path, access)?;
         let permissions = replaced.filter(|permissions| !is_private(permissions));
