@@ -5,6 +5,7 @@
 mod support;
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -26,6 +27,13 @@ fn suite(cases: usize) -> String {
 
 fn targets(line: &str) -> String {
     format!("targets: [{{name: default, provider: cli, command: {}}}]\n", json!(line))
+}
+
+/// Whether a signal to the whole process waits to be delivered.
+fn has_pending_signals(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+    pending.is_some_and(|mask| mask.trim().bytes().any(|digit| digit != b'0'))
 }
 
 fn started(project: &Project) -> Vec<String> {
@@ -154,7 +162,8 @@ fn the_second_signal_ends_what_is_stuck() {
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     };
     signal("TERM");
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    // Two pending signals of one kind would be one.
+    wait_until("the first signal to be heard", || !has_pending_signals(child.id()));
     signal("TERM");
     let mut status = None;
     wait_until("the end", || {

@@ -547,7 +547,7 @@ fn lines_and_encodings_of_a_secret_are_redacted() {
     assert!(row.contains("a *** b *** c ***") && !row.contains("line-of"), "{row}");
 }
 
-/// Cases are still told apart, resumed and graded again by their redacted ids.
+/// Redacted ids stay distinct, and cases are resumed and graded again by them.
 #[test]
 fn tests_whose_ids_hold_a_secret_keep_different_ids() {
     let suite = "name: demo\ntests:\n  - {id: \"a ${{ MY_TOKEN }}\", criteria: c, input: one, assert: [{type: contains, value: hello}]}\n  \

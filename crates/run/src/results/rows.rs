@@ -86,8 +86,8 @@ impl Rows {
         self.gaps_shown(None, Utf8Path::to_owned)
     }
 
-    /// As [`Rows::gaps`], with paths as they are to be shown. Of a shard that is wanted alone, the
-    /// others are not missing.
+    /// As [`Rows::gaps`], with paths as they are to be shown. With `shard`, the cases of other shards do
+    /// not count as missing.
     pub fn gaps_shown(
         &self,
         shard: Option<&str>,

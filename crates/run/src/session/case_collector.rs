@@ -40,7 +40,7 @@ pub struct StoredCases {
     pub note: Option<String>,
 }
 
-/// Reads results files that belong together. Of a shard that is wanted alone, the others are not
+/// Reads results files that belong together. With `shard`, the cases of other shards do not count as
 /// missing.
 pub fn read_cases(
     loading: &LoadOptions,
