@@ -15,7 +15,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
 use evalrig_core::model::Outcome;
 use evalrig_run::report::{
-    Compared, Detail, PastRuns, ReportOptions, ReportedRun, SuiteText, report_named,
+    Compared, Detail, EarlierCase, PastRuns, ReportOptions, ReportedRun, SuiteText, report_named,
 };
 use evalrig_run::results::{Borderline, ReadError, Row, Rows};
 
@@ -54,6 +54,7 @@ fn write(
         end.compared = Some(Compared {
             base: path.to_string(),
             comparison: compare(&cases(&base), &cases(&rows), &CompareOptions::default()),
+            earlier: base.iter().map(EarlierCase::of).collect(),
         });
     }
     end.history.extend(past_runs(&rows));

@@ -400,5 +400,6 @@ pub fn compared(name: &str, base: &[(&str, Outcome)], now: &[(&str, Outcome)]) -
     Compared {
         base: name.to_owned(),
         comparison: compare(&cases(base), &cases(now), &CompareOptions::default()),
+        earlier: Vec::new(),
     }
 }

@@ -1,184 +1,79 @@
-//! One HTML file that needs nothing else: no network, no server, no second file. What agents wrote
-//! is embedded as data only, so it is never read as markup or run as a script.
+//! One HTML page: a file that needs nothing else (no network, no server, no second file), or the
+//! same page from `evalrig view`. What agents wrote is embedded as data only, so it is never read as
+//! markup or run as a script.
+//!
+//! A server uses these functions:
+//!
+//! ```text
+//! render_page(rows, &ReportedRun, &SuiteText, &PageMode, &mut dyn Write) -> io::Result<()>
+//! case_json(&Row, &SuiteText) -> String           data of a `row` event
+//! run_json(rows, &ReportedRun) -> String          data of a `run` event
+//! end_json(rows, &ReportedRun) -> String          data of the `end` event
+//! ```
+//!
+//! `rows` is any iterator over rows or references to them. A live page has
+//! `<meta name="evalrig-live" content="events">` and reads an event stream at that address, relative
+//! to its own. `run` may come again at any time and replaces the facts; a `row` of a case that is
+//! known already replaces it, so a stream may begin anew after a reconnect. All of them are one line.
+//! With labels the page has `<meta name="evalrig-labels" content="labels">` and
+//! `<meta name="evalrig-token">`, and posts `{suite, test, answerHash, label, note}` to `labels`.
+//! `answerHash` is that of [`Row::answer_hash`].
 
 mod case;
 mod comparison;
 mod cut_text;
+mod earlier;
 mod history;
+mod live;
+mod page;
 mod page_budget;
+mod page_mode;
 mod rate;
 mod summary;
 mod verdict;
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
-use serde_json::Value;
-use sha2::{Digest, Sha256};
-
-use self::page_budget::{PageBudget, PageCase};
-use self::summary::SummaryPanel;
-use super::{Report, ReportKind, ReportOptions, ReportedRun, SuiteText};
+use self::page::Page;
+use super::{Report, ReportKind, ReportedRun};
 use crate::results::Row;
-use crate::text;
+
+pub use self::earlier::EarlierCase;
+pub use self::live::{case_json, end_json, run_json};
+pub use self::page::render_page;
+pub use self::page_mode::{PageLabels, PageMode};
 
 pub static REPORT: ReportKind = ReportKind {
     name: "html",
     doc: "one page to open in a browser: summary, plots, every case with its conversation",
     shows_gate: false,
     shows_history: true,
-    make: |setting| Box::new(Html::new(setting)),
+    make: |setting| Box::new(Html(Page::new(setting.text.clone(), PageMode::default()))),
 };
 
-const TEMPLATE: &str = include_str!("html/template.html");
-const STYLE: &str = include_str!("html/report.css");
-/// One script, in files by subject. Those that others build on come first, and only the last one acts.
-const SCRIPT: &str = concat!(
-    "\"use strict\";\n(() => {\n",
-    include_str!("html/script/node.js"),
-    include_str!("html/script/number.js"),
-    include_str!("html/script/data.js"),
-    include_str!("html/script/theme.js"),
-    include_str!("html/script/summary.js"),
-    include_str!("html/script/plot.js"),
-    include_str!("html/script/history.js"),
-    include_str!("html/script/list.js"),
-    include_str!("html/script/bar.js"),
-    include_str!("html/script/conversation.js"),
-    include_str!("html/script/check.js"),
-    include_str!("html/script/case.js"),
-    include_str!("html/script/cases.js"),
-    include_str!("html/script/comparison.js"),
-    include_str!("html/script/start.js"),
-    "})();\n",
-);
-
-/// Cases per block of details. The script reads a block when one of its cases is
-/// opened, so that a page with many cases is there at once.
-const BLOCK: usize = 50;
-
+/// The page as a file.
 #[derive(Debug)]
-pub struct Html {
-    text: SuiteText,
-    summary: SummaryPanel,
-    shelf: PageBudget,
-}
-
-impl Html {
-    pub fn new(setting: &ReportOptions) -> Self {
-        Self {
-            text: setting.text.clone(),
-            summary: SummaryPanel::default(),
-            shelf: PageBudget::default(),
-        }
-    }
-
-    /// Everything the script knows, as blocks of JSON.
-    fn write_data(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
-        let run = self.summary.document(end, &self.shelf.notes());
-        write_block(out, "run", &inert(&run.to_string()))?;
-        if let Some(compared) = &end.compared {
-            write_block(out, "compared", &comparison::block(compared))?;
-        }
-        let cases = self.shelf.cases();
-        let lines = cases.iter().map(|case| case.line.as_str());
-        write_block(out, "cases", &list(lines))?;
-        for (number, block) in cases.chunks(BLOCK).enumerate() {
-            let cases = block.iter().map(PageCase::document);
-            let cases: Vec<String> = cases.collect();
-            let text = list(cases.iter().map(String::as_str));
-            write_block(out, &format!("details-{number}"), &text)?;
-        }
-        Ok(())
-    }
-}
+struct Html(Page);
 
 impl Report for Html {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
-        self.summary.add(row);
-        self.shelf.put(case::kept(row, &self.text));
+        self.0.add(row);
         Ok(())
     }
 
     fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
-        let (style, script) = (without_returns(STYLE), without_returns(SCRIPT));
-        // The template is taken apart before anything is put in, so that a text that looks like a
-        // hole of it is not filled.
-        for part in TEMPLATE.split("{{") {
-            let (hole, rest) = part.split_once("}}").unwrap_or(("", part));
-            match hole {
-                "policy" => out.write_all(policy(&style, &script).as_bytes())?,
-                "style" => out.write_all(style.as_bytes())?,
-                "script" => out.write_all(script.as_bytes())?,
-                "data" => self.write_data(end, out)?,
-                _ => {}
-            }
-            out.write_all(rest.as_bytes())?;
-        }
-        out.flush()
+        self.0.write(end, out)
     }
-}
-
-/// Nothing may be loaded from anywhere, and of all scripts and styles only ours run: they are known
-/// by their digests.
-fn policy(style: &str, script: &str) -> String {
-    let digest = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
-    format!(
-        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; \
-         form-action 'none'",
-        digest(style),
-        digest(script)
-    )
-}
-
-/// Browsers drop them before they compute digests; a checkout on Windows may have them.
-fn without_returns(text: &str) -> String {
-    text.replace('\r', "")
-}
-
-/// JSON in which nothing can end or open an element, whatever the strings in it say. The signs can
-/// occur in strings only, so the value stays the same.
-fn inert(json: &str) -> String {
-    let json = text::json(json);
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '<' | '>' | '&' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-fn inert_value(value: &Value) -> String {
-    inert(&value.to_string())
-}
-
-fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    let mut out = "[".to_owned();
-    for text in texts {
-        if out.len() > 1 {
-            out.push_str(",\n");
-        }
-        out.push_str(text);
-    }
-    out.push(']');
-    out
-}
-
-fn write_block(out: &mut dyn Write, id: &str, json: &str) -> io::Result<()> {
-    writeln!(out, r#"<script type="application/json" id="{id}">{json}</script>"#)
 }
 
 #[cfg(test)]
 mod tests {
     use evalrig_core::model::Outcome;
+    use serde_json::Value;
 
-    use super::super::Report as _;
+    use super::super::ReportOptions;
     use super::super::fixture::{self, HOSTILE, Shown};
+    use super::page::*;
     use super::*;
     use crate::text::OutputStyle;
 
@@ -237,8 +132,28 @@ mod tests {
         };
         let style = between("<style>", "</style>");
         let script = between("<script>", "</script>");
-        assert!(page.contains(&policy(&style, &script)), "{page}");
+        assert!(page.contains(&policy(&style, &script, &PageMode::default())), "{page}");
         assert!(!page.contains("{{"), "a hole was not filled");
+    }
+
+    #[test]
+    fn only_a_served_page_may_ask_its_server() {
+        let rendered = |mode: &PageMode| {
+            let mut out = Vec::new();
+            let text = super::super::SuiteText::unknown();
+            let end = ReportedRun::default();
+            render_page(fixture::rows(), &end, &text, mode, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let file = rendered(&PageMode::default());
+        assert_eq!(
+            file,
+            shown().end(ReportedRun::default()).without_suite().rows(&fixture::rows())
+        );
+        assert!(!file.contains("connect-src"));
+        let live = rendered(&PageMode { is_live: true, ..PageMode::default() });
+        assert!(live.contains("; connect-src 'self'; base-uri 'none'"));
+        assert!(live.contains("<meta name=\"evalrig-live\" content=\"events\">"));
     }
 
     #[test]
@@ -309,10 +224,10 @@ mod tests {
 
     #[test]
     fn rows_are_not_written_before_the_end() {
-        let mut report = Html::new(&ReportOptions {
+        let mut report = (REPORT.make)(&ReportOptions {
             style: OutputStyle::default(),
             detail: super::super::Detail::Normal,
-            text: SuiteText::unknown(),
+            text: super::super::SuiteText::unknown(),
             borderline: crate::results::Borderline::Fails,
         });
         let mut out = Vec::new();

@@ -33,6 +33,7 @@ use std::io::{self, Write};
 
 use crate::results::Row;
 
+pub use html::EarlierCase;
 pub use other_runs::{Compared, PastRuns};
 pub use report_options::{Detail, ReportOptions, SuiteText};
 pub use reported_run::{ReportedRun, Stopped};

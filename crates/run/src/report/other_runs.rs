@@ -2,12 +2,16 @@
 
 use evalrig_core::compare::Comparison;
 
+use super::html::EarlierCase;
+
 /// This run beside a baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compared {
     /// What the baseline is called, as it is to be shown.
     pub base: String,
     pub comparison: Comparison,
+    /// Answers and costs of the baseline, for reports that show them. May be empty.
+    pub earlier: Vec<EarlierCase>,
 }
 
 /// Runs of the same inputs that were logged close together in time.

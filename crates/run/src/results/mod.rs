@@ -1,5 +1,6 @@
 //! What is kept of a run: one row per case, a journal for resuming, a summary.
 
+mod answer_hash;
 mod append_file;
 mod checksum;
 mod error;

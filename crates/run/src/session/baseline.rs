@@ -9,16 +9,18 @@ use evalrig_core::compare::{
 use evalrig_core::model::Outcome;
 
 use crate::execute::SuiteJob;
-use crate::report::{Compared, ReportedRun};
+use crate::report::{Compared, EarlierCase, ReportedRun};
 use crate::results::{ResultsPaths, Row};
 
-use super::case_collector::{CaseCollector, StoredCases, read_cases};
+use super::case_collector::{CaseCollector, StoredCases, read_cases_with};
 use super::command_line::quoted;
 use super::error::{Notice, Notify, SessionError};
 use super::find_results::{matching_results, results_folder, steps_back, too_few};
 use super::spec::{BaselineSpec, LoadOptions};
 
 const OPTION: &str = "--baseline";
+/// What is kept in memory of the answers of a baseline.
+const EARLIER_BYTES: usize = 64_000_000;
 
 /// A suite whose earlier results may serve as baseline.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +52,8 @@ pub(super) struct Baseline {
     /// What it lacks, in words.
     pub(super) gaps: Vec<String>,
     now: CaseCollector,
+    /// For reports that show old answers beside new ones.
+    earlier: Vec<EarlierCase>,
 }
 
 impl Baseline {
@@ -59,7 +63,17 @@ impl Baseline {
         notify: &mut Notify<'_>,
     ) -> Result<Self, SessionError> {
         let files = search.locate(&spec.run, notify)?;
-        let StoredCases { cases, gaps, note } = read_cases(search.loading, &files, search.shard)?;
+        let mut earlier = Vec::new();
+        let mut room = EARLIER_BYTES;
+        let keep = |row: &Row| {
+            let case = EarlierCase::of(row);
+            room = room.saturating_sub(case.size());
+            if room > 0 {
+                earlier.push(case);
+            }
+        };
+        let StoredCases { cases, gaps, note } =
+            read_cases_with(search.loading, &files, search.shard, keep)?;
         let gaps = gaps.iter().map(|text| format!("{OPTION}: {text}"));
         let gaps: Vec<String> = gaps.collect();
         if spec.is_gated && !gaps.is_empty() {
@@ -79,6 +93,7 @@ impl Baseline {
             is_gated: spec.is_gated,
             gaps,
             now: CaseCollector::default(),
+            earlier,
         })
     }
 
@@ -121,7 +136,11 @@ impl Baseline {
             seed: Some(seed_from_cases(&self.cases, &now)),
             ..self.options
         };
-        Compared { base: self.name, comparison: compare(&base, &now, &options) }
+        Compared {
+            base: self.name,
+            comparison: compare(&base, &now, &options),
+            earlier: self.earlier,
+        }
     }
 }
 

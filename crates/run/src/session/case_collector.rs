@@ -47,10 +47,22 @@ pub fn read_cases(
     results: &[Utf8PathBuf],
     shard: Option<&str>,
 ) -> Result<StoredCases, SessionError> {
+    read_cases_with(loading, results, shard, |_| {})
+}
+
+/// The same, with another use of each row.
+pub(super) fn read_cases_with(
+    loading: &LoadOptions,
+    results: &[Utf8PathBuf],
+    shard: Option<&str>,
+    mut keep: impl FnMut(&Row),
+) -> Result<StoredCases, SessionError> {
     let mut found = CaseCollector::default();
     let mut rows = Rows::open_all(results)?;
     for row in rows.by_ref() {
-        found.add(&row?);
+        let row = row?;
+        keep(&row);
+        found.add(&row);
     }
     let gaps = rows.gaps_shown(shard, |path| loading.shown(path));
     Ok(StoredCases { cases: found.in_order(), gaps: gaps.sentences(), note: gaps.unknown_note() })

@@ -20,7 +20,7 @@ const NAMED: usize = 5;
 const NAME: usize = 40;
 
 pub fn draw(block: &SummaryBlock, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
-    let Some(Compared { base, comparison }) = &end.compared else {
+    let Some(Compared { base, comparison, .. }) = &end.compared else {
         return Ok(());
     };
     block.fact("baseline", Some(total_lines::path_text(base)), out)?;

@@ -39,5 +39,6 @@ pub fn beside(base: &[ComparedCase], candidate: &[ComparedCase]) -> Compared {
     Compared {
         base: "main.jsonl".to_owned(),
         comparison: compare(base, candidate, &CompareOptions::default()),
+        earlier: Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::SuiteText;
 use super::super::case_finding::CaseFinding;
 use super::cut_text::{self, TextBudget};
-use super::inert_value;
+use super::page::inert_value;
 use super::page_budget::PageCase;
 use crate::results::{EvaluatorResult, Row, RowError, SourcePlace};
 use crate::text;
@@ -68,6 +68,7 @@ fn details(row: &Row, text: &SuiteText) -> Value {
     map.insert("attempts".to_owned(), json!(row.attempts));
     let id = row.conversation_id.as_deref();
     put(&mut map, "conversationId", id.map(|id| cut_text::text(id, NAME)));
+    put(&mut map, "answerHash", row.answer_hash());
     put(&mut map, "tokens", row.tokens);
     put(&mut map, "judge", row.judge_usage.filter(|usage| usage.calls > 0));
     let tools = row.trace_summary.tool_names.as_deref();
@@ -151,7 +152,7 @@ fn place(source: &SourcePlace, text: &SuiteText) -> Value {
 }
 
 /// What is not known is left out, so that it is never taken for a zero.
-fn put(map: &mut Map<String, Value>, key: &str, value: Option<impl serde::Serialize>) {
+pub fn put(map: &mut Map<String, Value>, key: &str, value: Option<impl serde::Serialize>) {
     if let Some(value) = value {
         map.insert(key.to_owned(), json!(value));
     }

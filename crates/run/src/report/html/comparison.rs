@@ -4,7 +4,8 @@ use evalrig_core::compare::{Change, Comparison, Side, TestChange};
 use serde_json::{Map, Value, json};
 
 use super::super::Compared;
-use super::{cut_text, inert_value, list, verdict};
+use super::page::{inert_value, list};
+use super::{cut_text, verdict};
 use crate::text::numbers;
 
 /// In bytes, beside that of the cases. What changed comes first, so what is left out did not.

@@ -3,7 +3,7 @@
 
 use evalrig_core::model::Outcome;
 
-use super::comparison;
+use super::{comparison, earlier};
 use crate::text::numbers;
 
 /// In bytes of the finished file. Browsers open such a page within a second or two.
@@ -63,7 +63,7 @@ struct Lost {
 impl Default for PageBudget {
     fn default() -> Self {
         // A comparison is heard of when all cases are there, so its room is kept.
-        Self::with_budget(BUDGET - comparison::BUDGET)
+        Self::with_budget(BUDGET - comparison::BUDGET - earlier::BUDGET)
     }
 }
 
