@@ -43,12 +43,15 @@ impl LabelParts {
         parts.join(" · ")
     }
 
-    /// What tells `other` from `label`.
+    /// What tells `other` from `label`, the case that it is named under.
     fn difference(self, other: &CaseLabel, label: &CaseLabel) -> String {
         let same_test = (&other.suite, &other.test) == (&label.suite, &label.test);
         let mut parts = Vec::new();
         if !same_test {
             parts.push(other.test.clone());
+        }
+        if self.suites && other.suite != label.suite {
+            parts.push(format!("({})", other.suite));
         }
         if self.targets && (!same_test || other.target != label.target) {
             parts.push(other.target.clone());
@@ -59,12 +62,12 @@ impl LabelParts {
         parts.join(" ")
     }
 
-    /// `the same in 4 more: trial 2, trial 3, …`.
+    /// `the same in 4 more: trial 2, trial 3, …`, to be written under the last case that is shown.
     pub fn others(self, group: &Group) -> Option<String> {
-        if group.others == 0 {
-            return None;
-        }
-        let label = &group.shown[0].label;
+        let label = match group.shown.last() {
+            Some(last) if group.others > 0 => &last.label,
+            _ => return None,
+        };
         let names: Vec<_> = group.named.iter().map(|other| self.difference(other, label)).collect();
         let more = if group.others > names.len() as u64 { ", …" } else { "" };
         let count = numbers::count(group.others);
@@ -76,8 +79,45 @@ impl LabelParts {
 mod tests {
     use evalrig_core::model::Outcome;
 
+    use super::super::case_finding::CaseFinding;
+    use super::super::failure_groups::Groups;
     use super::super::fixture;
     use super::*;
+
+    #[test]
+    fn trials_of_another_test_are_named_with_that_test() {
+        let (mut tally, mut groups) = (Tally::default(), Groups::default());
+        for (test, trial) in [("order-1", 1), ("order-1", 2), ("order-1", 3), ("order-2", 2)] {
+            let mut row = fixture::missing(test, "Output is JSON");
+            row.trial = trial;
+            tally.add(&row);
+            groups.add(CaseFinding::of(&row));
+        }
+        let [group] = groups.in_order()[..] else {
+            panic!("{groups:?}");
+        };
+        assert_eq!(group.shown.last().unwrap().label.test, "order-2");
+        assert_eq!(
+            LabelParts::of(&tally).others(group).unwrap(),
+            "the same in 2 more: order-1 trial 2, order-1 trial 3"
+        );
+    }
+
+    #[test]
+    fn tests_of_other_suites_are_named_with_their_suite() {
+        let (mut tally, mut groups) = (Tally::default(), Groups::default());
+        for suite in ["billing", "desk", "orders"] {
+            let mut row = fixture::missing("hours", "Output is JSON");
+            row.dataset = suite.to_owned();
+            tally.add(&row);
+            groups.add(CaseFinding::of(&row));
+        }
+        let [group] = groups.in_order()[..] else {
+            panic!("{groups:?}");
+        };
+        let others = LabelParts::of(&tally).others(group);
+        assert_eq!(others.unwrap(), "the same in 1 more: hours (orders)");
+    }
 
     #[test]
     fn a_name_has_only_the_parts_that_differ() {
