@@ -7,13 +7,11 @@ use std::io::{self, Read, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::export::OutFile;
+use evalrig_core::read::TRANSPILE_MANIFEST as MANIFEST;
 use evalrig_run::disk::{
     Access, AtLink, Durability, FileDraft, create_directories, create_directory_of,
 };
 use sha2::{Digest, Sha256};
-
-/// Name → SHA-256 of what evalrig last wrote there (spec 12.6).
-pub const MANIFEST: &str = ".evalrig-transpile.json";
 
 /// More than any manifest of ours.
 const MANIFEST_LIMIT: u64 = 16 * 1024 * 1024;

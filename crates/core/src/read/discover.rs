@@ -7,6 +7,7 @@ use globset::GlobMatcher;
 
 use crate::source::{EntryKind, Files, Reach, without_dots};
 
+use super::generated::is_generated;
 use super::load::Origin;
 use super::pattern::{absolute_glob, fixed_part, glob, is_pattern};
 
@@ -24,6 +25,8 @@ pub struct DiscoveredSuites {
     /// Directories and suites that are skipped because their names are not UTF-8. What is not UTF-8
     /// is replaced.
     pub undecodable: Vec<Utf8PathBuf>,
+    /// Files that are skipped because `transpile` wrote them: their suite is another file.
+    pub generated: Vec<Utf8PathBuf>,
 }
 
 /// Why an argument names no suites.
@@ -82,6 +85,7 @@ impl FoundSuite {
         let is_removed = |path: &Utf8Path| removed.iter().any(|pattern| pattern.is_match(path));
         out.suites.retain(|one| !is_removed(&one.path));
         out.undecodable.retain(|path| !is_removed(path));
+        out.generated.retain(|path| !is_removed(path));
         out.undecodable.dedup();
         drop_repeats(files, &mut out.suites);
         drop_sidecars(&mut out.suites);
@@ -236,6 +240,7 @@ fn walk(
             // A link to nothing is what editors lock files with.
             EntryKind::Other if entry.is_link => {}
             EntryKind::Directory => {}
+            EntryKind::File if is_generated(files, &path) => out.generated.push(path),
             // A FIFO or a device in place of a suite is reported when it is read.
             _ if is_suite_name(&entry.name) => {
                 out.suites.push(FoundSuite { path, origin: Origin::Found });
@@ -293,6 +298,20 @@ mod tests {
         assert_eq!(paths(&files, &["d.yaml", "d.jsonl"]), ["/p/d.jsonl"]);
         assert_eq!(paths(&files, &["d.*"]), ["/p/d.jsonl"]);
         assert_eq!(paths(&files, &["d.*", "!*.jsonl"]), ["/p/d.yaml"]);
+    }
+
+    #[test]
+    fn what_transpile_wrote_is_used_only_if_it_is_named() {
+        let digest = "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945";
+        let manifest = format!("{{\"evals.json\": \"{digest}\"}}");
+        let files = MemoryFiles::new()
+            .with("/p/b/EVAL.yaml", "")
+            .with("/p/b/evals.json", "[]")
+            .with("/p/b/.evalrig-transpile.json", manifest);
+        assert_eq!(paths(&files, &[]), ["/p/b/EVAL.yaml"]);
+        assert_eq!(paths(&files, &["b/evals.json"]), ["/p/b/evals.json"]);
+        let found = FoundSuite::from_arguments(&files, "/p".into(), &[]).unwrap();
+        assert_eq!(found.generated, ["/p/b/evals.json"]);
     }
 
     /// A tree in which `/p/b/EVAL.yaml` is also reached through `/p/a/EVAL.yaml`.

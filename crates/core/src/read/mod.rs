@@ -8,6 +8,7 @@ mod evals_json;
 mod evals_json_entry;
 mod execution;
 mod expected;
+mod generated;
 mod identity;
 mod import;
 mod inherited_defaults;
@@ -33,6 +34,7 @@ mod version;
 pub use block::BLOCK_FIELDS;
 pub use discover::{DiscoveredSuites, DiscoveryError, FoundSuite};
 pub use execution::EXECUTION_FIELDS;
+pub use generated::TRANSPILE_MANIFEST;
 pub use import::UNDECODABLE_NAME;
 pub use load::{
     Findings, Header, LoadError, LoadRequest, Loaded, Origin, SoundSuite, load, load_suite,

@@ -20,6 +20,7 @@ mod yaml_error;
 
 pub use emit::{EmitStyle, LineBreaks, to_yaml};
 pub use emit_scalar::is_one_line_text;
+pub(crate) use encoding::FILE_LIMIT;
 pub use encoding::{DecodeError, decode};
 pub use harmful::{INTERNAL_MARK, is_harmful};
 pub(crate) use json::explain as explain_json;

@@ -50,6 +50,8 @@ pub enum SessionError {
     DiscoveryError(DiscoveryError),
     /// No file has the name of a suite.
     NoSuiteFile,
+    /// Every suite that was found was written by `transpile`; this is the first.
+    OnlyGenerated(Utf8PathBuf),
     /// No file that was found is a suite.
     NoSuite,
     /// No test was selected.
@@ -91,6 +93,7 @@ impl SessionError {
         matches!(
             self,
             Self::NoSuiteFile
+                | Self::OnlyGenerated(_)
                 | Self::NoSuite
                 | Self::NoTest
                 | Self::NoRow(_)
@@ -132,6 +135,9 @@ impl fmt::Display for SessionError {
             Self::NoSuiteFile => f.write_str(
                 "no suite found: looked for `EVAL.yaml`, `*.eval.yaml` and `evals.json`",
             ),
+            Self::OnlyGenerated(path) => {
+                write!(f, "no suite found but `{path}`, which `transpile` wrote; name it to use it")
+            }
             Self::NoSuite => f.write_str("no suite was found"),
             Self::NoTest => f.write_str("no test was selected"),
             Self::NothingInCommon(baseline) => {

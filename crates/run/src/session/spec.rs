@@ -68,7 +68,11 @@ impl LoadOptions {
                 "warning[{name}]: `{shown}` is skipped: its name is not UTF-8"
             )));
         }
-        if found.suites.is_empty() { Err(SessionError::NoSuiteFile) } else { Ok(found.suites) }
+        match (&found.suites[..], found.generated.first()) {
+            ([], None) => Err(SessionError::NoSuiteFile),
+            ([], Some(path)) => Err(SessionError::OnlyGenerated(self.shown(path))),
+            _ => Ok(found.suites),
+        }
     }
 
     pub fn world(&self) -> World<'_> {
