@@ -12,6 +12,9 @@ targets:
     response: hello
 ";
 
+const TRIGGERS: &str = r#"{"should_trigger": ["Build the app", "Run the tests", "Sign the app"],
+ "should_not_trigger": ["Write a poem"]}"#;
+
 const SKILL: &str = "\
 name: xcode
 metadata: {skill: xcode}
@@ -34,4 +37,24 @@ fn what_transpile_wrote_is_not_a_second_suite() {
     let edited = project.read("evals.json").replace("Build the app", "Build it");
     project.write("evals.json", &edited);
     project.evalrig(&["list"]).exits(0).prints("evals.json");
+}
+
+#[test]
+fn what_convert_wrote_validates_without_a_word() {
+    let project = Project::new(SKILL, TARGETS);
+    project.write("skills/xcode/evals/trigger-evals.json", TRIGGERS);
+    project.write("skills/xcode/EVAL.yaml", SKILL);
+    let source = "skills/xcode/evals/trigger-evals.json";
+    let output = "skills/xcode/triggers.eval.yaml";
+    project.evalrig(&["convert", source, "-o", output, "-q"]).exits(0);
+    let text = project.read(output);
+    let header =
+        "# Made from trigger-evals.json by `evalrig convert`.\nname: xcode-trigger-evals\n";
+    assert!(text.starts_with(header), "{text}");
+    assert!(text.contains("criteria: Does not use the skill `xcode`\n"), "{text}");
+    let ran = project.evalrig(&["validate", "skills", "--strict"]);
+    ran.exits(0).prints("all good");
+    // Back as evals.json it has no sentences that were not in the source.
+    let ran = project.evalrig(&["transpile", output, "--stdout", "--format", "eval-set"]);
+    assert!(!ran.exits(0).out.contains("the skill `xcode`"), "{}", ran.out);
 }

@@ -71,7 +71,8 @@ pub(super) fn evals_json(bytes: &[u8]) {
     if let (Some(suite), false) = (&examined.suite, examined.is_blocked) {
         let context =
             export::Context { files: &files, sources: &examined.sources, root: "/p".into() };
-        let text = export::converted_yaml(suite, &context, "/p".into(), &Default::default());
+        let text =
+            export::converted_yaml(suite, &context, "/p".into(), "evals.json", &Default::default());
         assert!(decode(text.into_bytes()).is_ok());
     }
 }

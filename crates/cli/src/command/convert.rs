@@ -46,7 +46,9 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     let directory = place.parent().unwrap_or(&place);
     let root = context.root(&args.loading, &place);
     let export = export::Context { files: &Disk, sources: first.findings.sources(), root: &root };
-    let text = export::converted_yaml(suite, &export, directory, first.findings.secrets());
+    let made_from = source.file_name().unwrap_or("evals.json");
+    let secrets = first.findings.secrets();
+    let text = export::converted_yaml(suite, &export, directory, made_from, secrets);
     let mut files = Overlay::new(&Disk);
     files.insert(place.clone(), text.clone().into_bytes());
     let second = Reading::of(context, args, &place, &files);

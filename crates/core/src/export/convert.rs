@@ -3,26 +3,47 @@
 
 use camino::Utf8Path;
 
-use crate::model::{Expected, JsonStyle, Map, Suite, Test, Value};
+use crate::model::{Expected, JsonStyle, Map, Suite, Test, Trigger, Value};
 use crate::secrets::Secrets;
-use crate::syntax::to_yaml;
+use crate::syntax::{is_harmful, to_yaml};
 
 use super::Context;
 use super::canonical_yaml::{STYLE, literal_references, suite_document};
 
-const HEADER: &str = "# Made from evals.json by `evalrig convert`.\n";
-
 /// The text of a suite file in `directory`, which is absolute; without secrets, because suites are
-/// committed.
+/// committed. `made_from` is the name of the source, for the first line.
 pub fn converted_yaml(
     suite: &Suite,
     context: &Context<'_>,
     directory: &Utf8Path,
+    made_from: &str,
     secrets: &Secrets,
 ) -> String {
     let mut document = converted_document(suite, context, directory);
     secrets.redact_document(&mut document);
-    format!("{HEADER}{}", to_yaml(&document, &STYLE))
+    let made_from: String =
+        secrets.redact(made_from).chars().map(|c| if is_harmful(c) { '?' } else { c }).collect();
+    let yaml = to_yaml(&document, &STYLE);
+    format!("# Made from {made_from} by `evalrig convert`.\n{yaml}")
+}
+
+/// Criteria for a test of an evals.json that has none, because a suite needs them. `transpile` knows
+/// them again and does not write them.
+pub(super) fn criteria_from_assertions(test: &Test) -> Option<String> {
+    let mut parts = Vec::new();
+    for named in &test.assertions {
+        parts.extend(match named.assertion.check.trigger() {
+            Some(Trigger { skill, should_trigger: true }) => {
+                Some(format!("uses the skill `{skill}`"))
+            }
+            Some(Trigger { skill, .. }) => Some(format!("does not use the skill `{skill}`")),
+            None if named.assertion.type_name == "rubrics" => Some("meets every rubric".to_owned()),
+            None => None,
+        });
+    }
+    let mut text = parts.join(" and ");
+    text.get_mut(..1)?.make_ascii_uppercase();
+    Some(text)
 }
 
 /// What [`converted_yaml`] writes, as data. The root of the context is that of the new file.
@@ -52,7 +73,12 @@ fn readable_test(written: Value, test: &Test) -> Value {
     let mut map = Map::new();
     for (key, value) in written.iter() {
         match key {
-            "input" => insert_input(&mut map, value),
+            "input" => {
+                if let (None, Some(text)) = (&test.criteria, criteria_from_assertions(test)) {
+                    map.insert("criteria", literal_references(text.into()));
+                }
+                insert_input(&mut map, value);
+            }
             "expected_output" => map.insert(key, expected(value, test)),
             "assert" => insert_assertions(&mut map, value),
             _ => map.insert(key, value.clone()),

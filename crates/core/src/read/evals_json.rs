@@ -185,16 +185,22 @@ fn header(
     };
     let name = match skill.map(legal_name) {
         Some(name) if !name.is_empty() => name,
-        _ => legal_or(&derived_name(path), skill_root(path).file_name()),
+        _ => name_from_path(path),
     };
     Header { metadata, ..Header::bare(name, name_span) }
 }
 
-/// The skill's directory names the suite; the file's own name only where there is none.
-fn legal_or(stem: &str, directory: Option<&str>) -> String {
-    let candidates = [directory.map(legal_name), Some(legal_name(stem))];
-    let found = candidates.into_iter().flatten().find(|name| !name.is_empty());
-    found.unwrap_or_else(|| "evals".to_owned())
+/// The skill's directory, followed by the file's own name unless that is `evals.json`: a list of
+/// triggers beside it is a suite of its own.
+fn name_from_path(path: &Utf8Path) -> String {
+    let stem = legal_name(&derived_name(path));
+    let directory = skill_root(path).file_name().map(legal_name).unwrap_or_default();
+    match (directory.is_empty(), stem.is_empty() || stem == "evals") {
+        (false, true) => directory,
+        (false, false) => legal_name(&format!("{directory}-{stem}")),
+        (true, _) if stem.is_empty() => "evals".to_owned(),
+        (true, _) => stem,
+    }
 }
 
 impl Loader<'_, '_> {
@@ -355,4 +361,23 @@ fn nothing_to_grade(entry: Node<'_>) -> Diagnostic {
     Diagnostic::new(&NOTHING_TO_GRADE, short_span(entry), "this entry has nothing to grade")
         .level(Level::Warning)
         .help("add `expected_output`, `assertions` or `should_trigger`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_beside_evals_json_has_a_name_of_its_own() {
+        for (path, name) in [
+            ("/p/xcode/evals/evals.json", "xcode"),
+            ("/p/xcode/evals.json", "xcode"),
+            ("/p/xcode/evals/trigger-evals.json", "xcode-trigger-evals"),
+            ("/p/xcode/Eval Set.json", "xcode-eval-set"),
+            ("/evals.json", "evals"),
+            ("/triggers.json", "triggers"),
+        ] {
+            assert_eq!(name_from_path(path.into()), name, "{path}");
+        }
+    }
 }

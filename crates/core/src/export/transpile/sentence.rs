@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Assertion, JudgePrompt, Map, Test, Value};
 
+use super::super::convert::criteria_from_assertions;
 use super::super::fields::is_derived_from_criteria;
 use super::entry::distinct;
 use super::{CriteriaMode, PromptMode, Transpiler};
@@ -98,10 +99,12 @@ pub(super) fn written_criteria(test: &Test) -> Option<&str> {
     (!criteria.is_empty()).then_some(criteria)
 }
 
-/// Whether the criteria were made from the expected output when an evals.json was read; `suite` is
-/// the suite's metadata.
+/// Whether the criteria were made from the expected output when an evals.json was read, or by
+/// `convert`; `suite` is the suite's metadata.
 pub(super) fn is_copy(test: &Test, expected: Option<&str>, suite: &Map) -> bool {
-    expected.is_some()
-        && test.criteria.as_deref() == expected
-        && suite.get("source").and_then(Value::as_str) == Some("evals.json")
+    let is_made = |criteria: &str| {
+        expected == Some(criteria) || criteria_from_assertions(test).as_deref() == Some(criteria)
+    };
+    suite.get("source").and_then(Value::as_str) == Some("evals.json")
+        && test.criteria.as_deref().is_some_and(is_made)
 }
