@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, Write};
 
 use annotate_snippets::renderer::{DEFAULT_ERROR_STYLE, DEFAULT_NOTE_STYLE, DEFAULT_WARNING_STYLE};
@@ -22,6 +23,11 @@ const NARROWEST: usize = 60;
 /// More places would bury the fault itself.
 const RELATED: usize = 6;
 
+/// From this many on, equal diagnostics are one entry.
+const MANY: usize = 3;
+/// Places of equal diagnostics that are listed.
+const PLACES: usize = 20;
+
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Full {
     pub color: bool,
@@ -32,8 +38,8 @@ pub struct Full {
 impl Render for Full {
     fn render(&self, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
         let canvas = Canvas::new(*self, findings);
-        for diagnostic in findings.diagnostics {
-            writeln!(out, "{}\n", canvas.draw(diagnostic))?;
+        for repeated in grouped(findings.diagnostics) {
+            writeln!(out, "{}\n", canvas.draw(&repeated))?;
         }
         if let Some(dropped) = summary::dropped(findings) {
             writeln!(out, "{dropped}")?;
@@ -82,6 +88,45 @@ impl Full {
     }
 }
 
+/// A diagnostic, and those that differ from it only in their place.
+struct Repeated<'a> {
+    diagnostic: &'a Diagnostic,
+    others: Vec<&'a Diagnostic>,
+}
+
+/// In the order of the first of each.
+fn grouped(diagnostics: &[Diagnostic]) -> Vec<Repeated<'_>> {
+    // Related places belong to one diagnostic alone.
+    let alike = |one: &'_ Diagnostic| one.related.is_empty();
+    let key = |one: &Diagnostic| {
+        let fix = one.fix.as_ref().map(|fix| fix.title.clone());
+        let texts = (one.message.clone(), one.label.clone(), one.help.clone(), fix);
+        (one.code.name, one.level.severity().word(), texts)
+    };
+    let mut counts: HashMap<_, usize> = HashMap::new();
+    for one in diagnostics.iter().filter(|one| alike(one)) {
+        *counts.entry(key(one)).or_default() += 1;
+    }
+    let mut first: HashMap<_, usize> = HashMap::new();
+    let mut found: Vec<Repeated<'_>> = Vec::new();
+    for one in diagnostics {
+        let is_many = alike(one) && counts.get(&key(one)).is_some_and(|count| *count >= MANY);
+        if is_many {
+            match first.entry(key(one)) {
+                Entry::Occupied(at) => {
+                    found[*at.get()].others.push(one);
+                    continue;
+                }
+                Entry::Vacant(free) => {
+                    free.insert(found.len());
+                }
+            }
+        }
+        found.push(Repeated { diagnostic: one, others: Vec::new() });
+    }
+    found
+}
+
 struct Canvas<'a> {
     findings: &'a Findings<'a>,
     renderer: Renderer,
@@ -97,7 +142,7 @@ impl<'a> Canvas<'a> {
         Self { findings, renderer: renderer.term_width(width), width, masked: masked(findings) }
     }
 
-    fn draw(&self, diagnostic: &Diagnostic) -> String {
+    fn draw(&self, Repeated { diagnostic, others }: &Repeated<'_>) -> String {
         let level = match diagnostic.level.severity() {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -114,6 +159,9 @@ impl<'a> Canvas<'a> {
         if diagnostic.related.len() > RELATED {
             let more = counted_noun(diagnostic.related.len() - RELATED, "more place");
             group = group.element(Level::NOTE.message(format!("and {more}")));
+        }
+        if !others.is_empty() {
+            group = group.element(Level::NOTE.message(self.other_places(diagnostic, others)));
         }
         // One help says what to write; a fix that has none speaks for itself.
         let title = diagnostic.fix.as_ref().map(|fix| &fix.title);
@@ -179,6 +227,29 @@ impl<'a> Canvas<'a> {
         let path = self.findings.path_of(Span::new(id, 0, 0));
         let place = spot.place;
         format!("{}:{}:{}", text::single_line(&path), place.line, place.column)
+    }
+
+    /// `the same in 19 more places: a.yaml:5:3, 9:3, 13:3, b.yaml:2:3`.
+    fn other_places(&self, first: &Diagnostic, others: &[&Diagnostic]) -> String {
+        let mut last = self.findings.path_of(first.span);
+        let mut places = Vec::new();
+        for other in others.iter().take(PLACES) {
+            let path = self.findings.path_of(other.span);
+            let place = self.findings.sources.position(other.span);
+            let place = format!("{}:{}", place.line, place.column);
+            places.push(if path == last && !places.is_empty() {
+                place
+            } else {
+                format!("{}:{place}", text::single_line(&path))
+            });
+            last = path;
+        }
+        let rest = match others.len().saturating_sub(PLACES) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let count = counted_noun(others.len(), "more place");
+        format!("the same in {count}: {}{rest}", places.join(", "))
     }
 
     fn source(&self, id: SourceId) -> &'a Source {
@@ -262,6 +333,38 @@ error: 1 error in 2 files (14 tests)
 1 fixable with `evalrig validate --fix`
 ";
         assert_eq!(duplicate().show(&PLAIN), expected);
+    }
+
+    #[test]
+    fn equal_diagnostics_are_drawn_once_with_their_places() {
+        let mut fixture = Fixture::new();
+        let here = fixture.file("a.yaml", "- id: x\n- id: y\n- id: z\n");
+        let there = fixture.file("b.yaml", "- id: x\n");
+        for (file, id) in [(here, "x"), (here, "y"), (here, "z"), (there, "x")] {
+            let span = fixture.find(file, id, 0);
+            fixture.report(Diagnostic::new(&BROKEN, span, "no `criteria`").help("add them"));
+        }
+        let expected = "\
+warning[broken]: no `criteria`
+ --> a.yaml:1:7
+  |
+1 | - id: x
+  |       ^
+  |
+  = note: the same in 3 more places: a.yaml:2:7, 3:7, b.yaml:1:7
+  = help: add them";
+        assert_eq!(drawn(&fixture), expected);
+    }
+
+    #[test]
+    fn two_equal_diagnostics_are_both_drawn() {
+        let mut fixture = Fixture::new();
+        let file = fixture.file("a.yaml", "- id: x\n- id: y\n");
+        for id in ["x", "y"] {
+            let span = fixture.find(file, id, 0);
+            fixture.report(Diagnostic::new(&BROKEN, span, "no `criteria`"));
+        }
+        assert_eq!(drawn(&fixture).matches("warning[broken]").count(), 2);
     }
 
     #[test]
