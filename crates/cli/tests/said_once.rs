@@ -1,8 +1,16 @@
-//! What a person is told, once and in the right place.
+//! What a person is told, once and in the right place: the summary although the report goes to a
+//! file, equal diagnostics as one, no suite twice, and nothing about files that evalrig wrote.
 
 mod support;
 
 use support::Project;
+
+const SUITE: &str = "\
+name: greeting
+tests:
+  - {id: hello, criteria: Greets, input: Say hello, assert: [{type: contains, value: hello}]}
+  - {id: bye, criteria: Says goodbye, input: Say bye, assert: [{type: contains, value: bye}]}
+";
 
 /// Answers every test with the same text.
 const TARGETS: &str = "\
@@ -14,6 +22,59 @@ targets:
 
 const TRIGGERS: &str = r#"{"should_trigger": ["Build the app", "Run the tests", "Sign the app"],
  "should_not_trigger": ["Write a poem"]}"#;
+
+#[test]
+fn a_report_in_a_file_comes_with_the_summary_and_its_path() {
+    let project = Project::new(SUITE, TARGETS);
+    let ran = project.run(&["--report", "html=out/r.html", "--report", "junit=out/j.xml"]);
+    ran.exits(1).prints("1 of 2 passed").prints("  report   out/r.html\n");
+    ran.prints("           out/j.xml\n");
+    let ran = project.evalrig(&["report", support::LATEST, "--report", "html=again.html"]);
+    ran.exits(1).prints("1 of 2 passed").prints("  report   again.html\n");
+    let ran = project.evalrig(&["grade", support::LATEST, "--report", "markdown=g.md"]);
+    ran.exits(1).prints("1 of 2 passed").prints("  report   g.md\n");
+}
+
+#[test]
+fn standard_output_has_one_report() {
+    let project = Project::new(SUITE, TARGETS);
+    let ran = project.run(&["--report", "json", "--report", "junit=j.xml"]);
+    assert!(ran.exits(1).out.starts_with('{'), "{}", ran.out);
+    if cfg!(unix) {
+        let ran = project.run(&["--report", "json=/dev/stdout"]);
+        assert!(ran.exits(1).out.starts_with('{'), "{}", ran.out);
+        assert!(!ran.out.contains("1 of 2 passed"), "{}", ran.out);
+        let ran = project.run(&["--output", "/dev/stdout", "--report", "json=r.json"]);
+        assert!(!ran.exits(1).out.contains("1 of 2 passed"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_summary_names_only_reports_that_were_written() {
+    let project = Project::new(SUITE, TARGETS);
+    let ran = project.run(&["--report", "junit=/dev/null"]);
+    if cfg!(unix) {
+        assert!(!ran.exits(1).out.contains("  report "), "{}", ran.out);
+    }
+}
+
+#[test]
+fn equal_diagnostics_are_one_entry_with_a_count_and_places() {
+    let project = Project::new("name: many\ntests:\n", TARGETS);
+    let test = |n| format!("  - {{id: t{n}, input: Hi, assert: [{{type: contains, value: a}}]}}\n");
+    let tests: String = (0..20).map(test).collect();
+    project.write("EVAL.yaml", &format!("name: many\ntests:\n{tests}"));
+    let ran = project.evalrig(&["validate"]);
+    ran.exits(1).prints("the same in 19 more places: EVAL.yaml:4:6, 5:6, ");
+    assert_eq!(ran.out.matches("[missing-criteria]").count(), 1, "{}", ran.out);
+    ran.prints("20 errors");
+    let ran = project.run(&["--dry-run"]);
+    assert_eq!(ran.err.matches("[missing-criteria]").count(), 1, "{}", ran.err);
+    for format in ["concise", "json", "github", "sarif"] {
+        let ran = project.evalrig(&["validate", "--format", format]);
+        assert!(ran.out.matches("missing-criteria").count() >= 20, "{format}: {}", ran.out);
+    }
+}
 
 const SKILL: &str = "\
 name: xcode

@@ -30,7 +30,9 @@ pub use directory::{
     create_directories, create_directory_of, create_durable_directories, create_new_directory,
     create_own_directory,
 };
-pub use named_output::{NamedOutput, behind_links, is_plain_file, open_to_append, write_named};
+pub use named_output::{
+    NamedOutput, behind_links, is_plain_file, is_standard_output, open_to_append, write_named,
+};
 pub use open::read_whole;
 pub(crate) use open::{open_named, open_regular};
 pub use replace::{

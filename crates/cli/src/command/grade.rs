@@ -26,7 +26,7 @@ pub fn run(context: &Context, args: &Grade) -> Result<Exit, CommandError> {
         workers: args.workers,
         output: args.keeping.output.as_ref().map(absolute),
         messages: args.keeping.messages,
-        reports: reports(context, &args.reports),
+        reports: reports(context, &args.reports, args.keeping.output.as_deref()),
         handle_signals: true,
     };
     let progress = Arc::new(Progress::new(context.global.quiet));

@@ -28,7 +28,7 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, CommandError> {
         results,
         exit_rule: exit_rule(args.pass_trials, args.allow_borderline),
         baseline: baseline(&args.against, args.gate),
-        reports: reports(context, &args.reports),
+        reports: reports(context, &args.reports, None),
     };
     Ok(report_stored_run(&spec, &mut notify(context))?.into())
 }

@@ -141,6 +141,16 @@ fn is_descriptor(path: &Utf8Path) -> bool {
     is_named || path.parent().is_some_and(is_below) || real()
 }
 
+/// Whether a path leads to standard output, as `/dev/stdout` does.
+pub fn is_standard_output(path: &Utf8Path) -> bool {
+    #[cfg(unix)]
+    if let Ok(Destination::Stream(path)) = destination(path) {
+        return own_descriptor(&path) == Some(1);
+    }
+    let _ = path;
+    false
+}
+
 fn open_stream(path: &Utf8Path) -> io::Result<OpenFile> {
     #[cfg(unix)]
     {

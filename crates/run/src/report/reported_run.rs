@@ -37,6 +37,8 @@ pub struct ReportedRun {
     /// Where the rows are kept, as it is to be shown.
     pub results: Option<Utf8PathBuf>,
     pub summary: Option<Utf8PathBuf>,
+    /// Reports that were written to files, as they are to be shown.
+    pub reports: Vec<Utf8PathBuf>,
     /// The document of spec 11.3, if it was made.
     pub summary_document: Option<Value>,
     /// What was typed, without options that belong to that run alone.

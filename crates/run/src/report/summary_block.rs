@@ -57,7 +57,9 @@ impl SummaryBlock<'_> {
         };
         let room = self.paint.columns().saturating_sub(LABEL + 2);
         let lines = match label {
-            "results" | "summary" | "baseline" => vec![self.paint.text(&text).into_owned()],
+            "results" | "summary" | "baseline" | "report" => {
+                vec![self.paint.text(&text).into_owned()]
+            }
             _ => self.paint.wrap(&text, room),
         };
         for (at, line) in lines.iter().enumerate() {

@@ -233,6 +233,10 @@ impl Report for Terminal {
             let path = path.as_ref().map(|path| total_lines::path_text(path.as_str()));
             block.fact(label, path, out)?;
         }
+        for (at, path) in end.reports.iter().enumerate() {
+            let path = total_lines::path_text(path.as_str());
+            block.fact(if at == 0 { "report" } else { "" }, Some(path), out)?;
+        }
         block.fact("run log", self.run_log(), out)?;
         self.missing(end, out)?;
         comparison::draw(&block, end, out)?;

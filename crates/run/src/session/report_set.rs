@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::did_you_mean;
 use evalrig_core::secrets::Secrets;
 
-use crate::disk::{Access, Durability, NamedOutput, create_directory_of};
+use crate::disk::{Access, Durability, NamedOutput, create_directory_of, is_plain_file};
 use crate::report::{REPORTS, Report, ReportOptions, ReportedRun, report_named};
 use crate::results::{ExitRule, Row};
 
@@ -22,6 +22,8 @@ pub(super) struct ReportSet {
     pub(super) shows_gate: bool,
     /// Whether a report shows earlier runs from the run log.
     pub(super) shows_history: bool,
+    /// Paths below it are shown relative to it.
+    working_directory: Utf8PathBuf,
 }
 
 #[derive(Debug)]
@@ -49,6 +51,13 @@ impl ReportOutput {
             Self::File { file, .. } => file,
         }
     }
+
+    fn path(&self) -> Option<&Utf8Path> {
+        match self {
+            Self::Stdout(_) => None,
+            Self::File { path, .. } => Some(path),
+        }
+    }
 }
 
 impl ReportSet {
@@ -70,6 +79,7 @@ impl ReportSet {
             open: Vec::with_capacity(spec.list.len()),
             shows_gate: false,
             shows_history: false,
+            working_directory: loading.working_directory.clone(),
         };
         let mut printed = 0;
         for one in &spec.list {
@@ -102,12 +112,22 @@ impl ReportSet {
         }
     }
 
-    /// Completes every report; returns what could not be written.
+    /// Completes every report; returns what could not be written. Files come first, so that the report
+    /// on standard output names those that were written.
     pub(super) fn finish(self, end: &ReportedRun) -> Vec<String> {
-        let mut errors = Vec::new();
-        for mut one in self.open {
-            one.write(|report, out| report.finish(end, out));
-            errors.extend(one.close().err());
+        let (mut errors, mut end) = (Vec::new(), end.clone());
+        let (files, printed): (Vec<_>, Vec<_>) =
+            self.open.into_iter().partition(|one| one.output.path().is_some());
+        for mut one in files.into_iter().chain(printed) {
+            one.write(|report, out| report.finish(&end, out));
+            let path = one.output.path().map(Utf8Path::to_owned);
+            match one.close() {
+                Ok(()) => {
+                    let file = path.filter(|path| is_plain_file(path));
+                    end.reports.extend(file.map(|path| shown(&path, &self.working_directory)));
+                }
+                Err(error) => errors.push(error),
+            }
         }
         errors
     }
@@ -154,6 +174,10 @@ fn open_output(path: Option<&Utf8Path>) -> Result<ReportOutput, SessionError> {
             Err(SessionError::argument("--report", reason))
         }
     }
+}
+
+fn shown(path: &Utf8Path, working_directory: &Utf8Path) -> Utf8PathBuf {
+    path.strip_prefix(working_directory).unwrap_or(path).to_owned()
 }
 
 fn unknown(name: &str) -> String {

@@ -6,6 +6,7 @@ mod rerun;
 use std::sync::Arc;
 
 use evalrig_core::model::Judging;
+use evalrig_run::disk::is_standard_output;
 use evalrig_run::event::Event;
 use evalrig_run::results::{Borderline, ExitRule, PlanOptions};
 use evalrig_run::session::{
@@ -85,7 +86,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         retries: args.retries,
         budget_usd: args.budget_usd,
         max_errors: args.max_errors,
-        reports: reports(context, &args.reports),
+        reports: reports(context, &args.reports, args.keeping.output.as_deref()),
         rerun: Some(rerun::rerun_commands()),
         handle_signals: true,
     }
@@ -125,14 +126,15 @@ pub(super) fn baseline(args: &Against, is_gated: bool) -> Option<BaselineSpec> {
     })
 }
 
-pub(super) fn reports(context: &Context, args: &Reports) -> ReportSpec {
-    ReportSpec {
-        list: if args.list.is_empty() {
-            vec![DEFAULT_REPORT.to_owned()]
-        } else {
-            args.list.clone()
-        },
-        style: context.look(),
-        detail: context.detail(),
+/// The reports that were asked for. If all of them go to files, the summary is printed too, unless
+/// one of the files is standard output by another name.
+pub(super) fn reports(context: &Context, args: &Reports, output: Option<&str>) -> ReportSpec {
+    let mut list = args.list.clone();
+    let paths = list.iter().map(|one| one.split_once('=').map(|(_, path)| path));
+    let is_taken = |path: &str| is_standard_output(&context.absolute(path));
+    let prints = |path: Option<&str>| path.is_none_or(is_taken);
+    if !paths.chain(output.map(Some)).any(prints) || list.is_empty() {
+        list.push(DEFAULT_REPORT.to_owned());
     }
+    ReportSpec { list, style: context.look(), detail: context.detail() }
 }
