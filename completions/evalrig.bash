@@ -336,7 +336,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__grade)
-            opts="-j -o -q -v -h --suite --workers --report --output --messages --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-j -o -q -v -h --suite --workers --report --output --no-messages --messages --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1336,7 +1336,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__run)
-            opts="-t -f -n -j -o -q -v -h --target --filter --tag --trials --workers --failed --resume --dry-run --report --output --messages --store --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-t -f -n -j -o -q -v -h --target --filter --tag --trials --workers --failed --resume --dry-run --report --output --no-messages --messages --store --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

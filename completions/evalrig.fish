@@ -105,7 +105,8 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l color -d 'When t
 always\t''
 never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l dry-run -d 'Print the number of calls and their estimated cost, and call nothing'
-complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l messages -d 'Save the messages of every case, so that `grade` can check tool calls'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-messages -d 'Leave the agent\'s messages out of the results; `grade` cannot check tool calls then'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l messages -d 'Messages are saved by default'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-record -d 'Do not record the run in `.co/evals`'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l skip-judges -d 'Skip assertions that need a model as a judge'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge-criteria -d 'Judge `criteria` even if a test has assertions'
@@ -160,7 +161,8 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l env-file -d 'R
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l messages -d 'Save the messages of every case, so that `grade` can check tool calls'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l no-messages -d 'Leave the agent\'s messages out of the results; `grade` cannot check tool calls then'
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l messages -d 'Messages are saved by default'
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l skip-judges -d 'Skip assertions that need a model as a judge'
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l judge-criteria -d 'Judge `criteria` even if a test has assertions'
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l allow-borderline -d 'Exit with 0 even if tests are borderline'

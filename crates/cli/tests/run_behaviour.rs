@@ -307,11 +307,11 @@ fn several_suites_are_one_run() {
 const CALLING: &str = "targets: [{name: default, provider: mock, responses: [{response: hello, tool_calls: [{tool: search, args: {q: x}, output: found}]}]}]\n";
 
 #[test]
-fn messages_are_saved_only_on_request() {
+fn messages_are_saved_unless_they_are_left_out() {
     let project = Project::new(&suite(&["a"]), CALLING);
-    project.run(&[]).exits(0);
+    project.run(&["--no-messages"]).exits(0);
     assert!(project.row("a").get("outputMessages").is_none());
-    project.run(&["--messages"]).exits(0);
+    project.run(&[]).exits(0);
     let messages = &project.row("a")["outputMessages"];
     assert!(messages.to_string().contains("search"), "{messages}");
     // With them, tool calls can be graded later; without them that is said.
@@ -321,10 +321,77 @@ fn messages_are_saved_only_on_request() {
     project.write("EVAL.yaml", &changed);
     project.evalrig(&["grade", stored.to_str().unwrap(), "--output", "g.jsonl"]).exits(0);
     project.write("EVAL.yaml", &suite(&["a"]));
-    project.run(&["--output", "bare.jsonl"]).exits(0);
+    project.run(&["--no-messages", "--output", "bare.jsonl"]).exits(0);
     project.write("EVAL.yaml", &changed);
     project.evalrig(&["grade", "bare.jsonl", "--output", "g.jsonl"]).exits(3);
     assert_eq!(project.rows_of("g.jsonl")[0]["error"]["kind"], "not-measured");
+}
+
+#[test]
+fn rows_hold_the_question_and_where_they_come_from() {
+    let asked = "name: desk
+tests:
+  - id: hours
+    criteria: Says when the shop opens
+    tags: [fast]
+    input:
+      - {role: system, content: Be brief.}
+      - {role: user, content: When do you open?}
+    expected_output: At nine.
+    assert:
+      - {type: contains, value: hello}
+      - {type: not-contains, value: euro}
+";
+    let project = Project::new(asked, MOCK);
+    project.run(&["--trials", "2", "--shard", "1/1"]).exits(0);
+    let rows = project.rows();
+    let row = &rows[0];
+    assert_eq!(
+        row["input"],
+        json!([{"role": "system", "content": "Be brief."},
+               {"role": "user", "content": "When do you open?"}])
+    );
+    assert_eq!(row["criteria"], "Says when the shop opens");
+    assert_eq!(row["expectedOutput"], "At nine.");
+    assert_eq!(row["tags"], json!(["fast"]));
+    assert_eq!(row["agent"], json!({"provider": "mock"}));
+    assert_eq!(row["plan"]["shard"], "1/1");
+    assert_eq!(row["evalrig"], env!("CARGO_PKG_VERSION"));
+    let sentences = row["evaluatorResults"].as_array().unwrap().iter();
+    let sentences: Vec<String> = sentences.map(|result| text(&result["sentence"])).collect();
+    assert_eq!(sentences, ["Output contains 'hello'", "NOT: Output contains 'euro'"]);
+    let command = text(&row["command"]);
+    assert!(command.starts_with("evalrig run ") && command.contains("--shard 1/1"), "{command}");
+    // The answer is all there is.
+    assert!(row.get("outputMessages").is_none());
+    let header = project.read(LATEST);
+    let header: Value = serde_json::from_str(header.lines().next().unwrap()).unwrap();
+    for row in &rows {
+        assert_eq!(row["run"], header["run"]);
+        assert_eq!(row["plan"]["hash"], header["plan"]);
+    }
+}
+
+#[test]
+fn all_results_files_of_a_run_have_its_id() {
+    let project = Project::new(&suite(&["a"]), MOCK);
+    project.write("two/EVAL.yaml", &suite(&["b"]).replace("name: many", "name: more"));
+    let ids_of_run = || -> BTreeSet<String> {
+        let files = std::fs::read_dir(project.path(".evalrig/results")).unwrap();
+        let files = files.map(|entry| entry.unwrap().path());
+        let files = files.filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
+        let texts = files.map(|path| std::fs::read_to_string(path).unwrap());
+        texts
+            .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+            .map(|line| serde_json::from_str::<Value>(&line).unwrap())
+            .filter(|line| line["kind"] != "end")
+            .map(|line| text(&line["run"]))
+            .collect()
+    };
+    project.evalrig(&["run", "--no-record"]).exits(0);
+    assert_eq!(ids_of_run().len(), 1);
+    project.evalrig(&["run", "--no-record"]).exits(0);
+    assert_eq!(ids_of_run().len(), 2);
 }
 
 const YES: &str = r#"{"checks": [{"id": "criteria", "reasoning": "r", "satisfied": true}, {"id": "rubric-1", "reasoning": "r", "satisfied": true}]}"#;
@@ -461,7 +528,7 @@ fn a_stored_run_can_be_shown_in_every_format() {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let ran = project.run(&words);
     ran.exits(1);
-    assert_eq!(ran.out, "", "reports that go to files are not printed");
+    assert!(ran.out.contains("report   run.terminal\n"), "{}", ran.out);
     for name in all {
         let ran = project.evalrig(&["report", LATEST, "--report", &format!("{name}=again.{name}")]);
         ran.exits(1);

@@ -127,8 +127,11 @@ pub struct Keeping {
     /// The results file to write [default: a new one in `.evalrig/results` of the repository root].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
-    /// Save the messages of every case, so that `grade` can check tool calls.
+    /// Leave the agent's messages out of the results; `grade` cannot check tool calls then.
     #[arg(long, help_heading = RESULTS)]
+    pub no_messages: bool,
+    /// Messages are saved by default.
+    #[arg(long, hide = true, conflicts_with = "no_messages")]
     pub messages: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::progress::Progress;
 
 use super::notice::notify;
-use super::run::{grading, listener, reports};
+use super::run::{command_line, grading, listener, reports};
 
 pub fn run(context: &Context, args: &Grade) -> Result<Exit, CommandError> {
     let absolute = |path: &String| context.absolute(path);
@@ -25,8 +25,9 @@ pub fn run(context: &Context, args: &Grade) -> Result<Exit, CommandError> {
         grading: grading(&args.grading),
         workers: args.workers,
         output: args.keeping.output.as_ref().map(absolute),
-        messages: args.keeping.messages,
+        messages: !args.keeping.no_messages,
         reports: reports(context, &args.reports, args.keeping.output.as_deref()),
+        command: Some(command_line()),
         handle_signals: true,
     };
     let progress = Arc::new(Progress::new(context.global.quiet));

@@ -45,6 +45,7 @@ fn finish(named: &NamedAssertion, conclusion: Conclusion, pass: f64) -> Assertio
     AssertionGrade {
         name: named.name.to_string(),
         type_name: assertion.type_name.to_string(),
+        sentence: assertion.sentences().join("; "),
         weight: common.weight.number().clone(),
         required: common.required.clone(),
         gate: own.max(conclusion.gate),

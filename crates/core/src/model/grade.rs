@@ -110,6 +110,8 @@ impl Gate {
 pub struct AssertionGrade {
     pub name: String,
     pub type_name: String,
+    /// What the assertion demands; for a composite, what its members demand.
+    pub sentence: String,
     /// As it counts: a composite's aggregator may have replaced the written one.
     pub weight: Number,
     pub required: Required,

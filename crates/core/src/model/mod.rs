@@ -40,7 +40,7 @@ pub use rubric::{Operator, Required, RubricItem, ScoreRange, Weight};
 pub use score::Score;
 pub use suite::Suite;
 pub use test::{Skip, Test};
-pub use transcript::{Call, Tokens, Transcript, answer_of};
+pub use transcript::{Call, SessionFacts, Tokens, Transcript, answer_of};
 pub use value::{Map, Value};
 pub use word::Words;
 

@@ -7,7 +7,7 @@ use super::execution::Execution;
 use super::expected::Expected;
 use super::id::TestId;
 use super::message::Message;
-use super::value::Map;
+use super::value::{Map, Value};
 
 /// The test is not run; the text is the author's reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Test {
     pub position: u32,
     pub criteria: Option<String>,
     pub description: Option<String>,
+    /// The name that `evals.json` gives it beside its id.
+    pub name: Option<String>,
     pub conversation_id: Option<String>,
     pub note: Option<String>,
     /// The metadata of the test over those of the root.
@@ -46,6 +48,7 @@ impl Test {
             position,
             criteria: None,
             description: None,
+            name: None,
             conversation_id: None,
             note: None,
             metadata: Map::new(),
@@ -57,5 +60,11 @@ impl Test {
             skip: None,
             span,
         }
+    }
+
+    /// Those of the suite included.
+    pub fn tags(&self) -> impl Iterator<Item = &str> {
+        let list = self.metadata.get("tags").and_then(Value::as_list);
+        list.unwrap_or_default().iter().filter_map(Value::as_str)
     }
 }

@@ -20,6 +20,16 @@ pub struct Transcript {
     pub duration_ms: Option<u64>,
     /// As reported by the target, else as configured.
     pub model: Option<String>,
+    pub session: SessionFacts,
+}
+
+/// What an agent says about itself and its session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SessionFacts {
+    /// Version of the agent.
+    pub version: Option<String>,
+    pub id: Option<String>,
+    pub stop_reason: Option<String>,
 }
 
 /// One use of a tool.
@@ -60,6 +70,17 @@ impl Transcript {
     /// Messages, with the answer found by the rule of spec 1. Everything else is unknown.
     pub fn of_messages(messages: Vec<Message>) -> Self {
         Self { answer: answer_of(&messages), messages, ..Self::default() }
+    }
+
+    /// Whether the answer is everything that was returned, and no call was reported.
+    pub fn is_answer_only(&self) -> bool {
+        let is_answer = |message: &Message| {
+            let is_text =
+                matches!(&message.content[..], [Block::Text(text)] if *text == self.answer);
+            message.role == Role::Assistant && is_text && message.tool_calls.is_empty()
+        };
+        let has_calls = self.calls.as_ref().is_some_and(|calls| !calls.is_empty());
+        !has_calls && matches!(&self.messages[..], [only] if is_answer(only))
     }
 
     /// A single assistant message.

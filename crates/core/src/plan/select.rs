@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use globset::{Glob, GlobMatcher};
 
 use super::shard::Shard;
-use crate::model::{Test, Value};
+use crate::model::Test;
 use crate::stats::SplitMix64;
 
 /// A pattern on test ids; `!` in front excludes.
@@ -76,14 +76,8 @@ impl Selection {
     }
 
     fn passes_tags(&self, test: &Test) -> bool {
-        self.tags.is_empty() || tags(test).any(|tag| self.tags.iter().any(|one| one == tag))
+        self.tags.is_empty() || test.tags().any(|tag| self.tags.iter().any(|one| one == tag))
     }
-}
-
-/// The test's tags, those of the suite included.
-fn tags(test: &Test) -> impl Iterator<Item = &str> {
-    let list = test.metadata.get("tags").and_then(Value::as_list);
-    list.unwrap_or_default().iter().filter_map(Value::as_str)
 }
 
 /// Keeps `count` of them in their order: each choice of that size is equally likely.

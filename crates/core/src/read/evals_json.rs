@@ -16,7 +16,7 @@ use crate::syntax::{Node, Scalar, Tree};
 
 use super::dialect::foreign_file;
 use super::evals_json_entry::{
-    other_keys, read_assertions, read_description, read_expected, read_prompt,
+    other_keys, own_name, read_assertions, read_description, read_expected, read_prompt,
 };
 use super::identity::{INVALID_ID, IdPlace};
 use super::input::EMPTY_INPUT;
@@ -247,6 +247,7 @@ impl Loader<'_, '_> {
         Some(Test {
             criteria,
             description,
+            name: own_name(entry),
             metadata: merge(&self.defaults.metadata, &own),
             input: vec![input?],
             expected_output: expected,

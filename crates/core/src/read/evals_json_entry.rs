@@ -159,15 +159,22 @@ fn make_ids_unique(items: &mut [RubricItem]) {
     }
 }
 
+/// The name of an eval beside its id.
+pub(super) fn own_name(entry: Node<'_>) -> Option<String> {
+    text_at(entry, "name")
+}
+
 pub(super) fn read_description(entry: Node<'_>) -> Option<String> {
-    let texts: Vec<String> = ["name", "description"]
-        .iter()
-        .filter_map(|key| match entry.get(key)?.scalar() {
-            Some(Scalar::Str(text)) => Some(text.to_owned()),
-            _ => None,
-        })
-        .collect();
+    let texts: Vec<String> =
+        ["name", "description"].iter().filter_map(|key| text_at(entry, key)).collect();
     (!texts.is_empty()).then(|| texts.join(": "))
+}
+
+fn text_at(entry: Node<'_>, key: &str) -> Option<String> {
+    match entry.get(key)?.scalar() {
+        Some(Scalar::Str(text)) => Some(text.to_owned()),
+        _ => None,
+    }
 }
 
 /// Everything the mapping does not name.

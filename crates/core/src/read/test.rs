@@ -189,6 +189,7 @@ impl Loader<'_, '_> {
             position: self.position,
             criteria: criteria.text,
             description,
+            name: None,
             conversation_id,
             note,
             metadata: match own_metadata {

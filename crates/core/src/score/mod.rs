@@ -90,6 +90,7 @@ mod tests {
         };
         AssertionGrade {
             name: "a".to_owned(),
+            sentence: String::new(),
             type_name: "contains".to_owned(),
             weight: Number::parse(weight).unwrap(),
             required,

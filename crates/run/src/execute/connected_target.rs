@@ -22,6 +22,8 @@ const DEFAULT_TIMEOUT: u64 = 300;
 #[derive(Debug)]
 pub(crate) struct ConnectedTarget {
     pub(crate) name: String,
+    /// Name of the provider; `None` for stored answers.
+    pub(crate) provider: Option<&'static str>,
     pub(crate) model: Option<String>,
     agent: Box<dyn Agent>,
     retries: u32,
@@ -51,6 +53,7 @@ impl ConnectedTarget {
         let max_concurrency = max_concurrency.map(|limit| limit as usize);
         Ok(Self {
             name: target.name.value.clone(),
+            provider: Some(target.provider.name),
             model: connect.optional(target.model())?,
             agent: target.connect(connect)?,
             retries: connect.integer(&target.retries(), 0, 10)? as u32,
@@ -66,6 +69,7 @@ impl ConnectedTarget {
     pub(crate) fn replay(results: &Utf8Path, target: &str) -> Result<Self, ReadError> {
         Ok(Self {
             name: target.to_owned(),
+            provider: None,
             model: None,
             agent: replay_target(results, target)?,
             retries: 0,

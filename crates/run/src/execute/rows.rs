@@ -8,10 +8,10 @@ use evalrig_core::score::score_case;
 use evalrig_core::source::Span;
 
 use crate::json::{map_to_json, number_to_json, to_json};
-use crate::results::transcript_json::output_messages;
+use crate::results::transcript_json::{expected_output, input_messages, output_messages};
 use crate::results::{
-    EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION, SourcePlace, Trace,
-    rfc3339,
+    AgentFacts, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION,
+    SourcePlace, Trace, rfc3339,
 };
 
 use super::job::SuiteJob;
@@ -59,7 +59,8 @@ impl RowMaker<'_> {
             trace_summary: trace(transcript),
             judge_usage,
             evaluator_results: grades.iter().map(|grade| self.result(grade)).collect(),
-            output_messages: self.messages.then(|| output_messages(transcript)),
+            output_messages: self.kept_messages(transcript),
+            agent: self.agent(transcript),
             ..self.row(Outcome::Skipped)
         };
         if grades.is_empty() {
@@ -107,8 +108,37 @@ impl RowMaker<'_> {
             test_hash: self.job.hash(self.test_index).to_owned(),
             source: self.place(self.test.span),
             record: None,
+            test_name: self.test.name.clone(),
+            tags: self.test.tags().map(str::to_owned).collect(),
+            input: Some(input_messages(&self.test.input)),
+            criteria: self.test.criteria.clone(),
+            expected_output: self.test.expected_output.as_ref().map(expected_output),
+            agent: None,
+            run: None,
+            plan: None,
+            evalrig: None,
+            git: None,
+            command: None,
             output_messages: None,
         }
+    }
+
+    /// Without calls, the answer often is everything.
+    fn kept_messages(&self, transcript: &Transcript) -> Option<Vec<serde_json::Value>> {
+        let is_kept = self.messages && !transcript.is_answer_only();
+        is_kept.then(|| output_messages(transcript))
+    }
+
+    fn agent(&self, transcript: &Transcript) -> Option<AgentFacts> {
+        let target = self.job.target(self.target)?;
+        let facts = AgentFacts {
+            provider: target.provider.map(str::to_owned),
+            model: transcript.model.clone(),
+            version: transcript.session.version.clone(),
+            session_id: transcript.session.id.clone(),
+            stop_reason: transcript.session.stop_reason.clone(),
+        };
+        (facts != AgentFacts::default()).then_some(facts)
     }
 
     fn place(&self, span: Span) -> SourcePlace {
@@ -126,6 +156,7 @@ impl RowMaker<'_> {
             weight: number_to_json(&grade.weight),
             required: to_json(&grade.required.to_value()),
             outcome: GradeOutcome::Graded,
+            sentence: (!grade.sentence.is_empty()).then(|| grade.sentence.clone()),
             gate: grade.gate.map(|gate| gate.word().to_owned()),
             hits: Vec::new(),
             misses: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use evalrig_core::model::{Call, Map, Number, Tokens, Value};
+use evalrig_core::model::{Call, Map, Number, SessionFacts, Tokens, Value};
 
 use crate::clock::unix_milliseconds;
 
@@ -35,6 +35,7 @@ struct ClaudeReader {
     usage: HashMap<String, Tokens>,
     session_cost: Option<f64>,
     model: Option<String>,
+    facts: SessionFacts,
     cwd: Option<String>,
     result: Option<Map>,
 }
@@ -43,6 +44,7 @@ impl EventReader for ClaudeReader {
     fn read_event(&mut self, event: &Map) {
         let kind = text(event, "type");
         if kind == Some("result") {
+            self.facts.stop_reason = text(event, "stop_reason").map(str::to_owned);
             self.result = Some(event.clone());
             return;
         }
@@ -58,7 +60,10 @@ impl EventReader for ClaudeReader {
             self.cwd = text(event, "cwd").map(str::to_owned);
         }
         match kind {
-            Some("system") => self.note_model(event),
+            Some("system") => {
+                self.note_model(event);
+                self.note_session(event);
+            }
             Some("assistant") => self.read_assistant(event),
             Some("user") => self.read_user(event),
             Some("cost-state") => {
@@ -91,6 +96,7 @@ impl EventReader for ClaudeReader {
             cost_usd: figures.cost_usd,
             duration_ms: figures.duration_ms,
             model: self.model,
+            facts: self.facts,
             cwd: self.cwd,
         }
     }
@@ -101,6 +107,16 @@ impl ClaudeReader {
         if self.model.is_none() {
             self.model = text(holder, "model").map(str::to_owned);
         }
+    }
+
+    fn note_session(&mut self, event: &Map) {
+        let noted = |known: &mut Option<String>, key: &str| {
+            if known.is_none() {
+                *known = text(event, key).map(str::to_owned);
+            }
+        };
+        noted(&mut self.facts.id, "session_id");
+        noted(&mut self.facts.version, "claude_code_version");
     }
 
     fn read_assistant(&mut self, event: &Map) {

@@ -1,6 +1,6 @@
 //! Codex: the events of `codex exec --json` and the rows of its session files.
 
-use evalrig_core::model::{Call, Map, Tokens, Value};
+use evalrig_core::model::{Call, Map, SessionFacts, Tokens, Value};
 
 use super::conversation::{Conversation, arguments};
 use super::events::{Ending, EventFormat, EventReader, EventSession, child, joined_text, text};
@@ -43,6 +43,7 @@ struct CodexReader {
     usage: Option<Map>,
     duration_ms: Option<u64>,
     model: Option<String>,
+    thread: Option<String>,
     cwd: Option<String>,
     failed: Option<String>,
     complaint: Option<String>,
@@ -51,6 +52,9 @@ struct CodexReader {
 impl EventReader for CodexReader {
     fn read_event(&mut self, event: &Map) {
         match (text(event, "type"), child(event, "payload")) {
+            (Some("thread.started"), _) => {
+                self.thread = text(event, "thread_id").map(str::to_owned);
+            }
             (Some("item.completed"), _) => {
                 if let Some(item) = child(event, "item") {
                     self.read_item(item);
@@ -90,6 +94,7 @@ impl EventReader for CodexReader {
             cost_usd: None,
             duration_ms: self.duration_ms,
             model: self.model,
+            facts: SessionFacts { id: self.thread, ..SessionFacts::default() },
             cwd: self.cwd,
         }
     }

@@ -1,7 +1,7 @@
 //! Agents that report in events, one JSON object per line. Each has one reader, for what it prints
 //! during a run and for the session files it keeps.
 
-use evalrig_core::model::{Map, Message, Role, Tokens, Transcript, Value};
+use evalrig_core::model::{Map, Message, Role, SessionFacts, Tokens, Transcript, Value};
 
 use crate::agent::{StreamFault, cut};
 
@@ -43,6 +43,7 @@ pub(crate) struct EventSession {
     pub(crate) cost_usd: Option<f64>,
     pub(crate) duration_ms: Option<u64>,
     pub(crate) model: Option<String>,
+    pub(crate) facts: SessionFacts,
     pub(crate) cwd: Option<String>,
 }
 
@@ -116,6 +117,7 @@ impl EventSession {
         transcript.cost_usd = self.cost_usd;
         transcript.duration_ms = self.duration_ms;
         transcript.model = self.model;
+        transcript.session = self.facts;
         transcript
     }
 }

@@ -174,6 +174,7 @@ pub fn graded(name: &str, type_name: &str, score: f64) -> EvaluatorResult {
         weight: Number::from(1),
         required: Value::Bool(false),
         outcome: GradeOutcome::Graded,
+        sentence: None,
         gate: None,
         hits: Vec::new(),
         misses: Vec::new(),

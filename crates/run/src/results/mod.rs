@@ -15,6 +15,7 @@ mod results_paths;
 mod resume;
 mod row;
 mod row_check;
+mod row_fields;
 mod rows;
 mod run_header;
 pub(crate) mod scan;
@@ -35,8 +36,8 @@ pub use read::{DamagedLine, Finished, ScannedFile};
 pub use results_paths::{Latest, ResultsPaths};
 pub use resume::Interrupted;
 pub use row::{
-    CaseKey, EvaluatorResult, GradeOutcome, JudgeUsage, RecordPlace, Row, RowError, SCHEMA_VERSION,
-    SourcePlace, TokenCounts, Trace,
+    AgentFacts, CaseKey, EvaluatorResult, GitState, GradeOutcome, JudgeUsage, PlanPlace,
+    RecordPlace, Row, RowError, SCHEMA_VERSION, SourcePlace, TokenCounts, Trace,
 };
 pub use rows::{Rows, read_finished};
 pub use run_header::{

@@ -18,7 +18,7 @@ use super::row_check::{check_cost, check_ordinal, check_row, check_share};
 
 const BUFFER: usize = 256 * 1024;
 
-/// An answer has at most 64 MiB, and a row has it once, and once more with `--messages`. Twice that
+/// An answer has at most 64 MiB, and a row has it once, and once more in its messages. Twice that
 /// leaves room for escapes.
 const LINE_LIMIT: u64 = 256 * 1024 * 1024;
 

@@ -27,10 +27,14 @@ const IDENTIFIERS: &[&str] = &[
     "aggregator",
     "stage",
     "kind",
+    "run",
+    "plan",
+    "evalrig",
+    "commit",
 ];
 
 /// Keys with data of agents and scripts, whose own keys and numbers can be secrets too.
-const FREE_DATA: &[&str] = &["details", "outputMessages"];
+const FREE_DATA: &[&str] = &["details", "input", "expectedOutput", "outputMessages"];
 
 /// Makes a row fit to be written, and gives its line, without checksum and line break.
 pub(super) fn row_line(row: &mut Row, secrets: &Secrets) -> serde_json::Result<Vec<u8>> {
@@ -51,8 +55,9 @@ fn line_of(row: &Row) -> serde_json::Result<Vec<u8>> {
 }
 
 fn sanitize_row(row: &mut Row) {
-    for message in row.output_messages.iter_mut().flatten() {
-        flatten(message);
+    let messages = row.output_messages.iter_mut().chain(&mut row.input).flatten();
+    for data in messages.chain(&mut row.expected_output) {
+        flatten(data);
     }
     for result in &mut row.evaluator_results {
         flatten_details(result);

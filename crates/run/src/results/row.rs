@@ -1,9 +1,8 @@
-//! A row: one case as it is recorded (spec 11.1, 11.2), and the table of its keys that the JSON Schema
-//! is made from. Readers ignore keys that they do not know.
+//! A row: one case as it is recorded (spec 11.1, 11.2). Readers ignore keys that they do not know. The
+//! table of its keys is in `row_fields`.
 
 use evalrig_core::compare::ComparedCase;
 use evalrig_core::model::{Outcome, Tokens, Verdict};
-use evalrig_core::syntax::fields::{Field, Shape};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
 
@@ -42,8 +41,73 @@ pub struct Row {
     pub test_hash: String,
     pub source: SourcePlace,
     pub record: Option<RecordPlace>,
+    /// The name that `evals.json` gives the test beside its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// What was asked: messages in the shape of spec 10.1, long ones cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Vec<Value>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<String>,
+    /// A text, messages, or the data that the author wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_output: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentFacts>,
+    /// Id of the run; the same in all its results files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanPlace>,
+    /// Version that ran the case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evalrig: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitState>,
+    /// The command line of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Absent with `--no-messages`, and if the answer is all there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_messages: Option<Vec<Value>>,
+}
+
+/// Who answered. What the agent does not report is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AgentFacts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+}
+
+/// The plan that a row belongs to: its hash, and the shard as `I/N`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanPlace {
+    pub hash: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
+}
+
+/// The repository of the suite when the run started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitState {
+    pub commit: String,
+    /// Absent with a detached head.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Whether tracked files differ from the commit; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty: Option<bool>,
 }
 
 /// Which case a row is about. Two rows with one key are the same piece of work.
@@ -178,6 +242,9 @@ pub struct EvaluatorResult {
     /// A boolean, or a number in (0, 1].
     pub required: Value,
     pub outcome: GradeOutcome,
+    /// What the assertion demands, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentence: Option<String>,
     /// `met`, `missed`, `unchecked`; null where nothing is required.
     pub gate: Option<String>,
     #[serde(default)]
@@ -200,182 +267,6 @@ pub struct EvaluatorResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourcePlace>,
 }
-
-pub(super) const COUNT: Shape = Shape::Integer { min: 0, max: u64::MAX };
-pub(super) const ORDINAL: Shape = Shape::Integer { min: 1, max: u64::MAX };
-pub(super) const AMOUNT: Shape = Shape::Number { min: 0.0, max: f64::MAX };
-pub(super) const SHARE: Shape = Shape::Number { min: 0.0, max: 1.0 };
-const TEXTS: Shape = Shape::List(&Shape::Text);
-pub(super) const VERSION: Field =
-    Field::new("schemaVersion", Shape::Integer { min: 1, max: 1 }, "version of this format")
-        .required();
-
-/// A field that is not marked required may be null.
-pub(super) static ROW_FIELDS: &[Field] = &[
-    VERSION,
-    Field::new("timestamp", Shape::Text, "end of the case, RFC 3339, UTC").required(),
-    Field::new("evalId", Shape::NonEmptyText, "id of the test").required(),
-    Field::new("dataset", Shape::Text, "name of the suite").required(),
-    Field::new("conversationId", Shape::Text, "the test's `conversation_id`"),
-    Field::new("score", SHARE, "score of the case"),
-    Field::new(
-        "verdict",
-        Shape::Choice(&["pass", "borderline", "fail"]),
-        "what the score and the gates say",
-    ),
-    Field::new("passThreshold", SHARE, "score from which the case passes"),
-    Field::new(
-        "outcome",
-        Shape::Choice(&["passed", "borderline", "failed", "errored", "skipped"]),
-        "the verdict, or why there is none",
-    )
-    .required(),
-    Field::new("hits", TEXTS, "hits of all grades").required(),
-    Field::new("misses", TEXTS, "misses of all grades").required(),
-    Field::new("candidateAnswer", Shape::Text, "the answer"),
-    Field::new("target", Shape::Text, "name of the target").required(),
-    Field::new("trial", ORDINAL, "which trial, from 1").required(),
-    Field::new("attempts", COUNT, "tries at the case").required(),
-    Field::new("durationMs", AMOUNT, "duration of the last attempt"),
-    Field::new("costUsd", AMOUNT, "cost of the last attempt"),
-    Field::new("tokens", Shape::Fields(TOKEN_FIELDS), "tokens of the last attempt"),
-    Field::new("traceSummary", Shape::Fields(TRACE_FIELDS), "what the agent did").required(),
-    Field::new(
-        "evaluatorResults",
-        Shape::List(&Shape::Ref("evaluator-result")),
-        "one grade per assertion",
-    )
-    .required(),
-    Field::new("judgeUsage", Shape::Fields(JUDGE_FIELDS), "what judging took"),
-    Field::new("error", Shape::Fields(ERROR_FIELDS), "why the case has no verdict"),
-    Field::new("testHash", Shape::Text, "digest of the test's meaning").required(),
-    Field::new("source", Shape::Fields(SOURCE_FIELDS), "where the test is written").required(),
-    Field::new("record", Shape::Fields(RECORD_FIELDS), "where the case is recorded"),
-    Field::new(
-        "outputMessages",
-        Shape::List(&Shape::Map),
-        "what the agent said, with `--messages`",
-    ),
-    Field::new("crc", Shape::Text, "checksum of the line"),
-];
-
-/// Keys of every row, null or not.
-pub(super) const ALWAYS_WRITTEN: &[&str] = &[
-    "conversationId",
-    "score",
-    "verdict",
-    "candidateAnswer",
-    "durationMs",
-    "costUsd",
-    "tokens",
-    "judgeUsage",
-    "error",
-    "record",
-];
-
-pub(super) static TOKEN_FIELDS: &[Field] = &[
-    Field::new("input", COUNT, "tokens read, cached ones included"),
-    Field::new("output", COUNT, "tokens written"),
-    Field::new("total", COUNT, "input and output"),
-    Field::new("cached", COUNT, "tokens read from a cache"),
-];
-
-static TRACE_FIELDS: &[Field] = &[
-    Field::new("eventCount", COUNT, "calls, and one for an answer"),
-    Field::new("toolNames", TEXTS, "every call in order"),
-    Field::new("toolCallCount", COUNT, "tool calls"),
-    Field::new("llmCallCount", COUNT, "assistant messages"),
-    Field::new("inputTokens", COUNT, "tokens read"),
-    Field::new("outputTokens", COUNT, "tokens written"),
-    Field::new("totalTokens", COUNT, "input and output"),
-    Field::new("costUsd", AMOUNT, "cost"),
-    Field::new("durationMs", AMOUNT, "duration"),
-];
-
-pub(super) static JUDGE_FIELDS: &[Field] = &[
-    Field::new("calls", COUNT, "calls of judges"),
-    Field::new("input", COUNT, "tokens read by judges"),
-    Field::new("output", COUNT, "tokens written by judges"),
-    Field::new("costUsd", AMOUNT, "cost of judging"),
-];
-
-static ERROR_FIELDS: &[Field] = &[
-    Field::new(
-        "stage",
-        Shape::Choice(&["target", "judge", "script", "measure", "record", "skip"]),
-        "where it happened",
-    )
-    .required(),
-    Field::new(
-        "kind",
-        Shape::Choice(&[
-            "start",
-            "timeout",
-            "exit",
-            "network",
-            "http",
-            "reply",
-            "no-match",
-            "limit",
-            "not-measured",
-            "io",
-            "changed-file",
-            "skip",
-            "nothing-to-grade",
-            "not-judged",
-        ]),
-        "what happened",
-    )
-    .required(),
-    Field::new("message", Shape::Text, "in words").required(),
-];
-
-static SOURCE_FIELDS: &[Field] = &[
-    Field::new("file", Shape::Text, "relative to the repository root").required(),
-    Field::new("line", ORDINAL, "from 1").required(),
-];
-
-static RECORD_FIELDS: &[Field] = &[
-    Field::new("file", Shape::Text, "in `.co/evals`").required(),
-    Field::new("run", ORDINAL, "number of the run").required(),
-];
-
-pub(super) static GRADE_FIELDS: &[Field] = &[
-    Field::new("name", Shape::Text, "name of the assertion in its test").required(),
-    Field::new("type", Shape::NonEmptyText, "canonical type").required(),
-    Field::new("score", SHARE, "absent without a grade"),
-    Field::new("weight", AMOUNT, "share in the score").required(),
-    Field::new(
-        "required",
-        Shape::OneOf(&[Shape::Boolean, Shape::PositiveFraction]),
-        "whether it is a gate",
-    )
-    .required(),
-    Field::new(
-        "outcome",
-        Shape::Choice(&["graded", "skipped", "errored"]),
-        "whether there is a grade",
-    )
-    .required(),
-    Field::new(
-        "gate",
-        Shape::Choice(&["met", "missed", "unchecked"]),
-        "null when the assertion is not a gate",
-    ),
-    Field::new("hits", TEXTS, "what was fulfilled"),
-    Field::new("misses", TEXTS, "what was not fulfilled"),
-    Field::new("reasoning", Shape::Text, "in the judge's words"),
-    Field::new("details", Shape::Any, "more from a script"),
-    Field::new("error", Shape::Any, "why it could not be graded"),
-    Field::new("durationMs", AMOUNT, "time that grading took"),
-    Field::new(
-        "evaluatorResults",
-        Shape::List(&Shape::Ref("evaluator-result")),
-        "members of a composite",
-    ),
-    Field::new("aggregator", Shape::Any, "how a composite joins its members"),
-    Field::new("source", Shape::Fields(SOURCE_FIELDS), "where the assertion is written"),
-];
 
 fn write_outcome<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(outcome.word())

@@ -8,7 +8,7 @@ use evalrig_core::stats::Fnv1a;
 use serde::{Deserialize, Serialize};
 
 use super::checksum::seal;
-use super::row::{CaseKey, SCHEMA_VERSION};
+use super::row::{CaseKey, GitState, SCHEMA_VERSION};
 
 /// `kind` of the first line.
 pub(super) const RUN: &str = "run";
@@ -31,6 +31,14 @@ pub struct RunHeader {
     pub evalrig: String,
     /// Start of the run, RFC 3339, UTC.
     pub timestamp: String,
+    /// The same in all files of a run, and after it was resumed. Older files lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitState>,
+    /// The command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// Hash of the whole plan; the same for all shards of a run.
     #[serde(default)]
     pub plan: String,
@@ -165,6 +173,9 @@ impl RunHeader {
             schema_version: SCHEMA_VERSION,
             evalrig: env!("CARGO_PKG_VERSION").to_owned(),
             timestamp,
+            run: None,
+            git: None,
+            command: None,
             plan: plan_name(&hash),
             continues: None,
             cases,
@@ -191,7 +202,9 @@ impl RunHeader {
         let mut header = self.clone();
         let options = &mut header.options;
         let files = header.suites.iter_mut().map(|suite| &mut suite.file);
-        for text in options.filters.iter_mut().chain(&mut options.tags).chain(files) {
+        let texts = options.filters.iter_mut().chain(&mut options.tags).chain(files);
+        let branch = header.git.as_mut().and_then(|git| git.branch.as_mut());
+        for text in texts.chain(&mut header.command).chain(branch) {
             secrets.redact_in_place(text);
         }
         header

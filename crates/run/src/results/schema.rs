@@ -1,5 +1,5 @@
-//! The JSON Schema of results rows and of the summary (spec 11). The tables of a row are beside its
-//! structs.
+//! The JSON Schema of results rows and of the summary (spec 11). The tables of a row are in
+//! `row_fields`.
 
 use evalrig_core::model::Value;
 use evalrig_core::schema::{
@@ -7,9 +7,9 @@ use evalrig_core::schema::{
 };
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use super::row::{
-    ALWAYS_WRITTEN, AMOUNT, COUNT, GRADE_FIELDS, JUDGE_FIELDS, ORDINAL, ROW_FIELDS, SHARE,
-    TOKEN_FIELDS, VERSION,
+use super::row_fields::{
+    ALWAYS_WRITTEN, AMOUNT, COUNT, GIT_FIELDS, GRADE_FIELDS, JUDGE_FIELDS, ORDINAL, ROW_FIELDS,
+    SHARE, TOKEN_FIELDS, VERSION,
 };
 
 static SUMMARY_FIELDS: &[Field] = &[
@@ -63,6 +63,9 @@ static HEADER_FIELDS: &[Field] = &[
     VERSION,
     Field::new("evalrig", Shape::Text, "version that wrote the file").required(),
     Field::new("timestamp", Shape::Text, "start of the run, RFC 3339, UTC").required(),
+    Field::new("run", Shape::Text, "id of the run"),
+    Field::new("git", Shape::Fields(GIT_FIELDS), "the repository when the run started"),
+    Field::new("command", Shape::Text, "command line of the run"),
     Field::new("plan", Shape::Text, "hash of all planned cases, those of other shards included")
         .required(),
     Field::new("continues", Shape::Text, "the plan of a header above that this one replaces"),
@@ -145,6 +148,7 @@ mod tests {
     use evalrig_core::model::JsonStyle;
     use serde_json::json;
 
+    use super::super::row::Row;
     use super::super::testing::row;
     use super::*;
 
@@ -161,6 +165,14 @@ mod tests {
         let mut row = row("a", 1);
         row.pass_threshold = Some(0.8);
         row.output_messages = Some(Vec::new());
+        let more = json!({
+            "testName": "n", "tags": ["t"], "input": [], "criteria": "c", "expectedOutput": 1,
+            "agent": {}, "run": "r", "plan": {"hash": "h"}, "evalrig": "1", "git": {"commit": "0"},
+            "command": "evalrig run"
+        });
+        let mut whole = serde_json::to_value(&row).unwrap();
+        whole.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let row: Row = serde_json::from_value(whole).unwrap();
         let value = serde_json::to_value(&row).unwrap();
         let mut written = keys(&value);
         // Added when the line is written.

@@ -6,8 +6,8 @@
 
 use evalrig_core::evidence::message_to_value;
 use evalrig_core::model::{
-    Block, Call, FileRef, Image, JsonStyle, Map, Message, Number, Role, Tokens, ToolCall,
-    Transcript, Value, answer_of,
+    Block, Call, Expected, FileRef, Image, JsonStyle, Map, Message, Number, Role, SessionFacts,
+    Tokens, ToolCall, Transcript, Value, answer_of,
 };
 use evalrig_core::syntax::json_value;
 
@@ -33,6 +33,10 @@ pub fn transcript_value(transcript: &Transcript) -> Value {
     map.insert_some("costUsd", cost);
     map.insert_some("durationMs", transcript.duration_ms);
     map.insert_some("model", transcript.model.as_deref());
+    let session = &transcript.session;
+    map.insert_some("agentVersion", session.version.as_deref());
+    map.insert_some("sessionId", session.id.as_deref());
+    map.insert_some("stopReason", session.stop_reason.as_deref());
     map.into()
 }
 
@@ -53,10 +57,64 @@ pub fn read_transcript(value: &Value) -> Option<Transcript> {
         cost_usd: number(map, "costUsd").map(Number::value),
         duration_ms: number(map, "durationMs").and_then(Number::as_u64),
         model: text(map, "model"),
+        session: SessionFacts {
+            version: text(map, "agentVersion"),
+            id: text(map, "sessionId"),
+            stop_reason: text(map, "stopReason"),
+        },
     })
 }
 
-/// What `--messages` keeps of a transcript, in the shape of spec 10.1. A call carries what
+/// Bytes of a test's input that a row keeps. The suite has all of it.
+const MOST_INPUT: usize = 64 * 1024;
+
+/// What a test asks, in the shape of spec 10.1. Image data is left out, and texts are cut once they
+/// exceed [`MOST_INPUT`] together.
+pub fn input_messages(input: &[Message]) -> Vec<serde_json::Value> {
+    let mut left = MOST_INPUT;
+    let shorten = |message: &Message| {
+        let shortened = message.content.iter().map(|block| shortened_block(block, &mut left));
+        let message = Message { content: shortened.collect(), ..message.clone() };
+        to_json(&message_to_value(&message))
+    };
+    input.iter().map(shorten).collect()
+}
+
+fn shortened_block(block: &Block, left: &mut usize) -> Block {
+    let note = |bytes: usize| format!("[{bytes} bytes left out]");
+    match block {
+        Block::Text(text) if text.len() > *left => {
+            let kept = text.floor_char_boundary(*left);
+            *left = 0;
+            Block::Text(format!("{}\n{}", &text[..kept], note(text.len() - kept)))
+        }
+        Block::Text(text) => {
+            *left -= text.len();
+            block.clone()
+        }
+        Block::Image(Image::Data(data)) => Block::Text(format!("[image, {} bytes]", data.len())),
+        Block::Json(value) => {
+            let length = value.to_json(JsonStyle::Compact).len();
+            if length > *left {
+                return Block::Text(note(length));
+            }
+            *left -= length;
+            block.clone()
+        }
+        Block::File(_) | Block::Image(Image::Path(_)) => block.clone(),
+    }
+}
+
+/// What a test expects: a text, messages, or data.
+pub fn expected_output(expected: &Expected) -> serde_json::Value {
+    match expected {
+        Expected::Text(text) => text.as_str().into(),
+        Expected::Structured(value) => to_json(value),
+        Expected::Messages(messages) => input_messages(messages).into(),
+    }
+}
+
+/// What a row keeps of a transcript, in the shape of spec 10.1. A call carries what
 /// came of it, because the message with its result may have been put into other words.
 pub fn output_messages(transcript: &Transcript) -> Vec<serde_json::Value> {
     let mut made = transcript.calls.as_deref().unwrap_or_default().iter();

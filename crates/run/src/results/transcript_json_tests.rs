@@ -119,6 +119,7 @@ fn transcript() -> impl Strategy<Value = Transcript> {
                 tokens,
                 cost_usd,
                 duration_ms,
+                session: SessionFacts { id: model.clone(), ..SessionFacts::default() },
                 model,
             }
         })

@@ -13,6 +13,7 @@ mod fault_tests;
 mod find_results;
 mod finish;
 mod gate;
+mod git_state;
 mod history;
 mod known_secrets;
 mod load;
@@ -22,6 +23,7 @@ mod report_set;
 mod results_files;
 mod resume;
 mod run_job;
+mod run_origin;
 mod scratch;
 mod signals;
 mod spec;
@@ -69,6 +71,7 @@ use report_set::ReportSet;
 use results_files::ResultsFiles;
 use resume::{ResumableSuite, find_interrupted, read_failed, start_suites};
 use run_job::run_job;
+use run_origin::RunOrigin;
 use scratch::RunScratch;
 
 /// Suites whose cases are planned and whose targets are connected. Nothing has been called.
@@ -203,7 +206,7 @@ fn run_suites(
     let rule = spec.grading.exit_rule;
     let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots, Arc::clone(&secrets))?;
     let history = TestHistory::new(reports.shows_history);
-    let mut files = ResultsFiles::new(spec.plan.clone(), Arc::clone(&secrets), history);
+    let mut files = ResultsFiles::new(RunOrigin::of(spec, &suites), Arc::clone(&secrets), history);
     if is_regrade {
         files.expect_gaps();
     }

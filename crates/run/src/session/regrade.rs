@@ -32,6 +32,8 @@ pub struct RegradeSpec {
     pub output: Option<Utf8PathBuf>,
     pub messages: bool,
     pub reports: ReportSpec,
+    /// The command line, for the record.
+    pub command: Option<String>,
     /// Whether SIGINT and SIGTERM stop the run gracefully.
     pub handle_signals: bool,
 }
@@ -95,6 +97,7 @@ impl RegradeSpec {
             output: spec.output,
             messages: spec.messages,
             reports: spec.reports,
+            command: spec.command,
             handle_signals: spec.handle_signals,
             loading: spec.loading,
             ..RunSpec::new("")

@@ -12,19 +12,21 @@ use crate::execute::{Durable, RowSink, SuiteJob, UngradedAnswer, WrittenRow};
 use crate::lock::locked;
 use crate::report::PastRuns;
 use crate::results::{
-    CaseKey, Completion, Existing, Gaps, Interrupted, PlanOptions, PlannedSuite, ResultsPaths,
-    ResultsWriter, Row, Rows, RunFacts, RunHeader, RunSummary, SummaryBuilder, fingerprint,
-    rfc3339, write_summary,
+    CaseKey, Completion, Existing, Gaps, Interrupted, PlannedSuite, ResultsPaths, ResultsWriter,
+    Row, Rows, RunFacts, RunHeader, RunSummary, SummaryBuilder, fingerprint, rfc3339,
+    write_summary,
 };
 
 use super::error::SessionError;
 use super::history::TestHistory;
+use super::run_origin::{RowOrigin, RunOrigin};
 use super::spec::LoadOptions;
 
 /// A results file with the summary of its rows.
 #[derive(Debug)]
 pub(super) struct ResultsFile {
     writer: ResultsWriter,
+    origin: RowOrigin,
     contents: Mutex<FileContents>,
 }
 
@@ -44,7 +46,8 @@ pub(super) struct SuiteSink {
 }
 
 impl RowSink for SuiteSink {
-    fn write(&self, row: Row) -> WrittenRow {
+    fn write(&self, mut row: Row) -> WrittenRow {
+        self.file.origin.fill_row(&mut row);
         let (row, receipt) = self.file.writer.write_row(row);
         WrittenRow {
             row,
@@ -68,7 +71,7 @@ impl RowSink for SuiteSink {
 #[derive(Debug)]
 pub(super) struct ResultsFiles {
     files: Vec<Arc<ResultsFile>>,
-    options: PlanOptions,
+    origin: RunOrigin,
     secrets: Arc<Secrets>,
     history: Arc<Mutex<TestHistory>>,
     now: SystemTime,
@@ -88,10 +91,10 @@ pub(super) struct FinishedFiles {
 }
 
 impl ResultsFiles {
-    pub(super) fn new(options: PlanOptions, secrets: Arc<Secrets>, history: TestHistory) -> Self {
+    pub(super) fn new(origin: RunOrigin, secrets: Arc<Secrets>, history: TestHistory) -> Self {
         Self {
             files: Vec::new(),
-            options,
+            origin,
             secrets,
             history: Arc::new(Mutex::new(history)),
             now: SystemTime::now(),
@@ -135,9 +138,11 @@ impl ResultsFiles {
     ) -> Result<Arc<ResultsFile>, SessionError> {
         self.expect_gaps();
         let before = interrupted.results_header().map_or(&[][..], |header| &header.suites);
-        let header = self.header(resumed_suites(before, planned));
+        let mut header = self.header(resumed_suites(before, planned));
+        let earlier = interrupted.results_header().and_then(|header| header.run.clone());
+        header.run = earlier.or(header.run);
         let writer = ResultsWriter::resume(interrupted, &header, Arc::clone(&self.secrets));
-        let file = self.add(writer.map_err(SessionError::write)?);
+        let file = self.add(writer.map_err(SessionError::write)?, &header);
         file.point_latest();
         Ok(file)
     }
@@ -150,17 +155,20 @@ impl ResultsFiles {
         let header = self.header(planned);
         let secrets = Arc::clone(&self.secrets);
         let writer = ResultsWriter::create(place, Existing::Replace, &header, secrets);
-        Ok(self.add(writer.map_err(SessionError::write)?))
+        Ok(self.add(writer.map_err(SessionError::write)?, &header))
     }
 
-    fn add(&mut self, writer: ResultsWriter) -> Arc<ResultsFile> {
-        let file = Arc::new(ResultsFile { writer, contents: Mutex::default() });
+    fn add(&mut self, writer: ResultsWriter, header: &RunHeader) -> Arc<ResultsFile> {
+        let origin = RowOrigin::of(header);
+        let file = Arc::new(ResultsFile { writer, origin, contents: Mutex::default() });
         self.files.push(Arc::clone(&file));
         file
     }
 
     fn header(&self, planned: Vec<PlannedSuite>) -> RunHeader {
-        RunHeader::new(rfc3339(self.now), planned, self.options.clone())
+        let mut header = RunHeader::new(rfc3339(self.now), planned, self.origin.options.clone());
+        self.origin.fill_header(&mut header);
+        header
     }
 
     /// The sink of a suite whose rows go to this file.

@@ -209,6 +209,8 @@ pub struct RunSpec {
     pub max_errors: Option<u64>,
     pub reports: ReportSpec,
     pub rerun: Option<RerunCommands>,
+    /// The command line, for the record.
+    pub command: Option<String>,
     /// Whether SIGINT and SIGTERM stop the run gracefully.
     pub handle_signals: bool,
 }
@@ -224,7 +226,7 @@ impl RunSpec {
             resume: None,
             baseline: None,
             output: None,
-            messages: false,
+            messages: true,
             run_log: None,
             workers: None,
             timeout: None,
@@ -233,6 +235,7 @@ impl RunSpec {
             max_errors: None,
             reports: ReportSpec::default(),
             rerun: None,
+            command: None,
             handle_signals: false,
         }
     }

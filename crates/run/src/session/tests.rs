@@ -250,6 +250,7 @@ fn a_stored_run_is_graded_again_with_the_current_assertions() {
         output: Some(project.path("graded.jsonl")),
         messages: false,
         reports: ReportSpec::default(),
+        command: None,
         handle_signals: false,
     };
     let outcome = regrade(&spec, &mut |_| {}, Arc::new(|_| {})).unwrap();

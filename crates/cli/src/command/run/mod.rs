@@ -25,6 +25,8 @@ use crate::progress::Progress;
 use super::compare::measure;
 use super::notice::notify;
 
+pub(super) use rerun::command_line;
+
 /// The report without `--report`.
 const DEFAULT_REPORT: &str = "terminal";
 
@@ -76,7 +78,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         resume: earlier_run(context, args.resume.as_deref()),
         baseline: baseline(&args.against, args.gate),
         output: args.keeping.output.as_ref().map(absolute),
-        messages: args.keeping.messages,
+        messages: !args.keeping.no_messages,
         run_log: (!log.no_record).then(|| RunLogSpec {
             store: log.store.as_ref().map(absolute),
             keep_runs: log.keep_runs,
@@ -88,6 +90,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         max_errors: args.max_errors,
         reports: reports(context, &args.reports, args.keeping.output.as_deref()),
         rerun: Some(rerun::rerun_commands()),
+        command: Some(command_line()),
         handle_signals: true,
     }
 }

@@ -14,6 +14,12 @@ pub(super) fn rerun_commands() -> RerunCommands {
     }
 }
 
+/// The command line as it was typed.
+pub(crate) fn command_line() -> String {
+    let words = std::env::args().skip(1).map(|word| quoted(&word));
+    std::iter::once("evalrig".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
 fn again(given: impl Iterator<Item = String>, is_complete: bool) -> String {
     let mut words = vec!["evalrig".to_owned()];
     let mut given = given;

@@ -148,7 +148,10 @@ fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
             transcript.calls = is_known.then_some(calls);
             transcript
         }
-        (None, Some(answer)) => Transcript::of_text(answer),
+        (None, Some(answer)) => {
+            let no_calls = row.trace_summary.tool_call_count == Some(0);
+            Transcript { calls: no_calls.then(Vec::new), ..Transcript::of_text(answer) }
+        }
         (None, None) => {
             let message = match row.error {
                 Some(error) => format!("the recorded case has no answer: {}", error.message),
