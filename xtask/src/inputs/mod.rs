@@ -36,6 +36,7 @@ pub static READERS: &[InputReader] = &[
     reader("targets", stored::targets, &["validate"], "targets.yaml"),
     reader("rows", stored::rows, &["report"], "r.jsonl"),
     reader("journal", stored::journal, &[], ""),
+    reader("labels", stored::labels, &[], ""),
     reader("runlog", stored::runlog, &["convert", "--stdout"], ".co/evals/a.yaml"),
     reader("session", stored::session, &[], ""),
     reader("stream", stored::stream, &[], ""),

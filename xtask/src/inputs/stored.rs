@@ -7,10 +7,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::evidence::{ScriptEnd, read_score_reply, read_script};
 use evalrig_core::reader::World;
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{MemoryFiles, Reach, Sources, Variables};
 use evalrig_run::format::{self, OutputFormat};
 use evalrig_run::report::{Detail, REPORTS, ReportOptions, ReportedRun, SuiteText};
-use evalrig_run::results::{Borderline, Interrupted, ResultsPaths, Rows, read_finished};
+use evalrig_run::results::{
+    Borderline, Interrupted, Labels, ResultsPaths, Rows, append_label, read_finished,
+};
 use evalrig_run::runlog::{RecordSummary, RunFile, SessionFormat, read_session};
 use evalrig_run::session::{LoadOptions, read_cases};
 use evalrig_run::target::read_targets;
@@ -88,6 +91,28 @@ pub(super) fn journal(bytes: &[u8]) {
                 let _ = (found.notices(), found.rows().len());
             }
         }
+    });
+}
+
+/// The labels of a repository: what is read can be written, and then says the same.
+pub(super) fn labels(bytes: &[u8]) {
+    let file = Utf8Path::new("labels.jsonl");
+    let labels = Labels::parse(file, bytes);
+    let kept: Vec<_> = labels.iter().cloned().collect();
+    assert!(kept.iter().all(|label| label.fault().is_none() && label.label.is_some()));
+    assert!(labels.damaged().iter().all(|line| line.line > 0 && !line.reason.is_empty()));
+    if kept.len() > 20 {
+        return;
+    }
+    SCRATCH.with(|scratch| {
+        let root = scratch.path("labels");
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir(&root).expect("a directory");
+        for label in &kept {
+            append_label(&root, label, &Secrets::default()).expect("it was read");
+        }
+        let again = Labels::read(&root).expect("it was written");
+        assert!(again.damaged().is_empty() && again.iter().eq(&kept));
     });
 }
 

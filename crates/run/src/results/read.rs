@@ -50,13 +50,13 @@ impl LineReader {
     }
 
     fn new(path: &Utf8Path, file: File) -> Self {
-        Self {
-            path: path.to_owned(),
-            file: BufReader::with_capacity(BUFFER, file),
-            buffer: Vec::new(),
-            line: 0,
-            offset: 0,
-        }
+        Self::starting_at(path, file, 0, 0)
+    }
+
+    /// For a file that is positioned at `offset`, with so many lines before it.
+    pub(super) fn starting_at(path: &Utf8Path, file: File, offset: u64, line: u64) -> Self {
+        let file = BufReader::with_capacity(BUFFER, file);
+        Self { path: path.to_owned(), file, buffer: Vec::new(), line, offset }
     }
 
     pub(super) fn next(&mut self) -> Result<Option<(LineExtent, &[u8])>, ReadError> {

@@ -10,7 +10,7 @@ use super::error::ReadError;
 use super::gaps::{Gaps, SeenPlans};
 use super::read::{DamagedLine, Finished, LineReader, read_row};
 use super::row::{CaseKey, Row};
-use super::run_header::RunHeader;
+use super::run_header::{RunEnd, RunHeader};
 use super::scan::{Section, scan_results};
 
 /// Where a row is: the number of its file, and the offset there.
@@ -143,6 +143,11 @@ impl Rows {
     pub fn headers(&self) -> impl Iterator<Item = &RunHeader> {
         let sections = self.sections.iter().flatten().filter(|section| !section.is_continued);
         sections.filter_map(|section| section.header.as_ref())
+    }
+
+    /// How the last section of the files ended; `None` if it is unknown.
+    pub fn last_end(&self) -> Option<&RunEnd> {
+        self.sections.iter().flatten().last()?.end.as_ref()
     }
 
     /// Every case with what its last row says.

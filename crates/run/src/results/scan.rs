@@ -22,7 +22,7 @@ const HEADER_START: &[u8] = b"{\"kind\":\"run\",";
 
 /// One line of a results file.
 #[derive(Debug)]
-enum ResultsLine {
+pub(super) enum ResultsLine {
     Header(Box<RunHeader>),
     Row(Box<(CaseKey, Finished)>, Option<u32>),
     End(RunEnd),
@@ -166,7 +166,11 @@ fn last_section<'s>(sections: &'s mut Vec<Section>, places: &mut Vec<u64>) -> &'
 }
 
 /// The error says why the line does not belong to a results file.
-fn read_results_line(line: &[u8], seal: Seal, is_sealed: bool) -> Result<ResultsLine, String> {
+pub(super) fn read_results_line(
+    line: &[u8],
+    seal: Seal,
+    is_sealed: bool,
+) -> Result<ResultsLine, String> {
     let crc = match seal {
         Seal::Intact(crc) => Some(crc),
         Seal::Broken => return Err(WRONG_CHECKSUM.to_owned()),
