@@ -35,6 +35,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, save and report the results')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report a stored run again, in any format')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Compare two runs: what changed, and whether it is more than chance')
+            [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Show runs, comparisons and records in a browser; serves them on this machine only')
             [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again with the suite''s current assertions, without calling the target')
             [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Inspect and edit the `.co/evals` store, which records every run')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them')
@@ -113,6 +114,8 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the number of calls and their estimated cost, and call nothing')
+            [CompletionResult]::new('--view', '--view', [CompletionResultType]::ParameterName, 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C')
+            [CompletionResult]::new('--no-open', '--no-open', [CompletionResultType]::ParameterName, 'With --view: do not open a browser')
             [CompletionResult]::new('--no-messages', '--no-messages', [CompletionResultType]::ParameterName, 'Leave the agent''s messages out of the results; `grade` cannot check tool calls then')
             [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Messages are saved by default')
             [CompletionResult]::new('--no-record', '--no-record', [CompletionResultType]::ParameterName, 'Do not record the run in `.co/evals`')
@@ -156,6 +159,18 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed for everything random [default: derived from the runs]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
             [CompletionResult]::new('--gate', '--gate', [CompletionResultType]::ParameterName, 'Base the exit code on the verdict alone: 0 if better or equivalent, 1 if worse, 3 if inconclusive')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;view' {
+            [CompletionResult]::new('--port', '--port', [CompletionResultType]::ParameterName, 'The port on 127.0.0.1 [default: any free one]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--no-open', '--no-open', [CompletionResultType]::ParameterName, 'Do not open a browser')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
@@ -503,6 +518,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, save and report the results')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report a stored run again, in any format')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Compare two runs: what changed, and whether it is more than chance')
+            [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Show runs, comparisons and records in a browser; serves them on this machine only')
             [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again with the suite''s current assertions, without calling the target')
             [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Inspect and edit the `.co/evals` store, which records every run')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them')
@@ -529,6 +545,9 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;help;compare' {
+            break
+        }
+        'evalrig;help;view' {
             break
         }
         'evalrig;help;grade' {

@@ -64,6 +64,9 @@ _evalrig() {
             evalrig,validate)
                 cmd="evalrig__subcmd__validate"
                 ;;
+            evalrig,view)
+                cmd="evalrig__subcmd__view"
+                ;;
             evalrig__subcmd__help,compare)
                 cmd="evalrig__subcmd__help__subcmd__compare"
                 ;;
@@ -111,6 +114,9 @@ _evalrig() {
                 ;;
             evalrig__subcmd__help,validate)
                 cmd="evalrig__subcmd__help__subcmd__validate"
+                ;;
+            evalrig__subcmd__help,view)
+                cmd="evalrig__subcmd__help__subcmd__view"
                 ;;
             evalrig__subcmd__help__subcmd__log,diff)
                 cmd="evalrig__subcmd__help__subcmd__log__subcmd__diff"
@@ -206,7 +212,7 @@ _evalrig() {
 
     case "${cmd}" in
         evalrig)
-            opts="-q -v -h -V --quiet --verbose --color --help --version init validate run report compare grade log explain list show convert transpile schema completions man help"
+            opts="-q -v -h -V --quiet --verbose --color --help --version init validate run report compare view grade log explain list show convert transpile schema completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -406,7 +412,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help)
-            opts="init validate run report compare grade log explain list show convert transpile schema completions man help"
+            opts="init validate run report compare view grade log explain list show convert transpile schema completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -756,6 +762,20 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help__subcmd__validate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__view)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1336,7 +1356,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__run)
-            opts="-t -f -n -j -o -q -v -h --target --filter --tag --trials --workers --failed --resume --dry-run --report --output --no-messages --messages --store --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-t -f -n -j -o -q -v -h --target --filter --tag --trials --workers --failed --resume --dry-run --view --no-open --report --output --no-messages --messages --store --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1611,6 +1631,28 @@ _evalrig() {
                     return 0
                     ;;
                 --env-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__view)
+            opts="-q -v -h --port --no-open --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --port)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -32,6 +32,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand run 'Run suites against their targets, grade the answers, save and report the results'
             cand report 'Report a stored run again, in any format'
             cand compare 'Compare two runs: what changed, and whether it is more than chance'
+            cand view 'Show runs, comparisons and records in a browser; serves them on this machine only'
             cand grade 'Grade a stored run again with the suite''s current assertions, without calling the target'
             cand log 'Inspect and edit the `.co/evals` store, which records every run'
             cand explain 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them'
@@ -107,6 +108,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --env-file 'Read variables from this file instead of searching for `.env` files'
             cand --color 'When to color the output'
             cand --dry-run 'Print the number of calls and their estimated cost, and call nothing'
+            cand --view 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C'
+            cand --no-open 'With --view: do not open a browser'
             cand --no-messages 'Leave the agent''s messages out of the results; `grade` cannot check tool calls then'
             cand --messages 'Messages are saved by default'
             cand --no-record 'Do not record the run in `.co/evals`'
@@ -148,6 +151,17 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --seed 'Seed for everything random [default: derived from the runs]'
             cand --color 'When to color the output'
             cand --gate 'Base the exit code on the verdict alone: 0 if better or equivalent, 1 if worse, 3 if inconclusive'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'evalrig;view'= {
+            cand --port 'The port on 127.0.0.1 [default: any free one]'
+            cand --color 'When to color the output'
+            cand --no-open 'Do not open a browser'
             cand -q 'Print less; no report when nothing is wrong'
             cand --quiet 'Print less; no report when nothing is wrong'
             cand -v 'Print more, including notes'
@@ -464,6 +478,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand run 'Run suites against their targets, grade the answers, save and report the results'
             cand report 'Report a stored run again, in any format'
             cand compare 'Compare two runs: what changed, and whether it is more than chance'
+            cand view 'Show runs, comparisons and records in a browser; serves them on this machine only'
             cand grade 'Grade a stored run again with the suite''s current assertions, without calling the target'
             cand log 'Inspect and edit the `.co/evals` store, which records every run'
             cand explain 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them'
@@ -485,6 +500,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;help;report'= {
         }
         &'evalrig;help;compare'= {
+        }
+        &'evalrig;help;view'= {
         }
         &'evalrig;help;grade'= {
         }

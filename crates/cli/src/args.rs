@@ -3,6 +3,8 @@
 mod log;
 mod running;
 mod transpile;
+#[cfg(feature = "view")]
+mod view;
 mod word;
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -22,6 +24,8 @@ pub use running::{
     Against, Compare, ComparisonFormat, Grade, Grading, MeasureOption, ReportRun, Reports, Run,
 };
 pub use transpile::Transpile;
+#[cfg(feature = "view")]
+pub use view::View;
 use word::word_parser;
 
 const STYLES: Styles = Styles::styled()
@@ -91,6 +95,10 @@ pub enum Command {
         after_long_help = COMPARE_HELP
     )]
     Compare(Compare),
+    /// Show runs, comparisons and records in a browser; serves them on this machine only.
+    #[cfg(feature = "view")]
+    #[command(after_help = "Example: evalrig view", after_long_help = view::VIEW_HELP)]
+    View(View),
     /// Grade a stored run again with the suite's current assertions, without calling the target.
     #[command(
         after_help = "Example: evalrig grade .evalrig/results/latest.jsonl --suite evals/EVAL.yaml"

@@ -43,6 +43,8 @@ pub mod provider;
 pub mod report;
 pub mod results;
 pub mod runlog;
+#[cfg(feature = "view")]
+pub mod serve;
 pub mod session;
 pub mod setting;
 pub mod target;

@@ -38,6 +38,14 @@ pub struct Run {
     /// Print the number of calls and their estimated cost, and call nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C.
+    #[cfg(feature = "view")]
+    #[arg(long, conflicts_with = "dry_run")]
+    pub view: bool,
+    /// With --view: do not open a browser.
+    #[cfg(feature = "view")]
+    #[arg(long, requires = "view")]
+    pub no_open: bool,
     #[command(flatten)]
     pub reports: Reports,
     #[command(flatten)]

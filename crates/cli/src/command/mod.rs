@@ -17,6 +17,8 @@ mod show;
 mod suite;
 mod transpile;
 mod validate;
+#[cfg(feature = "view")]
+mod view;
 
 use evalrig_run::session::SessionError;
 
@@ -39,6 +41,8 @@ pub fn run(cli: Cli) -> Exit {
         Command::Run(args) => run::run(&context, &args),
         Command::Report(args) => report::run(&context, &args),
         Command::Compare(args) => compare::run(&context, &args),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::run(&context, &args),
         Command::Grade(args) => grade::run(&context, &args),
         Command::Log(args) => log::run(&context, &args),
         Command::Explain(args) => explain::run(&args),

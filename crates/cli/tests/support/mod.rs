@@ -206,7 +206,12 @@ impl Running {
         self.child.try_wait().expect("a child").is_some()
     }
 
-    /// Its output so far.
+    /// Its standard output so far.
+    pub fn written(&self) -> String {
+        printed(&self.out)
+    }
+
+    /// Its standard error so far.
     pub fn said(&self) -> String {
         printed(&self.err)
     }

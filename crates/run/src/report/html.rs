@@ -35,12 +35,12 @@ mod verdict;
 use std::io::{self, Write};
 
 use self::page::Page;
-use super::{Report, ReportKind, ReportedRun};
+use super::{Report, ReportKind, ReportedRun, SuiteText};
 use crate::results::Row;
 
 pub use self::earlier::EarlierCase;
 pub use self::live::{case_json, end_json, run_json};
-pub use self::page::render_page;
+pub use self::page::{page_policy, page_style, render_page};
 pub use self::page_mode::{PageLabels, PageMode};
 
 pub static REPORT: ReportKind = ReportKind {
@@ -50,6 +50,11 @@ pub static REPORT: ReportKind = ReportKind {
     shows_history: true,
     make: |setting| Box::new(Html(Page::new(setting.text.clone(), PageMode::default()))),
 };
+
+/// The page in another mode than that of a file.
+pub fn page_report(text: SuiteText, mode: PageMode) -> Box<dyn Report> {
+    Box::new(Html(Page::new(text, mode)))
+}
 
 /// The page as a file.
 #[derive(Debug)]

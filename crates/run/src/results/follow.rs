@@ -51,6 +51,15 @@ impl FollowedFile {
     /// The whole lines that were added, up to some megabytes; none if there are none yet. A file that
     /// became shorter is read from its start again.
     pub fn read_added(&mut self) -> Result<Vec<FollowedLine>, ReadError> {
+        self.read_up_to(BATCH)
+    }
+
+    /// The next line alone, if it is there.
+    pub fn read_first(&mut self) -> Result<Option<FollowedLine>, ReadError> {
+        Ok(self.read_up_to(1)?.pop())
+    }
+
+    fn read_up_to(&mut self, bytes: u64) -> Result<Vec<FollowedLine>, ReadError> {
         let fail = |error| ReadError::io(&self.path, error);
         let mut file = open_regular(&self.path, Reach::Anywhere).map_err(fail)?;
         let length = file.metadata().map_err(fail)?.len();
@@ -65,7 +74,7 @@ impl FollowedFile {
         let start = self.offset;
         let mut lines = LineReader::starting_at(&self.path, file, self.offset, self.line);
         let mut found = Vec::new();
-        while self.offset - start < BATCH {
+        while self.offset - start < bytes {
             let Some((extent, line)) = lines.next()? else { break };
             // The rest of the line is still to be written.
             if !extent.has_break {

@@ -39,7 +39,7 @@ pub use gaps::{Gaps, MissingCase};
 pub use journal::JournaledAnswer;
 pub use label_writer::append_label;
 pub use labels::{AnswerLabel, AnswerMark, Labels, UNKNOWN_AUTHOR};
-pub use overview::ResultsOverview;
+pub use overview::{ResultsOverview, run_of_file};
 pub use read::{DamagedLine, Finished, ScannedFile};
 pub use results_paths::{Latest, ResultsPaths};
 pub use resume::Interrupted;

@@ -2,13 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::Outcome;
 
 use super::error::ReadError;
+use super::follow::{FollowedFile, FollowedLine};
 use super::rows::Rows;
 use super::run_header::Completion;
 use super::totals::{OutcomeCounts, PartialSum};
+
+/// The id of the run that wrote a results file, from its first line. Older files do not say.
+pub fn run_of_file(results: &Utf8Path) -> Option<String> {
+    match FollowedFile::new(results).read_first().ok()?? {
+        FollowedLine::Header(header) => header.run,
+        FollowedLine::Row(row) => row.run,
+        FollowedLine::End(_) | FollowedLine::Damaged(_) => None,
+    }
+}
 
 /// What the results files of a run add up to.
 #[derive(Debug, Clone, Default)]

@@ -63,6 +63,17 @@ impl Baseline {
         notify: &mut Notify<'_>,
     ) -> Result<Self, SessionError> {
         let files = search.locate(&spec.run, notify)?;
+        Self::read_files(spec, search.loading, &files, search.shard, notify)
+    }
+
+    /// Reads the files of an earlier run.
+    pub(super) fn read_files(
+        spec: &BaselineSpec,
+        loading: &LoadOptions,
+        files: &[Utf8PathBuf],
+        shard: Option<&str>,
+        notify: &mut Notify<'_>,
+    ) -> Result<Self, SessionError> {
         let mut earlier = Vec::new();
         let mut room = EARLIER_BYTES;
         let keep = |row: &Row| {
@@ -72,8 +83,7 @@ impl Baseline {
                 earlier.push(case);
             }
         };
-        let StoredCases { cases, gaps, note } =
-            read_cases_with(search.loading, &files, search.shard, keep)?;
+        let StoredCases { cases, gaps, note } = read_cases_with(loading, files, shard, keep)?;
         let gaps = gaps.iter().map(|text| format!("{OPTION}: {text}"));
         let gaps: Vec<String> = gaps.collect();
         if spec.is_gated && !gaps.is_empty() {
@@ -86,7 +96,7 @@ impl Baseline {
             notify(Notice::Message(text.clone()));
         }
         Ok(Self {
-            name: name_of(search.loading, &files),
+            name: name_of(loading, files),
             cases,
             scope: None,
             options: CompareOptions { measure: spec.measure, margin: spec.margin, seed: None },

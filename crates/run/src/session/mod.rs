@@ -25,6 +25,8 @@ mod resume;
 mod run_job;
 mod run_origin;
 mod scratch;
+#[cfg(feature = "view")]
+mod served_run;
 mod signals;
 mod spec;
 mod stored_run;
@@ -56,6 +58,9 @@ pub use known_secrets::known_secrets;
 pub use observer::{SessionExit, StopSignal};
 pub use regrade::{RegradeSpec, regrade};
 pub use run_job::EventListener;
+#[cfg(feature = "view")]
+pub use served_run::ServedRun;
+pub use signals::wait_for_signal;
 pub use spec::{
     BaselineSpec, EarlierRun, LoadOptions, ReportSpec, RerunCommands, RunLogSpec, RunSpec,
 };

@@ -70,6 +70,11 @@ impl RunObserver {
         Self { reports, exit: ExitTally::new(rule), totals, baseline, gaps }
     }
 
+    /// Whether a report shows earlier runs from the run log.
+    pub(super) fn shows_history(&self) -> bool {
+        self.reports.shows_history
+    }
+
     pub(super) fn has_gaps(&self) -> bool {
         !self.gaps.is_empty()
     }

@@ -42,6 +42,31 @@ enum ReportOutput {
         /// In its place when complete.
         file: BufWriter<NamedOutput>,
     },
+    #[cfg(feature = "view")]
+    Memory(SharedBytes),
+}
+
+/// Bytes that can be taken when the report is complete.
+#[cfg(feature = "view")]
+#[derive(Debug, Clone, Default)]
+pub(super) struct SharedBytes(Arc<std::sync::Mutex<Vec<u8>>>);
+
+#[cfg(feature = "view")]
+impl SharedBytes {
+    pub(super) fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut crate::lock::locked(&self.0))
+    }
+}
+
+#[cfg(feature = "view")]
+impl Write for SharedBytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        crate::lock::locked(&self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl ReportOutput {
@@ -49,18 +74,40 @@ impl ReportOutput {
         match self {
             Self::Stdout(out) => out,
             Self::File { file, .. } => file,
+            #[cfg(feature = "view")]
+            Self::Memory(bytes) => bytes,
         }
     }
 
     fn path(&self) -> Option<&Utf8Path> {
         match self {
             Self::Stdout(_) => None,
+            #[cfg(feature = "view")]
+            Self::Memory(_) => None,
             Self::File { path, .. } => Some(path),
         }
     }
 }
 
 impl ReportSet {
+    /// No report: only the end is of interest.
+    #[cfg(feature = "view")]
+    pub(super) fn none() -> Self {
+        Self {
+            open: Vec::new(),
+            shows_gate: false,
+            shows_history: true,
+            working_directory: Utf8PathBuf::new(),
+        }
+    }
+
+    /// One report that is kept in memory.
+    #[cfg(feature = "view")]
+    pub(super) fn in_memory(report: Box<dyn Report>, bytes: SharedBytes) -> Self {
+        let output = ReportOutput::Memory(bytes);
+        Self { open: vec![OpenReport { report, output, error: None }], ..Self::none() }
+    }
+
     /// Opens every report before anything is run.
     pub(super) fn open(
         loading: &LoadOptions,
@@ -150,6 +197,8 @@ impl OpenReport {
                 Err(format!("cannot write to standard output: {error}"))
             }
             (ReportOutput::Stdout(_), _) => Ok(()),
+            #[cfg(feature = "view")]
+            (ReportOutput::Memory(_), _) => Ok(()),
             (ReportOutput::File { path, file }, flushed) => {
                 // The buffer is empty, or its contents are lost.
                 let (output, _) = file.into_parts();

@@ -25,11 +25,26 @@ struct HeardSignals {
     last: Option<StopSignal>,
     /// The run to stop; the last one stays until the process ends or another starts.
     run: Option<(Arc<Cancel>, EventListener)>,
+    /// Who waits for a signal while nothing runs.
+    waiter: Option<mpsc::Sender<StopSignal>>,
 }
 
 /// Directs signals to this run. From now on the process handles them itself.
 pub(super) fn stop_on_signals(cancel: Arc<Cancel>, listener: EventListener) {
-    let signals = SIGNALS.get_or_init(|| {
+    let run = Some((cancel, listener));
+    *locked(handled_signals()) = HeardSignals { run, ..HeardSignals::default() };
+}
+
+/// Waits until the process is asked to end. For commands that serve until then.
+pub fn wait_for_signal() -> StopSignal {
+    let (waiter, asked) = mpsc::channel();
+    *locked(handled_signals()) = HeardSignals { waiter: Some(waiter), ..HeardSignals::default() };
+    // Closed if signals cannot be heard: they end the process then.
+    asked.recv().unwrap_or(StopSignal::Interrupt)
+}
+
+fn handled_signals() -> &'static Mutex<HeardSignals> {
+    SIGNALS.get_or_init(|| {
         let (ready, is_ready) = mpsc::channel();
         let thread = thread::Builder::new().name("signals".to_owned());
         if thread.spawn(move || listen(&ready)).is_ok() {
@@ -37,8 +52,7 @@ pub(super) fn stop_on_signals(cancel: Arc<Cancel>, listener: EventListener) {
             let _ = is_ready.recv();
         }
         Mutex::default()
-    });
-    *locked(signals) = HeardSignals { run: Some((cancel, listener)), ..HeardSignals::default() };
+    })
 }
 
 /// The last signal since the run began.
@@ -52,7 +66,11 @@ fn hear(signal: StopSignal) {
     signals.count += 1;
     signals.last = Some(signal);
     let (is_first, run) = (signals.count == 1, signals.run.clone());
+    let waiter = signals.waiter.clone();
     drop(signals);
+    if let Some(waiter) = waiter {
+        let _ = waiter.send(signal);
+    }
     if let Some((cancel, listener)) = run {
         cancel.ask();
         if is_first {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::execute::ExecutionEnd;
+use crate::report::ReportedRun;
 use crate::results::{ExitRule, Rows};
 
 use super::baseline::{Baseline, BaselineSearch, BaselineSuite, compare_command};
@@ -35,7 +36,7 @@ pub fn report_stored_run(
         return Err(SessionError::StoredRun("no results file is named".to_owned()));
     };
     let root = root_of_results(&spec.loading, first);
-    let mut rows = Rows::open_all(&spec.results)?;
+    let rows = Rows::open_all(&spec.results)?;
     let baseline = match &spec.baseline {
         Some(wanted) => Some(read_baseline(spec, wanted, &rows, &root, notify)?),
         None => None,
@@ -45,39 +46,70 @@ pub fn report_stored_run(
     let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
     let shared = Arc::clone(&secrets);
     let reports = ReportSet::open(&spec.loading, &spec.reports, spec.exit_rule, roots, shared)?;
-    let mut history = TestHistory::new(reports.shows_history);
-    let mut observer = RunObserver::new(reports, spec.exit_rule, baseline);
-    let mut suites: Vec<String> = Vec::new();
-    for row in rows.by_ref() {
-        let row = row?;
-        observer.add(&row);
-        history.add(&root, &row);
-        if !suites.contains(&row.dataset) {
-            suites.push(row.dataset);
+    let observer = RunObserver::new(reports, spec.exit_rule, baseline);
+    let stored = ReportedRows { loading: &spec.loading, results: &spec.results, root: &root, rows };
+    let observed = stored.observe(observer, notify)?;
+    let errors = observed.observer.finish(&observed.end, notify);
+    if errors.is_empty() { Ok(observed.exit) } else { Err(SessionError::Write(errors.join("\n"))) }
+}
+
+/// The rows of a stored run, and where they are from.
+pub(super) struct ReportedRows<'a> {
+    pub(super) loading: &'a LoadOptions,
+    /// At least one.
+    pub(super) results: &'a [Utf8PathBuf],
+    pub(super) root: &'a Utf8Path,
+    pub(super) rows: Rows,
+}
+
+/// A stored run whose rows have all been observed.
+pub(super) struct ObservedRun {
+    pub(super) observer: RunObserver,
+    pub(super) exit: SessionExit,
+    pub(super) end: ReportedRun,
+}
+
+impl ReportedRows<'_> {
+    /// Passes every row to the observer, and says how the run ended.
+    pub(super) fn observe(
+        self,
+        mut observer: RunObserver,
+        notify: &mut Notify<'_>,
+    ) -> Result<ObservedRun, SessionError> {
+        let Self { loading, results, root, mut rows } = self;
+        let mut history = TestHistory::new(observer.shows_history());
+        let mut suites: Vec<String> = Vec::new();
+        for row in rows.by_ref() {
+            let row = row?;
+            observer.add(&row);
+            history.add(root, &row);
+            if !suites.contains(&row.dataset) {
+                suites.push(row.dataset);
+            }
         }
+        if let count @ 1.. = rows.repeated() {
+            let cases = if count == 1 { "case has" } else { "cases have" };
+            let text =
+                format!("{count} {cases} rows in more than one file; those of the last count");
+            notify(Notice::Message(text));
+        }
+        let gaps = rows.gaps_shown(None, |path| loading.shown(path));
+        if let Some(note) = gaps.unknown_note() {
+            notify(Notice::Warning(note));
+        }
+        let planned = gaps.planned;
+        observer.add_gaps(gaps);
+        let (exit, mut end) = observer.end(&ExecutionEnd::Complete, None, notify);
+        end.planned = (planned > 0).then_some(planned);
+        end.suites = suites;
+        end.results = match results {
+            [one] => Some(loading.shown(one)),
+            _ => results.first().and_then(|file| file.parent()).map(|path| loading.shown(path)),
+        };
+        end.compare_command = compare_command(&end);
+        end.history = history.read();
+        Ok(ObservedRun { observer, exit, end })
     }
-    if let count @ 1.. = rows.repeated() {
-        let cases = if count == 1 { "case has" } else { "cases have" };
-        let text = format!("{count} {cases} rows in more than one file; those of the last count");
-        notify(Notice::Message(text));
-    }
-    let gaps = rows.gaps_shown(None, |path| spec.loading.shown(path));
-    if let Some(note) = gaps.unknown_note() {
-        notify(Notice::Warning(note));
-    }
-    let planned = gaps.planned;
-    observer.add_gaps(gaps);
-    let (exit, mut end) = observer.end(&ExecutionEnd::Complete, None, notify);
-    end.planned = (planned > 0).then_some(planned);
-    end.suites = suites;
-    end.results = match &spec.results[..] {
-        [one] => Some(spec.loading.shown(one)),
-        _ => first.parent().map(|folder| spec.loading.shown(folder)),
-    };
-    end.compare_command = compare_command(&end);
-    end.history = history.read();
-    let errors = observer.finish(&end, notify);
-    if errors.is_empty() { Ok(exit) } else { Err(SessionError::Write(errors.join("\n"))) }
 }
 
 /// Reads older results of the suites in the results file.

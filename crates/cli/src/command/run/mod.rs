@@ -39,9 +39,16 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, CommandError> {
     }
     let progress = Arc::new(Progress::new(context.global.quiet));
     panic_if_asked();
+    #[cfg(feature = "view")]
+    let server = args.view.then(|| super::view::serve_run(context, args)).transpose()?;
     let outcome = session.run(&mut notify, listener(&progress));
     progress.clear();
-    Ok(outcome?.exit.into())
+    let exit = outcome?.exit;
+    #[cfg(feature = "view")]
+    if let Some(server) = server {
+        super::view::serve_on(server, exit);
+    }
+    Ok(exit.into())
 }
 
 /// Passes events to the progress display.

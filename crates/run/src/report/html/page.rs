@@ -133,6 +133,16 @@ pub fn policy(style: &str, script: &str, mode: &PageMode) -> String {
     )
 }
 
+/// The policy of a page in this mode, for a server that sends it as a header too.
+pub fn page_policy(mode: &PageMode) -> String {
+    policy(&page_style(), &without_returns(SCRIPT), mode)
+}
+
+/// The style sheet, which other pages of a server share.
+pub fn page_style() -> String {
+    without_returns(STYLE)
+}
+
 /// Browsers drop them before they compute digests; a checkout on Windows may have them.
 fn without_returns(text: &str) -> String {
     text.replace('\r', "")

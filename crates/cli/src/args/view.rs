@@ -1,0 +1,22 @@
+//! The options of `view`.
+
+use clap::Args;
+
+pub const VIEW_HELP: &str = "\
+Example: evalrig view
+
+Ctrl-C ends it, with exit code 0. The address has a token, without which the server answers nothing. It
+writes nothing but `.evalrig/labels.jsonl`, and that only when an answer is labelled in a page.";
+
+#[derive(Debug, Args)]
+pub struct View {
+    /// A repository, a directory with results, or a results file [default: the repository of the
+    /// current directory].
+    pub directory: Option<String>,
+    /// The port on 127.0.0.1 [default: any free one].
+    #[arg(long, value_name = "N")]
+    pub port: Option<u16>,
+    /// Do not open a browser.
+    #[arg(long)]
+    pub no_open: bool,
+}
