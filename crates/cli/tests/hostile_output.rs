@@ -258,6 +258,7 @@ fn table(folder: &str) -> Vec<Row> {
         row("man", "", Form::Text, &["man", &format!("{folder}/man")]),
         row("man", "", Form::Text, &["man", suite]),
         row("completions", "", Form::Text, &["completions", "fish"]),
+        row("view", "", Form::Text, &["view", "--no-open", HOSTILE]),
         row("", "", Form::Text, &[HOSTILE]),
         row("", "", Form::Text, &["validate", &format!("--{HOSTILE}")]),
         row("", "", Form::Text, &["report", "--report", HOSTILE, "spoiled.jsonl"]),

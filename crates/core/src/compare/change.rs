@@ -8,14 +8,15 @@ use crate::model::Outcome;
 use crate::words;
 
 words! {
-    /// A test passes when all of its trials that got a verdict pass (spec 8.4).
     pub enum Change {
-        /// Passed before, not now.
+        /// Worse beyond chance, or passed always and never now.
         Regressed = "regressed",
         /// Could not be measured in one of the runs.
         Errored = "errored",
-        /// Passes now, not before.
+        /// Better beyond chance, or passed never and always now.
         Fixed = "fixed",
+        /// Passes more or less often; it may be luck.
+        Changed = "changed",
         /// The test itself changed; counted neither way.
         ChangedTest = "changed-test",
         /// Measured only now.
@@ -29,7 +30,10 @@ words! {
 impl Change {
     /// Whether the test counts in the verdict on the suite.
     pub fn is_compared(self) -> bool {
-        matches!(self, Self::Regressed | Self::Fixed | Self::Unchanged | Self::Errored)
+        matches!(
+            self,
+            Self::Regressed | Self::Fixed | Self::Changed | Self::Unchanged | Self::Errored
+        )
     }
 }
 
@@ -46,8 +50,9 @@ pub struct Side {
 }
 
 impl Side {
-    fn passes_all(&self) -> bool {
-        self.trials > 0 && self.passes == self.trials
+    /// The share of the trials with a verdict that passed.
+    pub fn rate(&self) -> Option<f64> {
+        (self.trials > 0).then(|| self.passes as f64 / self.trials as f64)
     }
 }
 
@@ -68,6 +73,23 @@ impl TestChange {
     /// Whether a trial of the candidate errored, so that its result is open.
     pub fn is_open(&self) -> bool {
         self.candidate.is_some_and(|side| side.errors > 0)
+    }
+
+    /// How much less often the test passes now: -1 to 1. `None` if one of the runs has no verdict.
+    pub fn drop(&self) -> Option<f64> {
+        Some(self.base?.rate()? - self.candidate?.rate()?)
+    }
+
+    /// What is beyond chance has regressed or is fixed, whatever else is open.
+    pub(super) fn mark_certain(&mut self) {
+        self.is_certain = true;
+        match self.drop() {
+            Some(drop) if drop > 0.0 => self.change = Change::Regressed,
+            Some(drop) if drop < 0.0 && self.change != Change::Errored => {
+                self.change = Change::Fixed;
+            }
+            _ => {}
+        }
     }
 }
 
@@ -101,11 +123,15 @@ fn change_of(base: &[&ComparedCase], candidate: &[&ComparedCase]) -> Change {
     if hashes(base) != hashes(candidate) {
         return Change::ChangedTest;
     }
-    let (before, now) = (Side::of(base), Side::of(candidate));
-    match (before.passes_all(), now.passes_all()) {
-        (true, false) if now.trials > 0 => Change::Regressed,
+    change_of_rates(&Side::of(base), &Side::of(candidate))
+}
+
+fn change_of_rates(before: &Side, now: &Side) -> Change {
+    match (before.rate(), now.rate()) {
+        (Some(1.0), Some(0.0)) => Change::Regressed,
         _ if now.errors > 0 || (before.trials == 0 && before.errors > 0) => Change::Errored,
-        (false, true) => Change::Fixed,
+        (Some(0.0), Some(1.0)) => Change::Fixed,
+        (Some(before), Some(now)) if before != now => Change::Changed,
         _ => Change::Unchanged,
     }
 }
@@ -158,15 +184,27 @@ mod tests {
     }
 
     #[test]
-    fn several_trials_pass_together() {
-        assert_eq!(change(&trials("a", 5, 5), &trials("a", 5, 4)), Change::Regressed);
-        assert_eq!(change(&trials("a", 5, 4), &trials("a", 5, 1)), Change::Unchanged);
-        assert_eq!(change(&trials("a", 5, 4), &trials("a", 3, 3)), Change::Fixed);
-        let mut torn = trials("a", 3, 3);
-        torn[1] = case("a", 2, Outcome::Errored);
-        assert_eq!(change(&trials("a", 3, 3), &torn), Change::Errored);
-        torn[0] = case("a", 1, Outcome::Failed);
-        assert_eq!(change(&trials("a", 3, 3), &torn), Change::Regressed);
+    fn only_always_to_never_is_said_of_few_trials() {
+        for (before, now, wanted) in [
+            ((5, 5), (5, 4), Change::Changed),
+            ((5, 4), (5, 1), Change::Changed),
+            ((5, 4), (3, 3), Change::Changed),
+            ((5, 4), (10, 8), Change::Unchanged),
+            ((5, 5), (2, 0), Change::Regressed),
+            ((2, 0), (5, 5), Change::Fixed),
+        ] {
+            let run = |(count, passes)| trials("a", count, passes);
+            assert_eq!(change(&run(before), &run(now)), wanted, "{before:?} {now:?}");
+        }
+    }
+
+    #[test]
+    fn errors_hide_all_but_certain_losses() {
+        let torn =
+            |passes: u32| [trials("a", 2, passes), vec![case("a", 3, Outcome::Errored)]].concat();
+        assert_eq!(change(&trials("a", 3, 3), &torn(2)), Change::Errored);
+        assert_eq!(change(&trials("a", 3, 3), &torn(1)), Change::Errored);
+        assert_eq!(change(&trials("a", 3, 3), &torn(0)), Change::Regressed);
     }
 
     #[test]

@@ -121,7 +121,9 @@ fn mark_certain(matches: &[pairing::Match], tests: &mut [TestChange], seed: u64)
         .collect();
     let chances: Vec<f64> = found.iter().map(|(_, chance)| *chance).collect();
     for ((at, _), chance) in found.iter().zip(holm(&chances)) {
-        tests[*at].is_certain = chance <= verdict::LEVEL;
+        if chance <= verdict::LEVEL {
+            tests[*at].mark_certain();
+        }
     }
 }
 
@@ -177,6 +179,29 @@ mod tests {
             .collect();
         assert_eq!(certain, ["t5"]);
         assert_eq!(found.suite.unwrap().judged.verdict, ComparisonVerdict::Worse);
+    }
+
+    #[test]
+    fn a_change_beyond_chance_has_a_direction() {
+        let [high, low] = [19, 2].map(|passes| trials("a", 20, passes));
+        for (base, candidate, wanted) in
+            [(&high, &low, Change::Regressed), (&low, &high, Change::Fixed)]
+        {
+            let found = compare(base, candidate, &CompareOptions::default());
+            assert_eq!((found.tests[0].change, found.tests[0].is_certain), (wanted, true));
+        }
+    }
+
+    #[test]
+    fn equal_agents_change_and_do_not_regress() {
+        let run = |passes: [u32; 4]| -> Vec<ComparedCase> {
+            let tests = passes.iter().enumerate();
+            tests.flat_map(|(at, passes)| trials(&format!("t{at}"), 5, *passes)).collect()
+        };
+        let found = compare(&run([5, 4, 3, 5]), &run([4, 5, 5, 5]), &CompareOptions::default());
+        let changes: Vec<Change> = found.tests.iter().map(|test| test.change).collect();
+        use Change::{Changed, Unchanged};
+        assert_eq!(changes, [Changed, Changed, Changed, Unchanged]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ const SENTENCE: usize = 400;
 const REASONING: usize = 800;
 const CHECKS: usize = 12;
 const SENTENCES: usize = 8;
+const QUESTION_LINES: usize = 4;
 const ANSWER_LINES: usize = 8;
 const ANSWER_LINE: usize = 300;
 /// Deeper composites are not entered.
@@ -42,6 +43,8 @@ pub struct CaseLabel {
     pub test: String,
     pub target: String,
     pub trial: u32,
+    /// Of a test that has one beside its id.
+    pub name: Option<String>,
 }
 
 impl CaseLabel {
@@ -52,6 +55,15 @@ impl CaseLabel {
             test: text::line(&row.eval_id, NAME),
             target: text::line(&row.target, NAME),
             trial: row.trial,
+            name: row.test_name.as_deref().map(|name| text::line(name, NAME)),
+        }
+    }
+
+    /// `4 (low-space-audit)`: the id, and the name beside it.
+    pub fn title(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{} ({name})", self.test),
+            None => self.test.clone(),
         }
     }
 }
@@ -185,6 +197,8 @@ pub struct CaseFinding {
     pub checks: Vec<CheckFinding>,
     pub checks_left_out: usize,
     pub trouble: Option<CaseFault>,
+    /// What was asked.
+    pub question: Option<Excerpt>,
     pub answer: Option<Excerpt>,
 }
 
@@ -214,6 +228,7 @@ impl CaseFinding {
             },
             checks: checks.list,
             checks_left_out: checks.left_out,
+            question: row.question().map(|text| text::excerpt(&text, QUESTION_LINES, ANSWER_LINE)),
             answer: answer.map(|text| text::excerpt(text, ANSWER_LINES, ANSWER_LINE)),
         }
     }
@@ -323,13 +338,23 @@ fn check(result: &EvaluatorResult, members: &[EvaluatorResult], name: String) ->
         weight: (result.weight.as_f64() != Some(1.0)).then(|| weight_text(result)),
         gate: gate(result, members),
         hits: SentenceList::of(result.hits.iter().filter(of_a_member)),
-        misses: SentenceList::of(result.misses.iter().filter(of_a_member)),
+        misses: misses(result, &of_a_member),
         reasoning: reasoning
             .filter(|text| !text.is_empty())
             .map(|text| text::line(&joined(text), REASONING)),
         place: result.source.as_ref().map(SourceLine::of),
         name,
     }
+}
+
+/// Of a negated check, what is true and must not be.
+fn misses(result: &EvaluatorResult, is_own: &impl Fn(&&String) -> bool) -> SentenceList {
+    let own = result.misses.iter().filter(is_own);
+    if result.sentence.as_deref().is_some_and(|sentence| sentence.starts_with("NOT: ")) {
+        let negated: Vec<String> = own.map(|miss| format!("must not be true: {miss}")).collect();
+        return SentenceList::of(negated.iter());
+    }
+    SentenceList::of(own)
 }
 
 /// A composite inherits the gates of its members, which speak for themselves.
@@ -398,6 +423,19 @@ mod tests {
             ]
         );
         assert_eq!(found.checks[1].sentence(), "scored 0.50, weight 2, gate missed (needs 0.80)");
+    }
+
+    #[test]
+    fn misses_of_negated_checks_say_what_must_not_be() {
+        let mut row = fixture::missing("a", "Output contains 'DENIED'");
+        let sentence = |text: &str| Some(text.to_owned());
+        row.evaluator_results[0].sentence = sentence("NOT: Output contains 'DENIED'");
+        assert_eq!(
+            CaseFinding::of(&row).first_miss(),
+            "must not be true: Output contains 'DENIED'"
+        );
+        row.evaluator_results[0].sentence = sentence("Output contains 'DENIED'");
+        assert_eq!(CaseFinding::of(&row).first_miss(), "Output contains 'DENIED'");
     }
 
     #[test]

@@ -15,25 +15,37 @@ pub use gate::{GateDecision, gate};
 pub use json::json;
 pub use markdown::{cell, table};
 pub use phrase::{
-    chance, counts, difference, how_often, passes, points, reason, sentence, size, verdict,
+    chance, counts, difference, how_often, passes, points, reason, sentence, sides, size, verdict,
 };
 
 pub(super) use block::draw;
 
-/// The tests that are worth a look, most notable first, and how many more there are: what is
-/// beyond chance, what regressed, what was fixed.
-pub(super) fn notable_changes(tests: &[TestChange], most: usize) -> (Vec<&TestChange>, usize) {
-    let rank = |test: &TestChange| match (test.is_certain, test.change) {
-        (true, change) if change.is_compared() => Some(0),
-        (_, Change::Regressed) => Some(1),
-        (_, Change::Fixed) => Some(2),
-        _ => None,
+/// Tests, the most important first: by their kind of change, and in it by how much less often they
+/// pass now.
+pub fn by_importance(comparison: &Comparison) -> Vec<&TestChange> {
+    let rank = |test: &TestChange| Change::ALL.iter().position(|change| *change == test.change);
+    let drop = |test: &TestChange| test.drop().unwrap_or(0.0);
+    let mut tests: Vec<&TestChange> = comparison.tests.iter().collect();
+    tests.sort_by(|one, other| {
+        rank(one)
+            .cmp(&rank(other))
+            .then(other.is_certain.cmp(&one.is_certain))
+            .then(drop(other).total_cmp(&drop(one)))
+    });
+    tests
+}
+
+/// The tests that are worth a look, and how many more there are: what regressed, what was fixed,
+/// what passes more or less often.
+pub(super) fn notable_changes(comparison: &Comparison, most: usize) -> (Vec<&TestChange>, usize) {
+    let is_notable = |test: &&TestChange| {
+        matches!(test.change, Change::Regressed | Change::Fixed | Change::Changed)
     };
-    let ranked = tests.iter().filter_map(|test| Some((rank(test)?, test)));
-    let mut found: Vec<(i32, &TestChange)> = ranked.collect();
-    found.sort_by_key(|(rank, _)| *rank);
+    let mut found: Vec<&TestChange> =
+        by_importance(comparison).into_iter().filter(is_notable).collect();
     let more = found.len().saturating_sub(most);
-    (found.iter().take(most).map(|(_, test)| *test).collect(), more)
+    found.truncate(most);
+    (found, more)
 }
 
 /// The name of a test, with as much as makes it unique.
@@ -84,19 +96,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_chance_comes_first_and_what_is_as_it_was_not_at_all() {
-        let run = |passes: [u32; 4]| -> Vec<_> {
-            let names = ["same", "fixed", "lost", "odd"].iter().zip(passes);
+    fn the_largest_drop_comes_first_and_what_is_as_it_was_not_at_all() {
+        let run = |passes: [u32; 5]| -> Vec<_> {
+            let names = ["same", "fixed", "slipped", "lost", "luck"].iter().zip(passes);
             names.flat_map(|(name, count)| trials(name, count)).collect()
         };
-        let mut found = beside(&run([5, 4, 5, 4]), &run([5, 5, 4, 3])).comparison;
-        found.tests[3].is_certain = true;
+        let found = beside(&run([5, 0, 5, 5, 4]), &run([5, 5, 2, 0, 5])).comparison;
         let ids = |most: usize| {
-            let (shown, more) = notable_changes(&found.tests, most);
+            let (shown, more) = notable_changes(&found, most);
             let ids = shown.iter().map(|test| test.test.clone());
             (ids.collect::<Vec<_>>().join(" "), more)
         };
-        assert_eq!(ids(9), ("odd lost fixed".to_owned(), 0));
-        assert_eq!(ids(1), ("odd".to_owned(), 2));
+        assert_eq!(ids(9), ("lost fixed slipped luck".to_owned(), 0));
+        assert_eq!(ids(1), ("lost".to_owned(), 3));
     }
 }

@@ -9,7 +9,7 @@ use super::SuiteText;
 use super::case_finding::{CaseFinding, CheckFinding, CheckState, SentenceList, SourceLine};
 use super::label_parts::LabelParts;
 use crate::text::{
-    self, numbers,
+    self, Excerpt, numbers,
     paint::{Paint, Tone, outcome_phrase},
     wrap,
 };
@@ -64,7 +64,8 @@ impl FailureFrame<'_> {
             let more = numbers::counted(finding.checks_left_out as u64, "assertion", "assertions");
             gutter.faint(&format!("{more} more lost points"), out)?;
         }
-        self.answer(finding, &gutter, out)?;
+        self.said("question", finding.question.as_ref(), &gutter, out)?;
+        self.said("answer", finding.answer.as_ref(), &gutter, out)?;
         gutter.edge(self.paint.signs().bottom, last.unwrap_or_default(), Tone::Faint, out)
     }
 
@@ -72,7 +73,7 @@ impl FailureFrame<'_> {
         let paint = self.paint;
         let tone = Tone::of(finding.outcome);
         let dot = format!(" {} ", paint.signs().dot);
-        let test = paint.text(&finding.label.test).into_owned();
+        let test = paint.text(&finding.label.title()).into_owned();
         let parts = paint.text(&self.label_parts.parts(&finding.label).join(&dot)).into_owned();
         let phrase = outcome_phrase(finding.outcome);
         let facts: String = facts(finding).iter().map(|fact| format!("{dot}{fact}")).collect();
@@ -158,22 +159,24 @@ impl FailureFrame<'_> {
         }
     }
 
-    fn answer(
+    /// The question or the answer.
+    fn said(
         &self,
-        finding: &CaseFinding,
+        what: &str,
+        text: Option<&Excerpt>,
         gutter: &Gutter,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let Some(answer) = &finding.answer else {
+        let Some(text) = text else {
             return Ok(());
         };
         let branch = self.paint.signs().branch;
-        if answer.total == 0 {
-            return gutter.edge(branch, "the answer is empty", Tone::Faint, out);
+        if text.total == 0 {
+            return gutter.edge(branch, &format!("the {what} is empty"), Tone::Faint, out);
         }
         let mut rows = Vec::new();
         let mut used = 0;
-        for line in &answer.lines {
+        for line in &text.lines {
             let wrapped = gutter.fitted(line);
             if !rows.is_empty() && rows.len() + wrapped.len() > ANSWER_ROWS {
                 break;
@@ -183,11 +186,11 @@ impl FailureFrame<'_> {
         }
         let is_cut = rows.len() > ANSWER_ROWS;
         rows.truncate(ANSWER_ROWS);
-        let title = match (used == answer.total, is_cut) {
-            (true, false) => "answer".to_owned(),
-            (true, true) => "answer, its beginning".to_owned(),
+        let title = match (used == text.total, is_cut) {
+            (true, false) => what.to_owned(),
+            (true, true) => format!("{what}, its beginning"),
             (false, _) => {
-                format!("answer, {used} of {} lines", numbers::count(answer.total as u64))
+                format!("{what}, {used} of {} lines", numbers::count(text.total as u64))
             }
         };
         gutter.edge(branch, &title, Tone::Faint, out)?;
@@ -199,7 +202,8 @@ impl FailureFrame<'_> {
     }
 
     fn author_line(&self, place: &SourceLine) -> Option<String> {
-        let line = self.text.line(&place.file, place.line)?;
+        // The brace before an entry of evals.json says nothing.
+        let line = self.text.line(&place.file, place.line).filter(|line| line.trim() != "{")?;
         let shown = text::excerpt(&line, 1, AUTHOR_LINE).lines.pop()?;
         Some(self.paint.text(&shown).into_owned())
     }

@@ -242,6 +242,11 @@ fn refund_policy() -> Row {
     );
     tone.source = Some(place(36));
     let mut row = row("refund-policy", Outcome::Failed, Some(0.42));
+    row.test_name = Some("asks for a refund".to_owned());
+    row.input = Some(vec![
+        json!({"role": "system", "content": "You answer for a shop."}),
+        json!({"role": "user", "content": "The shoes do not fit.\nCan I have my money back?"}),
+    ]);
     row.source = place(24);
     row.duration_ms = Some(2_430);
     row.cost_usd = Some(0.0031);

@@ -129,14 +129,13 @@ fn beside(end: &ReportedRun, compared: &Compared) -> String {
         lines.push(format!("{}: {difference}", comparison::size(suite)));
     }
     let names = comparison::Names::among(found);
-    let (changed, more) = comparison::notable_changes(&found.tests, CHANGED);
+    let (changed, more) = comparison::notable_changes(found, CHANGED);
     for test in changed {
         lines.push(format!(
-            "{} {}: {} -> {}",
+            "{} {}: {}",
             test.change.word(),
             text::line(&names.case(test), 120),
-            comparison::passes(test.base),
-            comparison::passes(test.candidate)
+            comparison::sides(test),
         ));
     }
     if more > 0 {
@@ -288,7 +287,7 @@ mod tests {
         let text = shown().end(end.clone()).rows(&rows);
         assert!(text.starts_with("::error title=evalrig gate::gate: worse than the baseline; "));
         assert_eq!(text.matches("::error ").count(), 10);
-        assert!(text.contains("%0Aregressed t0: 5 of 5 -> 3 of 5%0A"), "{text}");
+        assert!(text.contains("%0Achanged t0: 5 of 5 → 3 of 5%0A"), "{text}");
         assert!(text.contains("%0Aand 15 more%0Abaseline: main.jsonl"), "{text}");
         end.is_gated = false;
         let text = shown().end(end).rows(&[]);

@@ -239,10 +239,8 @@ fn push_reasons(row: &Row, notable_changes: ReasonDetail, out: &mut String) {
         return;
     }
     let _ = writeln!(out, ">{}</{tag}>", xml::escape(&reasons(&finding)));
-    let answer = row.candidate_answer.as_deref().unwrap_or_default();
-    if !answer.is_empty() {
-        let answer = xml::escape(&beginning(answer));
-        let _ = writeln!(out, "      <system-out>{answer}</system-out>");
+    if let Some(said) = said(row) {
+        let _ = writeln!(out, "      <system-out>{}</system-out>", xml::escape(&said));
     }
 }
 
@@ -278,6 +276,18 @@ fn reasons(finding: &CaseFinding) -> String {
     }
     let _ = write!(text, "at {}", finding.label.place.text());
     text
+}
+
+/// The question, where it is known, and the answer.
+fn said(row: &Row) -> Option<String> {
+    let answer = row.candidate_answer.as_deref().filter(|answer| !answer.is_empty());
+    match (row.question(), answer) {
+        (None, answer) => answer.map(beginning),
+        (Some(question), None) => Some(format!("question:\n{}", beginning(&question))),
+        (Some(question), Some(answer)) => {
+            Some(format!("question:\n{}\n\nanswer:\n{}", beginning(&question), beginning(answer)))
+        }
+    }
 }
 
 /// As it was, since XML can carry nearly everything.

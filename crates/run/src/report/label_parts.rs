@@ -38,7 +38,7 @@ impl LabelParts {
     }
 
     pub fn name(self, label: &CaseLabel) -> String {
-        let mut parts = vec![label.test.clone()];
+        let mut parts = vec![label.title()];
         parts.extend(self.parts(label));
         parts.join(" · ")
     }

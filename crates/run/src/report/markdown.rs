@@ -28,6 +28,8 @@ const LONGEST: usize = 60_000;
 const TABLE: usize = 20_000;
 /// Of a text in the table.
 const CELL: usize = 120;
+/// Flaky tests that are named.
+const FLAKY: usize = 10;
 /// Tests that changed since the baseline.
 const CHANGED: usize = 10;
 
@@ -61,6 +63,7 @@ impl Report for Markdown {
         };
         push_gaps(end, &mut text);
         push_baseline(end, &mut text);
+        self.push_tests(&mut text);
         let groups = self.groups.in_order();
         let findings: Vec<_> = groups
             .iter()
@@ -90,6 +93,27 @@ struct CaseEntry<'a> {
 }
 
 impl Markdown {
+    /// How many tests pass always, and the flaky ones by name.
+    fn push_tests(&self, text: &mut String) {
+        let Some(counts) = self.tally.tests.text() else {
+            return;
+        };
+        let _ = write!(text, "\ntests: {counts}");
+        let (flaky, more) = self.tally.tests.flaky(FLAKY);
+        let label_parts = LabelParts { trials: false, ..LabelParts::of(&self.tally) };
+        let shown = flaky.iter().map(|(label, trials)| {
+            format!("{} {}", code(&label_parts.name(label), CELL), trials.text())
+        });
+        let mut shown: Vec<String> = shown.collect();
+        if more > 0 {
+            shown.push(format!("and {} more", numbers::count(more)));
+        }
+        let _ = match shown.len() {
+            0 => writeln!(text),
+            _ => writeln!(text, ": {}", shown.join(", ")),
+        };
+    }
+
     fn foot(&self, end: &ReportedRun) -> String {
         let mut facts = Vec::new();
         facts.extend(total_lines::average(&self.tally).map(|text| format!("score {text}")));
@@ -227,8 +251,11 @@ fn details(entry: &CaseEntry, label_parts: LabelParts) -> String {
     if finding.checks_left_out > 0 {
         let _ = writeln!(text, "- {} more assertions", finding.checks_left_out);
     }
+    if let Some(question) = &finding.question {
+        push_said("question", question, &mut text);
+    }
     if let Some(answer) = &finding.answer {
-        push_answer(answer, &mut text);
+        push_said("answer", answer, &mut text);
     }
     if let Some(others) = &entry.others {
         let _ = writeln!(text, "\n{}", code(others, usize::MAX));
@@ -246,19 +273,22 @@ fn push_sentences(sentences: &SentenceList, sign: &str, text: &mut String) {
     }
 }
 
-fn push_answer(answer: &Excerpt, text: &mut String) {
-    if answer.total == 0 {
-        text.push_str("\nThe answer is empty.\n");
+/// The question or the answer.
+fn push_said(what: &str, said: &Excerpt, text: &mut String) {
+    if said.total == 0 {
+        let _ = writeln!(text, "\nThe {what} is empty.");
         return;
     }
-    let fence = fence(&answer.lines);
-    let lines = answer.lines.join("\n");
-    let title = if answer.lines.len() == answer.total {
-        "Answer".to_owned()
+    let fence = fence(&said.lines);
+    let lines = said.lines.join("\n");
+    let title = comparison::sentence(what);
+    let title = title.trim_end_matches('.');
+    let cut = if said.lines.len() == said.total {
+        String::new()
     } else {
-        format!("Answer, {} of {} lines", answer.lines.len(), answer.total)
+        format!(", {} of {} lines", said.lines.len(), said.total)
     };
-    let _ = writeln!(text, "\n{title}:\n\n{fence}text\n{lines}\n{fence}");
+    let _ = writeln!(text, "\n{title}{cut}:\n\n{fence}text\n{lines}\n{fence}");
 }
 
 /// Longer than every run of backticks inside.

@@ -25,6 +25,7 @@ mod summary_block;
 mod tally;
 pub mod terminal;
 mod test_sample;
+mod test_trials;
 mod total_lines;
 mod xml;
 

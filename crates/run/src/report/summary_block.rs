@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use evalrig_core::model::Outcome;
 use evalrig_core::stats::Interval;
 
+use super::label_parts::LabelParts;
 use super::tally::Tally;
 use super::test_sample::Sample;
 use super::{ReportedRun, total_lines};
@@ -18,6 +19,8 @@ use crate::text::{
 
 const BAR: usize = 50;
 const LABEL: usize = 9;
+/// Flaky tests that are named.
+const FLAKY: usize = 5;
 /// Targets or suites in a table.
 const LISTED: usize = 12;
 
@@ -34,6 +37,7 @@ impl SummaryBlock<'_> {
             self.bar(&tally.totals.counts, out)?;
             writeln!(out)?;
         }
+        self.tests(tally, out)?;
         self.fact("score", total_lines::average(tally), out)?;
         self.fact("tokens", total_lines::tokens(tally), out)?;
         let besides = if tally.totals.judges.calls > 0 && tally.totals.cost.reported > 0 {
@@ -48,6 +52,27 @@ impl SummaryBlock<'_> {
         self.table("targets", &tally.targets, &tally.target_samples, out)?;
         // What the gate decided is said below.
         self.fact("exit", total_lines::exit(tally, end).filter(|_| !end.is_gated), out)
+    }
+
+    /// How many tests pass always, and the flaky ones by name.
+    fn tests(&self, tally: &Tally, out: &mut dyn Write) -> io::Result<()> {
+        self.fact("tests", tally.tests.text(), out)?;
+        let (flaky, more) = tally.tests.flaky(FLAKY);
+        let label_parts = LabelParts { trials: false, ..LabelParts::of(tally) };
+        let room = self.paint.columns() / 2;
+        let names: Vec<String> =
+            flaky.iter().map(|(label, _)| self.paint.cut(&label_parts.name(label), room)).collect();
+        let widest = names.iter().map(|name| wrap::width(name)).max().unwrap_or(0);
+        for (at, (name, (_, trials))) in names.iter().zip(&flaky).enumerate() {
+            let label =
+                self.paint.tone(Tone::Faint, &format!("{:LABEL$}", ["flaky", ""][at.min(1)]));
+            let pad = widest - wrap::width(name);
+            let trials = self.paint.text(&trials.text()).into_owned();
+            let trials = self.paint.tone(Tone::Middling, &trials);
+            writeln!(out, "  {label}{name}{:pad$}  {trials}", "")?;
+        }
+        let more = (more > 0).then(|| format!("and {} more", numbers::count(more)));
+        self.fact("", more, out)
     }
 
     /// A label and what it says, if there is something to say.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::ReportedRun;
 use super::test_sample::Sample;
+use super::test_trials::TestTrials;
 use crate::results::{CaseCounts, OutcomeCounts, Row, RunTotals, SCHEMA_VERSION};
 
 /// At most this many targets or suites are counted separately.
@@ -23,6 +24,8 @@ pub struct Tally {
     /// How many cases are in the run log, and the first record there.
     pub logged: u64,
     pub record: Option<String>,
+    /// Which tests pass always, never, or now and then.
+    pub tests: TestTrials,
     /// How sure the rate and the average are.
     pub sample: Sample,
     pub suite_samples: BTreeMap<String, Sample>,
@@ -39,6 +42,7 @@ impl Tally {
             self.logged += 1;
             self.record.get_or_insert_with(|| record.file.clone());
         }
+        self.tests.add(row);
         self.sample.add(row);
         sample_apart(&mut self.suite_samples, &row.dataset, row);
         sample_apart(&mut self.target_samples, &row.target, row);

@@ -7,8 +7,8 @@ use evalrig_core::model::Outcome;
 
 use super::{sanitize, wrap};
 
-/// Wider lines are hard to read, narrower ones impossible to lay out.
-const WIDEST: usize = 110;
+/// Wider lines are lost in a table, narrower ones impossible to lay out.
+const WIDEST: usize = 200;
 const NARROWEST: usize = 40;
 const USUAL: usize = 100;
 
@@ -62,7 +62,7 @@ pub struct Signs {
     pub cut: &'static str,
     pub quotes: (&'static str, &'static str),
     pub rule: &'static str,
-    /// Cells of the bar, in the order of [`Outcome::ALL`].
+    /// Cells of the bar, in the order of [`Outcome::ALL`]; what failed is the loudest.
     pub cells: [&'static str; 5],
 }
 
@@ -78,7 +78,7 @@ static UNICODE: Signs = Signs {
     cut: "…",
     quotes: ("“", "”"),
     rule: "─",
-    cells: ["█", "▒", "░", "!", "·"],
+    cells: ["░", "▒", "█", "!", "·"],
 };
 
 static ASCII: Signs = Signs {
@@ -93,7 +93,7 @@ static ASCII: Signs = Signs {
     cut: "...",
     quotes: ("\"", "\""),
     rule: "-",
-    cells: ["#", "~", "x", "!", "."],
+    cells: ["-", "~", "#", "!", "."],
 };
 
 /// What an output can show; formats for machines ignore it.

@@ -226,7 +226,9 @@ pub fn ascii(text: &str) -> Cow<'_, str> {
         match c {
             CUT => out.push_str("..."),
             '›' => out.push('>'),
-            '·' | '–' => out.push('-'),
+            '·' | '–' | '○' => out.push('-'),
+            '●' => out.push('#'),
+            '→' => out.push_str("->"),
             '：' => out.push_str(" :"),
             '＃' => out.push_str(" #"),
             c if c.is_ascii() => out.push(c),
@@ -341,5 +343,6 @@ mod tests {
     fn ascii_is_left_alone_and_the_rest_is_spelled_out() {
         assert_eq!(ascii("a b"), "a b");
         assert_eq!(ascii("é…␛"), "\\u{e9}...\\x1b");
+        assert_eq!(ascii("5 of 5 → 2 of 5 ●○"), "5 of 5 -> 2 of 5 #-");
     }
 }

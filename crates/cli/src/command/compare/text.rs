@@ -2,20 +2,21 @@
 
 use std::fmt::Write as _;
 
-use evalrig_core::compare::{Change, Comparison, ComparisonVerdict, SelfTest, TestChange};
+use evalrig_core::compare::{Change, Comparison, ComparisonVerdict, SelfTest};
 use evalrig_run::report::{Detail, comparison as words};
 
 use super::{Shown, phrase};
 use evalrig_run::text::paint::{Paint, Tone};
-use evalrig_run::text::{self, OutputStyle};
+use evalrig_run::text::{self, OutputStyle, wrap};
 
-pub fn comparison(shown: &Shown, detail: Detail, look: OutputStyle) -> String {
+pub fn comparison(shown: &Shown, detail: Detail, style: OutputStyle) -> String {
+    let paint = Paint::new(style);
     let comparison = shown.comparison;
     let mut out = String::new();
     if detail != Detail::Quiet {
         let _ = writeln!(out, "base       {}", text::single_line(&shown.base));
         let _ = writeln!(out, "candidate  {}\n", text::single_line(&shown.candidate));
-        out += &list(comparison, detail, look);
+        out += &list(comparison, detail, &paint);
         let _ = writeln!(out, "{}", words::counts(comparison));
     }
     for gap in &shown.gaps {
@@ -26,40 +27,32 @@ pub fn comparison(shown: &Shown, detail: Detail, look: OutputStyle) -> String {
     };
     if detail != Detail::Quiet {
         let _ = writeln!(out, "{}", words::size(suite));
-        let _ = writeln!(out, "{}", words::difference(comparison, suite));
+        let _ = writeln!(out, "{}", paint.text(&words::difference(comparison, suite)));
     }
     let verdict = suite.judged.verdict;
-    let word = painted(verdict.word(), tone(verdict), look);
+    let word = paint.tone(tone(verdict), verdict.word());
     let _ = writeln!(out, "{word}: {}", words::reason(comparison, suite));
     out
 }
 
 /// Changed tests; with `--verbose` all tests.
-fn list(comparison: &Comparison, detail: Detail, look: OutputStyle) -> String {
-    let is_shown = |test: &&TestChange| {
-        test.change != Change::Unchanged || test.is_certain || detail == Detail::Verbose
-    };
-    let shown: Vec<&TestChange> = comparison.tests.iter().filter(is_shown).collect();
+fn list(comparison: &Comparison, detail: Detail, paint: &Paint) -> String {
+    let mut shown = words::by_importance(comparison);
+    shown.retain(|test| test.change != Change::Unchanged || detail == Detail::Verbose);
     if shown.is_empty() {
         return String::new();
     }
-    let names = words::Names::among(comparison);
-    let name = |test: &TestChange| text::single_line(&names.case(test));
-    let width = shown.iter().map(|test| name(test).chars().count()).max();
-    let width = width.unwrap_or(0).min(60);
+    let called = words::Names::among(comparison);
+    let names: Vec<String> =
+        shown.iter().map(|test| paint.cut(&text::single_line(&called.case(test)), 60)).collect();
+    let widest = names.iter().map(|name| wrap::width(name)).max().unwrap_or(0);
     let mut out = String::new();
-    for change in Change::ALL {
-        for test in shown.iter().filter(|test| test.change == *change) {
-            let word = painted(&format!("{:<12}", change.word()), change_tone(*change), look);
-            let certain = if test.is_certain { "  beyond chance" } else { "" };
-            let _ = writeln!(
-                out,
-                "{word}  {:<width$}  {} -> {}{certain}",
-                name(test),
-                words::passes(test.base),
-                words::passes(test.candidate),
-            );
-        }
+    for (test, name) in shown.iter().zip(names) {
+        let word = format!("{:<12}", test.change.word());
+        let word = change_tone(test.change).map_or(word.clone(), |tone| paint.tone(tone, &word));
+        let pad = widest - wrap::width(&name);
+        let sides = words::sides(test);
+        let _ = writeln!(out, "{word}  {name}{:pad$}  {}", "", paint.text(&sides));
     }
     out.push('\n');
     out
@@ -78,11 +71,11 @@ pub fn selftest(name: &str, found: &SelfTest) -> String {
     )
 }
 
-fn tone(verdict: ComparisonVerdict) -> Option<Tone> {
+fn tone(verdict: ComparisonVerdict) -> Tone {
     match verdict {
-        ComparisonVerdict::Better | ComparisonVerdict::Equivalent => Some(Tone::Good),
-        ComparisonVerdict::Worse => Some(Tone::Bad),
-        ComparisonVerdict::Inconclusive => Some(Tone::Middling),
+        ComparisonVerdict::Better | ComparisonVerdict::Equivalent => Tone::Good,
+        ComparisonVerdict::Worse => Tone::Bad,
+        ComparisonVerdict::Inconclusive => Tone::Middling,
     }
 }
 
@@ -92,12 +85,5 @@ fn change_tone(change: Change) -> Option<Tone> {
         Change::Errored => Some(Tone::Odd),
         Change::Fixed => Some(Tone::Good),
         _ => None,
-    }
-}
-
-fn painted(text: &str, tone: Option<Tone>, look: OutputStyle) -> String {
-    match tone {
-        Some(tone) => Paint::new(look).tone(tone, text),
-        None => text.to_owned(),
     }
 }

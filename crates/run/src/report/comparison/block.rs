@@ -35,7 +35,7 @@ pub fn draw(block: &SummaryBlock, end: &ReportedRun, out: &mut dyn Write) -> io:
         block.fact("", Some(phrase::verdict(comparison).to_owned()), out)?;
     }
     block.fact("", Some(phrase::counts(comparison)), out)?;
-    let (shown, more) = notable_changes(&comparison.tests, NAMED);
+    let (shown, more) = notable_changes(comparison, NAMED);
     let called = Names::among(comparison);
     let names: Vec<String> = shown
         .iter()
@@ -45,19 +45,13 @@ pub fn draw(block: &SummaryBlock, end: &ReportedRun, out: &mut dyn Write) -> io:
     let widest = names.iter().map(|name| wrap::width(name)).max();
     for (test, name) in shown.iter().zip(&names) {
         let pad = widest.unwrap_or(0) - wrap::width(name);
-        let line = format!("{name}{:pad$}  {}", "", sides(test));
+        let line = format!("{name}{:pad$}  {}", "", block.paint.text(&phrase::sides(test)));
         block.line(&format!("{}  {line}", word(test, block.paint)), out)?;
     }
     match more {
         0 => Ok(()),
         more => block.fact("", Some(format!("and {more} more")), out),
     }
-}
-
-fn sides(test: &TestChange) -> String {
-    let certain = if test.is_certain { "  beyond chance" } else { "" };
-    let (base, candidate) = (phrase::passes(test.base), phrase::passes(test.candidate));
-    format!("{base} -> {candidate}{certain}")
 }
 
 fn word(test: &TestChange, paint: &Paint) -> String {

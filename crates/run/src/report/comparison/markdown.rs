@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use evalrig_core::compare::{Change, Comparison, TestChange};
+use evalrig_core::compare::{Change, Comparison};
 
-use super::{Names, phrase};
+use super::{Names, by_importance, phrase};
 use crate::text;
 
 /// Of a name.
@@ -12,12 +12,8 @@ const CELL: usize = 120;
 
 /// At most so many tests that are not as they were; nothing when all are.
 pub fn table(comparison: &Comparison, most: usize) -> String {
-    let tests = &comparison.tests;
-    let changed: Vec<&TestChange> = Change::ALL
-        .iter()
-        .filter(|change| **change != Change::Unchanged)
-        .flat_map(|change| tests.iter().filter(move |test| test.change == *change))
-        .collect();
+    let mut changed = by_importance(comparison);
+    changed.retain(|test| test.change != Change::Unchanged);
     if changed.is_empty() {
         return String::new();
     }

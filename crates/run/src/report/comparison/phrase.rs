@@ -1,6 +1,8 @@
 //! What terminals, Markdown and annotations say alike.
 
-use evalrig_core::compare::{Change, Comparison, ComparisonVerdict, Measure, Side, SuiteChange};
+use evalrig_core::compare::{
+    Change, Comparison, ComparisonVerdict, Measure, Side, SuiteChange, TestChange,
+};
 use evalrig_core::stats::{Interval, SELF_EVIDENT, share_percent};
 
 use crate::text::numbers;
@@ -24,6 +26,12 @@ pub fn passes(side: Option<Side>) -> String {
     }
 }
 
+/// `5 of 5 → 2 of 5`.
+pub fn sides(test: &TestChange) -> String {
+    let certain = if test.is_certain { "  beyond chance" } else { "" };
+    format!("{} → {}{certain}", passes(test.base), passes(test.candidate))
+}
+
 /// `2 regressed, 1 fixed, 17 unchanged`.
 pub fn counts(comparison: &Comparison) -> String {
     let parts: Vec<String> = Change::ALL
@@ -35,7 +43,7 @@ pub fn counts(comparison: &Comparison) -> String {
     if parts.is_empty() { "no tests".to_owned() } else { parts.join(", ") }
 }
 
-/// `pass rate 0.94 (95 % CI 0.81–0.98) -> 0.81 (95 % CI 0.66–0.91): -13 points (95 % CI -25 to -1),
+/// `pass rate 94 % (95 % CI 81–98 %) → 81 % (95 % CI 66–91 %): -13 points (95 % CI -25 to -1),
 /// p = 0.021`.
 pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
     let judged = &suite.judged;
@@ -44,19 +52,15 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
         Measure::Score => "mean score",
     };
     let alone = |value: f64, interval: Interval| {
+        let shown = level(comparison.measure, value);
         if suite.tests as u64 >= SELF_EVIDENT {
-            level(comparison.measure, value)
+            shown
         } else {
-            format!(
-                "{} (95 % CI {:.2}–{:.2})",
-                level(comparison.measure, value),
-                interval.low,
-                interval.high
-            )
+            format!("{shown} (95 % CI {})", range(comparison.measure, interval))
         }
     };
     format!(
-        "{what} {} -> {}: {} points (95 % CI {} to {}), {}",
+        "{what} {} → {}: {} points (95 % CI {} to {}), {}",
         alone(judged.levels.base, judged.level_intervals.base),
         alone(judged.levels.candidate, judged.level_intervals.candidate),
         points(judged.delta),
@@ -66,11 +70,20 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
     )
 }
 
-/// A rate is rounded like a percentage, so that both spellings agree.
-fn level(measure: Measure, share: f64) -> String {
+/// Rates are percentages, scores have decimals: as everywhere.
+fn level(measure: Measure, value: f64) -> String {
     match measure {
-        Measure::Rate => format!("{:.2}", share_percent(share) as f64 / 100.0),
-        Measure::Score => numbers::average(share),
+        Measure::Rate => format!("{} %", share_percent(value)),
+        Measure::Score => numbers::average(value),
+    }
+}
+
+fn range(measure: Measure, interval: Interval) -> String {
+    match measure {
+        Measure::Rate => {
+            format!("{}–{} %", share_percent(interval.low), share_percent(interval.high))
+        }
+        Measure::Score => format!("{:.2}–{:.2}", interval.low, interval.high),
     }
 }
 
@@ -181,10 +194,10 @@ mod tests {
             difference(&found, &found.suite.unwrap())
         };
         assert!(text(1).starts_with(
-            "pass rate 1.00 (95 % CI 0.21–1.00) -> 1.00 (95 % CI 0.21–1.00): 0 points"
+            "pass rate 100 % (95 % CI 21–100 %) → 100 % (95 % CI 21–100 %): 0 points"
         ));
-        assert!(text(199).contains("pass rate 1.00 (95 % CI 0.98–1.00)"));
-        assert!(text(200).starts_with("pass rate 1.00 -> 1.00: 0 points (95 % CI "));
+        assert!(text(199).contains("pass rate 100 % (95 % CI 98–100 %)"));
+        assert!(text(200).starts_with("pass rate 100 % → 100 %: 0 points (95 % CI "));
     }
 
     /// 155 of 200 is 77.5 %, and the mean over 200 tests is a rounding error less.
@@ -198,11 +211,11 @@ mod tests {
             .collect();
         let found = compare(&run, &run, &CompareOptions::default());
         let text = difference(&found, &found.suite.unwrap());
-        assert!(text.starts_with("pass rate 0.78 -> 0.78"), "{text}");
+        assert!(text.starts_with("pass rate 78 % → 78 %"), "{text}");
         assert_eq!(numbers::share(155, 200, None), "155 of 200 passed (78 %)");
         for below in [155.0 / 200.0, 0.774_999_999_999] {
             assert_eq!(share_percent(below), 78);
-            assert_eq!(level(Measure::Rate, below), "0.78");
+            assert_eq!(level(Measure::Rate, below), "78 %");
         }
     }
 }
