@@ -117,7 +117,7 @@ fn the_json_has_the_documented_shape() {
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let keys =
         |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
-    assert_eq!(keys(&found), ["schemaVersion", "base", "candidate", "tests", "suite"]);
+    assert_eq!(keys(&found), ["schemaVersion", "base", "candidate", "tests", "suite", "usage"]);
     assert_eq!(keys(&found["tests"][0]), ["evalId", "target", "change", "base", "candidate"]);
     assert_eq!(keys(&found["tests"][0]["base"]), ["trials", "passes", "score"]);
     assert_eq!(keys(&found["suite"]), ["delta", "low", "high", "p", "verdict", "trialsNeeded"]);

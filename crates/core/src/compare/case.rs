@@ -15,6 +15,8 @@ pub struct ComparedCase {
     /// The `testHash`.
     pub hash: String,
     pub cost: Option<f64>,
+    pub tokens: Option<u64>,
+    pub duration_ms: Option<u64>,
 }
 
 impl ComparedCase {
@@ -61,6 +63,8 @@ pub(super) mod testing {
             },
             hash: "h".to_owned(),
             cost: Some(0.01),
+            tokens: Some(20),
+            duration_ms: Some(1_000),
         }
     }
 

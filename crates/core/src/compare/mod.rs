@@ -7,12 +7,14 @@ mod change;
 mod pairing;
 mod scope;
 mod selftest;
+mod usage;
 mod verdict;
 
 pub use case::{ComparedCase, seed_from_cases};
 pub use change::{Change, Side, TestChange};
 pub use scope::Scope;
 pub use selftest::{SelfTest, selftest};
+pub use usage::{UsageChange, UsageMeans};
 pub use verdict::{
     ComparisonVerdict, DEFAULT_MARGIN, LevelIntervals, Levels, Rule, SuiteChange, judge,
 };
@@ -43,6 +45,8 @@ pub struct Comparison {
     pub tests: Vec<TestChange>,
     /// `None` when no test was measured in both runs.
     pub suite: Option<SuiteChange>,
+    /// Of the tests that are compared.
+    pub usage: UsageChange,
     pub seed: u64,
     pub margin: f64,
     pub measure: Measure,
@@ -97,7 +101,8 @@ pub fn compare(
         let cost = pairing::cost_per_round(&compared);
         SuiteChange::new(judged, pairs.len(), cost)
     });
-    Comparison { tests, suite, seed, margin: options.margin, measure: options.measure }
+    let usage = UsageChange::of(&compared);
+    Comparison { tests, suite, usage, seed, margin: options.margin, measure: options.measure }
 }
 
 /// How many tests would be compared, regardless of the candidate's results.

@@ -1,6 +1,7 @@
 //! Two runs side by side in words: what the reports of a run say of its baseline, and `compare` of
 //! any two.
 
+mod answer_pair;
 mod block;
 mod gate;
 mod json;
@@ -8,15 +9,18 @@ mod markdown;
 mod phrase;
 #[cfg(test)]
 pub(super) mod testing;
+mod usage;
 
 use evalrig_core::compare::{Change, Comparison, TestChange};
 
+pub use answer_pair::{AnswerPair, AnswerPairs, StoredAnswer};
 pub use gate::{GateDecision, gate};
 pub use json::json;
 pub use markdown::{cell, table};
 pub use phrase::{
     chance, counts, difference, how_often, passes, points, reason, sentence, sides, size, verdict,
 };
+pub use usage::usage;
 
 pub(super) use block::draw;
 

@@ -401,6 +401,8 @@ pub fn compared(name: &str, base: &[(&str, Outcome)], now: &[(&str, Outcome)]) -
         },
         hash: "5f2b8c0d9e1a7744".to_owned(),
         cost: Some(0.002),
+        tokens: None,
+        duration_ms: None,
     };
     let cases = |side: &[(&str, Outcome)]| -> Vec<ComparedCase> { side.iter().map(case).collect() };
     Compared {

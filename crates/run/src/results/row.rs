@@ -146,6 +146,8 @@ impl From<&Row> for ComparedCase {
             score: row.score,
             hash: row.test_hash.clone(),
             cost: row.cost_usd.zip(judges).map(|(own, judges)| own + judges),
+            tokens: row.tokens.map(|tokens| tokens.total),
+            duration_ms: row.duration_ms,
         }
     }
 }

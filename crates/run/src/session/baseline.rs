@@ -122,6 +122,8 @@ impl Baseline {
                     score: None,
                     hash: hash.to_owned(),
                     cost: None,
+                    tokens: None,
+                    duration_ms: None,
                 });
             }
             scope.add_size(&suite.suite.name, suite.suite.tests.len());

@@ -52,6 +52,8 @@ mod tests {
             score: None,
             hash: "h".to_owned(),
             cost: None,
+            tokens: None,
+            duration_ms: None,
         }
     }
 

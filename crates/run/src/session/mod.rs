@@ -7,6 +7,7 @@
 mod baseline;
 mod case_collector;
 mod command_line;
+mod compared_answers;
 mod error;
 #[cfg(all(test, unix))]
 mod fault_tests;
@@ -50,6 +51,7 @@ pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
 pub use crate::prepare::GradingSpec;
 pub use case_collector::{StoredCases, read_cases};
 pub use command_line::quoted;
+pub use compared_answers::read_answers;
 pub use error::{Notice, Notify, SessionError, SuiteRefusal};
 pub use find_results::{LATEST, find_results, matching_results};
 pub use finish::FinishedRun;

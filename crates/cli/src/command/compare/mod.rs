@@ -1,5 +1,6 @@
 //! `compare`: compares two stored runs, and tells changes from chance.
 
+mod answers;
 mod json;
 mod markdown;
 mod phrase;
@@ -7,8 +8,13 @@ mod text;
 
 use evalrig_core::compare::{CompareOptions, ComparedCase, Comparison, Measure, compare, selftest};
 
-use camino::Utf8Path;
-use evalrig_run::session::{LoadOptions, comparison_exit, find_results, gate_exit, read_cases};
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_run::report::Detail;
+use evalrig_run::report::comparison::{AnswerPair, AnswerPairs};
+use evalrig_run::session::{
+    LoadOptions, comparison_exit, find_results, gate_exit, read_answers, read_cases,
+};
+use evalrig_run::text::paint::Paint;
 
 use crate::args::{Compare, ComparisonFormat, MeasureOption};
 use crate::context::Context;
@@ -23,12 +29,15 @@ struct Shown<'a> {
     comparison: &'a Comparison,
     /// What the runs lack, with their names.
     gaps: Vec<String>,
+    /// Of tests that regressed; only for people.
+    answers: Vec<AnswerPair>,
 }
 
 /// A stored run.
 struct StoredSide {
     /// Its files, as they are shown.
     name: String,
+    paths: Vec<Utf8PathBuf>,
     cases: Vec<ComparedCase>,
     gaps: Vec<String>,
 }
@@ -71,11 +80,19 @@ fn show(
         candidate: candidate.name.clone(),
         comparison: &comparison,
         gaps: [gaps(base, "base"), gaps(candidate, "candidate")].concat(),
+        answers: match args.format {
+            ComparisonFormat::Text if context.detail() != Detail::Quiet => {
+                let wanted = answers::wanted(&comparison, context.detail());
+                let pairs = AnswerPairs::of(&comparison, wanted);
+                read_answers(&base.paths, &candidate.paths, pairs)?
+            }
+            _ => Vec::new(),
+        },
     };
     let is_incomplete = !shown.gaps.is_empty();
     match args.format {
         ComparisonFormat::Text => {
-            print_painted(&text::comparison(&shown, context.detail(), context.look()))?
+            print_painted(&text::comparison(&shown, context.detail(), &Paint::new(context.look())))?
         }
         ComparisonFormat::Json => print_json(&json::comparison(&shown))?,
         ComparisonFormat::Markdown => print_text(&markdown::comparison(&shown))?,
@@ -107,7 +124,7 @@ fn read(context: &Context, argument: &str) -> Result<StoredSide, CommandError> {
         [path] => text_shown(context, path),
         _ => argument.to_owned(),
     };
-    Ok(StoredSide { name, cases: found.cases, gaps: found.gaps })
+    Ok(StoredSide { name, paths, cases: found.cases, gaps: found.gaps })
 }
 
 fn text_shown(context: &Context, path: &Utf8Path) -> String {
@@ -120,7 +137,7 @@ fn try_gate(
     results: &str,
     options: &CompareOptions,
 ) -> Result<Exit, CommandError> {
-    let StoredSide { name, cases, gaps } = read(context, results)?;
+    let StoredSide { name, cases, gaps, .. } = read(context, results)?;
     let Some(found) = selftest(&cases, options) else {
         return Err(CommandError::NothingSelected(
             "no test has two trials; run with `--trials 2` or more".to_owned(),

@@ -5,18 +5,18 @@ use std::fmt::Write as _;
 use evalrig_core::compare::{Change, Comparison, ComparisonVerdict, SelfTest};
 use evalrig_run::report::{Detail, comparison as words};
 
-use super::{Shown, phrase};
+use super::{Shown, answers, phrase};
 use evalrig_run::text::paint::{Paint, Tone};
-use evalrig_run::text::{self, OutputStyle, wrap};
+use evalrig_run::text::{self, wrap};
 
-pub fn comparison(shown: &Shown, detail: Detail, style: OutputStyle) -> String {
-    let paint = Paint::new(style);
+pub fn comparison(shown: &Shown, detail: Detail, paint: &Paint) -> String {
     let comparison = shown.comparison;
     let mut out = String::new();
     if detail != Detail::Quiet {
         let _ = writeln!(out, "base       {}", text::single_line(&shown.base));
         let _ = writeln!(out, "candidate  {}\n", text::single_line(&shown.candidate));
-        out += &list(comparison, detail, &paint);
+        out += &list(comparison, detail, paint);
+        out += &answers::draw(comparison, &shown.answers, paint);
         let _ = writeln!(out, "{}", words::counts(comparison));
     }
     for gap in &shown.gaps {
@@ -28,6 +28,9 @@ pub fn comparison(shown: &Shown, detail: Detail, style: OutputStyle) -> String {
     if detail != Detail::Quiet {
         let _ = writeln!(out, "{}", words::size(suite));
         let _ = writeln!(out, "{}", paint.text(&words::difference(comparison, suite)));
+        for line in words::usage(comparison) {
+            let _ = writeln!(out, "{}", paint.text(&line));
+        }
     }
     let verdict = suite.judged.verdict;
     let word = paint.tone(tone(verdict), verdict.word());

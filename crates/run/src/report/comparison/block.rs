@@ -7,7 +7,7 @@ use evalrig_core::compare::{Change, TestChange};
 use super::super::other_runs::Compared;
 use super::super::summary_block::SummaryBlock;
 use super::super::{ReportedRun, total_lines};
-use super::{Names, notable_changes, phrase};
+use super::{Names, notable_changes, phrase, usage};
 use crate::text::{
     self,
     paint::{Paint, Tone},
@@ -33,6 +33,9 @@ pub fn draw(block: &SummaryBlock, end: &ReportedRun, out: &mut dyn Write) -> io:
         block.fact("", Some(phrase::difference(comparison, suite)), out)?;
     } else if !end.is_gated {
         block.fact("", Some(phrase::verdict(comparison).to_owned()), out)?;
+    }
+    for line in usage(comparison) {
+        block.fact("", Some(line), out)?;
     }
     block.fact("", Some(phrase::counts(comparison)), out)?;
     let (shown, more) = notable_changes(comparison, NAMED);

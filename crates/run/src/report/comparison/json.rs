@@ -3,6 +3,7 @@
 use evalrig_core::compare::{Comparison, Side, TestChange};
 use serde_json::{Value, json};
 
+use super::usage;
 use crate::text::numbers::rounded;
 
 pub fn json(base: &str, candidate: &str, comparison: &Comparison) -> Value {
@@ -22,6 +23,7 @@ pub fn json(base: &str, candidate: &str, comparison: &Comparison) -> Value {
             "trialsNeeded": judged.and_then(|judged| judged.trials_needed),
         },
     });
+    shown["usage"] = usage::usage_json(comparison);
     // Only where more trials are needed and their cost is known.
     if let Some(cost) = comparison.suite.and_then(|suite| suite.cost_needed) {
         shown["suite"]["costNeededUsd"] = json!(rounded(cost));

@@ -15,6 +15,8 @@ pub fn case(test: &str, trial: u32, outcome: Outcome) -> ComparedCase {
         score: None,
         hash: "h".to_owned(),
         cost: None,
+        tokens: None,
+        duration_ms: None,
     }
 }
 

@@ -190,6 +190,8 @@ mod tests {
                 score: Some(f64::from(u8::from(is_passed))),
                 hash: "h".to_owned(),
                 cost: Some(0.01),
+                tokens: None,
+                duration_ms: None,
             }
         };
         let tests = 0..tests;
