@@ -2,64 +2,13 @@
 //! It finds every flipped bit and every short run of damaged bytes, and costs less than writing the
 //! line.
 
+use crc32c::crc32c;
+
 /// What a line has between its other keys and its eight digits.
 const KEY: &[u8] = b",\"crc\":\"";
 const DIGITS: usize = 8;
 /// Key, digits, quote and brace.
 const SUFFIX: usize = KEY.len() + DIGITS + 2;
-
-/// CRC-32C (Castagnoli), reflected.
-const POLYNOMIAL: u32 = 0x82f6_3b78;
-
-/// Eight bytes are taken at a time, each with a table of its own.
-static TABLES: [[u32; 256]; 8] = tables();
-
-const fn tables() -> [[u32; 256]; 8] {
-    let mut tables = [[0; 256]; 8];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut value = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            value = if value & 1 == 1 { (value >> 1) ^ POLYNOMIAL } else { value >> 1 };
-            bit += 1;
-        }
-        tables[0][byte] = value;
-        byte += 1;
-    }
-    let mut table = 1;
-    while table < 8 {
-        let mut byte = 0;
-        while byte < 256 {
-            let before: u32 = tables[table - 1][byte];
-            tables[table][byte] = (before >> 8) ^ tables[0][(before & 0xff) as usize];
-            byte += 1;
-        }
-        table += 1;
-    }
-    tables
-}
-
-pub(super) fn crc32c(bytes: &[u8]) -> u32 {
-    let mut crc = u32::MAX;
-    let mut eights = bytes.chunks_exact(8);
-    for eight in &mut eights {
-        let low = crc ^ u32::from_le_bytes([eight[0], eight[1], eight[2], eight[3]]);
-        let at = |table: usize, byte: u32| TABLES[table][(byte & 0xff) as usize];
-        crc = at(7, low)
-            ^ at(6, low >> 8)
-            ^ at(5, low >> 16)
-            ^ at(4, low >> 24)
-            ^ at(3, u32::from(eight[4]))
-            ^ at(2, u32::from(eight[5]))
-            ^ at(1, u32::from(eight[6]))
-            ^ at(0, u32::from(eight[7]));
-    }
-    for byte in eights.remainder() {
-        crc = (crc >> 8) ^ TABLES[0][((crc ^ u32::from(*byte)) & 0xff) as usize];
-    }
-    !crc
-}
 
 /// Adds the checksum to an object that has at least one key and no line break; adds the line break
 /// too. Returns the checksum.

@@ -163,8 +163,10 @@ impl RunHeader {
             match &suite.plan {
                 Some(whole) => hash.add_text(whole),
                 None => {
-                    let keys = suite.keys();
-                    keys.for_each(|key| add_case(&mut hash, &key.test, &key.target, key.trial));
+                    let cases = suite.cases();
+                    cases.for_each(|(test, target, trial)| {
+                        add_case(&mut hash, test, target, trial);
+                    });
                 }
             }
         }
@@ -186,28 +188,61 @@ impl RunHeader {
 
     /// The first line of a results file.
     pub(super) fn line(&self, secrets: &Secrets) -> Vec<u8> {
-        sealed_line(RUN, &self.redacted(secrets))
+        // A header names every case, so it is copied only if it must be changed.
+        if self.texts().all(|text| !secrets.is_in(text)) {
+            return sealed_line(RUN, self);
+        }
+        sealed_line(RUN, &self.clone().redacted(secrets))
     }
 
     /// The first line of a journal, which need not repeat the cases.
     pub(super) fn journal_line(&self, kind: &str, secrets: &Secrets) -> Vec<u8> {
-        let mut header = self.redacted(secrets);
-        for suite in &mut header.suites {
-            (suite.cases, suite.other_shards) = (Vec::new(), Vec::new());
-        }
-        sealed_line(kind, &header)
+        sealed_line(kind, &self.without_cases().redacted(secrets))
     }
 
-    fn redacted(&self, secrets: &Secrets) -> Self {
-        let mut header = self.clone();
-        let options = &mut header.options;
-        let files = header.suites.iter_mut().map(|suite| &mut suite.file);
+    fn without_cases(&self) -> Self {
+        let suites = self.suites.iter().map(|suite| PlannedSuite {
+            name: suite.name.clone(),
+            file: suite.file.clone(),
+            fingerprint: suite.fingerprint.clone(),
+            plan: suite.plan.clone(),
+            cases: Vec::new(),
+            other_shards: Vec::new(),
+        });
+        Self {
+            schema_version: self.schema_version,
+            evalrig: self.evalrig.clone(),
+            timestamp: self.timestamp.clone(),
+            run: self.run.clone(),
+            git: self.git.clone(),
+            command: self.command.clone(),
+            plan: self.plan.clone(),
+            continues: self.continues.clone(),
+            cases: self.cases,
+            options: self.options.clone(),
+            suites: suites.collect(),
+        }
+    }
+
+    /// The texts that may hold a secret.
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        let options = &self.options;
+        let files = self.suites.iter().map(|suite| &suite.file);
+        let texts = options.filters.iter().chain(&options.tags).chain(files);
+        let branch = self.git.as_ref().and_then(|git| git.branch.as_ref());
+        texts.chain(&self.command).chain(branch)
+    }
+
+    /// The same ones as in [`RunHeader::texts`].
+    fn redacted(mut self, secrets: &Secrets) -> Self {
+        let options = &mut self.options;
+        let files = self.suites.iter_mut().map(|suite| &mut suite.file);
         let texts = options.filters.iter_mut().chain(&mut options.tags).chain(files);
-        let branch = header.git.as_mut().and_then(|git| git.branch.as_mut());
-        for text in texts.chain(&mut header.command).chain(branch) {
+        let branch = self.git.as_mut().and_then(|git| git.branch.as_mut());
+        for text in texts.chain(&mut self.command).chain(branch) {
             secrets.redact_in_place(text);
         }
-        header
+        self
     }
 
     /// Every planned case, in order.
@@ -294,15 +329,21 @@ impl PlannedSuite {
     }
 
     pub(super) fn keys(&self) -> impl Iterator<Item = CaseKey> {
-        self.cases.iter().flat_map(move |group| {
-            group.tests.iter().flat_map(move |test| {
-                group.targets.iter().flat_map(move |target| {
-                    group.trials.numbers().map(move |trial| CaseKey {
-                        suite: self.name.clone(),
-                        test: test.clone(),
-                        target: target.clone(),
-                        trial,
-                    })
+        self.cases().map(|(test, target, trial)| CaseKey {
+            suite: self.name.clone(),
+            test: test.to_owned(),
+            target: target.to_owned(),
+            trial,
+        })
+    }
+
+    /// Test, target and trial of every planned case.
+    fn cases(&self) -> impl Iterator<Item = (&str, &str, u32)> {
+        self.cases.iter().flat_map(|group| {
+            group.tests.iter().flat_map(|test| {
+                group.targets.iter().flat_map(|target| {
+                    let numbers = group.trials.numbers();
+                    numbers.map(|trial| (test.as_str(), target.as_str(), trial))
                 })
             })
         })
@@ -315,6 +356,14 @@ impl TrialNumbers {
         match u32::try_from(numbers.len()) {
             Ok(count) if is_whole => Self::UpTo(count),
             _ => Self::These(numbers),
+        }
+    }
+
+    /// Whether it is what [`TrialNumbers::of`] makes of these.
+    fn is(&self, numbers: &[u32]) -> bool {
+        match self {
+            Self::UpTo(last) => (1..=*last).eq(numbers.iter().copied()),
+            Self::These(list) => list == numbers,
         }
     }
 
@@ -344,7 +393,16 @@ type TrialsByTarget<'a> = Vec<(&'a str, Vec<u32>)>;
 fn grouped<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str, u32)>) -> Vec<CaseGroup> {
     let mut groups: Vec<CaseGroup> = Vec::new();
     let mut known: HashMap<Signature, usize> = HashMap::new();
+    // Most suites have one group, which is found again without a look at the table.
+    let mut last = 0;
     let mut add = |test: &str, targets: TrialsByTarget<'_>| {
+        if let ([(target, trials)], Some(group)) = (&targets[..], groups.get_mut(last))
+            && group.targets == [*target]
+            && group.trials.is(trials)
+        {
+            group.tests.push(test.to_owned());
+            return;
+        }
         let mut merged: Vec<Signature> = Vec::with_capacity(1);
         for (target, trials) in targets {
             let trials = TrialNumbers::of(trials);
@@ -360,6 +418,7 @@ fn grouped<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str, u32)>) -> Vec<
                 groups.len() - 1
             });
             groups[at].tests.push(test.to_owned());
+            last = at;
         }
     };
     let mut current: Option<(&str, TrialsByTarget<'_>)> = None;
