@@ -7,10 +7,12 @@ mod transpile;
 mod view;
 mod word;
 
+use camino::Utf8PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use evalrig_core::schema::Draft;
 
+use crate::config::{self, ConfigRefusal, ConfigScope};
 use crate::exit::{self, Exit};
 use crate::output::print_usage;
 
@@ -123,6 +125,12 @@ pub enum Command {
     /// Write a suite as the evals.json and eval sets of skill-creator.
     #[command(after_help = "Example: evalrig transpile evals/EVAL.yaml --out build --deny-loss")]
     Transpile(Transpile),
+    /// Show the settings of `run` and `validate`, and where each comes from.
+    #[command(
+        after_help = "Example: evalrig config --profile ci",
+        after_long_help = CONFIG_HELP
+    )]
+    Config(Config),
     /// Print a JSON Schema for editors and other tools.
     #[command(after_help = "Example: evalrig schema suite --draft 07 > eval.schema.json")]
     Schema(Schema),
@@ -155,6 +163,33 @@ pub struct Loading {
     pub no_env_file: bool,
 }
 
+/// The profile of `evalrig.toml`.
+#[derive(Debug, Clone, Args)]
+pub struct Profile {
+    /// Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`].
+    #[arg(long, value_name = "NAME", help_heading = LOADING)]
+    pub profile: Option<String>,
+}
+
+/// Shown at the end of `config --help`.
+const CONFIG_HELP: &str = "\
+Example: evalrig config --profile ci
+
+The first that sets an option wins: the command line, the variable EVALRIG_OPTION, the profile, the keys
+of `evalrig.toml` outside of profiles, the built-in default.";
+
+#[derive(Debug, Args)]
+pub struct Config {
+    /// Repository root, which contains `evalrig.toml` [default: the nearest directory with `.git`].
+    #[arg(long, value_name = "DIR", help_heading = LOADING)]
+    pub root: Option<String>,
+    #[command(flatten)]
+    pub profile: Profile,
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: TextOrJson,
+}
+
 #[derive(Debug, Args)]
 pub struct Init {
     /// The directory to write to [default: the current directory].
@@ -183,6 +218,8 @@ pub struct Validate {
     pub targets: Option<String>,
     #[command(flatten)]
     pub loading: Loading,
+    #[command(flatten)]
+    pub profile: Profile,
 }
 
 #[derive(Debug, Args)]
@@ -281,10 +318,53 @@ pub struct Man {
     pub directory: String,
 }
 
-/// Parses the command line; prints help, the version and usage errors.
-pub fn parse() -> Result<Cli, Exit> {
-    Cli::try_parse().map_err(|error| {
+/// The command line with its settings applied.
+#[derive(Debug)]
+pub struct ParsedArguments {
+    pub cli: Cli,
+    /// Why the settings cannot be used; nothing may be run then.
+    pub refusal: Option<ConfigRefusal>,
+}
+
+/// Parses the command line and applies the settings; prints help, the version and usage errors.
+pub fn parse() -> Result<ParsedArguments, Exit> {
+    parse_matches().map_err(|error| {
         print_usage(&error);
         if error.use_stderr() { Exit::CouldNotStart } else { Exit::Success }
     })
+}
+
+fn parse_matches() -> Result<ParsedArguments, clap::Error> {
+    let matches = Cli::command().try_get_matches()?;
+    let cli = Cli::from_arg_matches(&matches)?;
+    let here = std::env::current_dir().ok();
+    let here = here.and_then(|here| Utf8PathBuf::from_path_buf(here).ok()).unwrap_or_default();
+    let scope = scope_of(&cli, &matches, &here).filter(config::has_settings);
+    let Some(scope) = scope else {
+        return Ok(ParsedArguments { cli, refusal: None });
+    };
+    match config::load(&Cli::command(), &scope) {
+        Ok(loaded) => {
+            let command = config::with_defaults(Cli::command(), &loaded);
+            let cli = Cli::from_arg_matches(&command.try_get_matches()?)?;
+            Ok(ParsedArguments { cli, refusal: None })
+        }
+        Err(refusal) => Ok(ParsedArguments { cli, refusal: Some(refusal) }),
+    }
+}
+
+/// The part of the command line that settings apply to.
+fn scope_of<'a>(
+    cli: &'a Cli,
+    matches: &'a ArgMatches,
+    working_directory: &'a camino::Utf8Path,
+) -> Option<ConfigScope<'a>> {
+    let (loading, profile) = match &cli.command {
+        Command::Run(args) => (&args.loading, &args.profile),
+        Command::Validate(args) => (&args.loading, &args.profile),
+        _ => return None,
+    };
+    let typed = matches.subcommand().map(|(_, typed)| typed);
+    let (root, profile) = (loading.root.as_deref(), profile.profile.as_deref());
+    Some(ConfigScope { working_directory, root, profile, typed })
 }

@@ -6,6 +6,7 @@ use std::io;
 use evalrig_run::runlog::StoreError;
 use evalrig_run::session::SessionError;
 
+use crate::config::ConfigRefusal;
 use crate::exit::Exit;
 
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub enum CommandError {
     /// There is nothing to work on.
     NothingSelected(String),
     Session(SessionError),
+    /// The settings cannot be used.
+    Config(ConfigRefusal),
     /// The suite has errors; their diagnostics have been printed.
     InvalidSuite,
 }
@@ -30,7 +33,7 @@ impl CommandError {
 
     pub fn exit(&self) -> Exit {
         match self {
-            Self::CouldNotStart(_) | Self::InvalidSuite => Exit::CouldNotStart,
+            Self::CouldNotStart(_) | Self::InvalidSuite | Self::Config(_) => Exit::CouldNotStart,
             Self::NothingSelected(_) => Exit::NothingSelected,
             Self::Session(error) if error.is_nothing_selected() => Exit::NothingSelected,
             Self::Session(error) if error.is_incomplete() => Exit::Incomplete,

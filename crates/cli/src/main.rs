@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod config;
 mod context;
 mod error;
 mod exit;

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{LOADING, Loading, RunLogOptions};
+use super::{LOADING, Loading, Profile, RunLogOptions};
 
 const SELECTION: &str = "Selection";
 const LIMITS: &str = "Limits";
@@ -86,6 +86,8 @@ pub struct Run {
     pub targets: Option<String>,
     #[command(flatten)]
     pub loading: Loading,
+    #[command(flatten)]
+    pub profile: Profile,
 }
 
 /// How answers are graded.

@@ -2,6 +2,7 @@
 
 mod compare;
 mod completions;
+mod config;
 mod convert;
 mod explain;
 mod grade;
@@ -20,21 +21,29 @@ mod validate;
 #[cfg(feature = "view")]
 mod view;
 
+use evalrig_core::secrets::Secrets;
 use evalrig_run::session::SessionError;
 
-use crate::args::{Cli, Command};
+use crate::args::{Command, ParsedArguments};
+use crate::config::ConfigRefusal;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::print_message;
 
 use notice::show_refusal;
+use suite::show;
 
-pub fn run(cli: Cli) -> Exit {
+pub fn run(parsed: ParsedArguments) -> Exit {
+    let cli = parsed.cli;
     let Some(context) = Context::new(cli.global) else {
         print_message("the working directory cannot be read, or its name is not UTF-8");
         return Exit::CouldNotStart;
     };
+    if let Some(refusal) = parsed.refusal {
+        print_error(&context, CommandError::Config(refusal));
+        return Exit::CouldNotStart;
+    }
     let done = match cli.command {
         Command::Init(args) => init::run(&context, &args),
         Command::Validate(args) => validate::run(&context, &args),
@@ -50,6 +59,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Show(args) => show::run(&context, &args),
         Command::Convert(args) => convert::run(&context, &args),
         Command::Transpile(args) => transpile::run(&context, &args),
+        Command::Config(args) => config::run(&context, &args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&context, &args),
@@ -70,6 +80,10 @@ fn print_error(context: &Context, error: CommandError) {
             for refusal in suites {
                 show_refusal(context, refusal);
             }
+        }
+        CommandError::Config(ConfigRefusal::Message(message)) => print_message(&message),
+        CommandError::Config(ConfigRefusal::Diagnostics(sources, diagnostics)) => {
+            show(context, &sources, diagnostics, &Secrets::default());
         }
         CommandError::Session(error) => print_message(&error.to_string()),
         CommandError::InvalidSuite => {}

@@ -19,7 +19,7 @@ use super::codes::{
     DUPLICATE_ASSERTION_NAME, GATE_UNDER_NEGATE, INVALID_REQUIRED, INVALID_WEIGHT,
     MIN_SCORE_WITHOUT_REQUIRED, MISSING_TYPE, UNUSED_CONFIG,
 };
-use super::kind::{EntryContext, ReadCheck, UnknownKeys};
+use super::kind::{AssertionKind, EntryContext, ReadCheck, UnknownKeys};
 use super::rubric_items::read_outcome;
 use super::{custom, kind_named, rubrics};
 
@@ -72,7 +72,7 @@ pub(crate) fn read_entries(
     depth: usize,
 ) -> ReadList {
     if !list.is_sequence() {
-        reader.report(wrong_type(name, list, "a list of assertions"));
+        report_no_list(reader, name, list);
         return ReadList::default();
     }
     let mut found = ReadList { valid: Vec::with_capacity(list.items().len()), is_complete: true };
@@ -178,13 +178,36 @@ fn report_missing_type(reader: &mut Reader<'_>, node: Node<'_>) -> Reported {
         );
         return Reported;
     }
-    let mut keys = node.written_entries().map(|(key, _)| key);
-    let help = match keys.find_map(|key| kind_named(key.scalar_text()?)) {
-        Some(kind) => format!("write `type: {}` with its options as keys beside it", kind.name),
+    let help = match type_used_as_key(node) {
+        Some(kind) => format!("write {}", entry_form(kind)),
         None => "add `type`; `evalrig explain` lists all types".to_owned(),
     };
     reader.report(Diagnostic::new(&MISSING_TYPE, head, "this assertion has no `type`").help(help));
     Reported
+}
+
+/// Many tools write `contains: text` for what is `type: contains` here.
+fn type_used_as_key(node: Node<'_>) -> Option<&'static AssertionKind> {
+    let mut keys = node.written_entries().map(|(key, _)| key);
+    keys.find_map(|key| kind_named(key.scalar_text()?))
+}
+
+/// The shortest entry of a type, with the option that it needs.
+fn entry_form(kind: &AssertionKind) -> String {
+    let required = kind.fields.iter().find(|field| field.required).map(|field| field.name);
+    match required.or_else(|| kind.needs_one_of.first().copied()) {
+        Some(option) => format!("`- {{type: {}, {option}: …}}`", kind.name),
+        None => format!("`- type: {}`", kind.name),
+    }
+}
+
+fn report_no_list(reader: &mut Reader<'_>, name: &str, found: Node<'_>) {
+    let help = match type_used_as_key(found) {
+        _ if found.get("type").is_some() => "begin each assertion with `- `".to_owned(),
+        Some(kind) => format!("write a list: {}", entry_form(kind)),
+        None => format!("write a list: {}", entry_form(&super::contains::CONTAINS)),
+    };
+    reader.report(wrong_type(name, found, "a list of assertions").help(help));
 }
 
 fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<CommonOptions> {
@@ -421,4 +444,26 @@ fn free_name(
 /// `unsupported-feature` that only blocks running.
 pub(super) fn unsupported_in_run(span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(&UNSUPPORTED_FEATURE, span, message).level(Level::BlocksRun)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::read;
+
+    fn help(yaml: &str) -> String {
+        let found = read(yaml);
+        assert_eq!(found.diagnostics.len(), 1, "{yaml}");
+        found.diagnostics[0].help.clone().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_type_used_as_a_key_is_shown_as_an_entry() {
+        assert_eq!(help("- contains: yes"), "write `- {type: contains, value: …}`");
+        assert_eq!(help("{contains: \"2\"}"), "write a list: `- {type: contains, value: …}`");
+        assert_eq!(help("- is-json: true"), "write `- type: is-json`");
+        assert_eq!(help("- tool_called: search"), "write `- {type: tool-trajectory, expected: …}`");
+        assert_eq!(help("- nothing: 1"), "add `type`; `evalrig explain` lists all types");
+        assert_eq!(help("{type: contains, value: x}"), "begin each assertion with `- `");
+        assert_eq!(help("3"), "write a list: `- {type: contains, value: …}`");
+    }
 }

@@ -13,6 +13,8 @@ use crate::source::{Position, Sources, Span};
 use crate::syntax::fields::{Bound, shorten};
 use crate::syntax::{Node, Scalar};
 
+use super::test::TEST_FIELDS;
+
 declare_codes! {
     MISSING_ID = "missing-id", Blocking, Shape, r#"A test has no `id`.
 
@@ -107,7 +109,7 @@ const LARGEST: u64 = (1 << 53) - 1;
 /// The id of a test; faults are reported.
 pub(super) fn read_id(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<(TestId, Span)> {
     let Some(entry) = bound.get("id") else {
-        let help = bound.help_for_missing("id", "add `id`, a short unique name");
+        let help = bound.help_for_missing(TEST_FIELDS, "id", "add `id`, a short unique name");
         return reader.refuse(
             Diagnostic::new(&MISSING_ID, bound.head(), "this test has no `id`").help(help),
         );

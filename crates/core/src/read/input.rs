@@ -12,6 +12,7 @@ use crate::transpile_rules::no_prompt;
 
 use super::inherited_defaults::InheritedDefaults;
 use super::message::{Calls, read_message, read_messages};
+use super::test::TEST_FIELDS;
 
 declare_codes! {
     MISSING_INPUT = "missing-input", Blocking, Shape, r#"A test has no `input`.
@@ -191,7 +192,8 @@ fn report_silence(reader: &mut Reader<'_>, entry: &Entry<'_>, messages: &[Messag
 }
 
 fn report_missing(reader: &mut Reader<'_>, bound: &Bound<'_>) {
-    let help = bound.help_for_missing("input", "add `input`: a text, or a list of messages");
+    let help =
+        bound.help_for_missing(TEST_FIELDS, "input", "add `input`: a text, or a list of messages");
     reader.report(
         Diagnostic::new(&MISSING_INPUT, bound.head(), "this test has no `input`").help(help),
     );

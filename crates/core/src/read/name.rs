@@ -7,6 +7,8 @@ use crate::reader::Reader;
 use crate::source::{SourceId, Span};
 use crate::syntax::fields::{Bound, shorten};
 
+use super::suite::ROOT_FIELDS;
+
 declare_codes! {
     MISSING_NAME = "missing-name", Error, Conformance, r#"The suite has no `name`. The directory of `EVAL.yaml`, or the file's own name, is used instead.
 
@@ -77,7 +79,7 @@ pub(super) fn read_name(
 ) -> (String, Span) {
     let Some(entry) = bound.get("name") else {
         let name = derived_name(path);
-        let help = bound.help_for_missing("name", format!("add `name: {name}`"));
+        let help = bound.help_for_missing(ROOT_FIELDS, "name", format!("add `name: {name}`"));
         let span = match bound.node.written_entries().next() {
             Some(_) => bound.head(),
             None => Span::new(source, 0, 0),

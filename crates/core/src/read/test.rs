@@ -82,7 +82,8 @@ pub static TEST_FIELDS: &[Field] = &[
     )
     .required(),
     Field::new("criteria", Shape::Text, "what counts as success, in words")
-        .old(&["expected_outcome"]),
+        .old(&["expected_outcome"])
+        .expected_as(&["criterion", "goal", "success"]),
     Field::new("input", Shape::Ref("input"), "what is sent to the agent")
         .old(&["input_messages"])
         .expected_as(&["prompt", "question", "query", "messages"]),
@@ -306,10 +307,8 @@ impl Loader<'_, '_> {
             (_, true) => (&NOTHING_TO_GRADE, "this test has nothing to grade"),
             (Some(absence), false) => (&MISSING_CRITERIA, absence),
         };
-        let help = match bound.misspelt("criteria") {
-            Some(key) => format!("`{}` looks like `criteria`", key.scalar_text().unwrap_or("")),
-            None => "add `criteria`: what counts as success, in words".to_owned(),
-        };
+        let add = "add `criteria`: what counts as success, in words";
+        let help = bound.help_for_missing(TEST_FIELDS, "criteria", add);
         self.reader.report(Diagnostic::new(code, criteria.span, message).help(help));
     }
 

@@ -136,7 +136,7 @@ pub trait Environment: Debug + Sync {
 }
 
 /// Lexical: `a/../b` is `b`. Links are looked at separately.
-pub(crate) fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
+pub fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
     let mut out = Utf8PathBuf::new();
     for component in path.components() {
         match component {

@@ -6,10 +6,9 @@ mod memory;
 mod sources;
 mod span;
 
-pub(crate) use files::without_dots;
 pub use files::{
     ChangedFile, DirectoryEntry, DirectoryListing, EntryKind, Environment, FileFacts, Files,
-    OutsideReach, Reach, is_changed, is_outside,
+    OutsideReach, Reach, is_changed, is_outside, without_dots,
 };
 pub use line_index::{LineIndex, Position};
 pub use memory::{MemoryFiles, Variables};

@@ -487,10 +487,20 @@ impl<'t> Bound<'t> {
         }
     }
 
-    /// Help for a missing field: the key that looks like it, or what to add.
-    pub(crate) fn help_for_missing(&self, name: &str, add: impl Into<String>) -> String {
-        match self.misspelt(name).and_then(Node::scalar_text) {
-            Some(key) => format!("`{key}` looks like it"),
+    /// Help for a missing field: the key that was written for it, or what to add.
+    pub(crate) fn help_for_missing(
+        &self,
+        table: &'static [Field],
+        name: &str,
+        add: impl Into<String>,
+    ) -> String {
+        let expected_as = table.iter().find(|field| field.name == name);
+        let expected_as = expected_as.map_or(&[] as &[&str], |field| field.expected_as);
+        let is_expected =
+            |key: &Node<'_>| key.scalar_text().is_some_and(|key| expected_as.contains(&key));
+        let written = self.unknown().map(|(key, _)| key).find(is_expected);
+        match written.or_else(|| self.misspelt(name)).and_then(Node::scalar_text) {
+            Some(key) => format!("rename `{}` to `{name}`", shorten(key)),
             None => add.into(),
         }
     }

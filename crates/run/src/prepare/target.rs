@@ -18,7 +18,7 @@ evalrig run evals, where no directory from `evals` up to the repository root has
 
 ## Instead
 ```text
-evalrig init evals, or evalrig run evals --targets my-targets.yaml
+evalrig init --target claude, or evalrig run evals --targets my-targets.yaml
 ```
 
 ## Why

@@ -307,7 +307,8 @@ fn targets_of(
 
 fn no_targets_file(suite: &Suite, sources: Sources, secrets: Secrets) -> Box<SuiteRefusal> {
     let message = "no targets file found";
-    let help = "create one with `evalrig init`, or name one with `--targets FILE`";
+    let help = "create one with `evalrig init --target claude` (`evalrig init --help` lists other agents), \
+                or name one with `--targets FILE`";
     let mut refusal = SuiteRefusal::of_diagnostics(sources, Vec::new(), secrets);
     match suite.tests.first() {
         Some(test) => {
