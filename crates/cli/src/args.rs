@@ -74,8 +74,8 @@ pub enum When {
 /// In the order of work: write, check, run, look at the results, then everything else.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Create a small suite and a mock target that answers it.
-    #[command(after_help = "Example: evalrig init evals/greeting")]
+    /// Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow.
+    #[command(after_help = "Example: evalrig init --target claude --ci github")]
     Init(Init),
     /// Check suites, imports, targets files and evals.json; report every mistake with its line.
     #[command(after_help = "Example: evalrig validate evals --fix")]
@@ -194,6 +194,49 @@ pub struct Config {
 pub struct Init {
     /// The directory to write to [default: the current directory].
     pub directory: Option<String>,
+    /// Who answers the tests [default: a mock; with suites or a SKILL.md, the agent that is
+    /// installed].
+    #[arg(long, value_name = "AGENT")]
+    pub target: Option<InitAgent>,
+    /// Write a workflow that runs the suites in CI.
+    #[arg(long, value_name = "SYSTEM")]
+    pub ci: Option<CiSystem>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InitAgent {
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// A Python program.
+    Python,
+    /// A model of a service that speaks the OpenAI API.
+    Openai,
+    /// An agent behind HTTP.
+    Http,
+}
+
+impl InitAgent {
+    /// What the targets file is for.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Self::Claude => "Claude Code as the target",
+            Self::Codex => "Codex as the target",
+            Self::Gemini => "Gemini CLI as the target",
+            Self::Python => "a Python program as the target",
+            Self::Openai => "a model as the target",
+            Self::Http => "a service as the target",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CiSystem {
+    /// GitHub Actions.
+    Github,
 }
 
 #[derive(Debug, Args)]

@@ -1,16 +1,39 @@
-//! `init`: writes a small suite and a mock target that answers it.
+//! `init`: writes what is missing to run suites here: a suite, a targets file, a `.gitignore`, a
+//! workflow. Nothing that exists is changed.
 
-use camino::Utf8Path;
-use evalrig_run::disk::{Access, create_directory_of, create_new};
+mod agent;
+mod skill;
 
-use crate::args::Init;
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::read::{FoundSuite, repository_root};
+use evalrig_core::source::Reach;
+use evalrig_run::disk::{Access, Disk, create_directory_of, create_new, read_whole};
+
+use crate::args::{CiSystem, Init, InitAgent};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::print_text;
 
+use agent::{STARTER, installed_agent, python_program};
+use skill::read_skill;
+
 const SUITE: &str = include_str!("../../templates/EVAL.yaml");
-const TARGETS: &str = include_str!("../../templates/targets.yaml");
+const MOCK_TARGETS: &str = include_str!("../../templates/targets.yaml");
+const GITIGNORE: &str = include_str!("../../templates/gitignore");
+const WORKFLOW: &str = include_str!("../../templates/evals.yml");
+
+/// The first line of suites, for editors.
+const MODELINE: &str = "# yaml-language-server: $schema=https://raw.githubusercontent.com/evalrig/evalrig/main/schema/eval.strict.schema.json\n";
+
+const TARGETS: &str = ".evalrig/targets.yaml";
+
+/// A file to write.
+struct NewFile {
+    path: Utf8PathBuf,
+    content: String,
+    what: &'static str,
+}
 
 pub fn run(context: &Context, args: &Init) -> Result<Exit, CommandError> {
     let shown = args.directory.as_deref().unwrap_or(".");
@@ -18,27 +41,110 @@ pub fn run(context: &Context, args: &Init) -> Result<Exit, CommandError> {
     if directory.exists() && !directory.is_dir() {
         return Err(CommandError::CouldNotStart(format!("`{shown}` is not a directory")));
     }
-    let files = [("EVAL.yaml", SUITE), (".evalrig/targets.yaml", TARGETS)];
-    let existing = files.iter().find(|(name, _)| directory.join(name).exists());
-    if let Some((name, _)) = existing {
-        let file = joined(shown, name);
-        return Err(CommandError::CouldNotStart(format!(
-            "`{file}` already exists; nothing was written"
-        )));
+    let place = InitPlace::look(&directory);
+    let agent = place.agent(args.target);
+    let files: Vec<NewFile> =
+        place.files(agent, args.ci).into_iter().filter(|file| !file.path.exists()).collect();
+    for file in &files {
+        create(&file.path, &file.content).map_err(|error| {
+            CommandError::cannot_write(context.shown(&file.path).as_str(), &error)
+        })?;
     }
-    for (name, content) in files {
-        create(&directory.join(name), content)
-            .map_err(|error| CommandError::cannot_write(&joined(shown, name), &error))?;
-    }
-    print_text(&next_steps(shown))?;
+    let mut text = written(context, &files);
+    text += &place.notes(agent, &files);
+    text += &next_steps(args.directory.as_deref(), &place, agent);
+    print_text(&text)?;
     Ok(Exit::Success)
 }
 
-fn joined(directory: &str, name: &str) -> String {
-    match directory {
-        "." => name.to_owned(),
-        directory => format!("{}/{name}", directory.trim_end_matches('/')),
+/// What is in the directory already.
+struct InitPlace {
+    directory: Utf8PathBuf,
+    root: Utf8PathBuf,
+    has_suites: bool,
+    has_targets: bool,
+    skill: Option<skill::SkillFile>,
+}
+
+impl InitPlace {
+    fn look(directory: &Utf8Path) -> Self {
+        let found = FoundSuite::from_arguments(&Disk, directory, &[]).unwrap_or_default();
+        Self {
+            directory: directory.to_owned(),
+            root: repository_root(&Disk, directory),
+            has_suites: !found.suites.is_empty(),
+            has_targets: directory.join(TARGETS).exists(),
+            skill: read_skill(directory),
+        }
     }
+
+    /// Who answers. Suites that exist need an agent; the suite of `init` has a mock.
+    fn agent(&self, asked: Option<InitAgent>) -> Option<InitAgent> {
+        let needs_agent = self.has_suites || self.skill.is_some();
+        asked.or_else(|| needs_agent.then(|| installed_agent().unwrap_or(InitAgent::Claude)))
+    }
+
+    /// The files that belong here, whether they exist or not.
+    fn files(&self, agent: Option<InitAgent>, ci: Option<CiSystem>) -> Vec<NewFile> {
+        let mut files = Vec::new();
+        let mut add = |path: Utf8PathBuf, content: String, what| {
+            files.push(NewFile { path, content, what });
+        };
+        if !self.has_suites {
+            let (content, what) = match &self.skill {
+                Some(skill) => (skill.suite(), "two tests of the skill to start from"),
+                None => (SUITE.to_owned(), "three tests to start from"),
+            };
+            add(self.directory.join("EVAL.yaml"), content, what);
+        }
+        let targets = self.directory.join(TARGETS);
+        match agent {
+            Some(agent) => add(targets, agent.targets_file(&self.directory), agent.doc()),
+            None => add(targets, MOCK_TARGETS.to_owned(), "a mock target that answers them"),
+        }
+        if agent == Some(InitAgent::Python) && python_program(&self.directory).is_none() {
+            add(self.directory.join(STARTER.0), STARTER.1.to_owned(), "an agent to start from");
+        }
+        let ignore = "keeps results and keys out of git";
+        add(self.root.join(".gitignore"), GITIGNORE.to_owned(), ignore);
+        if let Some(CiSystem::Github) = ci {
+            let workflow = self.root.join(".github/workflows/evals.yml");
+            add(workflow, WORKFLOW.to_owned(), "checks and runs the suites on GitHub");
+        }
+        files
+    }
+
+    /// What the user has to know or do.
+    fn notes(&self, agent: Option<InitAgent>, written: &[NewFile]) -> String {
+        let mut notes = Vec::new();
+        let has_written = |name: &str| written.iter().any(|file| file.path.ends_with(name));
+        if self.has_targets {
+            notes.push(format!("{TARGETS} exists already and was not changed"));
+        } else if let Some(missing) = agent.and_then(|agent| agent.needs().missing()) {
+            notes.push(missing);
+        }
+        if !has_written(".gitignore") && !ignores_results(&self.root) {
+            notes.push("add .evalrig/results/ to .gitignore".to_owned());
+        }
+        notes.iter().map(|note| format!("note: {note}\n")).collect()
+    }
+}
+
+fn ignores_results(root: &Utf8Path) -> bool {
+    let bytes = read_whole(&root.join(".gitignore"), Reach::Inside(root), 1024 * 1024);
+    let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    text.lines().any(|line| line.trim().trim_start_matches('/').starts_with(".evalrig"))
+}
+
+fn written(context: &Context, files: &[NewFile]) -> String {
+    if files.is_empty() {
+        return "everything is here already; nothing was written\n".to_owned();
+    }
+    let names: Vec<String> =
+        files.iter().map(|file| context.shown(&file.path).into_string()).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let lines = names.iter().zip(files);
+    lines.map(|(name, file)| format!("wrote {name:<width$}  {}\n", file.what)).collect()
 }
 
 /// Fails if the file has appeared in the meantime.
@@ -47,19 +153,12 @@ fn create(path: &Utf8Path, content: &str) -> std::io::Result<()> {
     create_new(path, content.as_bytes(), Access::Shared)
 }
 
-fn next_steps(directory: &str) -> String {
-    let suite = joined(directory, "EVAL.yaml");
-    let targets = joined(directory, ".evalrig/targets.yaml");
-    let on = match directory {
-        "." => String::new(),
-        directory => format!(" {directory}"),
-    };
+fn next_steps(directory: Option<&str>, place: &InitPlace, agent: Option<InitAgent>) -> String {
+    let on = directory.map(|directory| format!(" {directory}")).unwrap_or_default();
     let run = format!("evalrig run{on}");
     let validate = format!("evalrig validate{on}");
-    let (files, commands) = (targets.chars().count(), validate.chars().count());
-    format!(
-        "wrote {suite:<files$}  three tests to start from\n\
-         wrote {targets}  a mock target that answers them\n\n\
-         next:\n  {run:<commands$}  run the tests; one fails and shows why\n  {validate}  check the files\n",
-    )
+    let width = validate.chars().count();
+    let is_mock = agent.is_none() && !place.has_targets;
+    let result = if is_mock { "run the tests; one fails and shows why" } else { "run the tests" };
+    format!("\nnext:\n  {run:<width$}  {result}\n  {validate}  check the files\n")
 }

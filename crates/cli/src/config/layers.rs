@@ -146,7 +146,8 @@ impl ResolvedOption {
     /// The value as TOML would have it; `None` if nothing sets it.
     pub fn written(&self) -> Option<String> {
         let is_plain = matches!(self.key.key.takes, ConfigType::Flag | ConfigType::Number);
-        let write = |text: &String| match is_plain {
+        let is_flag = |text: &str| matches!(text, "true" | "false");
+        let write = |text: &String| match is_plain || is_flag(text) {
             true => text.clone(),
             false => format!("{text:?}"),
         };
