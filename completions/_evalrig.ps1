@@ -30,7 +30,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
-            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create a small suite and a mock target that answers it')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check suites, imports, targets files and evals.json; report every mistake with its line')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, save and report the results')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report a stored run again, in any format')
@@ -43,6 +43,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml')
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the settings of `run` and `validate`, and where each comes from')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages to a directory')
@@ -50,13 +51,15 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;init' {
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'Who answers the tests [default: a mock; with suites or a SKILL.md, the agent that is installed]')
+            [CompletionResult]::new('--ci', '--ci', [CompletionResultType]::ParameterName, 'Write a workflow that runs the suites in CI')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'evalrig;validate' {
@@ -64,6 +67,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'Check target names against this targets file [default: the nearest `.evalrig/targets.yaml`]')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
             [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
             [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Apply safe fixes in place; comments and formatting are kept')
             [CompletionResult]::new('--diff', '--diff', [CompletionResultType]::ParameterName, 'With --fix: print the changes instead of writing them')
@@ -112,6 +116,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file [default: the nearest `.evalrig/targets.yaml`]')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
             [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the number of calls and their estimated cost, and call nothing')
             [CompletionResult]::new('--view', '--view', [CompletionResultType]::ParameterName, 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C')
@@ -481,6 +486,19 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'evalrig;config' {
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root, which contains `evalrig.toml` [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'evalrig;schema' {
             [CompletionResult]::new('--draft', '--draft', [CompletionResultType]::ParameterName, 'JSON Schema draft')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
@@ -513,7 +531,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;help' {
-            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create a small suite and a mock target that answers it')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check suites, imports, targets files and evals.json; report every mistake with its line')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run suites against their targets, grade the answers, save and report the results')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Report a stored run again, in any format')
@@ -526,6 +544,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml')
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the settings of `run` and `validate`, and where each comes from')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages to a directory')
@@ -605,6 +624,9 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;help;transpile' {
+            break
+        }
+        'evalrig;help;config' {
             break
         }
         'evalrig;help;schema' {

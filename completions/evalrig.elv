@@ -27,7 +27,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --help 'Print help'
             cand -V 'Print version'
             cand --version 'Print version'
-            cand init 'Create a small suite and a mock target that answers it'
+            cand init 'Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow'
             cand validate 'Check suites, imports, targets files and evals.json; report every mistake with its line'
             cand run 'Run suites against their targets, grade the answers, save and report the results'
             cand report 'Report a stored run again, in any format'
@@ -40,25 +40,29 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand show 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
             cand convert 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml'
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
+            cand config 'Show the settings of `run` and `validate`, and where each comes from'
             cand schema 'Print a JSON Schema for editors and other tools'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages to a directory'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'evalrig;init'= {
+            cand --target 'Who answers the tests [default: a mock; with suites or a SKILL.md, the agent that is installed]'
+            cand --ci 'Write a workflow that runs the suites in CI'
             cand --color 'When to color the output'
             cand -q 'Print less; no report when nothing is wrong'
             cand --quiet 'Print less; no report when nothing is wrong'
             cand -v 'Print more, including notes'
             cand --verbose 'Print more, including notes'
-            cand -h 'Print help'
-            cand --help 'Print help'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
         }
         &'evalrig;validate'= {
             cand --format 'Output format'
             cand --targets 'Check target names against this targets file [default: the nearest `.evalrig/targets.yaml`]'
             cand --root 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]'
             cand --env-file 'Read variables from this file instead of searching for `.env` files'
+            cand --profile 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]'
             cand --color 'When to color the output'
             cand --fix 'Apply safe fixes in place; comments and formatting are kept'
             cand --diff 'With --fix: print the changes instead of writing them'
@@ -106,6 +110,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --targets 'The targets file [default: the nearest `.evalrig/targets.yaml`]'
             cand --root 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]'
             cand --env-file 'Read variables from this file instead of searching for `.env` files'
+            cand --profile 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]'
             cand --color 'When to color the output'
             cand --dry-run 'Print the number of calls and their estimated cost, and call nothing'
             cand --view 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C'
@@ -444,6 +449,18 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'evalrig;config'= {
+            cand --root 'Repository root, which contains `evalrig.toml` [default: the nearest directory with `.git`]'
+            cand --profile 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]'
+            cand --format 'Output format'
+            cand --color 'When to color the output'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'evalrig;schema'= {
             cand --draft 'JSON Schema draft'
             cand --color 'When to color the output'
@@ -473,7 +490,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --help 'Print help'
         }
         &'evalrig;help'= {
-            cand init 'Create a small suite and a mock target that answers it'
+            cand init 'Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow'
             cand validate 'Check suites, imports, targets files and evals.json; report every mistake with its line'
             cand run 'Run suites against their targets, grade the answers, save and report the results'
             cand report 'Report a stored run again, in any format'
@@ -486,6 +503,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand show 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
             cand convert 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml'
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
+            cand config 'Show the settings of `run` and `validate`, and where each comes from'
             cand schema 'Print a JSON Schema for editors and other tools'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages to a directory'
@@ -543,6 +561,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;help;convert'= {
         }
         &'evalrig;help;transpile'= {
+        }
+        &'evalrig;help;config'= {
         }
         &'evalrig;help;schema'= {
         }

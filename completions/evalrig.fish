@@ -31,7 +31,7 @@ complete -c evalrig -n "__fish_evalrig_needs_command" -s q -l quiet -d 'Print le
 complete -c evalrig -n "__fish_evalrig_needs_command" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_needs_command" -s h -l help -d 'Print help'
 complete -c evalrig -n "__fish_evalrig_needs_command" -s V -l version -d 'Print version'
-complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "init" -d 'Create a small suite and a mock target that answers it'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "init" -d 'Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "validate" -d 'Check suites, imports, targets files and evals.json; report every mistake with its line'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "run" -d 'Run suites against their targets, grade the answers, save and report the results'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "report" -d 'Report a stored run again, in any format'
@@ -44,16 +44,24 @@ complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "list" -d 'List suit
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "show" -d 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "convert" -d 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "config" -d 'Show the settings of `run` and `validate`, and where each comes from'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "man" -d 'Write man pages to a directory'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand init" -l target -d 'Who answers the tests [default: a mock; with suites or a SKILL.md, the agent that is installed]' -r -f -a "claude\t'Claude Code'
+codex\t'Codex'
+gemini\t'Gemini CLI'
+python\t'A Python program'
+openai\t'A model of a service that speaks the OpenAI API'
+http\t'An agent behind HTTP'"
+complete -c evalrig -n "__fish_evalrig_using_subcommand init" -l ci -d 'Write a workflow that runs the suites in CI' -r -f -a "github\t'GitHub Actions'"
 complete -c evalrig -n "__fish_evalrig_using_subcommand init" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand init" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand init" -s v -l verbose -d 'Print more, including notes'
-complete -c evalrig -n "__fish_evalrig_using_subcommand init" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand init" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l format -d 'Output format' -r -f -a "full\t''
 concise\t''
 json\t''
@@ -62,6 +70,7 @@ sarif\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l targets -d 'Check target names against this targets file [default: the nearest `.evalrig/targets.yaml`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l root -d 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l env-file -d 'Read variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l profile -d 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -102,6 +111,7 @@ score\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l targets -d 'The targets file [default: the nearest `.evalrig/targets.yaml`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l root -d 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l env-file -d 'Read variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l profile -d 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -380,6 +390,16 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l no-env-fil
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand config" -l root -d 'Repository root, which contains `evalrig.toml` [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand config" -l profile -d 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand config" -l format -d 'Output format' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand config" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand config" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand config" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l draft -d 'JSON Schema draft' -r -f -a "2020-12\t''
 07\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l color -d 'When to color the output' -r -f -a "auto\t''
@@ -400,23 +420,24 @@ never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s h -l help -d 'Print help'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "init" -d 'Create a small suite and a mock target that answers it'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "validate" -d 'Check suites, imports, targets files and evals.json; report every mistake with its line'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "run" -d 'Run suites against their targets, grade the answers, save and report the results'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "report" -d 'Report a stored run again, in any format'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "compare" -d 'Compare two runs: what changed, and whether it is more than chance'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "view" -d 'Show runs, comparisons and records in a browser; serves them on this machine only'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "grade" -d 'Grade a stored run again with the suite\'s current assertions, without calling the target'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "log" -d 'Inspect and edit the `.co/evals` store, which records every run'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "explain" -d 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "list" -d 'List suites and their tests'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "show" -d 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "convert" -d 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "man" -d 'Write man pages to a directory'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile schema completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "init" -d 'Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "validate" -d 'Check suites, imports, targets files and evals.json; report every mistake with its line'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "run" -d 'Run suites against their targets, grade the answers, save and report the results'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "report" -d 'Report a stored run again, in any format'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "compare" -d 'Compare two runs: what changed, and whether it is more than chance'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "view" -d 'Show runs, comparisons and records in a browser; serves them on this machine only'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "grade" -d 'Grade a stored run again with the suite\'s current assertions, without calling the target'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "log" -d 'Inspect and edit the `.co/evals` store, which records every run'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "explain" -d 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "list" -d 'List suites and their tests'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "show" -d 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "convert" -d 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "config" -d 'Show the settings of `run` and `validate`, and where each comes from'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "man" -d 'Write man pages to a directory'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "list" -d 'List the records'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "show" -d 'Show a record: the newest run of every turn, then older runs'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "diff" -d 'Compare two runs of a record; exit with 1 if a turn no longer passes'

@@ -175,7 +175,8 @@ fn environment_layer(command: &clap::Command, keys: &[OptionKey]) -> Result<Laye
             return Err(ConfigRefusal::Message(format!("{variable}: {fault}")));
         }
         let origin = SettingOrigin::Environment(variable);
-        layer.values.push(LayerValue { name: key.key.name.clone(), texts, origin });
+        let (name, shown) = (key.key.name.clone(), texts.clone());
+        layer.values.push(LayerValue { name, texts, shown, origin });
     }
     Ok(layer)
 }
@@ -213,7 +214,8 @@ impl FileCheck<'_> {
                 Ok(texts) => {
                     let line = sources.position(value.key).line;
                     let origin = SettingOrigin::File { line, profile: profile.map(str::to_owned) };
-                    layer.values.push(LayerValue { name: value.name, texts, origin });
+                    let ConfigValue { name, texts: shown, .. } = value;
+                    layer.values.push(LayerValue { name, texts, shown, origin });
                 }
                 Err(message) => {
                     self.out.report(Diagnostic::new(&INVALID_SETTING, value.span, message));

@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::{Diagnostics, Doc, DocFile};
 use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Reach, Sources, Variables};
+use evalrig_run::config::{CONFIG_FILE, ConfigKey, ConfigType, read_config};
 use evalrig_run::target::read_targets;
 
 /// Codes that only show when a suite is run, or made from records; the tests of the commands have
@@ -11,8 +12,12 @@ use evalrig_run::target::read_targets;
 const ONLY_RUN: &[&str] =
     &["import-needs-criteria", "judge-target-missing", "no-target", "no-targets-file"];
 
-/// Reads the first file of a part as a targets file; the names of what is reported.
+/// Reads the first file of a part as a targets file, or as `evalrig.toml` if that is its name; the
+/// names of what is reported.
 fn names(files: &[DocFile]) -> Vec<&'static str> {
+    if files[0].path == CONFIG_FILE {
+        return names_in_config(&files[0].text);
+    }
     let root = Utf8PathBuf::from("/p");
     let mut memory = MemoryFiles::new();
     for file in files {
@@ -26,6 +31,19 @@ fn names(files: &[DocFile]) -> Vec<&'static str> {
     out.iter().map(|found| found.code.name).collect()
 }
 
+fn names_in_config(text: &str) -> Vec<&'static str> {
+    let key = |name: &str, takes| ConfigKey { name: name.to_owned(), takes, is_list: name == "tag" };
+    let keys = [
+        key("trials", ConfigType::Number),
+        key("budget_usd", ConfigType::Number),
+        key("tag", ConfigType::Text),
+    ];
+    let (mut sources, mut out) = (Sources::new(), Diagnostics::new());
+    let source = sources.add_file(CONFIG_FILE.into(), text.to_owned(), 0);
+    read_config(source, text, &keys, &mut out);
+    out.iter().map(|found| found.code.name).collect()
+}
+
 #[test]
 fn every_example_reports_its_code_and_every_instead_is_clean() {
     for code in evalrig_run::codes() {
@@ -35,7 +53,8 @@ fn every_example_reports_its_code_and_every_instead_is_clean() {
             continue;
         }
         for file in doc.example.iter().chain(&doc.instead) {
-            assert_eq!(file.path, ".evalrig/targets.yaml", "{}", code.name);
+            let known = [".evalrig/targets.yaml", CONFIG_FILE];
+            assert!(known.contains(&file.path.as_str()), "{}", code.name);
         }
         assert_eq!(names(&doc.example), [code.name]);
         assert_eq!(names(&doc.instead), Vec::<&str>::new(), "{}", code.name);

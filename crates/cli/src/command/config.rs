@@ -75,7 +75,7 @@ fn origin_text(option: &ResolvedOption) -> String {
 fn as_json(context: &Context, loaded: &LoadedConfig) -> String {
     let text = |text: &str| Value::from(text);
     let settings = loaded.options.iter().map(|option| {
-        let values: Vec<Value> = option.texts.iter().map(|one| text(one)).collect();
+        let values: Vec<Value> = option.shown.iter().map(|one| text(one)).collect();
         let mut map = Map::new();
         map.insert("name", text(&option.key.key.name));
         map.insert("values", Value::from(values));

@@ -18,7 +18,10 @@ pub enum SettingOrigin {
 #[derive(Debug, Clone)]
 pub struct ResolvedOption {
     pub key: OptionKey,
-    pub texts: Vec<String>,
+    /// For the command line; paths of the file are absolute.
+    texts: Vec<String>,
+    /// As they were written.
+    pub shown: Vec<String>,
     pub origin: SettingOrigin,
 }
 
@@ -26,6 +29,7 @@ pub struct ResolvedOption {
 pub(super) struct LayerValue {
     pub(super) name: String,
     pub(super) texts: Vec<String>,
+    pub(super) shown: Vec<String>,
     pub(super) origin: SettingOrigin,
 }
 
@@ -97,11 +101,17 @@ pub(super) fn resolve(
     resolved
         .map(|key| {
             let found = taken.values.iter().find(|value| value.name == key.key.name);
-            let (texts, origin) = match found {
-                Some(value) => (value.texts.clone(), value.origin.clone()),
-                None => (key.defaults.clone(), SettingOrigin::Default),
-            };
-            ResolvedOption { key, texts, origin }
+            match found.cloned() {
+                Some(LayerValue { texts, shown, origin, .. }) => {
+                    ResolvedOption { key, texts, shown, origin }
+                }
+                None => ResolvedOption {
+                    texts: Vec::new(),
+                    shown: key.defaults.clone(),
+                    origin: SettingOrigin::Default,
+                    key,
+                },
+            }
         })
         .collect()
 }
@@ -116,6 +126,7 @@ fn typed_options(keys: &[OptionKey], typed: Option<&ArgMatches>) -> Layer {
     let values = keys.iter().filter(is_typed).map(|key| LayerValue {
         name: key.key.name.clone(),
         texts: Vec::new(),
+        shown: Vec::new(),
         origin: SettingOrigin::Default,
     });
     Layer { values: values.collect() }
@@ -151,7 +162,7 @@ impl ResolvedOption {
             true => text.clone(),
             false => format!("{text:?}"),
         };
-        let texts: Vec<String> = self.texts.iter().map(write).collect();
+        let texts: Vec<String> = self.shown.iter().map(write).collect();
         match (self.key.key.is_list, texts.as_slice()) {
             (_, []) => None,
             (false, [one, ..]) => Some(one.clone()),
