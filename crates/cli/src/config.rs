@@ -167,10 +167,8 @@ fn environment_layer(command: &clap::Command, keys: &[OptionKey]) -> Result<Laye
         if text.is_empty() {
             continue;
         }
-        let texts: Vec<String> = match key.key.is_list {
-            true => text.split(',').map(str::to_owned).collect(),
-            false => vec![text],
-        };
+        let texts: Vec<String> =
+            if key.key.is_list { text.split(',').map(str::to_owned).collect() } else { vec![text] };
         if let Some(fault) = texts.iter().find_map(|text| fault_of(command, key, text)) {
             return Err(ConfigRefusal::Message(format!("{variable}: {fault}")));
         }

@@ -76,6 +76,15 @@ fn lists_come_from_the_file_and_from_the_environment() {
 }
 
 #[test]
+fn the_environment_turns_a_flag_off() {
+    let project = project("strict = true\n");
+    project.write("EVAL.yaml", &format!("{SUITE}extra: 1\n"));
+    project.evalrig(&["validate"]).exits(1);
+    with_variables(&project, &[("EVALRIG_STRICT", "false")], &["validate"]).exits(0);
+    with_variables(&project, &[("EVALRIG_STRICT", "")], &["validate"]).exits(1);
+}
+
+#[test]
 fn requirements_of_options_are_no_obstacle() {
     // `margin` needs a baseline and `diff` needs `fix` on the command line.
     let project = project("margin = 0.2\ngate = true\ndiff = true\n");

@@ -103,6 +103,10 @@ fn project() -> Project {
     let inside = |name: &str| format!("{FOLDER}/{name}");
     project.write(&inside("EVAL.yaml"), &suite());
     project.write(&inside(".evalrig/targets.yaml"), &targets());
+    let all = quoted(HOSTILE);
+    let settings = format!("filter = [{all}]\n[profile.{all}]\ntag = {all}\n");
+    project.write("settings/evalrig.toml", &settings);
+    project.write(&inside("evalrig.toml"), &format!("{all} = {all}\ntag = [{all}, 1]\n"));
     project.write(
         &inside("judge.sh"),
         &script(
@@ -184,6 +188,15 @@ fn table(folder: &str) -> Vec<Row> {
     let mut rows = vec![
         row("init", "", Form::Text, &["init", &format!("{folder}/new")]),
         row("init", "", Form::Text, &["init", folder]),
+        row("config", "text", Form::Text, &["config", "--root", "settings"]),
+        row(
+            "config",
+            "json",
+            Form::Json,
+            &["config", "--root", "settings", "--profile", HOSTILE, "--format", "json"],
+        ),
+        row("config", "", Form::Text, &["config", "--root", "settings", "--profile", HOSTILE_LINE]),
+        row("config", "", Form::Text, &["config", "--root", folder]),
         row("validate", "full", Form::Text, &["validate", "--strict"]),
         row("validate", "full", Form::Painted, &["validate", "-v", "--color", "always"]),
         row("validate", "concise", Form::Text, &["validate", "--format", "concise"]),

@@ -32,7 +32,8 @@ fn names(files: &[DocFile]) -> Vec<&'static str> {
 }
 
 fn names_in_config(text: &str) -> Vec<&'static str> {
-    let key = |name: &str, takes| ConfigKey { name: name.to_owned(), takes, is_list: name == "tag" };
+    let key =
+        |name: &str, takes| ConfigKey { name: name.to_owned(), takes, is_list: name == "tag" };
     let keys = [
         key("trials", ConfigType::Number),
         key("budget_usd", ConfigType::Number),

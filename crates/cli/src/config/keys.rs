@@ -59,9 +59,10 @@ fn option_key(command: &'static str, argument: &Arg) -> Option<OptionKey> {
     if !is_value || argument.is_hide_set() || name == "profile" {
         return None;
     }
-    let takes = match COMMAND_LINE_ONLY.contains(&name.as_str()) {
-        true => ConfigType::Refused,
-        false => type_of(argument),
+    let takes = if COMMAND_LINE_ONLY.contains(&name.as_str()) {
+        ConfigType::Refused
+    } else {
+        type_of(argument)
     };
     let is_list = matches!(argument.get_action(), ArgAction::Append);
     let defaults = argument.get_default_values().iter();
@@ -200,7 +201,7 @@ mod tests {
         );
         // Requirements and conflicts are those of the command line as a whole.
         assert_eq!(fault("margin", "0.2"), None);
-        assert_eq!(fault("margin", "2").is_some(), true);
-        assert_eq!(fault("strict", "yes").is_some(), true);
+        assert!(fault("margin", "2").is_some());
+        assert!(fault("strict", "yes").is_some());
     }
 }

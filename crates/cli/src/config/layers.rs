@@ -158,9 +158,8 @@ impl ResolvedOption {
     pub fn written(&self) -> Option<String> {
         let is_plain = matches!(self.key.key.takes, ConfigType::Flag | ConfigType::Number);
         let is_flag = |text: &str| matches!(text, "true" | "false");
-        let write = |text: &String| match is_plain || is_flag(text) {
-            true => text.clone(),
-            false => format!("{text:?}"),
+        let write = |text: &String| {
+            if is_plain || is_flag(text) { text.clone() } else { format!("{text:?}") }
         };
         let texts: Vec<String> = self.shown.iter().map(write).collect();
         match (self.key.key.is_list, texts.as_slice()) {
