@@ -297,3 +297,40 @@ fn the_committed_example_is_what_transpile_writes() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/transpile");
     assert_eq!(ends_with(&run(&example, &["--check"]), 0), "");
 }
+
+#[test]
+fn files_are_found_from_the_root_of_the_skill() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("csv/evals/files")).expect("directories");
+    fs::create_dir(at(".git")).expect("a directory");
+    fs::write(at("csv/evals/files/a.csv"), "1\n").expect("a file");
+    let suite = "name: csv\ntests:\n  - id: one\n    criteria: Adds up\n    input_files: [files/a.csv]\n    \
+                 input: Add up a.csv\n    assert: [{type: trigger-judge, skill: csv}]\n";
+    fs::write(at("csv/evals/EVAL.yaml"), suite).expect("a file");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_evalrig"));
+        let output = command.args(arguments).current_dir(folder.path()).output();
+        output.expect("the binary starts")
+    };
+    assert!(run(&["transpile", "csv/evals/EVAL.yaml"]).status.success());
+    let written = fs::read_to_string(at("csv/evals/evals.json")).expect("a file");
+    assert!(written.contains(r#""files": ["evals/files/a.csv"]"#), "{written}");
+    let checked = run(&["validate", "csv/evals/evals.json", "--strict"]);
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+}
+
+#[test]
+fn the_name_of_an_entry_is_listed_as_lost() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let evals = r#"{"skill_name": "disk", "evals": [{"id": 1, "name": "low-space", "prompt": "Hi", "expected_output": "x"}]}"#;
+    fs::write(folder.path().join("evals.json"), evals).expect("a file");
+    let output = Command::new(env!("CARGO_BIN_EXE_evalrig"))
+        .args(["transpile", "evals.json", "--out", "out", "--deny-loss"])
+        .current_dir(folder.path())
+        .output()
+        .expect("the binary starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("`name` is left out"), "{told}");
+}

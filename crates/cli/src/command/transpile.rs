@@ -6,10 +6,10 @@ use std::io;
 use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Level, Severity};
 use evalrig_core::export::{
-    CriteriaMode, Ending, PromptMode, TranspileOptions, Transpiled, Transpiler,
+    CriteriaMode, Ending, Layout, PromptMode, TranspileOptions, Transpiled, Transpiler,
 };
 use evalrig_core::model::Test;
-use evalrig_core::read::{FoundSuite, Origin, Sink, SuiteContext};
+use evalrig_core::read::{FoundSuite, Origin, Sink, SuiteContext, skill_root};
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::Disk;
 
@@ -39,7 +39,12 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, CommandError> {
     let one = FoundSuite { path, origin: Origin::Named };
     let directory = one.path.parent().unwrap_or(&one.path);
     let root = context.root(&args.loading, &one.path);
-    let mut stream = Stream(Transpiler::new(options(args, directory, &root)));
+    let out = args.out.as_ref().map_or(directory.to_owned(), |out| context.absolute(out));
+    let skill_root = skill_root(&out.join("evals.json"));
+    let mut options = options(args, directory, &root);
+    // With a directory per skill, paths start at each of them.
+    options.skill_root = (args.layout == Layout::Flat).then_some(&skill_root);
+    let mut stream = Stream(Transpiler::new(options));
     let Some(mut read) = read(context, &args.loading, &one, &mut stream)? else {
         return Err(CommandError::not_a_suite(&args.file));
     };
@@ -52,14 +57,7 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, CommandError> {
     if done.is_stopped() {
         return Err(CommandError::InvalidSuite);
     }
-    let placement = Placement {
-        directory: match &args.out {
-            Some(out) => context.absolute(out),
-            None => directory.to_owned(),
-        },
-        files: &done.files,
-        suite: &one.path,
-    };
+    let placement = Placement { directory: out, files: &done.files, suite: &one.path };
     let losses = Losses {
         list: &done.losses,
         sources: &read.sources,
@@ -95,6 +93,7 @@ fn options<'a>(
     TranspileOptions {
         directory,
         root,
+        skill_root: None,
         format: args.format,
         audience: args.audience,
         layout: args.layout,

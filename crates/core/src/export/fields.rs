@@ -49,7 +49,7 @@ static EXPORTED_FIELDS: &[TestField] = &[
         suite: Some(FieldKey("id", 0)),
         is_hashed: false,
         value: |test, _| Some(id_value(&test.id)),
-        losses: &[],
+        losses: &[("name", |test| lost(test.name.is_some(), "`name` is left out"))],
     },
     TestField {
         json: FieldKey("position", 1),

@@ -139,7 +139,7 @@ struct EvalsSkill {
 }
 
 /// The parent of an `evals/` directory that holds the file, else the file's directory.
-pub(super) fn skill_root(path: &Utf8Path) -> Utf8PathBuf {
+pub fn skill_root(path: &Utf8Path) -> Utf8PathBuf {
     let directory = path.parent().unwrap_or(path);
     match (directory.file_name(), directory.parent()) {
         (Some("evals"), Some(parent)) => parent.to_owned(),

@@ -33,6 +33,7 @@ mod version;
 
 pub use block::BLOCK_FIELDS;
 pub use discover::{DiscoveredSuites, DiscoveryError, FoundSuite};
+pub use evals_json::skill_root;
 pub use execution::EXECUTION_FIELDS;
 pub use generated::TRANSPILE_MANIFEST;
 pub use import::UNDECODABLE_NAME;

@@ -5,7 +5,7 @@ pub mod paint;
 mod sanitize;
 pub mod wrap;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 pub use paint::OutputStyle;
 pub use sanitize::{
@@ -15,8 +15,22 @@ pub use sanitize::{
 
 /// A path as the user would type it in `working_directory`, with `/` on every platform.
 pub fn shown_path(path: &Utf8Path, working_directory: &Utf8Path) -> String {
-    let near = path.strip_prefix(working_directory).unwrap_or(path);
+    let near = relative_path(path, working_directory);
     if cfg!(windows) { near.as_str().replace('\\', "/") } else { near.to_string() }
+}
+
+/// With `..` where the two have more in common than the root of the file system.
+fn relative_path(path: &Utf8Path, working_directory: &Utf8Path) -> Utf8PathBuf {
+    let above = working_directory.ancestors().filter(|above| above.parent().is_some());
+    let found = above.enumerate().find_map(|(steps, above)| {
+        let rest = path.strip_prefix(above).ok()?;
+        Some(Utf8PathBuf::from("../".repeat(steps)).join(rest))
+    });
+    match found {
+        Some(near) if near.as_str().is_empty() => Utf8PathBuf::from("."),
+        Some(near) => near,
+        None => path.to_owned(),
+    }
 }
 
 /// One word of a POSIX shell command.
@@ -44,5 +58,9 @@ mod tests {
         let shown = |path: &str| shown_path(Utf8Path::new(path), Utf8Path::new("/repo"));
         assert_eq!(shown("/repo/evals/EVAL.yaml"), "evals/EVAL.yaml");
         assert_eq!(shown("/other/EVAL.yaml"), "/other/EVAL.yaml");
+        let deep = |path: &str| shown_path(Utf8Path::new(path), Utf8Path::new("/repo/a/b"));
+        assert_eq!(deep("/repo/a/EVAL.yaml"), "../EVAL.yaml");
+        assert_eq!(deep("/repo/c/EVAL.yaml"), "../../c/EVAL.yaml");
+        assert_eq!(deep("/repo/a/bc/EVAL.yaml"), "../bc/EVAL.yaml");
     }
 }

@@ -49,7 +49,7 @@ impl Transpiler<'_> {
     pub(super) fn entry(&mut self, test: &Test, expected: Option<&str>, is_copy: bool) {
         let prompt = prompt_of(test, &mut self.faults);
         let assertions = self.sentences_of(test, is_copy);
-        let files = files_of(test);
+        let files = files_of(test, self.options.skill_root);
         let entries = &mut self.entries;
         entries.list.push(EntryPieces {
             first: entries.ends.len(),

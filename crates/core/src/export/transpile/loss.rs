@@ -12,6 +12,7 @@ use crate::model::{
 use crate::source::{Sources, Span, without_dots};
 
 use super::super::fields::lost_fields;
+use super::prompt::{is_relative, written_path};
 use super::sentence::written_criteria;
 use super::{CriteriaMode, PromptMode, TranspileOptions};
 
@@ -99,6 +100,7 @@ impl LossCollector<'_> {
         let lost: Vec<&str> = files
             .filter_map(Block::file)
             .filter(|file| is_relative(&file.value))
+            .filter(|file| written_path(file, self.options.skill_root) == file.value)
             .filter(|file| {
                 let from_here = without_dots(&directory.join(&file.value));
                 file.path.as_ref() != Some(&from_here)
@@ -181,8 +183,4 @@ impl LossCollector<'_> {
             self.add("negation", head, message);
         }
     }
-}
-
-fn is_relative(path: &str) -> bool {
-    !path.starts_with('/') && !path.contains("://")
 }

@@ -93,6 +93,9 @@ pub struct TranspileOptions<'a> {
     pub directory: &'a Utf8Path,
     /// The repository root, absolute.
     pub root: &'a Utf8Path,
+    /// Where readers of the written files start relative paths, absolute; `None` if it is not the same
+    /// for all files.
+    pub skill_root: Option<&'a Utf8Path>,
     pub format: Format,
     pub audience: Audience,
     pub layout: Layout,
@@ -107,6 +110,7 @@ impl<'a> TranspileOptions<'a> {
         Self {
             directory,
             root,
+            skill_root: None,
             format: Format::Both,
             audience: Audience::AgentEvals,
             layout: Layout::Flat,
