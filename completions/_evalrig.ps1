@@ -123,6 +123,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--no-open', '--no-open', [CompletionResultType]::ParameterName, 'With --view: do not open a browser')
             [CompletionResult]::new('--no-messages', '--no-messages', [CompletionResultType]::ParameterName, 'Leave the agent''s messages out of the results; `grade` cannot check tool calls then')
             [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Messages are saved by default')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Record the run even if the variable `CI` is set, which turns recording off')
             [CompletionResult]::new('--no-record', '--no-record', [CompletionResultType]::ParameterName, 'Do not record the run in `.co/evals`')
             [CompletionResult]::new('--skip-judges', '--skip-judges', [CompletionResultType]::ParameterName, 'Skip assertions that need a model as a judge')
             [CompletionResult]::new('--judge-criteria', '--judge-criteria', [CompletionResultType]::ParameterName, 'Judge `criteria` even if a test has assertions')

@@ -117,6 +117,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --no-open 'With --view: do not open a browser'
             cand --no-messages 'Leave the agent''s messages out of the results; `grade` cannot check tool calls then'
             cand --messages 'Messages are saved by default'
+            cand --record 'Record the run even if the variable `CI` is set, which turns recording off'
             cand --no-record 'Do not record the run in `.co/evals`'
             cand --skip-judges 'Skip assertions that need a model as a judge'
             cand --judge-criteria 'Judge `criteria` even if a test has assertions'

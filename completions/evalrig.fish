@@ -120,6 +120,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l view -d 'Show th
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-open -d 'With --view: do not open a browser'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-messages -d 'Leave the agent\'s messages out of the results; `grade` cannot check tool calls then'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l messages -d 'Messages are saved by default'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l record -d 'Record the run even if the variable `CI` is set, which turns recording off'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-record -d 'Do not record the run in `.co/evals`'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l skip-judges -d 'Skip assertions that need a model as a judge'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge-criteria -d 'Judge `criteria` even if a test has assertions'

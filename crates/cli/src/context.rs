@@ -119,6 +119,11 @@ impl Context {
     }
 }
 
+/// Whether this is a CI system; all of them set the variable `CI`.
+pub fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "false" | "0"))
+}
+
 /// Without a locale, as in most CI systems, Unicode is safe.
 fn locale_is_utf8() -> bool {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"]

@@ -10,8 +10,9 @@ use super::running::RESULTS;
 /// The store has one record per input.
 #[derive(Debug, Args)]
 pub struct Log {
+    /// Without one, the records are listed.
     #[command(subcommand)]
-    pub command: LogCommand,
+    pub command: Option<LogCommand>,
     /// The store [default: `.co/evals` in the repository root].
     #[arg(long, value_name = "DIR", global = true)]
     pub store: Option<String>,
@@ -66,13 +67,13 @@ impl LogCommand {
 
 #[derive(Debug, Args)]
 pub struct RecordName {
-    /// Name of the record.
+    /// Name of the record, or its beginning.
     pub name: String,
 }
 
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// Name of the record.
+    /// Name of the record, or its beginning.
     pub name: String,
     /// The two runs, older first [default: the last two].
     #[arg(long, value_name = "A,B", value_parser = two_runs)]
@@ -81,7 +82,7 @@ pub struct Diff {
 
 #[derive(Debug, Args)]
 pub struct Messages {
-    /// Name of the record.
+    /// Name of the record, or its beginning.
     pub name: String,
     /// The run [default: the newest].
     #[arg(long, value_name = "N")]
@@ -90,7 +91,7 @@ pub struct Messages {
 
 #[derive(Debug, Args)]
 pub struct Expect {
-    /// Name of the record.
+    /// Name of the record, or its beginning.
     pub name: String,
     /// The expected answer.
     pub text: String,
@@ -101,7 +102,7 @@ pub struct Expect {
 
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// Name of the record.
+    /// Name of the record, or its beginning.
     pub name: String,
     /// The verdict.
     pub word: VerdictWord,
@@ -170,6 +171,9 @@ pub struct RunLogOptions {
     /// The store for records [default: `.co/evals` in the repository root].
     #[arg(long, value_name = "DIR", help_heading = RESULTS)]
     pub store: Option<String>,
+    /// Record the run even if the variable `CI` is set, which turns recording off.
+    #[arg(long, conflicts_with = "no_record", help_heading = RESULTS)]
+    pub record: bool,
     /// Do not record the run in `.co/evals`.
     #[arg(long, conflicts_with_all = ["store", "keep_runs"], help_heading = RESULTS)]
     pub no_record: bool,

@@ -28,6 +28,10 @@ const MODELINE: &str = "# yaml-language-server: $schema=https://raw.githubuserco
 
 const TARGETS: &str = ".evalrig/targets.yaml";
 
+/// What `.co/evals` is, before a run creates it.
+const RUN_LOG: &str = "runs are recorded in .co/evals; commit it to keep a history, add `.co/` to .gitignore to leave \
+                       it out, or set `no_record = true` in evalrig.toml to turn it off";
+
 /// A file to write.
 struct NewFile {
     path: Utf8PathBuf,
@@ -125,6 +129,9 @@ impl InitPlace {
         }
         if !has_written(".gitignore") && !ignores_results(&self.root) {
             notes.push("add .evalrig/results/ to .gitignore".to_owned());
+        }
+        if !self.root.join(".co/evals").exists() {
+            notes.push(RUN_LOG.to_owned());
         }
         notes.iter().map(|note| format!("note: {note}\n")).collect()
     }

@@ -71,7 +71,8 @@ impl Project {
         for name in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM"] {
             command.env_remove(name);
         }
-        for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"] {
+        // In CI the run log is off.
+        for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "CI"] {
             command.env_remove(name);
         }
         command

@@ -29,6 +29,30 @@ impl Stopped {
     }
 }
 
+/// What a person should know about the run log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RunLogNews {
+    #[default]
+    None,
+    /// This run created it.
+    New,
+    /// It is off because this is a CI system.
+    OffInCi,
+}
+
+impl RunLogNews {
+    pub fn sentence(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::New => Some(
+                "new: commit it to keep a history, add `.co/` to .gitignore to leave it out, or set `no_record = \
+                 true` in evalrig.toml to turn it off",
+            ),
+            Self::OffInCi => Some("off, because CI is set; --record turns it on"),
+        }
+    }
+}
+
 /// Everything but the rows. A stored run that is shown again knows less, so all of it is optional.
 #[derive(Debug, Clone, Default)]
 pub struct ReportedRun {
@@ -59,4 +83,5 @@ pub struct ReportedRun {
     pub compare_command: Option<String>,
     /// What the run log knows of these tests, oldest first; this run is the last of it.
     pub history: Vec<PastRuns>,
+    pub run_log: RunLogNews,
 }

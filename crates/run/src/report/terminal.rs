@@ -237,7 +237,10 @@ impl Report for Terminal {
             let path = total_lines::path_text(path.as_str());
             block.fact(if at == 0 { "report" } else { "" }, Some(path), out)?;
         }
-        block.fact("run log", self.run_log(), out)?;
+        let logged = self.run_log();
+        let label = if logged.is_some() { "" } else { "run log" };
+        block.fact("run log", logged, out)?;
+        block.fact(label, end.run_log.sentence().map(str::to_owned), out)?;
         self.missing(end, out)?;
         comparison::draw(&block, end, out)?;
         block.next(&self.next(end), out)?;

@@ -123,6 +123,20 @@ impl Store {
         read.into_iter().flatten().collect()
     }
 
+    /// How many bytes its files have.
+    pub fn size(&self) -> Result<u64, StoreError> {
+        let mut total = 0;
+        for name in directory_entries(&self.directory)? {
+            let path = self.directory.join(&name);
+            total += size_of_file(&path);
+            if path.is_dir() {
+                let files = directory_entries(&path)?;
+                total += files.iter().map(|file| size_of_file(&path.join(file))).sum::<u64>();
+            }
+        }
+        Ok(total)
+    }
+
     /// The names of all summaries, sorted. Hidden files are skipped.
     pub fn names(&self) -> Result<Vec<String>, StoreError> {
         let mut names = Vec::new();
@@ -268,6 +282,12 @@ pub(super) fn checked_name(name: &str) -> Result<&str, StoreError> {
     } else {
         Ok(stem)
     }
+}
+
+/// 0 for everything but a regular file.
+fn size_of_file(path: &Utf8Path) -> u64 {
+    let found = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file);
+    found.map_or(0, |found| found.len())
 }
 
 #[cfg(test)]

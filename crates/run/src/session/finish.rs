@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 
 use crate::execute::ExecutionEnd;
-use crate::report::ReportedRun;
+use crate::report::{ReportedRun, RunLogNews};
 use crate::results::{Completion, Gaps, RunTotals, RunVerdict};
 
 use super::baseline::compare_command;
@@ -29,6 +29,7 @@ pub(super) struct EndedRun {
     pub(super) planned: usize,
     /// Whether a stored run was graded again.
     pub(super) is_regrade: bool,
+    pub(super) run_log: RunLogNews,
 }
 
 pub(super) fn finish_run(
@@ -38,7 +39,7 @@ pub(super) fn finish_run(
     results_files: ResultsFiles,
     notify: &mut Notify<'_>,
 ) -> FinishedRun {
-    let EndedRun { end, planned, is_regrade } = run;
+    let EndedRun { end, planned, is_regrade, run_log } = run;
     let ended = &end.ended;
     let completion = completion(ended);
     let gaps = results_files.find_gaps(completion, &spec.loading);
@@ -63,6 +64,7 @@ pub(super) fn finish_run(
     }
     reported.duration_ms = u64::try_from(end.duration.as_millis()).ok();
     reported.planned = Some(*planned as u64);
+    reported.run_log = *run_log;
     reported.command = spec.rerun.as_ref().map(|rerun| match ended {
         ExecutionEnd::Cancelled => rerun.interrupted.clone(),
         _ => rerun.complete.clone(),

@@ -44,8 +44,9 @@ use evalrig_core::secrets::Secrets;
 use crate::descriptor::{DescriptorBudget, raise_limit};
 use crate::execute::{Job, RunOptions, SuiteJob};
 use crate::prepare::{Estimate, TargetPool};
+use crate::report::RunLogNews;
 use crate::results::Gaps;
-use crate::runlog::RunLogRecorder;
+use crate::runlog::{RunLogRecorder, Store};
 
 pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
 pub use crate::prepare::GradingSpec;
@@ -201,6 +202,7 @@ fn run_suites(
     let RunStart { mut suites, secrets, baseline, gaps, is_regrade } = start;
     let listener = redacting(listener, Arc::clone(&secrets));
     let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
+    let run_log = run_log_news(spec, &suites);
     let roots = suites.iter().map(|suite| suite.job.root.clone()).collect();
     let mut answered = HashMap::new();
     for suite in &mut suites {
@@ -243,8 +245,21 @@ fn run_suites(
     for warning in recording.iter().flat_map(|one| one.take_warnings()) {
         notify(Notice::Message(warning));
     }
-    let ended = EndedRun { end, planned, is_regrade };
+    let ended = EndedRun { end, planned, is_regrade, run_log };
     Ok(finish_run(spec, &ended, observer, files, notify))
+}
+
+/// What the summary has to say about the run log, looked up before the run creates it.
+fn run_log_news(spec: &RunSpec, suites: &[ResumableSuite]) -> RunLogNews {
+    let Some(log) = &spec.run_log else {
+        return if spec.is_run_log_off_in_ci { RunLogNews::OffInCi } else { RunLogNews::None };
+    };
+    let stores = suites.iter().map(|suite| match &log.store {
+        Some(store) => store.clone(),
+        None => Store::of_root(&suite.job.root).directory().to_owned(),
+    });
+    let is_new = stores.into_iter().any(|store| !store.exists());
+    if is_new { RunLogNews::New } else { RunLogNews::None }
 }
 
 /// The baseline, and the number of tests in common. With none, a gate could not pass, so it is an

@@ -202,6 +202,8 @@ pub struct RunSpec {
     /// Whether rows hold the messages.
     pub messages: bool,
     pub run_log: Option<RunLogSpec>,
+    /// Whether the run log is off only because this is a CI system; the summary says so.
+    pub is_run_log_off_in_ci: bool,
     pub workers: Option<usize>,
     pub timeout: Option<Duration>,
     pub retries: Option<u32>,
@@ -228,6 +230,7 @@ impl RunSpec {
             output: None,
             messages: true,
             run_log: None,
+            is_run_log_off_in_ci: false,
             workers: None,
             timeout: None,
             retries: None,

@@ -45,6 +45,18 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
+/// `340 B`, `12 kB`, `3.4 MB`.
+pub fn bytes(number: u64) -> String {
+    match number {
+        0..1_000 => format!("{number} B"),
+        1_000..1_000_000 => format!("{} kB", number / 1_000),
+        1_000_000..1_000_000_000 => {
+            format!("{}.{} MB", number / 1_000_000, number / 100_000 % 10)
+        }
+        _ => format!("{}.{} GB", number / 1_000_000_000, number / 100_000_000 % 10),
+    }
+}
+
 /// With a comma between thousands.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

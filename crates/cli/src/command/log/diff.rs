@@ -7,14 +7,16 @@ use similar::{ChangeTag, TextDiff};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use evalrig_run::text::paint::{Paint, Tone};
-use evalrig_run::text::{self, OutputStyle};
+use evalrig_run::text::{self, OutputStyle, numbers};
 
 use super::{LogContext, brief};
 use crate::args::Diff;
 use crate::output::{print_json, print_painted};
 
+const ARROW: &str = "→";
+
 pub(super) fn run(log: &LogContext<'_>, args: &Diff) -> Result<Exit, CommandError> {
-    let found = log.store.compare(&args.name, args.runs)?;
+    let found = log.store.compare(&log.record_name(&args.name)?, args.runs)?;
     if log.is_json() {
         print_json(&as_json(log, &found))?
     } else {
@@ -67,7 +69,8 @@ fn as_text(found: &Comparison, style: OutputStyle) -> String {
     let paint = &Paint::new(style);
     let [before, now] = found.runs;
     let name = text::single_line(&found.name);
-    let mut text = format!("{name}: run {before} → run {now}\n");
+    let arrow = paint.text(ARROW);
+    let mut text = format!("{name}: run {before} {arrow} run {now}\n");
     for (at, turn) in found.turns.iter().enumerate() {
         let input = text::single_line(&brief(&turn.input, 72));
         text += &format!("\nturn {}: {input}\n", at + 1);
@@ -79,7 +82,7 @@ fn as_text(found: &Comparison, style: OutputStyle) -> String {
             text += &format!("  tools       {}\n", added(paint, &format!("+ {call}")));
         }
         text += &shown_evaluation(turn, paint);
-        text += &shown_numbers(turn);
+        text += &shown_numbers(turn, paint);
     }
     text
 }
@@ -109,8 +112,12 @@ fn shown_evaluation(turn: &TurnChange, paint: &Paint) -> String {
         if text.is_empty() { "not graded".to_owned() } else { text::single_line(text) }
     };
     let [before, now] = &turn.evaluations;
-    let change =
-        if before == now { named(before) } else { format!("{} → {}", named(before), named(now)) };
+    let arrow = paint.text(ARROW);
+    let change = if before == now {
+        named(before)
+    } else {
+        format!("{} {arrow} {}", named(before), named(now))
+    };
     let mark = match (turn.has_regressed(), turn.has_errored()) {
         (true, _) => gone(paint, "  (regressed)"),
         (false, true) => gone(paint, "  (could not be measured)"),
@@ -119,7 +126,8 @@ fn shown_evaluation(turn: &TurnChange, paint: &Paint) -> String {
     format!("  evaluation  {change}{mark}\n")
 }
 
-fn shown_numbers(turn: &TurnChange) -> String {
+fn shown_numbers(turn: &TurnChange, paint: &Paint) -> String {
+    let arrow = paint.text(ARROW);
     let [before, now] = &turn.metas;
     let rows = [
         ("tokens", as_float(before.tokens), as_float(now.tokens), Unit::Count),
@@ -138,7 +146,7 @@ fn shown_numbers(turn: &TurnChange) -> String {
             (Some(before), Some(now)) => format!(" ({})", unit.difference(now - before)),
             _ => String::new(),
         };
-        Some(format!("  {label:11} {} → {}{change}\n", shown(before), shown(now)))
+        Some(format!("  {label:11} {} {arrow} {}{change}\n", shown(before), shown(now)))
     });
     lines.collect()
 }
@@ -157,9 +165,9 @@ enum Unit {
 impl Unit {
     fn show(self, number: f64) -> String {
         match self {
-            Self::Count => format!("{number}"),
-            Self::Usd => format!("${number:.4}"),
-            Self::Milliseconds => format!("{number} ms"),
+            Self::Count => numbers::count(number as u64),
+            Self::Usd => numbers::money(number),
+            Self::Milliseconds => numbers::duration(number as u64),
         }
     }
 

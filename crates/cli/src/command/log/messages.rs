@@ -11,7 +11,7 @@ use crate::output::print_json;
 
 /// Prints an array with one message per line, whatever the format.
 pub(super) fn run(log: &LogContext<'_>, args: &Messages) -> Result<Exit, CommandError> {
-    let record = log.store.read(&args.name)?;
+    let record = log.store.read(&log.record_name(&args.name)?)?;
     let run = match args.run {
         Some(run) => run,
         None => log.store.run_count(&record)?,

@@ -10,6 +10,7 @@ mod show;
 mod verify;
 
 use camino::Utf8Path;
+use evalrig_core::diagnostic::did_you_mean;
 use evalrig_core::model::{JsonStyle, Value};
 use evalrig_core::read::repository_root;
 use evalrig_core::secrets::Secrets;
@@ -25,7 +26,8 @@ use evalrig_run::text;
 use evalrig_run::text::numbers::counted_noun;
 
 pub fn run(context: &Context, args: &Log) -> Result<Exit, CommandError> {
-    if args.store.is_none() && args.command.writes() {
+    let command = args.command.as_ref().unwrap_or(&LogCommand::List);
+    if args.store.is_none() && command.writes() {
         let root = repository_root(&Disk, &context.working_directory);
         Store::of_root(&root).check_is_inside(&root)?;
     }
@@ -36,7 +38,7 @@ pub fn run(context: &Context, args: &Log) -> Result<Exit, CommandError> {
         format: args.format,
         secrets: known_secrets(&loading, &context.working_directory),
     };
-    match &args.command {
+    match command {
         LogCommand::List => list::run(&log),
         LogCommand::Show(args) => show::run(&log, args),
         LogCommand::Diff(args) => diff::run(&log, args),
@@ -85,6 +87,32 @@ impl LogContext<'_> {
         value.to_json(JsonStyle::Pretty) + "\n"
     }
 
+    /// The record whose name was typed, or the only one whose name begins like that.
+    fn record_name(&self, typed: &str) -> Result<String, CommandError> {
+        let typed = typed.strip_suffix(".yaml").unwrap_or(typed);
+        let names = self.store.names().unwrap_or_default();
+        let begins: Vec<&str> =
+            names.iter().map(String::as_str).filter(|name| name.starts_with(typed)).collect();
+        let message = match begins.as_slice() {
+            _ if names.iter().any(|name| name == typed) || typed.is_empty() => {
+                return Ok(typed.to_owned());
+            }
+            [only] => return Ok((*only).to_owned()),
+            [] => match near_name(typed, &names) {
+                Some(near) => format!("no record is named `{typed}`; did you mean `{near}`?"),
+                // The store explains what is wrong.
+                None => return Ok(typed.to_owned()),
+            },
+            several => {
+                let shown: Vec<&str> = several.iter().copied().take(5).collect();
+                let more = if several.len() > shown.len() { ", …" } else { "" };
+                let count = several.len();
+                format!("`{typed}` is the beginning of {count} records: {}{more}", shown.join(", "))
+            }
+        };
+        Err(CommandError::CouldNotStart(self.redacted(&message)))
+    }
+
     /// A missing store is an error, not an empty store: the path is probably wrong.
     fn check(&self) -> Result<(), CommandError> {
         if self.store.directory().is_dir() {
@@ -96,6 +124,14 @@ impl LogContext<'_> {
             )))
         }
     }
+}
+
+/// The name that was probably meant: a misspelling, or the only one with that part.
+fn near_name<'n>(typed: &str, names: &'n [String]) -> Option<&'n str> {
+    let near = did_you_mean(typed, names.iter().map(String::as_str));
+    let mut with_part = names.iter().filter(|name| name.contains(typed));
+    let only = with_part.next().filter(|_| with_part.next().is_none());
+    near.or(only.map(String::as_str))
 }
 
 fn runs(log: &LogContext<'_>, record: &Record) -> u64 {

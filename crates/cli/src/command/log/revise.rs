@@ -13,7 +13,7 @@ use crate::output::{print_json, print_text};
 
 pub(super) fn expect(log: &LogContext<'_>, args: &Expect) -> Result<Exit, CommandError> {
     let which = which(args.turn);
-    let record = log.store.expect(&args.name, which, &args.text);
+    let record = log.store.expect(&log.record_name(&args.name)?, which, &args.text);
     print_turn(log, &record?, which)
 }
 
@@ -24,7 +24,7 @@ pub(super) fn evaluate(log: &LogContext<'_>, args: &Evaluate) -> Result<Exit, Co
         VerdictWord::Fail => ManualVerdict::Fail,
     };
     let note = args.note.as_deref();
-    let record = log.store.evaluate(&args.name, which, word, note);
+    let record = log.store.evaluate(&log.record_name(&args.name)?, which, word, note);
     print_turn(log, &record?, which)
 }
 

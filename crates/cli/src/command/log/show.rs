@@ -2,7 +2,9 @@
 
 use evalrig_core::model::{Map, Value};
 use evalrig_run::runlog::{HistoryEntry, Record, RunMeta, Turn};
-use evalrig_run::text;
+use evalrig_run::text::numbers;
+use evalrig_run::text::paint::Paint;
+use evalrig_run::text::{self, OutputStyle};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -11,11 +13,14 @@ use super::{LogContext, brief, counted_noun, runs};
 use crate::args::RecordName;
 use crate::output::{print_json, print_text};
 
+/// Width of the labels.
+const INDENT: usize = 11;
+
 /// Longest line for the answer of an older run, in characters.
 const BRIEF: usize = 72;
 
 pub(super) fn run(log: &LogContext<'_>, args: &RecordName) -> Result<Exit, CommandError> {
-    let record = log.store.read(&args.name)?;
+    let record = log.store.read(&log.record_name(&args.name)?)?;
     if log.is_json() {
         print_json(&as_json(log, &record))?
     } else {
@@ -59,7 +64,31 @@ fn as_text(log: &LogContext<'_>, record: &Record) -> String {
         let output = |entry: &HistoryEntry| log.store.output(record, at, entry);
         text += &shown_turn(turn, &output);
     }
-    text
+    fitted(&text, log.context.look())
+}
+
+/// On a terminal, long lines continue in the column of the text.
+fn fitted(text: &str, style: OutputStyle) -> String {
+    let paint = Paint::new(style);
+    let Some(width) = style.width else {
+        return paint.text(text).into_owned();
+    };
+    let mut fitted = String::new();
+    for line in text.lines() {
+        let is_field =
+            line.starts_with("  ") && line.len() > INDENT && line.is_char_boundary(INDENT);
+        let (label, rest) = line.split_at(if is_field { INDENT } else { 0 });
+        let pieces = paint.wrap(rest, width.saturating_sub(label.len()).max(20));
+        for (at, piece) in pieces.iter().enumerate() {
+            let label = if at == 0 { label } else { &" ".repeat(label.len()) };
+            fitted += format!("{label}{piece}").trim_end();
+            fitted.push('\n');
+        }
+        if pieces.is_empty() {
+            fitted.push('\n');
+        }
+    }
+    fitted
 }
 
 /// `output` looks up the answer of an older run, which the summary may not contain.
@@ -109,15 +138,9 @@ fn older(entry: &HistoryEntry, output: Option<String>) -> String {
 
 pub(super) fn measured(meta: &RunMeta) -> String {
     let mut parts = Vec::new();
-    if let Some(tokens) = meta.tokens {
-        parts.push(format!("{tokens} tokens"));
-    }
-    if let Some(cost) = meta.cost {
-        parts.push(format!("${cost:.4}"));
-    }
-    if let Some(milliseconds) = meta.duration_ms {
-        parts.push(format!("{milliseconds} ms"));
-    }
+    parts.extend(meta.tokens.map(|tokens| numbers::counted(tokens, "token", "tokens")));
+    parts.extend(meta.cost.map(numbers::money));
+    parts.extend(meta.duration_ms.map(numbers::duration));
     parts.extend(meta.ts.clone());
     parts.join(", ")
 }

@@ -14,8 +14,8 @@ use evalrig_run::session::{
     RunLogSpec, RunSession, RunSpec,
 };
 
-use crate::args::{Against, Grading, Reports, Run};
-use crate::context::Context;
+use crate::args::{Against, Grading, Reports, Run, RunLogOptions};
+use crate::context::{Context, is_ci};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::print_message;
@@ -86,10 +86,14 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         baseline: baseline(&args.against, args.gate),
         output: args.keeping.output.as_ref().map(absolute),
         messages: !args.keeping.no_messages,
-        run_log: (!log.no_record).then(|| RunLogSpec {
-            store: log.store.as_ref().map(absolute),
-            keep_runs: log.keep_runs,
-        }),
+        run_log: match run_log_mode(log, is_ci()) {
+            RunLogMode::On => Some(RunLogSpec {
+                store: log.store.as_ref().map(absolute),
+                keep_runs: log.keep_runs,
+            }),
+            RunLogMode::Off | RunLogMode::OffInCi => None,
+        },
+        is_run_log_off_in_ci: run_log_mode(log, is_ci()) == RunLogMode::OffInCi,
         workers: args.workers,
         timeout: args.timeout.map(std::time::Duration::from_secs),
         retries: args.retries,
@@ -99,6 +103,24 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         rerun: Some(rerun::rerun_commands()),
         command: Some(command_line()),
         handle_signals: true,
+    }
+}
+
+/// Whether cases are recorded in `.co/evals`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RunLogMode {
+    On,
+    Off,
+    /// A machine that is thrown away, and nobody asked for a record.
+    OffInCi,
+}
+
+fn run_log_mode(args: &RunLogOptions, is_ci: bool) -> RunLogMode {
+    let is_asked_for = args.record || args.store.is_some();
+    match (args.no_record, is_ci && !is_asked_for) {
+        (true, _) => RunLogMode::Off,
+        (false, true) => RunLogMode::OffInCi,
+        (false, false) => RunLogMode::On,
     }
 }
 
