@@ -86,8 +86,8 @@ fn fixes_leave_no_old_spelling_and_change_no_meaning() {
                 let place = after.reading.findings.sources().position(one.span);
                 format!("still there, line {}: {}", place.line, one.message)
             }));
-            let meant = pretty(before.shown(file, &Disk));
-            let means = pretty(after.reading.shown(file, &after.files));
+            let meant = sorted_text(before.shown(file, &Disk));
+            let means = sorted_text(after.reading.shown(file, &after.files));
             if meant != means {
                 complaints.push(format!("meaning changed: {}", difference(&meant, &means)));
             }
@@ -100,8 +100,8 @@ fn fixes_leave_no_old_spelling_and_change_no_meaning() {
 }
 
 /// Sorts keys: the order of moved entries has no meaning.
-fn pretty(value: Option<Value>) -> String {
-    value.map_or(String::new(), |value| value.sorted().to_json(JsonStyle::Pretty))
+fn sorted_text(value: Option<Value>) -> String {
+    value.map_or(String::new(), |value| value.to_json(JsonStyle::Sorted))
 }
 
 /// The first lines that differ.
@@ -160,7 +160,7 @@ fn a_shown_suite_loads_again_as_the_same_suite() {
         if first == second {
             Vec::new()
         } else {
-            let (first, second) = (pretty(first), pretty(second));
+            let (first, second) = (sorted_text(first), sorted_text(second));
             vec![difference(&first, &second)]
         }
     });

@@ -29,7 +29,7 @@ const KEPT: usize = 8;
 /// 16 hexadecimal digits that change when the meaning of the test does.
 pub fn test_hash(test: &Test, files: &dyn Files) -> String {
     let meaning = Value::from(canonical_fields(test, &FieldView::Hash(files)));
-    let text = meaning.sorted().to_json(JsonStyle::Compact);
+    let text = meaning.to_json(JsonStyle::Sorted);
     hex(&Sha256::digest(text.as_bytes())[..KEPT])
 }
 

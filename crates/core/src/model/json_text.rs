@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use smallvec::SmallVec;
+
 use super::value::Value;
 
 /// How JSON text is laid out.
@@ -10,6 +12,8 @@ use super::value::Value;
 pub enum JsonStyle {
     /// `{"a":1}`
     Compact,
+    /// The same with the keys of every mapping in byte order.
+    Sorted,
     /// Two spaces per level, one element per line.
     Pretty,
     /// `{"a": 1, "b": 2}` as Python writes it. Characters that YAML readers reject or take for a
@@ -27,8 +31,15 @@ impl JsonStyle {
 
     fn write_text(self, out: &mut String, text: &str) {
         match self {
-            Self::Compact | Self::Pretty => write_json_string(out, text),
+            Self::Compact | Self::Sorted | Self::Pretty => write_json_string(out, text),
             Self::Spaced => write_escaped(out, text, |rest| rest.find(|c| !is_plain_in_yaml(c))),
+        }
+    }
+
+    fn colon(self) -> &'static str {
+        match self {
+            Self::Compact | Self::Sorted => ":",
+            Self::Pretty | Self::Spaced => ": ",
         }
     }
 
@@ -40,7 +51,7 @@ impl JsonStyle {
                 }
                 break_line(out, depth);
             }
-            Self::Compact if at > 0 => out.push(','),
+            Self::Compact | Self::Sorted if at > 0 => out.push(','),
             Self::Spaced if at > 0 => out.push_str(", "),
             _ => {}
         }
@@ -65,10 +76,14 @@ pub(super) fn write_json(out: &mut String, value: &Value, style: JsonStyle, dept
         }
         Value::Map(map) => {
             out.push('{');
-            for (at, (key, value)) in map.iter().enumerate() {
+            let mut entries: SmallVec<[(&str, &Value); 16]> = map.iter().collect();
+            if style == JsonStyle::Sorted {
+                entries.sort_by_key(|(key, _)| *key);
+            }
+            for (at, (key, value)) in entries.into_iter().enumerate() {
                 style.separate(out, at, depth + 1);
                 style.write_text(out, key);
-                out.push_str(if style == JsonStyle::Compact { ":" } else { ": " });
+                out.push_str(style.colon());
                 write_json(out, value, style, depth + 1);
             }
             close(out, style, depth, map.is_empty(), '}');
@@ -244,6 +259,16 @@ mod tests {
     fn compact_json_keeps_order_and_numbers() {
         let text = sample().to_json(JsonStyle::Compact);
         assert_eq!(text, r#"{"b":1.50,"a":["x\n\"é\u0001","y"],"e":{}}"#);
+    }
+
+    #[test]
+    fn sorted_json_has_its_keys_in_order_at_every_depth() {
+        let mut outer = Map::new();
+        outer.insert("z", sample());
+        outer.insert("c", vec![sample()]);
+        let inner = r#"{"a":["x\n\"é\u0001","y"],"b":1.50,"e":{}}"#;
+        let text = Value::Map(outer).to_json(JsonStyle::Sorted);
+        assert_eq!(text, format!(r#"{{"c":[{inner}],"z":{inner}}}"#));
     }
 
     #[test]

@@ -184,21 +184,6 @@ impl Value {
         write_json(&mut out, self, style, 0);
         out
     }
-
-    /// The same value with the keys of every mapping in byte order.
-    #[must_use]
-    pub fn sorted(&self) -> Self {
-        match self {
-            Self::List(items) => Self::List(items.iter().map(Self::sorted).collect()),
-            Self::Map(map) => {
-                let mut entries: Vec<_> =
-                    map.iter().map(|(key, value)| (key.to_owned(), value.sorted())).collect();
-                entries.sort_by(|a, b| a.0.cmp(&b.0));
-                Self::Map(entries.into_iter().collect())
-            }
-            other => other.clone(),
-        }
-    }
 }
 
 impl From<&str> for Value {
@@ -253,14 +238,6 @@ impl<T: Into<Value>> From<Vec<T>> for Value {
 mod tests {
     use super::*;
 
-    fn sample() -> Value {
-        let mut map = Map::new();
-        map.insert("b", Number::parse("1.50").unwrap());
-        map.insert("a", vec!["x\n\"é\u{1}", "y"]);
-        map.insert("e", Map::new());
-        Value::Map(map)
-    }
-
     /// Small and large maps behave alike; both kinds are compared with a list of pairs.
     #[test]
     fn keys_keep_their_order_and_place_at_every_size() {
@@ -300,11 +277,5 @@ mod tests {
         let other = map.clone();
         assert!(map.get("50").is_some());
         assert_eq!(map, other);
-    }
-
-    #[test]
-    fn sorted_keys_for_hashing() {
-        let text = sample().sorted().to_json(JsonStyle::Compact);
-        assert!(text.starts_with(r#"{"a":"#));
     }
 }

@@ -73,6 +73,13 @@ const MOST_INPUT: usize = 64 * 1024;
 pub fn input_messages(input: &[Message]) -> Vec<serde_json::Value> {
     let mut left = MOST_INPUT;
     let shorten = |message: &Message| {
+        // Most messages are one short text, which need not be copied to be found short.
+        if let [Block::Text(text)] = &message.content[..]
+            && text.len() <= left
+        {
+            left -= text.len();
+            return to_json(&message_to_value(message));
+        }
         let shortened = message.content.iter().map(|block| shortened_block(block, &mut left));
         let message = Message { content: shortened.collect(), ..message.clone() };
         to_json(&message_to_value(&message))
