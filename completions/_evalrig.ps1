@@ -503,6 +503,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
         'evalrig;schema' {
             [CompletionResult]::new('--draft', '--draft', [CompletionResultType]::ParameterName, 'JSON Schema draft')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'For editors: flag unknown keys and old spellings. For `suite` only')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')

@@ -1568,7 +1568,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__schema)
-            opts="-q -v -h --draft --quiet --verbose --color --help suite targets results evals-json"
+            opts="-q -v -h --draft --strict --quiet --verbose --color --help suite targets results evals-json"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

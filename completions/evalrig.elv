@@ -465,6 +465,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;schema'= {
             cand --draft 'JSON Schema draft'
             cand --color 'When to color the output'
+            cand --strict 'For editors: flag unknown keys and old spellings. For `suite` only'
             cand -q 'Print less; no report when nothing is wrong'
             cand --quiet 'Print less; no report when nothing is wrong'
             cand -v 'Print more, including notes'

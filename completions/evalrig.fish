@@ -406,6 +406,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l draft -d 'JSO
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l strict -d 'For editors: flag unknown keys and old spellings. For `suite` only'
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -s h -l help -d 'Print help'

@@ -132,7 +132,9 @@ pub enum Command {
     )]
     Config(Config),
     /// Print a JSON Schema for editors and other tools.
-    #[command(after_help = "Example: evalrig schema suite --draft 07 > eval.schema.json")]
+    #[command(
+        after_help = "Example: evalrig schema suite --strict --draft 07 > eval.strict.schema.json"
+    )]
     Schema(Schema),
     /// Print a completion script for a shell.
     #[command(after_help = "Example: evalrig completions zsh > ~/.zfunc/_evalrig")]
@@ -294,6 +296,9 @@ pub struct Schema {
     /// JSON Schema draft.
     #[arg(long, value_name = "DRAFT", default_value = Draft::D2020.word(), value_parser = word_parser::<Draft>(&[]))]
     pub draft: Draft,
+    /// For editors: flag unknown keys and old spellings. For `suite` only.
+    #[arg(long)]
+    pub strict: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -315,6 +315,31 @@ fn a_suite_without_errors_is_accepted_by_the_schema() {
 }
 
 #[test]
+fn a_suite_without_diagnostics_is_accepted_by_the_schema_for_editors() {
+    let text = schema::strict_suite(Draft::D07).to_json(JsonStyle::Compact);
+    let value = serde_json::from_str(&text).expect("the schema is JSON");
+    let validator = jsonschema::validator_for(&value).expect("the schema is a schema");
+    let (mut count, mut refused) = (0, String::new());
+    for (file, markdown) in CHECKS {
+        for case in cases(file, markdown) {
+            let project = case.project.filter(|project| project.main.ends_with(".yaml"));
+            let Some(project) = project.filter(|_| case.expected.is_empty()) else { continue };
+            let loaded = project.clone().with_targets_of_file().load();
+            if loaded.suite.is_none() || !loaded.seen.is_empty() {
+                continue;
+            }
+            let Some(tree) = project.main_text().and_then(tree_of) else { continue };
+            count += 1;
+            for error in validator.iter_errors(&as_json(tree.root())) {
+                refused += &format!("{}: {error}\n", case.title);
+            }
+        }
+    }
+    assert!(count > 20, "only {count} suites");
+    assert_eq!(refused, "");
+}
+
+#[test]
 fn every_code_occurs_in_a_check_file_or_in_the_tests_of_limits_or_transpile() {
     let expected: BTreeSet<String> = CHECKS
         .iter()

@@ -205,13 +205,15 @@ fn linked(name: &str) -> String {
     match name {
         "tests" => "list of [tests](fields.md#test) and paths, or one path",
         "assertion" => "[assertion](assertions.md)",
-        "assertion-list" => "list of [assertions](assertions.md)",
+        "assertion-list" | "assertion-members" => "list of [assertions](assertions.md)",
         "content" => "text, or list of [blocks](fields.md#content-block)",
         "execution" => "[execution](fields.md#execution)",
         "expected-output" => "text, [messages](fields.md#message), or any data",
         "input" => "text, or list of [messages](fields.md#message)",
         "metadata" => "[metadata](fields.md#metadata)",
-        "rubric-items" => "list of texts and [rubric items](fields.md#rubric-item)",
+        "rubric-items" | "rubric-checks" => {
+            "list of texts and [rubric items](fields.md#rubric-item)"
+        }
         "tool-call" => "[tool call](fields.md#tool-call)",
         other => return other.replace('-', " "),
     }

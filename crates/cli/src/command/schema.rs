@@ -10,7 +10,12 @@ use crate::output::print_json;
 
 pub fn run(args: &Schema) -> Result<Exit, CommandError> {
     let draft = args.draft;
+    if args.strict && args.kind != SchemaKind::Suite {
+        let message = "`--strict` is for the schema of suites";
+        return Err(CommandError::CouldNotStart(message.to_owned()));
+    }
     let value = match args.kind {
+        SchemaKind::Suite if args.strict => schema::strict_suite(draft),
         SchemaKind::Suite => schema::suite(draft),
         SchemaKind::EvalsJson => schema::evals_json(draft),
         SchemaKind::Results => evalrig_run::results::results_schema(draft),

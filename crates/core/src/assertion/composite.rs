@@ -110,7 +110,7 @@ assert:
 .also(&["assert-set"]);
 
 static FIELDS: &[Field] = &[
-    Field::new("assert", Shape::Ref("assertion-list"), "the members")
+    Field::new("assert", Shape::Ref("assertion-members"), "the members")
         .also(&["assertions", "evaluators"])
         .required(),
     Field::new(

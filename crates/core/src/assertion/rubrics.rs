@@ -46,7 +46,7 @@ static FIELDS: &[Field] = &[
 ];
 
 /// A string, or a list of items.
-pub(super) const ITEMS: Shape = Shape::OneOf(&[Shape::NonEmptyText, Shape::Ref("rubric-items")]);
+pub(super) const ITEMS: Shape = Shape::OneOf(&[Shape::NonEmptyText, Shape::Ref("rubric-checks")]);
 
 pub(super) const TARGET: Field = Field::new(
     "target",

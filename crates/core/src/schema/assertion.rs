@@ -1,18 +1,21 @@
 //! Assert lists: what every assertion takes, then one definition per type.
 
-use crate::assertion::{AssertionKind, COMMON_FIELDS, KINDS, custom_fields};
+use crate::assertion::{AssertionKind, COMMON_FIELDS, KINDS, UnknownKeys, custom_fields};
 use crate::model::Value;
+use crate::syntax::fields::Field;
 
-use super::keyword::{any_of, list_of, map};
+use super::keyword::{any_of, list_of, map, matching, non_empty_list_of, when};
 use super::object::ObjectSchema;
 use super::shape::SchemaBuilder;
 use super::variant::{Variant, choose, spellings};
 
 pub(super) fn definitions(writer: SchemaBuilder) -> Vec<(String, Value)> {
     let entries = any_of(vec![writer.reference("assertion"), question()]);
+    let whole = if writer.is_strict() { strict_entry(writer) } else { entry(writer) };
     let mut definitions = vec![
-        ("assertion-list".to_owned(), list_of(entries)),
-        ("assertion".to_owned(), entry(writer)),
+        ("assertion-list".to_owned(), list_of(entries.clone())),
+        ("assertion-members".to_owned(), non_empty_list_of(entries)),
+        ("assertion".to_owned(), whole),
     ];
     for kind in KINDS {
         definitions.push((definition_of(kind), options(writer, kind)));
@@ -73,13 +76,62 @@ fn entry(writer: SchemaBuilder) -> Value {
     choose("type", &variants, Some(custom)).into_iter().fold(whole, ObjectSchema::rule).finish()
 }
 
+/// Only `type` until it is known: then the definition of the type has all keys. Types are recognised by
+/// patterns, because editors show the words of an `enum` to readers.
+fn strict_entry(writer: SchemaBuilder) -> Value {
+    let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    let docs: Vec<String> = KINDS.iter().map(|kind| summary(kind)).collect();
+    let known = map([("enum", names.into()), ("enumDescriptions", docs.into())]);
+    let name = any_of(vec![known, map([("type", "string".into()), ("minLength", 1_u64.into())])]);
+    // An entry that is not written yet matches every condition that does not ask for a mapping.
+    let is_kind = |pattern: String| {
+        map([
+            ("type", "object".into()),
+            ("required", vec!["type"].into()),
+            ("properties", map([("type", matching(&format!("^(not[-_])?({pattern})$")))])),
+        ])
+    };
+    let rules = KINDS
+        .iter()
+        .map(|kind| when(is_kind(pattern_of(kind)), writer.reference(&definition_of(kind))));
+    let all: Vec<String> = KINDS.iter().map(|kind| pattern_of(kind)).collect();
+    let own = map([
+        ("type", "object".into()),
+        ("required", vec!["type"].into()),
+        ("not", is_kind(all.join("|"))),
+    ]);
+    let custom = when(own, writer.reference("assertion-custom"));
+    let type_only: &'static [Field] = &COMMON_FIELDS[..1];
+    let whole = ObjectSchema::new(writer, &[type_only])
+        .description("one check of what the agent did")
+        .open()
+        .replace("type", name);
+    rules.chain([custom]).fold(whole, ObjectSchema::rule).finish()
+}
+
+/// All names of a type; each `-` may be written as `_`.
+fn pattern_of(kind: &AssertionKind) -> String {
+    let names = [kind.name].into_iter().chain(kind.aliases.iter().copied());
+    names.map(|name| name.replace('-', "[-_]")).collect::<Vec<_>>().join("|")
+}
+
+/// The first paragraph of the doc as one line.
+fn summary(kind: &AssertionKind) -> String {
+    kind.doc.split("\n\n").next().unwrap_or("").trim().replace('\n', " ")
+}
+
 fn options(writer: SchemaBuilder, kind: &'static AssertionKind) -> Value {
-    let summary = kind.doc.split("\n\n").next().unwrap_or("").trim();
-    let mut object = ObjectSchema::new(writer, &[kind.fields, COMMON_FIELDS])
-        .title(kind.name)
-        .without(&shared());
+    let summary = summary(kind);
+    let tables: &[&'static [Field]] = &[kind.fields, COMMON_FIELDS];
+    let mut object = ObjectSchema::new(writer, tables).title(kind.name);
+    if !writer.is_strict() {
+        object = object.without(&shared());
+    }
+    if kind.unknown_keys == UnknownKeys::Config {
+        object = object.open();
+    }
     if !summary.is_empty() {
-        object = object.description(summary.replace('\n', " "));
+        object = object.description(summary);
     }
     if !kind.needs_one_of.is_empty() {
         object = object.need(kind.needs_one_of);
@@ -91,6 +143,7 @@ fn custom(writer: SchemaBuilder) -> Value {
     ObjectSchema::new(writer, &[custom_fields(), COMMON_FIELDS])
         .title("custom type")
         .description("a check of your own: a script; other keys are its settings")
+        .open()
         .without(&shared())
         .finish()
 }

@@ -40,14 +40,21 @@ impl Draft {
 #[derive(Debug)]
 pub struct Document {
     draft: Draft,
-    title: &'static str,
+    title: Option<&'static str>,
     description: &'static str,
     definitions: Map,
 }
 
 impl Document {
     pub fn new(draft: Draft, title: &'static str, description: &'static str) -> Self {
-        Self { draft, title, description, definitions: Map::new() }
+        Self { draft, title: Some(title), description, definitions: Map::new() }
+    }
+
+    /// Editors offer the title of a schema as a value.
+    #[must_use]
+    pub(super) fn without_title(mut self) -> Self {
+        self.title = None;
+        self
     }
 
     /// What `Shape::Ref(name)` means.
@@ -61,7 +68,7 @@ impl Document {
     pub fn finish(self, root: &Value) -> Value {
         let mut whole = Map::new();
         whole.insert("$schema", self.draft.uri());
-        whole.insert("title", self.title);
+        whole.insert_some("title", self.title);
         whole.insert("description", self.description);
         for (key, value) in root.as_map().into_iter().flat_map(Map::iter) {
             whole.insert(key, value.clone());

@@ -18,6 +18,6 @@ pub use document::{Document, Draft};
 pub use evals_json::evals_json;
 pub use keyword::{any_of, list_of, matching, of_type};
 pub use object::ObjectSchema;
-pub use shape::SchemaBuilder;
-pub use suite::suite;
+pub use shape::{SchemaBuilder, SchemaMode};
+pub use suite::{strict_suite, suite};
 pub use variant::{Variant, choose, spellings};

@@ -1,4 +1,5 @@
-//! Field tables → schema of a mapping. Unknown keys are only warned of, so they are accepted.
+//! Field tables → schema of a mapping. `validate` only warns of unknown keys, so they are accepted,
+//! except in schemas for editors.
 
 use crate::model::{Map, Number, Value};
 use crate::syntax::fields::Field;
@@ -6,7 +7,7 @@ use crate::syntax::fields::Field;
 use crate::syntax::fields::Shape;
 
 use super::document::Draft;
-use super::keyword::{any_of, map, present};
+use super::keyword::{any_of, anything, map, present};
 use super::shape::{SchemaBuilder, TextRule, or_null};
 
 /// A mapping with the fields of some tables; the first table that has a name decides on it, as
@@ -22,6 +23,7 @@ pub struct ObjectSchema {
     needed: Vec<Vec<&'static str>>,
     present: Vec<&'static str>,
     rules: Vec<Value>,
+    is_open: bool,
 }
 
 /// How a key is related to its field.
@@ -50,7 +52,15 @@ impl ObjectSchema {
             needed: Vec::new(),
             present: Vec::new(),
             rules: Vec::new(),
+            is_open: false,
         }
+    }
+
+    /// Other keys are the author's own, also for editors.
+    #[must_use]
+    pub fn open(mut self) -> Self {
+        self.is_open = true;
+        self
     }
 
     #[must_use]
@@ -129,10 +139,17 @@ impl ObjectSchema {
             }
         }
         rules.extend(self.rules);
+        let is_strict = self.writer.is_strict();
         let mut whole = Map::new();
-        whole.insert_some("title", self.title);
+        // Editors show titles in the place of descriptions, and offer them as values.
+        whole.insert_some("title", self.title.filter(|_| !is_strict));
         whole.insert_some("description", self.description);
         whole.insert("type", "object");
+        if is_strict && !self.is_open {
+            properties.insert("$schema", map([("doNotSuggest", true.into())]));
+            whole.insert("additionalProperties", false);
+            whole.insert("patternProperties", map([("^x-", anything())]));
+        }
         if !properties.is_empty() {
             whole.insert("properties", properties);
         }
@@ -148,8 +165,13 @@ impl ObjectSchema {
     /// Every key with its field. Canonical names win over other spellings, as when reading.
     fn keys(&self) -> Vec<(&'static str, &'static Field, Spelling)> {
         let mut keys: Vec<(&'static str, &'static Field, Spelling)> = Vec::new();
+        if self.writer.is_strict() {
+            keys.extend(self.fields.iter().map(|field| (field.name, *field, Spelling::Canonical)));
+        }
         for field in &self.fields {
-            keys.push((field.name, field, Spelling::Canonical));
+            if !self.writer.is_strict() {
+                keys.push((field.name, field, Spelling::Canonical));
+            }
             let old = field.old.iter().map(|key| (*key, Spelling::Old));
             let also = field.also.iter().map(|key| (*key, Spelling::Other));
             for (key, spelling) in old.chain(also) {
@@ -211,8 +233,15 @@ impl ObjectSchema {
         }
         // draft-07 has no `deprecated`; there the description alone says it.
         let is_old = spelling == Spelling::Old || field.doc.starts_with("old ");
-        if is_old && self.writer.draft == Draft::D2020 {
+        if is_old && (self.writer.draft == Draft::D2020 || self.writer.is_strict()) {
             whole.insert("deprecated", true);
+        }
+        // Words of language servers: the first is shown as a warning, both are not offered.
+        if self.writer.is_strict() && spelling == Spelling::Old {
+            whole.insert("deprecationMessage", format!("write `{}`", field.name));
+        }
+        if self.writer.is_strict() && (is_old || spelling == Spelling::Other) {
+            whole.insert("doNotSuggest", true);
         }
         // draft-07 ignores everything beside `$ref`, so the reference goes inside.
         let value = match value.as_map().and_then(|keywords| keywords.get("$ref")) {

@@ -3,7 +3,7 @@
 use crate::assertion::ITEM_FIELDS;
 use crate::model::Value;
 
-use super::keyword::{any_of, list_of, of_type};
+use super::keyword::{any_of, list_of, non_empty_list_of, of_type};
 use super::object::ObjectSchema;
 use super::shape::SchemaBuilder;
 
@@ -12,6 +12,10 @@ pub(super) fn definitions(writer: SchemaBuilder) -> Vec<(String, Value)> {
         .title("Rubric item")
         .need(&["outcome", "description", "score_ranges"])
         .finish();
-    let items = list_of(any_of(vec![of_type("string"), writer.reference("rubric-item")]));
-    vec![("rubric-items".to_owned(), items), ("rubric-item".to_owned(), item)]
+    let entries = any_of(vec![of_type("string"), writer.reference("rubric-item")]);
+    vec![
+        ("rubric-items".to_owned(), list_of(entries.clone())),
+        ("rubric-checks".to_owned(), non_empty_list_of(entries)),
+        ("rubric-item".to_owned(), item),
+    ]
 }

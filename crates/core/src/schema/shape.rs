@@ -26,22 +26,41 @@ pub(super) enum TextRule {
     Filled,
 }
 
+/// Who the schema is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemaMode {
+    /// Programs: accepts every file that `validate` accepts.
+    Lenient,
+    /// Editors: flags unknown keys and old spellings, and offers what should be written.
+    Strict,
+}
+
 /// Writes schemas for one draft.
 #[derive(Debug, Clone, Copy)]
 pub struct SchemaBuilder {
     pub draft: Draft,
     pub(super) references: ReferenceMode,
+    mode: SchemaMode,
 }
 
 impl SchemaBuilder {
     /// For files that people write, where `${{ NAME }}` is replaced.
     pub fn new(draft: Draft) -> Self {
-        Self { draft, references: ReferenceMode::Replaced }
+        Self { draft, references: ReferenceMode::Replaced, mode: SchemaMode::Lenient }
     }
 
     /// For files that programs write.
     pub fn for_records(draft: Draft) -> Self {
-        Self { draft, references: ReferenceMode::PlainText }
+        Self { draft, references: ReferenceMode::PlainText, mode: SchemaMode::Lenient }
+    }
+
+    #[must_use]
+    pub fn in_mode(self, mode: SchemaMode) -> Self {
+        Self { mode, ..self }
+    }
+
+    pub(super) fn is_strict(self) -> bool {
+        self.mode == SchemaMode::Strict
     }
 
     /// `{"$ref": …}` to a definition.

@@ -6,12 +6,21 @@ use crate::read::{EXECUTION_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS};
 use super::document::{Document, Draft};
 use super::keyword::{any_of, map, matching, non_empty_list_of, not_blank, of_type, when, with};
 use super::object::ObjectSchema;
-use super::shape::SchemaBuilder;
+use super::shape::{SchemaBuilder, SchemaMode};
 use super::{assertion, message, rubric};
 
 /// Suites, and files of tests through the definition `test`.
 pub fn suite(draft: Draft) -> Value {
-    let writer = SchemaBuilder::new(draft);
+    suite_in(SchemaBuilder::new(draft))
+}
+
+/// The same for editors.
+pub fn strict_suite(draft: Draft) -> Value {
+    suite_in(SchemaBuilder::new(draft).in_mode(SchemaMode::Strict))
+}
+
+fn suite_in(writer: SchemaBuilder) -> Value {
+    let draft = writer.draft;
     let mut document = Document::new(
         draft,
         "EVAL.yaml",
@@ -21,6 +30,9 @@ pub fn suite(draft: Draft) -> Value {
     .define("test", test(writer))
     .define("execution", execution(writer))
     .define("metadata", metadata(writer));
+    if writer.is_strict() {
+        document = document.without_title();
+    }
     for (name, schema) in message::definitions(writer)
         .into_iter()
         .chain(rubric::definitions(writer))
@@ -118,5 +130,6 @@ fn metadata(writer: SchemaBuilder) -> Value {
     ObjectSchema::new(writer, &[METADATA_FIELDS])
         .title("Metadata")
         .description("free data; the keys listed here are reserved")
+        .open()
         .finish()
 }

@@ -6,7 +6,9 @@ use jsonschema::Validator;
 use serde_json::{Value as Json, json};
 
 use super::object::all_keys;
-use super::{Document, Draft, ObjectSchema, SchemaBuilder, Variant, choose, evals_json, suite};
+use super::{
+    Document, Draft, ObjectSchema, SchemaBuilder, Variant, choose, evals_json, strict_suite, suite,
+};
 use crate::assertion::{COMMON_FIELDS, KINDS};
 use crate::diagnostic::Diagnostics;
 use crate::model::{JsonStyle, Value};
@@ -381,4 +383,103 @@ fn an_assertion_without_options_is_refused_when_the_reader_refuses_it() {
         let text = assertion(&format!("{{type: {}}}", kind.name));
         check(suite, is_sound(&text), &[from_yaml(&text)]);
     }
+}
+
+#[test]
+fn editors_accept_every_key_that_should_be_written() {
+    let files = all_suites(
+        &[
+            "name: demo\n$schema: ./eval.schema.json\nx-team: [1]\ntests: [a.yaml]",
+            "name: demo\nmetadata: {mine: {x: 1}}\nverdicts: {pass: 0.9}\ntests: [a.yaml]",
+        ],
+        &[
+            "input: [{role: user, content: [{type: text, value: x}], x-note: 1}]",
+            "input: Hi, vars: {a: 1}, metadata: {mine: 1}, tags: [a], execution: {target: t}",
+            "input: Hi, rubrics: [Greets, {id: x, outcome: Polite, required: true}]",
+        ],
+        &[
+            "{type: contains, value: x, negate: true, weight: 2, x-why: y}",
+            "{type: not_contains, value: x}",
+            "{type: not-regex, value: x, name: n}",
+            "{type: tool-called, tool: search, args: {q: x}}",
+            "{type: llm_judge, prompt: Is it kind?}",
+            "{type: code-judge, command: [./x.py], level: 3}",
+            "{type: word-count, max: 50}",
+            "{type: composite, assert: [{type: contains, value: x}, It is polite]}",
+            "It is polite",
+        ],
+    );
+    check(strict_suite, true, &files);
+    check(suite, true, &files);
+}
+
+#[test]
+fn editors_flag_keys_that_have_no_effect() {
+    let files = all_suites(
+        &[
+            "name: demo\nevalz: 1\ntests: [a.yaml]",
+            "name: demo\ntests: [a.yaml]\nexecution: {targt: x}",
+        ],
+        &[
+            "input: Hi, asserts: [{type: contains, value: x}]",
+            "input: Hi, prompt: Hi",
+            "input: [{role: user, content: Hi, contents: x}]",
+            "input: Hi, rubrics: [{outcome: Polite, weigth: 2}]",
+        ],
+        &[
+            "{type: contains, value: x, negated: true}",
+            "{type: not-contains, valeu: x}",
+            "{type: latency, threshold: 5, unit: s}",
+            "{type: composite, assert: [{type: contains, value: x, y: 1}]}",
+        ],
+    );
+    check(strict_suite, false, &files);
+}
+
+#[test]
+fn editors_are_offered_the_spelling_that_should_be_written() {
+    let schema = to_serde(&strict_suite(Draft::D07));
+    let test = &schema["definitions"]["test"]["properties"];
+    assert_eq!(test["input_messages"]["deprecated"], true);
+    assert_eq!(test["input_messages"]["deprecationMessage"], "write `input`");
+    assert!(test["input"].get("deprecated").is_none());
+    let names: Vec<&String> = test.as_object().expect("properties").keys().collect();
+    let place = |name: &str| names.iter().position(|known| *known == name);
+    assert!(place("trials") < place("expected_outcome"), "{names:?}");
+    // Before the type is known, nothing else is offered.
+    let entry = &schema["definitions"]["assertion"];
+    let offered: Vec<&String> = entry["properties"].as_object().expect("one").keys().collect();
+    assert_eq!(offered, ["type"]);
+    let types = &entry["properties"]["type"]["anyOf"][0];
+    assert_eq!(types["enum"].as_array().map(Vec::len), Some(KINDS.len()));
+    let docs = types["enumDescriptions"].as_array().expect("one per type");
+    assert!(docs.iter().all(|doc| doc.as_str().is_some_and(|doc| doc.len() > 20)), "{docs:?}");
+    // The words of editors: no alias is listed, and no title is shown in the place of a description.
+    let text = schema.to_string();
+    assert!(!text.contains("tool_trajectory"), "an alias is shown to readers");
+    assert!(schema["definitions"]["assertion-tool-trajectory"].get("title").is_none());
+    for kind in KINDS {
+        let definition = &schema["definitions"][format!("assertion-{}", kind.name)];
+        assert!(definition["description"].is_string(), "{}", kind.name);
+    }
+}
+
+#[test]
+fn empty_lists_are_refused_where_the_reader_refuses_them() {
+    let files = all_suites(
+        &["name: demo\ntests: []"],
+        &["input: []"],
+        &[
+            "{type: contains-any, value: []}",
+            "{type: composite, assert: []}",
+            "{type: field-accuracy, fields: []}",
+            "{type: rubrics, rubrics: []}",
+            "{type: llm-judge, prompt: x, rubrics: []}",
+            "{type: code-judge, command: []}",
+        ],
+    );
+    check(strict_suite, false, &files);
+    check(suite, false, &files);
+    let allowed = all_suites(&[], &["input: Hi, rubrics: [], assert: []"], &[]);
+    check(strict_suite, true, &allowed);
 }
