@@ -6,7 +6,7 @@ use crate::evidence::{
 use crate::model::{
     Answer, Conclusion, Fault, FaultKind, Gate, Grade, GradingContext, JudgeQuestion,
     JudgeTemplate, Judging, Map, Marks, Message, NOT_JUDGED, Question, Required, RubricItem, Score,
-    Stage, Step,
+    Stage, Step, Value,
 };
 
 use super::finding::{Finding, FindingList};
@@ -141,7 +141,11 @@ fn conclude(items: &[RubricItem], replies: &[ItemReply], pass: f64) -> Result<St
         findings.add(finding(item, reply.decision, pass));
         gate = gate.max(gate_of(item, reply.decision, pass));
     }
-    let marks = Marks { reasoning: joined_reasoning(items, replies), ..findings.marks(score) };
+    let marks = Marks {
+        reasoning: joined_reasoning(items, replies),
+        details: item_details(items, replies, pass),
+        ..findings.marks(score)
+    };
     Ok(Step::Done(Conclusion { gate, ..Grade::Graded(marks).into() }))
 }
 
@@ -168,6 +172,23 @@ fn gate_of(item: &RubricItem, decision: Decision, pass: f64) -> Option<Gate> {
     Some(Gate::of(is_met))
 }
 
+/// Each item with its reason, for readers that show them together. One item needs no list.
+fn item_details(items: &[RubricItem], replies: &[ItemReply], pass: f64) -> Option<Map> {
+    if items.len() < 2 {
+        return None;
+    }
+    let entries = items.iter().zip(replies).map(|(item, reply)| {
+        let Finding { holds, text } = finding(item, reply.decision, pass);
+        let entry = Map::new()
+            .with("id", item.id.as_str())
+            .with("sentence", text)
+            .with("holds", holds)
+            .with_some("reasoning", reply.reasoning.clone());
+        Value::Map(entry)
+    });
+    Some(Map::new().with("items", Value::List(entries.collect())))
+}
+
 /// One line per item; the id is omitted if there is only one.
 fn joined_reasoning(items: &[RubricItem], replies: &[ItemReply]) -> Option<String> {
     if let [only] = replies {
@@ -185,7 +206,7 @@ fn joined_reasoning(items: &[RubricItem], replies: &[ItemReply]) -> Option<Strin
 mod tests {
     use super::super::testing::Trial;
     use super::*;
-    use crate::model::{Ask, AssertionGrade, JsonStyle, Transcript, Value};
+    use crate::model::{Ask, AssertionGrade, JsonStyle, Transcript};
 
     fn trial(yaml: &str) -> Trial {
         Trial::new(yaml, Transcript::of_text("November was best."))
@@ -251,6 +272,12 @@ mod tests {
         assert_eq!(marks.hits, ["a (9/10)", "b (8/10)"]);
         assert_eq!(marks.misses, ["c (7/10)"]);
         assert_eq!(marks.reasoning.as_deref(), Some("a: why a\nb: why b\nc: why c"));
+        let Some(Value::List(items)) = marks.details.as_ref().and_then(|map| map.get("items"))
+        else {
+            panic!("no items: {marks:?}");
+        };
+        let Value::Map(last) = &items[2] else { panic!("{items:?}") };
+        assert_eq!(last.get("reasoning"), Some(&Value::String("why c".to_owned())));
         assert_eq!(gate, None);
     }
 
