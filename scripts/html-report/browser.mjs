@@ -1,5 +1,6 @@
 // A real browser with a report in it, and the list of checks.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,8 +18,9 @@ const FLAGS = [
 ];
 export const browser = await chromium.launch({ executablePath: browserPath, args: FLAGS });
 
-// A page that also fails on errors that a person would not see.
-export async function open(name, options = {}) {
+// A page that also fails on errors that a person would not see. `hash` is the part of its address that
+// says what is shown.
+export async function open(name, { hash = "", ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light", ...options });
   const page = await context.newPage();
   const url = pathToFileURL(join(folder, name)).href;
@@ -35,8 +37,8 @@ export async function open(name, options = {}) {
     if (request.url().split("#")[0] !== url) page.faults.push(`request: ${request.url()}`);
   });
   const start = Date.now();
-  await page.goto(url);
-  await page.waitForSelector(".row");
+  await page.goto(url + hash, { waitUntil: "commit" });
+  await page.waitForSelector(".row, .none:not([hidden])", { state: "attached" });
   page.opened = Date.now() - start;
   return page;
 }
@@ -52,6 +54,32 @@ export const test = (name, run) => tests.push([name, run]);
 export const isOpen = (page) => page.evaluate(() => document.getElementById("case").open);
 export const title = (page) => page.locator("#case-title").textContent();
 
+export const ROW = "#tests-grid .row";
+export const SEARCH = "#tests-view input[type=search]";
+export const shown = (page) => page.locator("#tests-view .shown").textContent();
+export const chip = (page, word) => page.locator("#tests-view .chip", { hasText: new RegExp(`^${word}\\d`) });
+export const hashOf = (page) => page.evaluate(() => location.hash);
+
+// Opens the first test that a search finds.
+export async function openTest(page, words) {
+  await page.fill(SEARCH, words);
+  await page.locator(ROW).first().click();
+  await page.waitForSelector("#case[open]");
+}
+
+// What a tool for accessibility calls a fault; serious and critical ones must not be there.
+const axe = readFileSync(join(folder, "node_modules/axe-core/axe.min.js"), "utf8");
+
+export async function assertAccessible(page, what) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+    return violations.filter((one) => ["serious", "critical"].includes(one.impact))
+      .map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).slice(0, 3).join(", ")}`);
+  });
+  assert.deepEqual(found, [], what);
+}
+
 // Elements that only an answer could have brought in; a script and a style are ours.
 export const elements = (page) => page.evaluate(() => document.querySelectorAll("img, svg[onload], base, script:not([type]), style").length);
 
@@ -59,13 +87,6 @@ export const elements = (page) => page.evaluate(() => document.querySelectorAll(
 export async function assertFew(page, row) {
   const rows = await page.locator(row).count();
   assert.ok(rows > 0 && rows < 80, `${rows} rows are in the page`);
-}
-
-// Machines differ, so times are printed and not checked.
-export async function timed(what, act) {
-  const start = Date.now();
-  await act();
-  console.log(`     ${what}: ${Date.now() - start} ms`);
 }
 
 // The WCAG 2 contrast ratio between the text of an element and its background.

@@ -2,8 +2,12 @@
 // `check.mjs CHROMIUM FOLDER [IMAGES]`: FOLDER holds the reports, see browser.mjs; with IMAGES the
 // pictures of the docs are drawn too.
 import { browser, tests } from "./browser.mjs";
-import "./cases.mjs";
+import "./tests.mjs";
 import "./comparison.mjs";
+import "./hostile.mjs";
+import "./markdown.mjs";
+import "./access.mjs";
+import "./many.mjs";
 import { draw } from "./images.mjs";
 
 const images = process.argv[4];

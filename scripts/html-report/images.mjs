@@ -1,22 +1,25 @@
 // The pictures of docs/guides/html-report.md.
 import { join } from "node:path";
-import { close, open } from "./browser.mjs";
+import { close, open, openTest } from "./browser.mjs";
 
 export async function draw(folder) {
   const picture = (page, name) => page.screenshot({ path: join(folder, name) });
   const page = await open("support/out.html");
   await picture(page, "report.png");
-  await page.fill("#cases-view input[type=search]", "gift-card-balance small");
-  await page.locator("#cases-grid .row").first().click();
-  await page.locator("details.call summary").click();
+  await openTest(page, "gift-card-balance small");
+  await page.locator("details.call summary").first().click();
   await picture(page, "report-case.png");
   await close(page);
-  // Without what the other picture shows already.
   const beside = await open("support/compared.html", { viewport: { width: 1280, height: 1000 } });
-  await beside.evaluate(() => {
-    for (const id of ["summary", "cases-view"]) document.getElementById(id).hidden = true;
-    for (const node of document.querySelectorAll("footer, #plots figure:nth-child(-n + 2)")) node.hidden = true;
-  });
-  await beside.locator("body").screenshot({ path: join(folder, "report-comparison.png") });
+  await picture(beside, "report-comparison.png");
+  await openTest(beside, "refund-after-deadline small");
+  await picture(beside, "report-answers.png");
   await close(beside);
+  const breakdown = await open("support/compared.html", { hash: "#view=breakdown", viewport: { width: 1280, height: 1000 } });
+  await breakdown.evaluate(() => {
+    for (const id of ["verdict", "summary"]) document.getElementById(id).hidden = true;
+    document.querySelector("footer").hidden = true;
+  });
+  await breakdown.locator("main").screenshot({ path: join(folder, "report-breakdown.png") });
+  await close(breakdown);
 }

@@ -1,6 +1,6 @@
 // Writes a suite and a results file to report on: `make-results.mjs KIND FOLDER`, where KIND is
-// `support` (a realistic run), `hostile` (answers that contain markup and commands), `many` (10,000 cases) or
-// `trials` (few tests, many trials).
+// `support` (a realistic run), `hostile` (answers that contain markup and commands), `many` (10,000 tests with 5
+// trials each) or `trials` (few tests, many trials).
 // Earlier runs of the same tests go to `earlier/`; by name the last is the newest. The same call
 // writes the same bytes.
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -23,6 +23,12 @@ function check(name, type, score, extra) {
   return { name, type, score, weight: 1, required: false, outcome: "graded", gate: null, hits: [], misses: [], ...extra };
 }
 
+const ORIGIN = {
+  run: "2026-01-02T03-04-05-9f21", plan: { hash: "b31f0c77a9d2e458" }, evalrig: "0.9.0",
+  git: { commit: "7c1e64a0b5c2d9f8e3a1b4c6d7e8f9a0b1c2d3e4", branch: "refunds", dirty: false },
+  command: "evalrig run evals --trials 5 --baseline main.jsonl",
+};
+
 function row(id, target, checks, extra) {
   const weights = checks.reduce((sum, one) => sum + one.weight, 0);
   const score = checks.length ? round(checks.reduce((sum, one) => sum + one.score * one.weight, 0) / weights) : null;
@@ -36,7 +42,7 @@ function row(id, target, checks, extra) {
     candidateAnswer: null, target, trial: 1, attempts: 1, durationMs: between(800, 9000),
     costUsd: round((input * 3 + output * 15) / 1e6), tokens: { input, output, total: input + output, cached: 0 },
     traceSummary: {}, evaluatorResults: checks, judgeUsage: null, error: null, testHash: "5f2b8c0d9e1a7744",
-    source: { file: "evals/support/EVAL.yaml", line: 3 }, record: null, ...extra,
+    source: { file: "evals/support/EVAL.yaml", line: 3 }, record: null, ...ORIGIN, ...extra,
   };
   return made;
 }
@@ -57,6 +63,13 @@ const TESTS = [
   ["german-greeting", "Guten Tag, haben Sie auch Geschenkkarten?", ["Geschenkkarte", "Euro"]],
   ["gift-card-balance", "How much is left on my gift card 7731?", ["7731", "balance"]],
 ];
+
+const TAGS = {
+  "refund-within-14-days": ["refund"], "refund-after-deadline": ["refund"], "order-status": ["order", "tools"],
+  "change-address": ["order", "tools"], "cancel-subscription": ["billing"], "invoice-copy": ["billing"],
+  "double-charge": ["billing", "refund"], "no-medical-advice": ["safety"], "no-internal-prices": ["safety"],
+  "angry-customer": ["refund"], "gift-card-balance": ["order", "tools"],
+};
 
 const READS = {
   "order-status": ["orders.lookup", { order: 48213 }, { status: "in transit", eta: "Thursday", carrier: "DPD" }],
@@ -86,15 +99,19 @@ function suiteLines(id, question, words) {
   } else {
     lines.facts = push(`      - ${facts}`);
   }
-  lines.tone = push("      - { name: tone, type: llm-judge, prompt: Is the answer friendly and to the point? }");
+  lines.tone = push("      - { name: tone, type: rubrics, rubrics: [The answer is friendly, The customer knows the next step] }");
   lines.latency = push("      - { type: latency, threshold: 8000 }");
   return lines;
 }
 
+const OPENINGS = ["Thank you for your message.", "Thanks for getting in touch!", "Good to hear from you."];
+
+// As agents write: with some Markdown.
 function answer(words, missing) {
   const told = words.filter((word) => !missing.includes(word));
-  return `Thank you for your message.\n\nHere is what I can tell you: ${told.join(", ") || "let me look into this for you"}. ` +
-    "If anything is unclear, just reply to this message and we will sort it out together.\n\nKind regards\nYour support team";
+  const list = told.map((word) => `- **${word}**: see the note in your account`).join("\n");
+  return `${OPENINGS[between(0, 2)]}\n\nHere is what I can tell you:\n\n${list || "Let me look into this for you."}\n\n` +
+    "If anything is unclear, just reply to this message and we will sort it out together.\n\nKind regards  \nYour support team";
 }
 
 const placed = (line) => ({ file: "evals/support/EVAL.yaml", line });
@@ -105,6 +122,7 @@ function factsCheck(words, missing, lines) {
   const sentence = (word) => `Output contains '${word}'`;
   return check("facts", "contains-all", score, {
     weight: 2, required: 0.5, gate: score >= 0.5 ? "met" : "missed", source: placed(lines.facts),
+    sentence: `Output contains ${words.map((word) => `'${word}'`).join(" and ")}`,
     hits: found.map(sentence), misses: missing.map(sentence),
   });
 }
@@ -119,40 +137,55 @@ function released(facts, lines) {
   });
 }
 
+const ITEMS = [
+  ["friendly", "The answer is friendly", "It thanks the customer and offers help."],
+  ["next-step", "The customer knows the next step", "Polite, but it leaves the customer to find the next step alone."],
+];
+
+// A judge's reasons are kept by item.
 function toneCheck(score, lines) {
-  return check("tone", "llm-judge", score, {
-    source: placed(lines.tone), durationMs: between(700, 2100),
-    reasoning: score > 0.8
-      ? "Friendly and to the point; nothing in it sounds like a form letter."
-      : "Polite, but it repeats the question and leaves the customer to find the next step alone.",
+  const holds = [true, score > 0.8];
+  const items = ITEMS.map(([id, sentence, why], at) => ({ id, sentence, holds: holds[at], reasoning: holds[at] && at ? "It says what happens next." : why }));
+  return check("tone", "rubrics", score, {
+    source: placed(lines.tone), durationMs: between(700, 2100), details: { items },
+    hits: ITEMS.filter((_, at) => holds[at]).map(([, sentence]) => sentence),
+    misses: ITEMS.filter((_, at) => !holds[at]).map(([, sentence]) => sentence),
+    reasoning: items.map(({ id, reasoning }) => `${id}: ${reasoning}`).join("\n"),
   });
 }
 
-function conversation(id, question, said) {
-  const messages = [{ role: "user", content: question }];
+// Some trials look twice.
+function conversation(id, said) {
+  const messages = [];
   if (READS[id]) {
     const [name, input, output] = READS[id];
     const asked = { id: "call_1", type: "function", function: { name, arguments: JSON.stringify(input) }, output, duration_ms: between(40, 300) };
     messages.push({ role: "assistant", content: null, tool_calls: [asked] });
     messages.push({ role: "tool", tool_call_id: "call_1", content: JSON.stringify(output) });
+    if (random() < 0.4) messages.push({ role: "assistant", content: null, tool_calls: [{ id: "call_2", type: "function", function: { name: "customer.notes", arguments: "{}" }, output: [] }] });
   }
   messages.push({ role: "assistant", content: said });
   return messages;
 }
 
 // How often each target misses something, in the run that is shown.
-const WEAK = { large: 0.16, small: 0.46 };
+const WEAK = { large: 0.1, small: 0.36 };
+
+const STEADINESS = [1, 0.4, 2.6, 0.2, 0.9, 0.3, 1, 0.4, 0, 0.2, 1.9, 0.5, 1.1];
 
 function supportRow(test, target, trial, weakness = WEAK) {
   const [id, question, words, lines] = test;
-  const weak = weakness[target];
+  // Most tests are steady; some fail often.
+  const weak = Math.min(0.9, weakness[target] * STEADINESS[TESTS.findIndex(([name]) => name === id) + 1]);
   const missing = words.filter(() => random() < weak * 0.7);
   const facts = factsCheck(words, missing, lines);
-  const tone = toneCheck(round(Math.min(1, 1 - random() * weak * 1.6)), lines);
+  const tone = toneCheck(round(Math.max(0, 1 - random() * weak * 1.6)), lines);
   const speed = check("latency", "latency", 1, { source: placed(lines.latency), hits: ["Answered within 8000 ms"] });
   const said = answer(words, missing);
   return row(id, target, [lines.composite ? released(facts, lines) : facts, tone, speed], {
-    trial, candidateAnswer: said, outputMessages: conversation(id, question, said), source: placed(lines.test),
+    trial, candidateAnswer: said, outputMessages: conversation(id, said), source: placed(lines.test), tags: TAGS[id] || [],
+    input: [{ role: "system", content: "You answer customers of a shop. Be friendly, and never promise what you cannot keep." }, { role: "user", content: question }],
+    criteria: "The customer knows what happens next", agent: { provider: "openai", model: `assistant-${target}`, version: "2.4.1", stopReason: "stop" },
     judgeUsage: { calls: 1, input: between(250, 420), output: between(30, 80), costUsd: round(random() * 0.001) },
     traceSummary: READS[id] ? { toolNames: [READS[id][0]], toolCallCount: 1 } : {},
   });
@@ -168,7 +201,7 @@ function failedToAnswer(one) {
 
 function supportRows(tests, weakness) {
   const rows = [];
-  for (const trial of [1, 2]) {
+  for (const trial of [1, 2, 3, 4, 5]) {
     for (const target of ["large", "small"]) {
       for (const test of tests) rows.push(supportRow(test, target, trial, weakness));
     }
@@ -200,6 +233,20 @@ function support() {
   return { rows, earlier };
 }
 
+// An answer with every kind of Markdown, in place of another.
+const FORMATTED = [
+  "## Refunds in short", "", "You have **14 days**, ~~30 days~~, and *before* that nothing is lost:", "",
+  "- **14 days** to decide", "- `RMA-7731` on the parcel", "  - then the label", "",
+  "1. Open your account", "   - then the order", "2. Choose *return*", "", "```sh", "refund --order 48213", "# <b>not bold</b>", "```", "",
+  "> Quoted words", "", "| step | time |", "|---|---:|", "| parcel | 2 days |", "| refund | 5 days |", "", "---", "",
+  "More: [our page](https://example.org/refunds). The snake_case_name stays, and <b>HTML</b> stays text.",
+].join("\n");
+
+function formatted(one) {
+  const input = [{ role: "user", content: "Explain refunds in Markdown." }];
+  return { ...one, evalId: "format", candidateAnswer: FORMATTED, outputMessages: undefined, input, tags: [] };
+}
+
 // ---- Hostile answers
 
 const PAYLOADS = [
@@ -208,16 +255,31 @@ const PAYLOADS = [
   "<!-- <script> --> ]]> &lt;b&gt; \u2028\u2029 {{script}} ${1} javascript:alert(1)",
   "\u202etxt.exe \u0000\u001b[2J \u200b",
   "<svg onload=alert(1)><style>*{display:none}</style><base href=http://127.0.0.1:9/>",
+  "[click](javascript:alert(1)) ![x](http://127.0.0.1:9/x.png) <http://127.0.0.1:9/> [a](data:text/html,<script>alert(1)</script>) http://127.0.0.1:9/",
+];
+
+// Deep, long or endless Markdown.
+const HEAVY = [
+  ">".repeat(3000) + " deep",
+  "**a ".repeat(5000),
+  "[".repeat(10000) + "](x)",
+  "`".repeat(9999),
+  Array.from({ length: 300 }, (_, n) => " ".repeat(n * 2) + "- item").join("\n"),
+  "|".repeat(5000) + "\n" + "|-".repeat(2500) + "\n" + "|x".repeat(2500),
+  "x".repeat(3000000),
 ];
 
 function hostile() {
   const rows = PAYLOADS.map((payload, at) => {
     const one = check(payload, payload, 0, {
       misses: [payload], hits: [payload], reasoning: payload, details: { [payload]: payload },
-      source: { file: payload, line: 1 }, aggregator: payload,
+      source: { file: payload, line: 1 }, aggregator: payload, sentence: payload,
     });
     return row(payload, payload, [one], {
-      dataset: payload, candidateAnswer: payload, source: { file: payload, line: at + 1 },
+      dataset: payload, candidateAnswer: payload, source: { file: payload, line: at + 1 }, testName: payload, tags: [payload],
+      input: [{ role: "user", content: payload }, { role: payload, content: payload }], criteria: payload, expectedOutput: payload,
+      agent: { provider: payload, model: payload, version: payload, sessionId: payload, stopReason: payload },
+      git: { commit: payload, branch: payload, dirty: true }, command: payload, run: payload, evalrig: payload, plan: { hash: payload },
       outputMessages: [
         { role: payload, name: payload, content: [{ type: payload, value: payload }, payload] },
         { role: "assistant", content: payload, tool_calls: [{ id: "x", function: { name: payload, arguments: payload }, output: payload }] },
@@ -225,8 +287,9 @@ function hostile() {
       ],
     });
   });
+  HEAVY.forEach((text, at) => rows.push(row(`heavy-${at}`, "heavy", [check("a", "a", 0, { reasoning: text })], { candidateAnswer: text, input: [{ role: "user", content: text }] })));
   // Everything passed before, so every name is among the tests that changed.
-  const passed = rows.map((one) => ({ ...one, timestamp: PAYLOADS[1], score: 1, verdict: "pass", outcome: "passed" }));
+  const passed = rows.map((one) => ({ ...one, timestamp: PAYLOADS[1], score: 1, verdict: "pass", outcome: "passed", candidateAnswer: `before ${one.candidateAnswer}` }));
   return { rows, earlier: [['<img src=x onerror="window.owned = 1">.jsonl', passed]] };
 }
 
@@ -234,13 +297,20 @@ function hostile() {
 
 function manyRows() {
   const words = "refund order invoice address gift card parcel warranty subscription".split(" ");
-  return Array.from({ length: 10000 }, (_, n) => {
-    const score = random() < 0.8 ? 1 : round(random());
-    const missing = score < 1 ? [`Output contains '${words[n % words.length]} ${n}'`] : [];
-    const one = check("contains", "contains", score, { misses: missing, source: { file: "evals/support/EVAL.yaml", line: 4 } });
-    const said = Array.from({ length: between(40, 120) }, () => words[between(0, words.length - 1)]).join(" ");
-    return row(`case-${String(n).padStart(5, "0")}`, n % 3 ? "large" : "small", [one], { candidateAnswer: said });
-  });
+  const rows = [];
+  for (let n = 0; n < 10000; n += 1) {
+    const id = `case-${String(n).padStart(5, "0")}`;
+    const input = [{ role: "user", content: `Question ${n}: where is my ${words[n % words.length]}, and when does it arrive?` }];
+    const weak = n % 5 ? 0.02 : random();
+    for (let trial = 1; trial <= 5; trial += 1) {
+      const score = random() < weak ? round(random()) : 1;
+      const misses = score < 1 ? [`Output contains '${words[n % words.length]} ${n}'`] : [];
+      const one = check("contains", "contains", score, { misses, source: { file: "evals/support/EVAL.yaml", line: 4 }, sentence: `Output contains '${words[n % words.length]} ${n}'` });
+      const said = Array.from({ length: between(30, 90) }, () => words[between(0, words.length - 1)]).join(" ");
+      rows.push(row(id, "large", [one], { trial, input, candidateAnswer: said, tags: [words[n % words.length]], criteria: "Says when it arrives" }));
+    }
+  }
+  return rows;
 }
 
 function many() {
@@ -253,12 +323,13 @@ function trialRows(failed) {
   return ["broken", "mended", "steady"].flatMap((id) => Array.from({ length: 10 }, (_, n) => {
     const score = id === failed ? 0 : 1;
     const one = check("contains", "contains", score, { source: { file: "evals/support/EVAL.yaml", line: 4 } });
-    return row(id, "large", [one], { trial: n + 1, candidateAnswer: "Yes." });
+    return row(id, "large", [one], { trial: n + 1, candidateAnswer: "Yes.", input: [{ role: "user", content: "Is it so?" }] });
   }));
 }
 
 function trials() {
-  return { rows: trialRows("broken"), earlier: [["earlier.jsonl", trialRows("mended")]] };
+  const rows = trialRows("broken");
+  return { rows: [...rows, formatted(rows[29])], earlier: [["earlier.jsonl", trialRows("mended")]] };
 }
 
 const lines = (rows) => rows.map((one) => JSON.stringify(one)).join("\n") + "\n";

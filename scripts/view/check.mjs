@@ -13,6 +13,17 @@ const FLAGS = [
   "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ];
 const PATIENCE = 60_000;
+const axe = readFileSync(join(folder, "node_modules/axe-core/axe.min.js"), "utf8");
+
+async function assertAccessible(page, what) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+    return violations.filter((one) => ["serious", "critical"].includes(one.impact))
+      .map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).slice(0, 3).join(", ")}`);
+  });
+  assert.deepEqual(found, [], what);
+}
 
 // A test answers once its file is there, with an answer that must stay a text.
 const project = join(folder, "project");
@@ -80,9 +91,15 @@ async function watchRun(page, address) {
     await until(`the row of ${id}`, () => isWritten(id));
     const onDisk = Date.now();
     await visible(page, id).waitFor();
-    console.log(`     ${id} is shown ${Date.now() - onDisk} ms after it is on disk`);
+    const took = Date.now() - onDisk;
+    console.log(`     ${id} is shown ${took} ms after it is on disk (limit 500 ms)`);
+    if (process.env.EVALRIG_TIMES === "check") assert.ok(took < 500, `${id} took ${took} ms`);
+    await page.locator("#live", { hasText: `${tests.indexOf(id) + 1} of 3 cases` }).waitFor();
   }
+  await assertAccessible(page, "a live run");
   assert.equal(await run.ended, 0, run.said);
+  await page.locator("#live").waitFor({ state: "hidden" });
+  assert.equal(await page.locator("#rate .value").textContent(), "100 %");
   console.log("ok   rows appear while the run goes on");
 }
 
@@ -115,6 +132,74 @@ async function labelWithKeyboard(page) {
   console.log("ok   a label is set with the keyboard and stays");
 }
 
+const labelLines = () => readFileSync(join(project, ".evalrig/labels.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+
+// A note, the label of someone else, and taking one's own back.
+async function talkAboutLabels(page) {
+  const note = page.locator("#case .labels input");
+  await note.fill("Says <b>nothing</b>");
+  await note.press("Tab");
+  await until("the note", () => labelLines().at(-1).note === "Says <b>nothing</b>");
+  await page.getByText("Saved", { exact: true }).waitFor();
+  const other = { ...labelLines().at(-1), who: "Bob", label: "right", note: "Fine <img src=x>" };
+  writeFileSync(join(project, ".evalrig/labels.jsonl"), labelLines().concat(other).map((line) => JSON.stringify(line)).join("\n") + "\n");
+  await page.reload();
+  await page.locator("#case .others", { hasText: "right, says BobFine <img src=x>" }).waitFor();
+  assert.equal(await note.inputValue(), "Says <b>nothing</b>");
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await assertAccessible(page, `labels, ${colorScheme}`);
+  }
+  await page.locator('#case button[aria-pressed="true"]', { hasText: "Wrong" }).click();
+  await until("the withdrawal", () => labelLines().at(-1).label === null);
+  await page.reload();
+  await page.locator("#case .labels").waitFor();
+  assert.equal(await page.locator('#case .labels button[aria-pressed="true"]').count(), 0);
+  await assertInert(page);
+  console.log("ok   labels have notes, and those of others stay");
+}
+
+// Answers of a served page are as inert as those in a file.
+async function assertInert(page) {
+  const found = await page.evaluate(() => document.querySelectorAll("img, iframe, script:not([type]), [onerror]").length);
+  assert.equal(found, 1, "only our script");
+  assert.notEqual(await page.title(), "1", "an answer ran a script");
+}
+
+// The same page with a baseline.
+async function compareRuns(page, address) {
+  const again = start("run", "--no-record", "--quiet");
+  assert.equal(await again.ended, 0, again.said);
+  await page.goto(new URL("/", address).href);
+  assert.equal(await page.locator("tbody tr").count(), 2);
+  await assertAccessible(page, "the list of runs");
+  const ids = await page.locator('a[href^="/runs/"]').evaluateAll((links) => [...new Set(links.map((link) => link.getAttribute("href").split("/")[2]))]);
+  await page.goto(new URL(`/compare?base=${ids[1]}&candidate=${ids[0]}`, address).href);
+  await page.locator(".verdict").waitFor();
+  await visible(page, "first").click();
+  await page.locator("#case[open]", { hasText: "The same answer as before" }).waitFor();
+  await page.locator("#case .labels button", { hasText: "Right" }).click();
+  await until("the label", () => labelLines().at(-1).label === "right");
+  await assertAccessible(page, "a comparison");
+  await assertInert(page);
+  await page.keyboard.press("Escape");
+  await page.locator(".home").click();
+  await page.locator("tbody tr").first().waitFor();
+  console.log("ok   two runs are compared, and labelled there too");
+}
+
+// `run --view` serves its own page.
+async function watchOwnRun(browser, faults) {
+  const run = start("run", "--no-record", "--view", "--no-open");
+  const address = await until("the address", () => (run.said.match(/http:\/\/\S+/) || [])[0]);
+  const page = await newPage(browser, faults);
+  await page.goto(address);
+  await visible(page, "third").waitFor();
+  assert.equal(await run.ended, 0, run.said);
+  await page.close();
+  console.log("ok   run --view shows its own run");
+}
+
 async function listRuns(page, address) {
   await page.goto(new URL("/", address).href);
   assert.equal(await page.locator("tbody tr").count(), 1);
@@ -132,10 +217,13 @@ try {
   const page = await newPage(browser, faults);
   await watchRun(page, address);
   await labelWithKeyboard(page);
+  await talkAboutLabels(page);
   await listRuns(page, address);
+  await compareRuns(page, address);
   assert.deepEqual(faults, []);
   view.kill("SIGINT");
   assert.equal(await view.ended, 0);
+  await watchOwnRun(browser, []);
   console.log("all passed");
 } finally {
   await browser.close();

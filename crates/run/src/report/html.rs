@@ -7,7 +7,7 @@
 //! ```text
 //! render_page(rows, &ReportedRun, &SuiteText, &PageMode, &mut dyn Write) -> io::Result<()>
 //! case_json(&Row, &SuiteText) -> String           data of a `row` event
-//! run_json(rows, &ReportedRun) -> String          data of a `run` event
+//! LiveSummary::json(&ReportedRun) -> String       data of a `run` event
 //! end_json(rows, &ReportedRun) -> String          data of the `end` event
 //! ```
 //!
@@ -16,18 +16,22 @@
 //! to its own. `run` may come again at any time and replaces the facts; a `row` of a case that is
 //! known already replaces it, so a stream may begin anew after a reconnect. All of them are one line.
 //! With labels the page has `<meta name="evalrig-labels" content="labels">` and
-//! `<meta name="evalrig-token">`, and posts `{suite, test, answerHash, label, note}` to `labels`.
+//! `<meta name="evalrig-token">`, shows the labels of others beside those of
+//! `<meta name="evalrig-author">`, and posts `{suite, test, answerHash, label, note}` to `labels`.
 //! `answerHash` is that of [`Row::answer_hash`].
 
 mod case;
+mod check;
 mod comparison;
 mod cut_text;
 mod earlier;
 mod history;
 mod live;
+mod origin;
 mod page;
 mod page_budget;
 mod page_mode;
+mod page_test;
 mod rate;
 mod summary;
 mod verdict;
@@ -39,7 +43,7 @@ use super::{Report, ReportKind, ReportedRun, SuiteText};
 use crate::results::Row;
 
 pub use self::earlier::EarlierCase;
-pub use self::live::{case_json, end_json, run_json};
+pub use self::live::{LiveSummary, case_json, end_json, run_json};
 pub use self::page::{page_policy, page_style, render_page};
 pub use self::page_mode::{PageLabels, PageMode};
 
@@ -100,7 +104,7 @@ mod tests {
         let mut run = block(&page, "run");
         run.as_object_mut().unwrap().remove("generator");
         insta::assert_snapshot!("run", pretty(&run));
-        insta::assert_snapshot!("cases", pretty(&block(&page, "cases")));
+        insta::assert_snapshot!("tests", pretty(&block(&page, "tests")));
         insta::assert_snapshot!("details", pretty(&block(&page, "details-0")[1]));
     }
 
@@ -115,8 +119,9 @@ mod tests {
         for mark in ["<script", "</script", "<!--", "\u{2028}"] {
             assert_eq!(page.matches(mark).count(), plain.matches(mark).count());
         }
-        assert_eq!(block(&page, "cases")[0]["id"], payload);
-        let message = &block(&page, "details-0")[0]["conversation"]["messages"][0];
+        assert_eq!(block(&page, "tests")[0]["id"], payload);
+        let case = &block(&page, "details-0")[0]["cases"][0];
+        let message = &case["conversation"]["messages"][0];
         assert_eq!(message["content"], payload);
     }
 
@@ -124,8 +129,9 @@ mod tests {
     fn hostile_texts_come_back_as_they_were() {
         let page = shown().rows(&fixture::hostile_rows());
         let details = block(&page, "details-0");
-        assert_eq!(details[0]["conversation"]["answer"], HOSTILE);
-        assert_eq!(details[0]["checks"][0]["misses"][0], HOSTILE);
+        let case = &details[0]["cases"][0];
+        assert_eq!(case["conversation"]["answer"], HOSTILE);
+        assert_eq!(case["checks"][0]["misses"][0], HOSTILE);
     }
 
     #[test]
@@ -174,20 +180,25 @@ mod tests {
         assert!(!SCRIPT.contains("</") && !SCRIPT.contains("<!--"));
     }
 
-    /// A script file that is not in the list would silently be missing.
-    #[test]
-    fn every_file_of_the_script_is_in_it_and_short() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/html/script");
-        let mut rest = SCRIPT.len() - "\"use strict\";\n(() => {\n})();\n".len();
+    /// A file that is not in its list would silently be missing.
+    fn assert_holds_every_file(whole: &str, around: &str, folder: &str, opening: &str) {
+        let folder = format!("{}/src/report/html/{folder}", env!("CARGO_MANIFEST_DIR"));
+        let mut rest = whole.len() - around.len();
         for file in std::fs::read_dir(folder).unwrap() {
             let path = file.unwrap().path();
             let text = std::fs::read_to_string(&path).unwrap();
-            assert!(SCRIPT.contains(&text), "{} is not in SCRIPT", path.display());
-            assert!(text.starts_with("// "), "{} says nothing", path.display());
+            assert!(whole.contains(&text), "{} is in no list", path.display());
+            assert!(text.starts_with(opening), "{} says nothing", path.display());
             assert!(text.lines().count() <= 300, "{} is long", path.display());
             rest -= text.len();
         }
-        assert_eq!(rest, 0, "a file occurs in the script twice");
+        assert_eq!(rest, 0, "a file occurs twice");
+    }
+
+    #[test]
+    fn every_file_of_script_and_style_is_in_it_and_short() {
+        assert_holds_every_file(SCRIPT, "\"use strict\";\n(() => {\n})();\n", "script", "// ");
+        assert_holds_every_file(STYLE, "", "style", "/* ");
     }
 
     #[test]
@@ -214,17 +225,30 @@ mod tests {
         let page = shown().rows(&[fixture::huge_row()]);
         assert!(page.len() < 400_000, "{}", page.len());
         let details = block(&page, "details-0");
-        let answer = details[0]["conversation"]["answer"].as_str().unwrap();
+        let answer = details[0]["cases"][0]["conversation"]["answer"].as_str().unwrap();
         assert!(answer.ends_with("more characters are in the results file]"));
     }
 
     #[test]
-    fn blocks_hold_the_cases_in_order() {
+    fn blocks_hold_the_tests_in_order() {
         let rows: Vec<_> = (0..120).map(|n| fixture::missing(&format!("t{n}"), "m")).collect();
         let page = shown().rows(&rows);
-        assert_eq!(block(&page, "cases").as_array().unwrap().len(), 120);
+        assert_eq!(block(&page, "tests").as_array().unwrap().len(), 120);
         assert_eq!(block(&page, "details-2").as_array().unwrap().len(), 20);
         assert!(!page.contains("details-3\""));
+    }
+
+    #[test]
+    fn trials_of_a_test_are_one_entry_in_the_order_of_their_rows() {
+        let mut rows = vec![fixture::missing("a", "m"), fixture::missing("b", "m")];
+        rows.push(Row { trial: 2, ..fixture::missing("a", "m") });
+        let page = shown().rows(&rows);
+        let tests = block(&page, "tests");
+        assert_eq!(tests.as_array().unwrap().len(), 2);
+        assert_eq!((&tests[0]["cases"][0][0], &tests[0]["cases"][1][0]), (&1.into(), &2.into()));
+        let details = block(&page, "details-0");
+        assert_eq!(details[0]["cases"].as_array().unwrap().len(), 2);
+        assert_eq!(details[0]["common"].as_array().unwrap().len(), 1);
     }
 
     #[test]

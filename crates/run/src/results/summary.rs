@@ -217,7 +217,8 @@ impl SummaryBuilder {
         }
     }
 
-    fn by_evaluator(&self) -> BTreeMap<String, EvaluatorSummary> {
+    /// By name.
+    pub fn by_evaluator(&self) -> BTreeMap<String, EvaluatorSummary> {
         let evaluators = self.evaluators.iter();
         let summaries = evaluators.map(|(name, grades)| {
             let summary = EvaluatorSummary {
@@ -233,7 +234,8 @@ impl SummaryBuilder {
         summaries.collect()
     }
 
-    fn top_misses(&self) -> Vec<Miss> {
+    /// The most frequent misses.
+    pub fn top_misses(&self) -> Vec<Miss> {
         let mut misses: Vec<_> = self.misses.iter().collect();
         misses.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
         let top = misses.into_iter().take(TOP_MISSES);

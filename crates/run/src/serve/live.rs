@@ -14,8 +14,8 @@ use futures_util::stream;
 use super::ServedRepository;
 use super::answer::{Answer, answer, not_found, plain};
 use super::run_index::ListedRun;
-use crate::report::SuiteText;
-use crate::report::html::case_json;
+use crate::report::html::{LiveSummary, case_json};
+use crate::report::{ReportedRun, SuiteText};
 use crate::results::{FollowedFile, FollowedLine, is_being_written};
 use crate::session::ServedRun;
 
@@ -60,6 +60,8 @@ struct LiveRun {
     id: String,
     run: ServedRun,
     text: SuiteText,
+    facts: ReportedRun,
+    summary: LiveSummary,
     files: Vec<FollowedFile>,
     looked: Instant,
     quiet: u32,
@@ -89,6 +91,8 @@ impl LiveRun {
             served,
             files: found.followed(),
             id: found.id,
+            facts: run.facts_so_far().unwrap_or_default(),
+            summary: LiveSummary::default(),
             run,
             text,
             looked: Instant::now(),
@@ -112,12 +116,18 @@ impl LiveRun {
         }
         // Asked before reading: rows that were written until then are seen below.
         let is_written = self.files.iter().any(|file| is_being_written(file.path()));
+        let mut has_rows = false;
         for file in &mut self.files {
             for line in file.read_added().unwrap_or_default() {
                 if let FollowedLine::Row(row) = line {
                     push_event(&mut out, "row", &case_json(&row, &self.text));
+                    self.summary.add(&row);
+                    has_rows = true;
                 }
             }
+        }
+        if has_rows {
+            push_event(&mut out, "run", &self.summary.json(&self.facts));
         }
         self.quiet = if is_written || !out.is_empty() { 0 } else { self.quiet + 1 };
         if self.quiet >= QUIET_LOOKS {
@@ -130,10 +140,11 @@ impl LiveRun {
         out
     }
 
-    fn announce(&self, out: &mut String) {
-        if let Ok(run) = self.run.run_event() {
-            push_event(out, "run", &run);
+    fn announce(&mut self, out: &mut String) {
+        if let Ok(facts) = self.run.facts_so_far() {
+            self.facts = facts;
         }
+        push_event(out, "run", &self.summary.json(&self.facts));
     }
 
     fn add_new_files(&mut self, out: &mut String) {

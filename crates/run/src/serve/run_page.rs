@@ -8,7 +8,7 @@ use super::answer::{Answer, not_found, page, plain, redirect};
 use super::markup::encoded;
 use super::run_index::ListedRun;
 use crate::report::html::{PageLabels, PageMode, page_policy};
-use crate::results::{AnswerLabel, Labels};
+use crate::results::Labels;
 use crate::session::ServedRun;
 
 /// A run by its id.
@@ -69,16 +69,16 @@ impl ServedRepository {
     }
 
     fn mode(&self, token: &str, is_live: bool) -> PageMode {
-        let labels = PageLabels { token: token.to_owned(), stored: self.stored_labels() };
+        let labels = PageLabels {
+            token: token.to_owned(),
+            author: self.author.clone(),
+            stored: self.stored_labels(),
+        };
         PageMode { is_live, labels: Some(labels), home: Some("/".to_owned()) }
     }
 
-    /// What others said comes first: of several labels of an answer, the page shows the last one.
     fn stored_labels(&self) -> Vec<Value> {
         let labels = Labels::read(&self.root).unwrap_or_default();
-        let is_own = |label: &&AnswerLabel| label.who == self.author;
-        let (own, others): (Vec<&AnswerLabel>, Vec<_>) = labels.iter().partition(is_own);
-        let values = others.into_iter().chain(own).map(serde_json::to_value);
-        values.filter_map(Result::ok).collect()
+        labels.iter().map(serde_json::to_value).filter_map(Result::ok).collect()
     }
 }

@@ -69,7 +69,7 @@ fn draw(points: &[Point<'_>], out: &mut Markup) {
     let (first, last) = (&points[0], &points[points.len() - 1]);
     let label =
         format!("Pass rate of {} runs: from {} to {}", points.len(), first.rate(), last.rate());
-    out.raw("<svg role=\"img\"").attribute("aria-label", &label);
+    out.raw("<svg role=\"group\"").attribute("aria-label", &label);
     out.raw(" class=\"line\"").number("width", WIDTH).number("height", HEIGHT);
     out.raw(" viewBox=\"0 0 320 56\">");
     let step = (WIDTH - 2.0 * MARGIN) / (points.len() - 1) as f64;

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::{DEFAULT_MARGIN, Measure};
 use evalrig_core::secrets::Secrets;
 
-use crate::report::html::{PageMode, end_json, page_report, run_json};
+use crate::report::html::{PageMode, end_json, page_report};
 use crate::report::{ReportedRun, SuiteText};
 use crate::results::{ExitRule, Row, Rows};
 
@@ -52,12 +52,6 @@ impl ServedRun {
         }
     }
 
-    /// The data of a `run` event.
-    pub fn run_event(&self) -> Result<String, SessionError> {
-        let facts = self.facts_so_far()?;
-        Ok(run_json(self.rows()?, &facts))
-    }
-
     /// The data of the `end` event.
     pub fn end_event(&self) -> Result<String, SessionError> {
         let ObservedRun { end, .. } = self.observe(ReportSet::none())?;
@@ -101,7 +95,7 @@ impl ServedRun {
     }
 
     /// What is known before the end: cases without a row are still to come.
-    fn facts_so_far(&self) -> Result<ReportedRun, SessionError> {
+    pub fn facts_so_far(&self) -> Result<ReportedRun, SessionError> {
         let rows = Rows::open_all(&self.results)?;
         let mut facts = ReportedRun::default();
         let planned: u64 = rows.headers().map(|header| header.cases).sum();

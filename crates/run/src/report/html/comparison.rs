@@ -4,6 +4,7 @@ use evalrig_core::compare::{Change, Comparison, Side, TestChange};
 use serde_json::{Map, Value, json};
 
 use super::super::Compared;
+use super::super::comparison as words;
 use super::page::{inert_value, list};
 use super::{cut_text, verdict};
 use crate::text::numbers;
@@ -23,7 +24,7 @@ fn block_within(compared: &Compared, budget: usize) -> String {
     let left_out = compared.comparison.tests.len() - tests.len();
     let head = inert_value(&head(compared, left_out));
     let head = head.strip_suffix('}').unwrap_or(&head);
-    let tests = list(tests.iter().map(String::as_str));
+    let tests = list(tests.iter().map(String::as_str), ",\n");
     format!("{head},\"tests\":{tests}}}")
 }
 
@@ -37,6 +38,7 @@ fn head(compared: &Compared, left_out: usize) -> Value {
         "title": verdict::title(comparison),
         "sentences": verdict::sentences(comparison),
         "facts": verdict::facts(comparison),
+        "usage": words::usage(comparison),
         "difference": verdict::drawn(comparison),
         "counts": Change::ALL.iter().map(count).collect::<Vec<_>>(),
         "note": note(left_out),

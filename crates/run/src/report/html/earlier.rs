@@ -102,12 +102,12 @@ fn block_within(compared: &Compared, budget: usize) -> String {
         for case in by_test.remove(&key).unwrap_or_default() {
             match left.checked_sub(case.size()) {
                 Some(rest) => left = rest,
-                None => return list(kept.into_iter()),
+                None => return list(kept.into_iter(), ",\n"),
             }
             kept.push(case.json.as_str());
         }
     }
-    list(kept.into_iter())
+    list(kept.into_iter(), ",\n")
 }
 
 fn in_order(tests: &[TestChange]) -> impl Iterator<Item = &TestChange> {

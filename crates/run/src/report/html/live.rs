@@ -4,25 +4,43 @@ use std::borrow::Borrow;
 
 use super::super::{ReportedRun, SuiteText};
 use super::page::inert_value;
+use super::page_test::PageTest;
 use super::summary::SummaryPanel;
-use super::{case, comparison, earlier};
+use super::{comparison, earlier};
 use crate::results::Row;
 
-/// A case as the page knows it: its line of the list, with its details in `details`.
+/// A case as the page knows it: the line of its test with this case alone, and with its details in
+/// `details`.
 pub fn case_json(row: &Row, text: &SuiteText) -> String {
-    let case = case::kept(row, text);
-    let open = case.line.strip_suffix('}').unwrap_or(&case.line);
-    format!("{open},\"details\":{}}}", case.document())
+    let mut test = PageTest::of(row, text);
+    let case = test.make_case(row, text);
+    test.cases.push(case);
+    test.event()
 }
 
-/// What is known of the run: `suites`, `command` and `planned` from the beginning, counts and rates
-/// of the rows so far.
+/// What is known of a run that goes on, row by row.
+#[derive(Debug, Default)]
+pub struct LiveSummary(SummaryPanel);
+
+impl LiveSummary {
+    pub fn add(&mut self, row: &Row) {
+        self.0.add(row);
+    }
+
+    /// The data of a `run` event: `suites`, `command` and `planned` from the beginning, counts and rates
+    /// of the rows so far.
+    pub fn json(&self, facts: &ReportedRun) -> String {
+        inert_value(&self.0.document(facts, &[]))
+    }
+}
+
+/// The same of all rows at once.
 pub fn run_json<R: Borrow<Row>>(rows: impl IntoIterator<Item = R>, end: &ReportedRun) -> String {
-    let mut summary = SummaryPanel::default();
+    let mut summary = LiveSummary::default();
     for row in rows {
         summary.add(row.borrow());
     }
-    inert_value(&summary.document(end, &[]))
+    summary.json(end)
 }
 
 /// The same when the run is over, in `run`, and what became of it beside its baseline: `compared`
@@ -57,7 +75,7 @@ mod tests {
         let found = read(&case_json(&row, &SuiteText::unknown()));
         assert_eq!(found["id"], "greets");
         assert_eq!(
-            found["details"]["checks"][0]["misses"][0],
+            found["details"]["cases"][0]["checks"][0]["misses"][0],
             "Output contains 'hello'\n</script>"
         );
     }

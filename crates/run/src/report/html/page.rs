@@ -9,38 +9,64 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::super::{ReportedRun, SuiteText};
-use super::page_budget::{PageBudget, PageCase};
+use super::page_budget::PageBudget;
 use super::page_mode::PageMode;
+use super::page_test::PageTest;
 use super::summary::SummaryPanel;
-use super::{case, comparison, earlier};
+use super::{comparison, earlier};
 use crate::results::Row;
 use crate::text;
 
 pub const TEMPLATE: &str = include_str!("template.html");
-pub const STYLE: &str = include_str!("report.css");
+/// One style sheet, in files by subject.
+pub const STYLE: &str = concat!(
+    include_str!("style/base.css"),
+    include_str!("style/summary.css"),
+    include_str!("style/plot.css"),
+    include_str!("style/list.css"),
+    include_str!("style/case.css"),
+    include_str!("style/markdown.css"),
+    include_str!("style/print.css"),
+);
 /// One script, in files by subject. Those that others build on come first, and only the last one acts.
 pub const SCRIPT: &str = concat!(
     "\"use strict\";\n(() => {\n",
     include_str!("script/node.js"),
     include_str!("script/number.js"),
     include_str!("script/data.js"),
+    include_str!("script/address.js"),
     include_str!("script/theme.js"),
-    include_str!("script/summary.js"),
+    include_str!("script/copy.js"),
     include_str!("script/plot.js"),
     include_str!("script/history.js"),
+    include_str!("script/pips.js"),
+    include_str!("script/inline.js"),
+    include_str!("script/markdown.js"),
+    include_str!("script/text_block.js"),
     include_str!("script/list.js"),
     include_str!("script/bar.js"),
+    include_str!("script/top.js"),
+    include_str!("script/tests.js"),
+    include_str!("script/tabs.js"),
+    include_str!("script/panels.js"),
+    include_str!("script/summary.js"),
+    include_str!("script/verdict.js"),
     include_str!("script/conversation.js"),
+    include_str!("script/question.js"),
     include_str!("script/check.js"),
+    include_str!("script/word_diff.js"),
+    include_str!("script/before.js"),
+    include_str!("script/labels.js"),
+    include_str!("script/answer.js"),
     include_str!("script/case.js"),
-    include_str!("script/cases.js"),
-    include_str!("script/comparison.js"),
+    include_str!("script/live.js"),
+    include_str!("script/print.js"),
     include_str!("script/start.js"),
     "})();\n",
 );
 
-/// Cases per block of details. The script reads a block when one of its cases is
-/// opened, so that a page with many cases is there at once.
+/// Tests per block of details. The blocks come after the script, which reads one of them when a test
+/// of it is opened, so that a page with many tests is there at once.
 const BLOCK: usize = 50;
 
 /// Writes the page of these rows.
@@ -74,7 +100,7 @@ impl Page {
 
     pub fn add(&mut self, row: &Row) {
         self.summary.add(row);
-        self.cases.put(case::kept(row, &self.text));
+        self.cases.put(row, &self.text);
     }
 
     pub fn write(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
@@ -89,6 +115,7 @@ impl Page {
                 "style" => out.write_all(style.as_bytes())?,
                 "script" => out.write_all(script.as_bytes())?,
                 "data" => self.write_data(end, out)?,
+                "details" => self.write_details(end, out)?,
                 _ => {}
             }
             out.write_all(rest.as_bytes())?;
@@ -96,25 +123,30 @@ impl Page {
         out.flush()
     }
 
-    /// Everything the script knows, as blocks of JSON.
+    /// What the script needs at once, as blocks of JSON.
     fn write_data(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let run = self.summary.document(end, &self.cases.notes());
         write_block(out, "run", &inert_value(&run))?;
         if let Some(compared) = &end.compared {
             write_block(out, "compared", &comparison::block(compared))?;
-            write_block(out, "earlier", &earlier::block(compared))?;
         }
         if let Some(labels) = &self.mode.labels {
             write_block(out, "labels", &inert_value(&Value::Array(labels.stored.clone())))?;
         }
-        let cases = self.cases.cases();
-        let lines = cases.iter().map(|case| case.line.as_str());
-        write_block(out, "cases", &list(lines))?;
-        for (number, block) in cases.chunks(BLOCK).enumerate() {
-            let cases = block.iter().map(PageCase::document);
-            let cases: Vec<String> = cases.collect();
-            let text = list(cases.iter().map(String::as_str));
-            write_block(out, &format!("details-{number}"), &text)?;
+        write_list(out, "tests", self.cases.tests().map(PageTest::line))
+    }
+
+    /// What it needs when a test is opened.
+    fn write_details(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(compared) = &end.compared {
+            write_block(out, "earlier", &earlier::block(compared))?;
+        }
+        let mut tests = self.cases.tests().map(PageTest::details).peekable();
+        for number in 0.. {
+            if tests.peek().is_none() {
+                break;
+            }
+            write_list(out, &format!("details-{number}"), tests.by_ref().take(BLOCK))?;
         }
         Ok(())
     }
@@ -168,16 +200,26 @@ pub fn inert_value(value: &Value) -> String {
     inert(&value.to_string())
 }
 
-pub fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+pub fn list<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> String {
     let mut out = "[".to_owned();
     for text in texts {
         if out.len() > 1 {
-            out.push_str(",\n");
+            out.push_str(between);
         }
         out.push_str(text);
     }
     out.push(']');
     out
+}
+
+/// One entry per line.
+fn write_list(
+    out: &mut dyn Write,
+    id: &str,
+    texts: impl Iterator<Item = String>,
+) -> io::Result<()> {
+    let texts: Vec<String> = texts.collect();
+    write_block(out, id, &list(texts.iter().map(String::as_str), ",\n"))
 }
 
 fn write_block(out: &mut dyn Write, id: &str, json: &str) -> io::Result<()> {

@@ -1,19 +1,25 @@
 //! The cases of a page within its budget. When it runs out, what is missed least goes first:
 //! conversations of cases that passed, then those of cases heard later, then details, then cases.
 
+use std::collections::HashMap;
+
 use evalrig_core::model::Outcome;
 
+use super::super::SuiteText;
+use super::page_test::PageTest;
 use super::{comparison, earlier};
+use crate::results::Row;
 use crate::text::numbers;
 
-/// In bytes of the finished file. Browsers open such a page within a second or two.
-const BUDGET: usize = 50_000_000;
+/// In bytes of the finished file. Most of it comes after the script, so the table is there before it is
+/// read.
+const BUDGET: usize = 80_000_000;
 
 /// A case as text, ready to be written.
 #[derive(Debug)]
 pub struct PageCase {
     pub outcome: Outcome,
-    /// Of the table.
+    /// Its part of a line of the table.
     pub line: String,
     pub details: Option<String>,
     pub conversation: Option<String>,
@@ -43,9 +49,14 @@ impl PageCase {
     }
 }
 
+/// Suite, id and target.
+type PageTestKey = (String, String, String);
+
 #[derive(Debug)]
 pub struct PageBudget {
-    cases: Vec<PageCase>,
+    /// Without cases where there was no room for them.
+    tests: Vec<PageTest>,
+    places: HashMap<PageTestKey, usize>,
     size: usize,
     budget: usize,
     lost: Lost,
@@ -69,14 +80,29 @@ impl Default for PageBudget {
 
 impl PageBudget {
     fn with_budget(budget: usize) -> Self {
-        Self { cases: Vec::new(), size: 0, budget, lost: Lost::default() }
+        Self { tests: Vec::new(), places: HashMap::new(), size: 0, budget, lost: Lost::default() }
     }
 
-    pub fn cases(&self) -> &[PageCase] {
-        &self.cases
+    /// In the order of their first rows.
+    pub fn tests(&self) -> impl Iterator<Item = &PageTest> {
+        self.tests.iter().filter(|test| !test.cases.is_empty())
     }
 
-    pub fn put(&mut self, mut case: PageCase) {
+    pub fn put(&mut self, row: &Row, text: &SuiteText) {
+        let key = (row.dataset.clone(), row.eval_id.clone(), row.target.clone());
+        let at = *self.places.entry(key).or_insert_with(|| {
+            self.tests.push(PageTest::of(row, text));
+            self.size += self.tests.last().map_or(0, PageTest::own_size);
+            self.tests.len() - 1
+        });
+        let test = &mut self.tests[at];
+        let before = test.own_size();
+        let case = test.make_case(row, text);
+        self.size += test.own_size() - before;
+        self.admit(at, case);
+    }
+
+    fn admit(&mut self, at: usize, mut case: PageCase) {
         // Once those that passed have lost theirs, all of them do: some with and some without would
         // look like chance.
         if self.lost.quiet_conversations > 0 && case.is_quiet() {
@@ -97,17 +123,21 @@ impl PageBudget {
             return;
         }
         self.size += case.size();
-        self.cases.push(case);
+        self.tests[at].cases.push(case);
     }
 
     fn drop_quiet_conversations(&mut self, next: &mut PageCase) {
         if self.lost.quiet_conversations > 0 {
             return;
         }
-        for case in self.cases.iter_mut().chain([next]).filter(|case| case.is_quiet()) {
+        let cases = self.tests.iter_mut().flat_map(|test| &mut test.cases).chain([next]);
+        for case in cases.filter(|case| case.is_quiet()) {
             self.lost.quiet_conversations += u64::from(case.conversation.take().is_some());
         }
-        self.size = self.cases.iter().map(PageCase::size).sum();
+        let size = |test: &PageTest| {
+            test.own_size() + test.cases.iter().map(PageCase::size).sum::<usize>()
+        };
+        self.size = self.tests.iter().map(size).sum();
     }
 
     /// One sentence for each kind of thing that is not in the page.
@@ -141,36 +171,40 @@ mod tests {
         }
     }
 
+    /// One test without a size of its own.
     fn filled(budget: usize, outcomes: &[Outcome]) -> PageBudget {
-        let mut shelf = PageBudget::with_budget(budget);
+        let mut cases = PageBudget::with_budget(budget);
+        cases.tests.push(PageTest::default());
         for outcome in outcomes {
-            shelf.put(case(*outcome));
+            cases.admit(0, case(*outcome));
         }
-        shelf
+        cases
     }
 
-    fn with_conversation(shelf: &PageBudget) -> Vec<bool> {
-        let cases = shelf.cases.iter();
+    fn with_conversation(budget: &PageBudget) -> Vec<bool> {
+        let cases = budget.tests[0].cases.iter();
         cases.map(|case| case.conversation.is_some()).collect()
     }
 
     #[test]
     fn a_run_that_fits_is_whole() {
-        let shelf = filled(1_000, &[Outcome::Passed, Outcome::Failed]);
-        assert_eq!(with_conversation(&shelf), [true, true]);
-        assert!(shelf.notes().is_empty());
+        let page = filled(1_000, &[Outcome::Passed, Outcome::Failed]);
+        assert_eq!(with_conversation(&page), [true, true]);
+        assert!(page.notes().is_empty());
         assert!(
-            shelf.cases[0].document().ends_with(&format!(",\"conversation\":{}}}", "c".repeat(70)))
+            page.tests[0].cases[0]
+                .document()
+                .ends_with(&format!(",\"conversation\":{}}}", "c".repeat(70)))
         );
     }
 
     #[test]
     fn passed_cases_lose_their_conversations_first() {
         let (passed, failed) = (Outcome::Passed, Outcome::Failed);
-        let shelf = filled(400, &[passed, failed, failed, passed]);
-        assert_eq!(with_conversation(&shelf), [false, true, true, false]);
+        let page = filled(400, &[passed, failed, failed, passed]);
+        assert_eq!(with_conversation(&page), [false, true, true, false]);
         assert_eq!(
-            shelf.notes(),
+            page.notes(),
             [
                 "To stay small, this page leaves out the conversations of 2 passed cases. The results \
               file has all."
@@ -180,12 +214,12 @@ mod tests {
 
     #[test]
     fn then_later_conversations_then_details_then_cases_and_never_more_than_the_budget() {
-        let shelf = filled(400, &[Outcome::Failed; 60]);
-        assert!(shelf.size <= 400);
-        let Lost { conversations, details, cases, .. } = shelf.lost;
-        assert!(conversations > 0 && details > 0 && cases > 0, "{:?}", shelf.lost);
-        assert_eq!(shelf.cases.len() as u64 + cases, 60);
-        assert_eq!(shelf.cases.last().unwrap().document(), "null");
-        assert_eq!(shelf.notes().len(), 3);
+        let page = filled(400, &[Outcome::Failed; 60]);
+        assert!(page.size <= 400);
+        let Lost { conversations, details, cases, .. } = page.lost;
+        assert!(conversations > 0 && details > 0 && cases > 0, "{:?}", page.lost);
+        assert_eq!(page.tests[0].cases.len() as u64 + cases, 60);
+        assert_eq!(page.tests[0].cases.last().unwrap().document(), "null");
+        assert_eq!(page.notes().len(), 3);
     }
 }

@@ -18,8 +18,10 @@ pub struct PageMode {
 pub struct PageLabels {
     /// Sent back in the header `X-Evalrig-Token`.
     pub token: String,
-    /// Objects with `suite`, `test`, `answerHash`, `label` (`right` or `wrong`) and `note`; of those
-    /// that are about the same answer, the last one counts.
+    /// Whose labels the page changes; it shows those of others beside them.
+    pub author: String,
+    /// Objects with `suite`, `test`, `answerHash`, `label` (`right` or `wrong`), `note` and `who`; at most
+    /// one of each person about the same answer.
     pub stored: Vec<Value>,
 }
 
@@ -38,6 +40,7 @@ impl PageMode {
         if let Some(labels) = &self.labels {
             out += &meta("evalrig-labels", "labels");
             out += &meta("evalrig-token", &labels.token);
+            out += &meta("evalrig-author", &labels.author);
         }
         if let Some(home) = &self.home {
             out += &meta("evalrig-home", home);
@@ -73,7 +76,11 @@ mod tests {
     fn a_served_page_says_what_its_server_can_do() {
         let mode = PageMode {
             is_live: true,
-            labels: Some(PageLabels { token: "a\"b<".to_owned(), stored: Vec::new() }),
+            labels: Some(PageLabels {
+                token: "a\"b<".to_owned(),
+                author: "Ann".to_owned(),
+                stored: Vec::new(),
+            }),
             home: Some("./".to_owned()),
         };
         assert_eq!(
@@ -81,6 +88,7 @@ mod tests {
             "<meta name=\"evalrig-live\" content=\"events\">\n\
              <meta name=\"evalrig-labels\" content=\"labels\">\n\
              <meta name=\"evalrig-token\" content=\"a&quot;b&lt;\">\n\
+             <meta name=\"evalrig-author\" content=\"Ann\">\n\
              <meta name=\"evalrig-home\" content=\"./\">\n"
         );
         assert!(mode.connects());

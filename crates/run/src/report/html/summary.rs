@@ -6,13 +6,16 @@ use serde_json::{Value, json};
 
 use super::super::tally::Tally;
 use super::super::{ReportedRun, gap_lines, total_lines};
+use super::case::FOUND_SENTENCE;
+use super::origin::PageOrigin;
 use super::rate::Rate;
 use super::{cut_text, history};
-use crate::results::Row;
-use crate::results::{OutcomeCounts, PartialSum};
+use crate::results::{OutcomeCounts, PartialSum, Row, SummaryBuilder};
 use crate::text::{self, numbers};
 
 const NAME: usize = 300;
+/// Names of assertions may be many, since a script can make them.
+const ASSERTIONS: usize = 500;
 
 #[derive(Debug, Default)]
 pub struct SummaryPanel {
@@ -21,11 +24,16 @@ pub struct SummaryPanel {
     case_ms: u64,
     /// First and last end of a case, as written.
     span: Option<(String, String)>,
+    /// Misses and grades by assertion.
+    found: SummaryBuilder,
+    origin: PageOrigin,
 }
 
 impl SummaryPanel {
     pub fn add(&mut self, row: &Row) {
         self.tally.add(row);
+        self.found.add(row);
+        self.origin.add(row);
         self.case_ms = self.case_ms.saturating_add(row.duration_ms.unwrap_or(0));
         let time = text::line(&row.timestamp, 40);
         match &mut self.span {
@@ -65,6 +73,10 @@ impl SummaryPanel {
             "rate": rate(tally).document(),
             "tiles": self.tiles(end),
             "groups": {"of": of, "list": groups.iter().map(group).collect::<Vec<Value>>()},
+            "misses": self.misses(),
+            "assertions": self.assertions(),
+            "origin": self.origin.document(),
+            "planned": end.planned,
             "history": history::document(&end.history),
             "span": self.span,
             "results": end.results.as_ref().map(path),
@@ -76,6 +88,26 @@ impl SummaryPanel {
                 .chain(notes.iter().cloned())
                 .collect::<Vec<_>>(),
         })
+    }
+
+    /// As they are in the table, so that they can be found there.
+    fn misses(&self) -> Vec<Value> {
+        let top = self.found.top_misses();
+        let told = top.iter().map(|one| (text::line(&one.miss, FOUND_SENTENCE), one.count));
+        told.map(|(miss, count)| json!([miss, count])).collect()
+    }
+
+    fn assertions(&self) -> Vec<Value> {
+        let found = self.found.by_evaluator();
+        let told = found.iter().take(ASSERTIONS).map(|(name, grades)| {
+            json!({
+                "name": cut_text::text(name, NAME),
+                "score": grades.average_score,
+                "count": grades.count,
+                "errored": grades.errored,
+            })
+        });
+        told.collect()
     }
 
     fn tiles(&self, end: &ReportedRun) -> Vec<Value> {

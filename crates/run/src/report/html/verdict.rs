@@ -97,7 +97,11 @@ pub fn facts(comparison: &Comparison) -> Vec<[String; 2]> {
     });
     let interval = [judged.interval.low, judged.interval.high].map(points);
     let mut facts = vec![
-        [measured(comparison).to_owned(), format!("{base} → {candidate}")],
+        [
+            // Tests of one run alone are not in it, so it may differ from the rate of the whole run.
+            format!("{} of compared tests", measured(comparison)),
+            format!("{base} → {candidate}"),
+        ],
         ["Difference".to_owned(), format!("{} points", points(judged.delta))],
         ["95 % CI".to_owned(), format!("{} to {}", interval[0], interval[1])],
         ["p".to_owned(), chance(judged.p)],
@@ -276,7 +280,7 @@ mod tests {
         assert_eq!(
             facts[..2],
             [
-                "Pass rate: 100 % (95 % CI 84–100 %) → 80 % (95 % CI 71–87 %)",
+                "Pass rate of compared tests: 100 % (95 % CI 84–100 %) → 80 % (95 % CI 71–87 %)",
                 "Difference: −20 points"
             ]
         );
@@ -287,7 +291,7 @@ mod tests {
         let scores = compared(&suite(20, 1, 1), &suite(20, 1, 0), Measure::Score);
         assert_eq!(
             super::facts(&scores).map_lines()[0],
-            "Mean score: 1.00 (95 % CI 0.84–1.00) → 0.00 (95 % CI 0.00–0.16)"
+            "Mean score of compared tests: 1.00 (95 % CI 0.84–1.00) → 0.00 (95 % CI 0.00–0.16)"
         );
     }
 

@@ -1,4 +1,4 @@
-// The filters above a list: buttons, choices and a search.
+// The filters above a list: buttons, choices, a search. The address keeps them.
 
 // Made when it is first asked for, and kept.
 function haystack(one, words) {
@@ -10,16 +10,15 @@ class Bar {
   // `nouns` are of one and of many; `words` are what the search looks through.
   constructor(list, { title, nouns, hint, words }) {
     Object.assign(this, { list, nouns });
-    this.resets = [];
+    // Each reads its state from the address.
+    this.restorers = [];
     this.heading = el("h2", "", title);
     this.heading.id = list.name + "-title";
-    this.status = el("span", "muted shown");
-    this.status.setAttribute("role", "status");
-    this.chips = el("div", "chips");
-    this.chips.setAttribute("role", "group");
+    this.status = having(el("span", "muted shown"), { role: "status" });
+    this.groups = el("div", "groups");
     this.picks = el("div", "picks");
     this.search = this.makeSearch(hint, words);
-    this.node = el("div", "bar", this.heading, this.status, this.chips, this.picks, this.search);
+    this.node = el("div", compared ? "bar two" : "bar", this.heading, this.status, this.groups, this.picks, this.search);
     put(list.none, [el("p", "", `No ${nouns[0]} matches.`), button("plain reset", () => this.reset(), `Show all ${nouns[1]}`)]);
     list.refreshed = () => this.tell();
   }
@@ -30,69 +29,118 @@ class Bar {
     this.status.textContent = some === all ? `${count(all)} ${noun}` : `${count(some)} of ${count(all)} ${noun}`;
   }
 
-  // Buttons by word; several may be pressed. `marks` are `{ word, tone, n }`.
-  addChips(title, marks, has) {
-    const chosen = new Set();
-    this.chips.setAttribute("aria-label", title);
-    for (const { word, tone, n } of marks.filter((mark) => mark.n > 0)) {
-      const chip = button("plain chip " + tone, () => {
-        if (!chosen.delete(word)) chosen.add(word);
-        chip.setAttribute("aria-pressed", chosen.has(word));
-        this.list.refresh();
-      }, el("i"), word, el("b", "", count(n)));
-      chip.setAttribute("aria-pressed", "false");
-      this.chips.append(chip);
-      this.resets.push(() => chip.setAttribute("aria-pressed", "false"));
-    }
-    this.resets.push(() => chosen.clear());
-    this.list.filters.push((one) => !chosen.size || [...chosen].some((word) => has(one, word)));
+  changed(values) {
+    remember(values);
+    this.list.toTop();
+    this.list.refresh();
   }
 
-  addPick(key, title) {
-    const select = el("select");
-    select.setAttribute("aria-label", title);
-    select.append(new Option(`Every ${key}`, ""));
-    const names = [...new Set(this.list.items.map((one) => one[key]))].sort(collator.compare);
-    // A name may be empty, so choices are numbers.
-    names.forEach((name, at) => select.append(new Option(seen(name), at)));
-    select.addEventListener("change", () => this.list.refresh());
+  // Buttons by word; several may be pressed. `marks` gives `{ word, tone, n }` and is asked again
+  // when cases arrive.
+  addChips(name, title, marks, has) {
+    const group = having(el("div", "chips"), { role: "group", "aria-label": title });
+    const heading = compared && el("span", "muted", title);
+    const chosen = new Set();
+    const draw = () => {
+      const chips = marks().filter((mark) => mark.n > 0 || chosen.has(mark.word)).map(({ word, tone, n }) => {
+        const toggle = () => {
+          if (!chosen.delete(word)) chosen.add(word);
+          chip.setAttribute("aria-pressed", chosen.has(word));
+          this.changed({ [name]: [...chosen].join(",") });
+        };
+        const chip = having(button("plain chip " + tone, toggle, el("i"), word, el("b", "", count(n))), { "aria-pressed": chosen.has(word) });
+        return chip;
+      });
+      group.replaceChildren(...[heading, ...chips].filter(Boolean));
+    };
+    const restore = () => {
+      chosen.clear();
+      for (const word of asked(name).split(",").filter(Boolean)) chosen.add(word);
+      draw();
+    };
+    this.restorers.push(restore);
+    this.groups.append(group);
+    this.list.filters.push((one) => !chosen.size || [...chosen].some((word) => has(one, word)));
+    return { draw, only: (word) => { this.changed({ [name]: word }); this.restore(); } };
+  }
+
+  // `names` gives the choices and is asked again when cases arrive.
+  addPick(name, title, names, has) {
+    const select = having(el("select"), { "aria-label": title });
+    let list = [];
+    const draw = () => {
+      const before = select.value;
+      list = names();
+      select.hidden = list.length < 2;
+      // A name may be empty, so choices are numbers.
+      select.replaceChildren(new Option(`Every ${name}`, ""), ...list.map((one, at) => new Option(seen(one), at)));
+      select.value = before;
+    };
+    const restore = () => {
+      draw();
+      const at = address.has(name) ? list.indexOf(asked(name)) : -1;
+      select.value = at >= 0 ? at : "";
+    };
+    select.addEventListener("change", () => this.changed({ [name]: select.value === "" ? null : list[Number(select.value)] }));
     this.picks.append(select);
-    this.resets.push(() => { select.value = ""; });
-    this.list.filters.push((one) => select.value === "" || one[key] === names[Number(select.value)]);
+    this.restorers.push(restore);
+    this.list.filters.push((one) => select.value === "" || has(one, list[Number(select.value)]));
+    return draw;
+  }
+
+  // A filter that is set elsewhere, shown with a button that removes it.
+  addFacet(name, title, has) {
+    const place = el("span", "facet");
+    let value = "";
+    const restore = () => {
+      value = asked(name);
+      const remove = () => { this.changed({ [name]: "" }); this.restore(); this.list.table.focus(); };
+      const chip = value && button("plain chip facet", remove, el("span", "", `${title}: ${value}`), sign("×"));
+      place.replaceChildren(...(chip ? [having(chip, { "aria-label": `Remove the filter ${title}: ${value}`, title: value })] : []));
+    };
+    this.groups.append(place);
+    this.restorers.push(restore);
+    this.list.filters.push((one) => !value || has(one, value));
+    return (wanted) => { this.changed({ [name]: wanted }); this.restore(); };
   }
 
   makeSearch(hint, words) {
     const input = el("input");
-    let asked = [];
+    let wanted = [];
+    const split = () => { wanted = input.value.trim().toLowerCase().split(/\s+/).filter(Boolean); };
     const look = () => {
-      asked = input.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-      this.list.toTop();
-      this.list.refresh();
+      split();
+      this.changed({ q: input.value.trim() });
     };
     Object.assign(input, { type: "search", placeholder: hint, autocomplete: "off", spellcheck: false });
-    input.setAttribute("aria-label", hint);
-    input.setAttribute("aria-keyshortcuts", "/");
+    having(input, { "aria-label": hint, "aria-keyshortcuts": "/" });
     input.addEventListener("input", look);
     input.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && input.value) {
         input.value = "";
         look();
-      } else if (["Escape", "Enter", "ArrowDown"].includes(event.key)) this.list.grid.focus();
+      } else if (["Escape", "Enter", "ArrowDown"].includes(event.key)) this.list.table.focus();
       else return;
       event.preventDefault();
     });
-    this.resets.push(() => {
-      input.value = "";
-      asked = [];
+    this.restorers.push(() => {
+      input.value = asked("q");
+      split();
     });
-    this.list.filters.push((one) => asked.every((word) => haystack(one, words).includes(word)));
+    this.list.filters.push((one) => wanted.every((word) => haystack(one, words).includes(word)));
     return input;
   }
 
-  reset() {
-    for (const act of this.resets) act();
+  // Everything as the address says.
+  restore() {
+    for (const act of this.restorers) act();
+    this.list.restoreOrder();
     this.list.refresh();
-    this.list.grid.focus();
+  }
+
+  reset() {
+    remember({ q: "", state: "", change: "", suite: null, target: null, tag: null, assertion: "", miss: "" });
+    this.restore();
+    this.list.table.focus();
   }
 }
-

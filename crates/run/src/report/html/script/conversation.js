@@ -1,4 +1,4 @@
-// What was said in a case, and which tools were called.
+// What was asked and said in a case, and which tools were called.
 
 function blockText(block) {
   if (typeof block === "string") return block;
@@ -16,30 +16,27 @@ function contentText(content) {
 
 function callOf(value) {
   const call = value && typeof value === "object" ? value : { name: value };
-  const asked = call.function || call;
-  const input = [asked.arguments, asked.args, asked.input].find(known);
-  return {
-    id: call.id,
-    name: known(asked.name) ? asked.name : call.tool,
-    input: unpacked(input),
-    output: call.output,
-    ms: call.duration_ms,
-  };
+  const wanted = call.function || call;
+  const input = [wanted.arguments, wanted.args, wanted.input].find(known);
+  const name = known(wanted.name) ? wanted.name : call.tool;
+  return { id: call.id, name: known(name) ? name : "tool", input: unpacked(input), output: call.output, ms: call.duration_ms };
 }
+
+const callsIn = (message) => (message && Array.isArray(message.tool_calls) ? message.tool_calls.map(callOf) : []);
 
 function callNode(call) {
   const preview = known(call.input) ? JSON.stringify(call.input).slice(0, 160) : "";
   return el("details", "call",
-    el("summary", "", el("b", "", known(call.name) ? call.name : "tool"), el("span", "", preview)),
-    known(call.input) && el("h4", "", "Arguments"),
-    known(call.input) && scrolled(pretty(call.input)),
-    known(call.output) && el("h4", "", known(call.ms) ? `Result, ${duration(call.ms)}` : "Result"),
-    known(call.output) && scrolled(pretty(call.output)));
+    el("summary", "", el("b", "", call.name), el("span", "", preview)),
+    known(call.input) && el("div", "part", "Arguments"),
+    known(call.input) && el("pre", "", pretty(call.input)),
+    known(call.output) && el("div", "part", known(call.ms) ? `Result, ${duration(call.ms)}` : "Result"),
+    known(call.output) && el("pre", "", pretty(call.output)));
 }
 
 function saidNode(message, answered) {
-  if (!message || typeof message !== "object") return el("div", "said", scrolled(pretty(message)));
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.map(callOf) : [];
+  if (!message || typeof message !== "object") return el("div", "said", el("pre", "", pretty(message)));
+  const calls = callsIn(message);
   for (const call of calls) if (known(call.id) && known(call.output)) answered.add(call.id);
   // The call shows its result already.
   if (message.role === "tool" && answered.has(message.tool_call_id)) return null;
@@ -47,25 +44,30 @@ function saidNode(message, answered) {
   const role = known(message.name) ? `${message.role} · ${message.name}` : message.role;
   const tone = ["user", "system"].includes(message.role) ? " " + message.role : "";
   return el("div", "said" + tone, el("div", "role", known(role) ? role : "message"),
-    text !== "" && scrolled(text), ...calls.map(callNode));
+    text !== "" && (message.role === "tool" ? el("pre", "", text) : textBlock(text)), ...calls.map(callNode));
 }
 
+const messagesOf = (details) => (details.conversation && Array.isArray(details.conversation.messages) ? details.conversation.messages : []);
+
+// The answer is left out where the last message is the same text.
+function answerOf(details) {
+  const said = details.conversation;
+  if (!said) return null;
+  if (known(said.answer)) return said.answer;
+  const last = messagesOf(details).at(-1);
+  return last && typeof last === "object" ? contentText(last.content) : null;
+}
+
+// The way to the answer: nothing where the answer is all there is.
 function conversationNode(details) {
-  const said = details.conversation || {};
-  const nodes = [];
-  if (Array.isArray(said.messages) && said.messages.length) {
-    const answered = new Set();
-    nodes.push(...said.messages.map((message) => saidNode(message, answered)));
-  } else if (known(said.answer)) {
-    const empty = el("span", "muted", "The answer is empty.");
-    nodes.push(el("div", "said", el("div", "role", "answer"), said.answer === "" ? empty : scrolled(said.answer)));
-  } else {
-    const isCut = run.isCut && !details.error;
-    nodes.push(el("p", "muted", isCut ? "The answer is not in this page; see the note at its top." : "There is no answer."));
+  const messages = messagesOf(details);
+  const calls = messages.flatMap(callsIn).length;
+  if (messages.length < 2 && !calls) {
+    const tools = details.tools && details.tools.length ? details.tools.join(", ") : null;
+    return tools && el("section", "conversation", el("h3", "", "Tools called"), el("p", "muted", tools));
   }
-  if (!said.messages && details.tools && details.tools.length) {
-    nodes.push(el("p", "muted", `Tools called: ${details.tools.join(", ")}`));
-  }
-  return el("section", "", el("h3", "", said.messages ? "Conversation" : "Answer"), ...nodes);
+  const answered = new Set();
+  const title = [counted(messages.length, "message", "messages"), calls && counted(calls, "tool call", "tool calls")];
+  return el("section", "conversation", el("h3", "", "Conversation ", el("span", "muted", title.filter(Boolean).join(", "))),
+    ...messages.map((message) => saidNode(message, answered)));
 }
-

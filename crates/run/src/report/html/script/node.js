@@ -6,7 +6,7 @@ const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200
 
 const byId = (id) => document.getElementById(id);
 
-// Characters that hide words or turn their order round are shown as pictures.
+// Characters that hide words or reverse their order are shown as pictures.
 function seen(text) {
   return String(text).replace(/\r\n/g, "\n").replace(HARMFUL, (c) => {
     const code = c.charCodeAt(0);
@@ -36,6 +36,14 @@ function svg(tag, attributes, ...children) {
   return put(node, children);
 }
 
+// Attributes beside the class. Values pass `seen` like all other text.
+function having(node, attributes) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined) node.setAttribute(key, seen(value));
+  }
+  return node;
+}
+
 function button(name, act, ...children) {
   const node = el("button", name, ...children);
   node.type = "button";
@@ -45,9 +53,7 @@ function button(name, act, ...children) {
 
 // For the eye only: what it says is said beside it.
 function sign(text) {
-  const node = el("i", "sign", text);
-  node.setAttribute("aria-hidden", "true");
-  return node;
+  return having(el("i", "sign", text), { "aria-hidden": "true" });
 }
 
 function badge(tone, glyph, word) {
@@ -62,14 +68,19 @@ function facts(pairs) {
   return list;
 }
 
-// What scrolls must be reachable by key.
-function scrolled(text) {
-  const node = el("pre", "", text);
-  node.tabIndex = 0;
-  return node;
-}
-
 function more(title, ...children) {
   return el("details", "more", el("summary", "", title), ...children);
 }
 
+// Once before the page is painted, however often it is asked for.
+function soon(act) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      act();
+    });
+  };
+}

@@ -3,6 +3,16 @@
 const known = (value) => value !== undefined && value !== null;
 const orDash = (value, write) => (known(value) ? write(value) : "–");
 const count = (n) => n.toLocaleString("en-US");
+const counted = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
+
+// `share_percent` of the core, which rounds every rate: 100 only for all, and 0 only for none.
+function percent(passes, trials) {
+  if (!trials) return "–";
+  const share = passes / trials;
+  if (share < 1e-9) return "0 %";
+  if (share > 1 - 1e-9) return "100 %";
+  return Math.max(1, Math.min(99, Math.round(share * 100 + 1e-9))) + " %";
+}
 
 // More decimals where two would seem to reach a threshold that was missed.
 function score(value) {
@@ -26,7 +36,8 @@ function money(dollars) {
   return "$" + dollars.toFixed(dollars < 1 ? 4 : 2);
 }
 
-function duration(ms) {
+function duration(time) {
+  const ms = Math.round(time);
   const seconds = Math.floor(ms / 1000);
   const two = (n) => String(n).padStart(2, "0");
   if (ms < 1000) return ms + " ms";
@@ -39,6 +50,13 @@ function duration(ms) {
 function points(share) {
   const value = Math.round(share * 1000) / 10;
   return value === 0 ? "0" : (value < 0 ? "−" : "+") + Math.abs(value);
+}
+
+// `+12 %` of what it was before; nothing if it was 0.
+function growth(before, now) {
+  if (!before || before === now) return "";
+  const change = Math.round((now / before - 1) * 100);
+  return `${change < 0 ? "−" : "+"}${count(Math.abs(change))} %`;
 }
 
 function pretty(value) {
@@ -54,4 +72,3 @@ function unpacked(value) {
     return value;
   }
 }
-

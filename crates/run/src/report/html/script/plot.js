@@ -77,7 +77,7 @@ function distribution(bins, width) {
 }
 
 function drawDistribution() {
-  const scored = cases.filter((one) => known(one.score));
+  const scored = tests.flatMap((test) => test.cases).filter((one) => known(one.score));
   if (!scored.length) return plot(byId("plots"), "Scores", "nothing was scored");
   const bins = scoreBins(scored);
   plot(byId("plots"), "Scores", `${count(scored.length)} scored`, (width) => distribution(bins, width));
@@ -117,16 +117,18 @@ function costs(dots, edge, width) {
   return canvas(width, HIGH, `Score over cost, which goes up to ${money(edge)}`, ...nodes);
 }
 
+// With one target it says little.
 function drawCosts() {
-  const points = cases.filter((one) => known(one.score) && known(one.cost));
-  const scored = cases.filter((one) => known(one.score)).length;
+  if (!several("target")) return;
+  const cases = tests.flatMap((test) => test.cases).filter((one) => known(one.score));
+  const points = cases.filter((one) => known(one.cost));
   // Not by spreading into `Math.max`, which takes no list of a hundred thousand.
   const most = points.reduce((top, one) => Math.max(top, one.cost), 0);
   // Without reported costs there is no plot: the tile says that they are unknown.
   if (!points.length || most <= 0) return;
   const edge = ceiling(most);
   const dots = clusters(points, edge);
-  const gaps = scored - points.length;
+  const gaps = cases.length - points.length;
   const note = gaps ? `${count(gaps)} of unknown cost not shown` : "a dot: cases alike in both";
   plot(byId("plots"), "Score over cost", note, (width) => costs(dots, edge, width));
 }

@@ -1,31 +1,8 @@
-// The top of the page: what was run, and what it came to.
+// What the run came to: the pass rate, flaky tests, and numbers as tiles.
 
-function when(span) {
-  if (!span) return null;
-  const short = (time) => time.replace("T", " ").replace(/(:\d\d)(\.\d+)?Z$/, "$1 UTC");
-  return short(span[1]);
-}
-
-function drawTop() {
-  const suites = run.suites.length > 3 && `${count(run.suites.length)} suites`;
-  const name = suites || run.suites.join(", ") || "evalrig report";
-  byId("title").textContent = seen(name);
-  document.title = seen(`${name}: ${run.headline}`);
-  const targets = [...new Set(cases.map((one) => one.target))];
-  const parts = [
-    targets.length > 3 ? `${targets.length} targets` : targets.join(", "),
-    when(run.span),
-    run.results,
-  ];
-  byId("subtitle").textContent = seen(parts.filter(Boolean).join("  ·  "));
-  byId("made").textContent = seen(run.generator);
-  for (const note of run.notes) byId("notices").append(el("p", "notice", note));
-}
-
-// A share of the whole as a place on a line; the band is what it could as well have been.
+// A share of the whole as a place on a line; the band is its 95 % interval.
 function scale(rate) {
-  const node = el("div", "scale", el("div", "track"));
-  node.setAttribute("aria-hidden", "true");
+  const node = having(el("div", "scale", el("div", "track")), { "aria-hidden": "true" });
   const [low, high] = rate.interval;
   const band = el("div", "range");
   band.style.left = low * 100 + "%";
@@ -36,9 +13,7 @@ function scale(rate) {
 }
 
 function shares() {
-  const node = el("div", "shares");
-  node.setAttribute("role", "img");
-  node.setAttribute("aria-label", seen(run.headline));
+  const node = having(el("div", "shares"), { role: "img", "aria-label": run.headline });
   for (const [outcome, n] of run.counts) {
     if (!n) continue;
     const part = el("span", outcome);
@@ -57,19 +32,32 @@ function breakdown() {
   return node;
 }
 
+// With one trial each, nothing can disagree.
+function flakyLine() {
+  const ran = tests.filter((one) => one.cases.length);
+  if (!ran.some((one) => one.judged > 1)) return null;
+  const flaky = ran.filter((one) => one.state === "flaky").length;
+  const text = `${count(flaky)} of ${counted(ran.length, "test", "tests")} ${flaky === 1 ? "is" : "are"} flaky`;
+  if (!flaky) return el("p", "flaky-line muted", text);
+  return el("p", "flaky-line", button("link flaky", filtered(() => testTable.showState("flaky")), sign(GLYPHS.flaky), " " + text));
+}
+
 function drawSummary() {
   const [rate, ...others] = run.tiles;
+  byId("summary").classList.toggle("compact", Boolean(compared));
+  const isEmpty = !tests.some((one) => one.cases.length);
+  byId("rate").replaceChildren();
   put(byId("rate"), [
     el("div", "name", rate.name),
     el("div", "value", rate.value),
-    el("div", "muted", rate.note),
-    run.rate.n > 0 && scale(run.rate),
-    cases.length > 0 && shares(),
-    cases.length > 0 && breakdown(),
+    el("div", "muted note", rate.note),
+    run.rate.n > 0 && !compared && scale(run.rate),
+    !isEmpty && shares(),
+    !isEmpty && breakdown(),
+    flakyLine(),
   ]);
-  for (const tile of others) {
+  byId("tiles").replaceChildren(...others.map((tile) => {
     const value = el("dd", "", tile.value, el("div", "note", tile.note));
-    byId("tiles").append(el("div", "tile", el("dt", "", tile.name), value));
-  }
+    return el("div", "tile", el("dt", "", tile.name), value);
+  }));
 }
-
