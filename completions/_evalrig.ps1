@@ -92,8 +92,8 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--trials', '--trials', [CompletionResultType]::ParameterName, 'Run each test N times, instead of as often as the suite says')
             [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Run N cases at once [default: one per core; four per core for HTTP targets]')
             [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Run N cases at once [default: one per core; four per core for HTTP targets]')
-            [CompletionResult]::new('--failed', '--failed', [CompletionResultType]::ParameterName, 'Run only what did not pass in a results file [default: the latest]')
-            [CompletionResult]::new('--resume', '--resume', [CompletionResultType]::ParameterName, 'Continue an interrupted run [default: the latest]')
+            [CompletionResult]::new('--failed', '--failed', [CompletionResultType]::ParameterName, 'Run only what did not pass in an earlier run, with its suites and options [default: the latest]')
+            [CompletionResult]::new('--resume', '--resume', [CompletionResultType]::ParameterName, 'Continue an interrupted run, with its suites and options [default: the latest]')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Report format, and the file to write it to; repeatable [default: terminal]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The results file to write [default: a new one in `.evalrig/results` of the repository root]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The results file to write [default: a new one in `.evalrig/results` of the repository root]')
@@ -121,6 +121,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the number of calls and their estimated cost, and call nothing')
             [CompletionResult]::new('--view', '--view', [CompletionResultType]::ParameterName, 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C')
             [CompletionResult]::new('--no-open', '--no-open', [CompletionResultType]::ParameterName, 'With --view: do not open a browser')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite the results of another run in the --output file')
             [CompletionResult]::new('--no-messages', '--no-messages', [CompletionResultType]::ParameterName, 'Leave the agent''s messages out of the results; `grade` cannot check tool calls then')
             [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Messages are saved by default')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Record the run even if the variable `CI` is set, which turns recording off')
@@ -158,6 +159,8 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;compare' {
+            [CompletionResult]::new('--base', '--base', [CompletionResultType]::ParameterName, 'Files of the earlier run, such as those of its shards, instead of BASE')
+            [CompletionResult]::new('--candidate', '--candidate', [CompletionResultType]::ParameterName, 'Files of the later run, instead of CANDIDATE')
             [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Ignore differences in pass rate, or mean score, that are smaller than this')
             [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Compare pass rates or mean scores')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
@@ -186,7 +189,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;grade' {
-            [CompletionResult]::new('--suite', '--suite', [CompletionResultType]::ParameterName, 'The suite with the assertions [default: the suite named in the results]')
+            [CompletionResult]::new('--suite', '--suite', [CompletionResultType]::ParameterName, 'The suite with the assertions [default: the suites named in the results]')
             [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Grade N cases at once')
             [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Grade N cases at once')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Report format, and the file to write it to; repeatable [default: terminal]')
@@ -200,6 +203,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
             [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite the results of another run in the --output file')
             [CompletionResult]::new('--no-messages', '--no-messages', [CompletionResultType]::ParameterName, 'Leave the agent''s messages out of the results; `grade` cannot check tool calls then')
             [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Messages are saved by default')
             [CompletionResult]::new('--skip-judges', '--skip-judges', [CompletionResultType]::ParameterName, 'Skip assertions that need a model as a judge')

@@ -86,8 +86,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --trials 'Run each test N times, instead of as often as the suite says'
             cand -j 'Run N cases at once [default: one per core; four per core for HTTP targets]'
             cand --workers 'Run N cases at once [default: one per core; four per core for HTTP targets]'
-            cand --failed 'Run only what did not pass in a results file [default: the latest]'
-            cand --resume 'Continue an interrupted run [default: the latest]'
+            cand --failed 'Run only what did not pass in an earlier run, with its suites and options [default: the latest]'
+            cand --resume 'Continue an interrupted run, with its suites and options [default: the latest]'
             cand --report 'Report format, and the file to write it to; repeatable [default: terminal]'
             cand -o 'The results file to write [default: a new one in `.evalrig/results` of the repository root]'
             cand --output 'The results file to write [default: a new one in `.evalrig/results` of the repository root]'
@@ -115,6 +115,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --dry-run 'Print the number of calls and their estimated cost, and call nothing'
             cand --view 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C'
             cand --no-open 'With --view: do not open a browser'
+            cand --force 'Overwrite the results of another run in the --output file'
             cand --no-messages 'Leave the agent''s messages out of the results; `grade` cannot check tool calls then'
             cand --messages 'Messages are saved by default'
             cand --record 'Record the run even if the variable `CI` is set, which turns recording off'
@@ -150,6 +151,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'evalrig;compare'= {
+            cand --base 'Files of the earlier run, such as those of its shards, instead of BASE'
+            cand --candidate 'Files of the later run, instead of CANDIDATE'
             cand --margin 'Ignore differences in pass rate, or mean score, that are smaller than this'
             cand --measure 'Compare pass rates or mean scores'
             cand --format 'Output format'
@@ -176,7 +179,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'evalrig;grade'= {
-            cand --suite 'The suite with the assertions [default: the suite named in the results]'
+            cand --suite 'The suite with the assertions [default: the suites named in the results]'
             cand -j 'Grade N cases at once'
             cand --workers 'Grade N cases at once'
             cand --report 'Report format, and the file to write it to; repeatable [default: terminal]'
@@ -190,6 +193,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --root 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]'
             cand --env-file 'Read variables from this file instead of searching for `.env` files'
             cand --color 'When to color the output'
+            cand --force 'Overwrite the results of another run in the --output file'
             cand --no-messages 'Leave the agent''s messages out of the results; `grade` cannot check tool calls then'
             cand --messages 'Messages are saved by default'
             cand --skip-judges 'Skip assertions that need a model as a judge'

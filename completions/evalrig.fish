@@ -87,8 +87,8 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s f -l filter -d '
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l tag -d 'Run tests with this tag; repeatable' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s n -l trials -d 'Run each test N times, instead of as often as the suite says' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s j -l workers -d 'Run N cases at once [default: one per core; four per core for HTTP targets]' -r
-complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l failed -d 'Run only what did not pass in a results file [default: the latest]' -r
-complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l resume -d 'Continue an interrupted run [default: the latest]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l failed -d 'Run only what did not pass in an earlier run, with its suites and options [default: the latest]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l resume -d 'Continue an interrupted run, with its suites and options [default: the latest]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l report -d 'Report format, and the file to write it to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s o -l output -d 'The results file to write [default: a new one in `.evalrig/results` of the repository root]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l store -d 'The store for records [default: `.co/evals` in the repository root]' -r
@@ -118,6 +118,7 @@ never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l dry-run -d 'Print the number of calls and their estimated cost, and call nothing'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l view -d 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-open -d 'With --view: do not open a browser'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l force -d 'Overwrite the results of another run in the --output file'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-messages -d 'Leave the agent\'s messages out of the results; `grade` cannot check tool calls then'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l messages -d 'Messages are saved by default'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l record -d 'Record the run even if the variable `CI` is set, which turns recording off'
@@ -146,6 +147,8 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l gate -d 'Base
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l base -d 'Files of the earlier run, such as those of its shards, instead of BASE' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l candidate -d 'Files of the later run, instead of CANDIDATE' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l margin -d 'Ignore differences in pass rate, or mean score, that are smaller than this' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l measure -d 'Compare pass rates or mean scores' -r -f -a "pass\t''
 score\t''"
@@ -169,7 +172,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand view" -l no-open -d 'Do 
 complete -c evalrig -n "__fish_evalrig_using_subcommand view" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand view" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand view" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l suite -d 'The suite with the assertions [default: the suite named in the results]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l suite -d 'The suite with the assertions [default: the suites named in the results]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s j -l workers -d 'Grade N cases at once' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l report -d 'Report format, and the file to write it to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s o -l output -d 'The results file to write [default: a new one in `.evalrig/results` of the repository root]' -r
@@ -183,6 +186,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l env-file -d 'R
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l force -d 'Overwrite the results of another run in the --output file'
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l no-messages -d 'Leave the agent\'s messages out of the results; `grade` cannot check tool calls then'
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l messages -d 'Messages are saved by default'
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l skip-judges -d 'Skip assertions that need a model as a judge'

@@ -52,7 +52,8 @@ const fn after_run(
 }
 
 const RUN: &[&str] = &["run", "--no-record", "--quiet"];
-const RUN_TO_FILE: &[&[&str]] = &[&["run", "--no-record", "--quiet", "--output", "r.jsonl"]];
+const RUN_TO_FILE: &[&[&str]] =
+    &[&["run", "--no-record", "--quiet", "--output", "r.jsonl", "--force"]];
 
 pub static DIMENSIONS: &[Dimension] = &[
     validate("tests", 500, tests),
@@ -117,7 +118,7 @@ pub static DIMENSIONS: &[Dimension] = &[
         150,
         run_tests,
         RUN_TO_FILE,
-        &["grade", "r.jsonl", "--output", "g.jsonl"],
+        &["grade", "r.jsonl", "--output", "g.jsonl", "--force"],
     ),
     command("log show, runs", 500, store_runs, &["log", "show", "say_hi"]),
     command("log verify, runs", 200, store_runs, &["log", "verify"]),

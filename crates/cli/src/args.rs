@@ -1,5 +1,6 @@
 //! The command line: commands, options and their help.
 
+mod earlier_run;
 mod log;
 mod running;
 mod transpile;
@@ -87,9 +88,7 @@ pub enum Command {
     )]
     Run(Box<Run>),
     /// Report a stored run again, in any format.
-    #[command(
-        after_help = "Example: evalrig report .evalrig/results/latest.jsonl --report markdown=comment.md"
-    )]
+    #[command(after_help = "Example: evalrig report latest --report markdown=comment.md")]
     Report(ReportRun),
     /// Compare two runs: what changed, and whether it is more than chance.
     #[command(
@@ -102,9 +101,7 @@ pub enum Command {
     #[command(after_help = "Example: evalrig view", after_long_help = view::VIEW_HELP)]
     View(View),
     /// Grade a stored run again with the suite's current assertions, without calling the target.
-    #[command(
-        after_help = "Example: evalrig grade .evalrig/results/latest.jsonl --suite evals/EVAL.yaml"
-    )]
+    #[command(after_help = "Example: evalrig grade latest --suite evals/EVAL.yaml")]
     Grade(Box<Grade>),
     /// Inspect and edit the `.co/evals` store, which records every run.
     #[command(after_help = "Example: evalrig log diff say_hello_to_alice")]
@@ -383,7 +380,8 @@ pub fn parse() -> Result<ParsedArguments, Exit> {
 }
 
 fn parse_matches() -> Result<ParsedArguments, clap::Error> {
-    let matches = Cli::command().try_get_matches()?;
+    let words = earlier_run::joined(std::env::args_os());
+    let matches = Cli::command().try_get_matches_from(&words)?;
     let cli = Cli::from_arg_matches(&matches)?;
     let here = std::env::current_dir().ok();
     let here = here.and_then(|here| Utf8PathBuf::from_path_buf(here).ok()).unwrap_or_default();
@@ -394,7 +392,7 @@ fn parse_matches() -> Result<ParsedArguments, clap::Error> {
     match config::load(&Cli::command(), &scope) {
         Ok(loaded) => {
             let command = config::with_defaults(Cli::command(), &loaded);
-            let cli = Cli::from_arg_matches(&command.try_get_matches()?)?;
+            let cli = Cli::from_arg_matches(&command.try_get_matches_from(&words)?)?;
             Ok(ParsedArguments { cli, refusal: None })
         }
         Err(refusal) => Ok(ParsedArguments { cli, refusal: Some(refusal) }),

@@ -144,13 +144,14 @@ fn earlier_runs_are_found() {
     for (name, passes) in [
         ("s-2026-01-01T00-00-00.jsonl", 5),
         ("s-2026-01-02T00-00-00.jsonl", 3),
-        ("other-2026-01-01T12-00-00.jsonl", 0),
+        ("other-2025-12-31T00-00-00.jsonl", 0),
     ] {
         fs::write(results.join(name), run_of(20, passes)).unwrap();
     }
     assert_eq!(code(&evalrig(at, &["compare", "latest~1", "latest", "--gate"])), 1);
     assert_eq!(code(&evalrig(at, &["compare", "latest", "latest~1", "--gate"])), 0);
-    assert_eq!(code(&evalrig(at, &["compare", "latest~2", "latest"])), 2);
+    assert_eq!(code(&evalrig(at, &["compare", "latest~2", "latest", "--gate"])), 0);
+    assert_eq!(code(&evalrig(at, &["compare", "latest~3", "latest"])), 2);
     let output = evalrig(at, &["compare", ".evalrig/results", ".", "--format", "json"]);
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found["base"], ".evalrig/results/s-2026-01-02T00-00-00.jsonl");

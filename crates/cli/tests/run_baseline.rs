@@ -64,7 +64,7 @@ fn with_a_gate_the_comparison_decides() {
         ),
     ] {
         let ask = |more: &[&str]| {
-            let base = ["--baseline", "base.jsonl", "--output", "now.jsonl"];
+            let base = ["--baseline", "base.jsonl", "--output", "now.jsonl", "--force"];
             let trials: &[&str] = if words.contains(&"--trials") {
                 &[]
             } else {
@@ -88,7 +88,7 @@ fn an_unmeasured_test_never_passes_the_gate() {
     let said = "equivalent to the baseline, but not everything could be measured";
     project.run(&words).exits(3).prints(said);
     // Not even if the test is new.
-    run(&project, &["--output", "base.jsonl"]).exits(1);
+    run(&project, &["--output", "base.jsonl", "--force"]).exits(1);
     project.run(&words).exits(3).prints(said);
     // A worse run is still worse.
     let worse: Vec<&str> = [&words[..], &["--target", "bad"]].concat();
@@ -266,7 +266,7 @@ tests:
     project.write("go", "");
     let ran = running.end();
     ran.exits(130).says("not compared, because the run did not finish");
-    ran.prints("evalrig run --workers 1 --baseline latest --gate --resume");
+    ran.prints("evalrig run --resume --baseline latest --gate");
     let ran = project.run(&["--resume", "--baseline", LATEST]);
     ran.exits(2).says("name an earlier one");
     let ran = project.run(&["--resume", "--baseline", "latest", "--report", "json"]);

@@ -129,8 +129,10 @@ fn failures_can_be_rerun_alone() {
     project.run(&["--failed"]).exits(4).says("no test was selected");
     // A suite that was never run has nothing to run again, and does not hinder the others.
     project.write("more/EVAL.yaml", &suite(&["a"]));
-    let ran = project.run(&["--failed"]);
-    ran.exits(4).says("no results yet of `many`");
+    project.run(&["--failed"]).exits(4).says("no test was selected");
+    project.run(&["--failed", "more"]).exits(2).says("no results yet of `more/EVAL.yaml`");
+    let ran = project.run(&["--failed", "more", "EVAL.yaml"]);
+    ran.exits(4).says("has no results of `many`");
 }
 
 #[test]
@@ -257,8 +259,8 @@ fn rows_go_to_the_output_file() {
     assert!(project.has("deep/down/rows.summary.json"));
     assert!(!project.has("deep/down/rows.jsonl.journal"));
     assert!(!project.has(".evalrig/results"));
-    // A second time replaces; the old rows are not mixed with the new ones.
-    project.run(&["--output", "deep/down/rows.jsonl", "--filter", "a"]).exits(0);
+    // Forced, a second time replaces; the old rows are not mixed with the new ones.
+    project.run(&["--output", "deep/down/rows.jsonl", "--filter", "a", "--force"]).exits(0);
     assert_eq!(ids(&project.rows_of("deep/down/rows.jsonl")), ["a"]);
     project.run(&["--output", "deep"]).exits(2).says("cannot write results");
     project.run(&["--output", "EVAL.yaml/x.jsonl"]).exits(2).says("cannot write results");
@@ -323,8 +325,8 @@ fn messages_are_saved_unless_they_are_left_out() {
     project.write("EVAL.yaml", &suite(&["a"]));
     project.run(&["--no-messages", "--output", "bare.jsonl"]).exits(0);
     project.write("EVAL.yaml", &changed);
-    project.evalrig(&["grade", "bare.jsonl", "--output", "g.jsonl"]).exits(3);
-    assert_eq!(project.rows_of("g.jsonl")[0]["error"]["kind"], "not-measured");
+    project.evalrig(&["grade", "bare.jsonl", "--output", "h.jsonl"]).exits(3);
+    assert_eq!(project.rows_of("h.jsonl")[0]["error"]["kind"], "not-measured");
 }
 
 #[test]
@@ -709,19 +711,15 @@ fn an_answer_to_another_question_is_asked_for_anew() {
 }
 
 #[test]
-fn a_run_resumes_only_with_its_original_options() {
+fn a_run_resumes_with_its_original_options() {
     let project = Project::new(JUDGED, "");
     let _server = killed_while_judged(&project, &["--trials", "2", "--filter", "a*"]);
-    for words in [
-        &["--resume"][..],
-        &["--resume", "--trials", "2"],
-        &["--resume", "--trials", "3", "--filter", "a*"],
-    ] {
-        let ran = project.run(words);
-        ran.exits(2).says("was started with `--filter 'a*' --trials 2`");
-    }
-    let same = ["--resume", "--filter", "a*", "--trials", "2"];
-    project.run(&same).exits(0);
+    let other = ["--resume", "--trials", "3", "--filter", "b*"];
+    let ran = project.run(&other);
+    ran.exits(2).says("was started with `--filter 'a*'`, not `--filter 'b*'`");
+    ran.says("was started with `--trials 2`, not `--trials 3`");
+    // Options that are repeated may stay.
+    project.run(&["--resume", "--trials", "2"]).exits(0);
     assert_eq!(project.rows().len(), 2);
 }
 
@@ -769,10 +767,10 @@ fn several_suites_in_one_file_can_be_resumed() {
     let words = ["--output", "rows.jsonl", "--workers", "1"];
     let _server = killed_while_judged(&project, &words);
     project.write("three/EVAL.yaml", &other.replace("many", "three"));
-    let ran = project.run(&["--resume=rows.jsonl"]);
+    let ran = project.run(&[".", "--resume=rows.jsonl"]);
     ran.exits(2).says("has no rows of suite `three`");
-    let both = ["EVAL.yaml", "two/EVAL.yaml", "--resume=rows.jsonl"];
-    project.run(&both).exits(0).prints("3 tests passed");
+    // Without a path, the suites are those of the file.
+    project.run(&["--resume=rows.jsonl"]).exits(0).prints("3 tests passed");
     assert_eq!(ids(&project.rows_of("rows.jsonl")), ["a", "x", "y"]);
     let mut calls = project.lines("calls");
     calls.sort();

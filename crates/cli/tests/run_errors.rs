@@ -203,31 +203,31 @@ fn targets_that_go_wrong() {
             "no-cost",
             "execution: {target: plain}, assert: [{type: cost, budget: 1}]",
             ("measure", "not-measured"),
-            "not measured: cost",
+            "target `plain` does not report cost (`format: text`); let the program",
         ),
         wrong(
             "no-tokens",
             "execution: {target: plain}, assert: [{type: token-usage, max_total: 1}]",
             ("measure", "not-measured"),
-            "not measured: tokens",
+            "target `plain` does not report tokens (`format: text`); let the program",
         ),
         wrong(
             "no-calls",
             "execution: {target: plain}, assert: [{type: tool-trajectory, expected: [search]}]",
             ("measure", "not-measured"),
-            "not measured: tool calls",
+            "target `plain` does not report tool calls (`format: text`); let the program",
         ),
         wrong(
             "no-trigger",
             "execution: {target: plain}, assert: [{type: trigger-judge, skill: csv, should_trigger: false}]",
             ("measure", "not-measured"),
-            "not measured: tool calls",
+            "target `plain` does not report tool calls (`format: text`); let the program",
         ),
         wrong(
             "no-metric-negated",
             "execution: {target: plain}, assert: [{type: cost, budget: 1, negate: true}, {type: contains, value: fine, weight: 9}]",
             ("measure", "not-measured"),
-            "not measured: cost",
+            "target `plain` does not report cost (`format: text`); let the program",
         ),
     ];
     let targets = r#"
@@ -251,6 +251,59 @@ targets:
 "#;
     let project = Project::new(&suite(&cases), targets);
     check(&project, &cases);
+}
+
+#[test]
+fn what_a_target_cannot_report_is_said_before_it_is_called() {
+    let suite = "\
+name: blind
+tests:
+  - id: calls
+    criteria: c
+    input: hi
+    assert:
+      - {type: contains, value: fine}
+      - type: tool-trajectory
+        expected: [search]
+  - {id: nested, criteria: c, input: hi, assert: [{type: composite, assert: [{type: cost, budget: 1}]}]}
+  - {id: skipped, criteria: c, input: hi, skip: true, assert: [{type: token-usage, max_total: 9}]}
+";
+    let targets = "targets:
+  - {name: default, provider: cli, command: [sh, -c, 'echo >> calls; echo fine']}
+  - {name: events, provider: cli, format: jsonl, command: [echo, '{\"text\": \"fine\"}']}
+  - {name: mocked, provider: mock, response: fine}
+  - {name: codex, provider: codex-cli}
+  - {name: priced, provider: codex-cli, price: {input: 1, output: 2}}
+";
+    let project = Project::new(suite, targets);
+    let ran = project.run(&["--dry-run"]);
+    ran.exits(0).says("warning[not-reported]: `tool-trajectory` cannot be measured: target `default` does not report tool calls (`format: text`)");
+    ran.says("EVAL.yaml:8:").says("set `format: jsonl`");
+    ran.says("`cost` cannot be measured: target `default` does not report cost");
+    assert!(!ran.err.contains("token-usage"), "{}", ran.err);
+    assert!(project.lines("calls").is_empty());
+    let ran = project.run(&[]);
+    ran.exits(3).says("not-reported");
+    ran.prints(
+        "tool-trajectory could not be measured: target `default` does not report tool calls\n",
+    );
+    let message = project.row("calls")["error"]["message"].clone();
+    let expected = "does not report tool calls (`format: text`); let the program print events";
+    assert!(message.as_str().is_some_and(|text| text.contains(expected)), "{message}");
+    for (target, said) in [
+        ("events", None),
+        ("mocked", Some("does not report cost (no response has `cost_usd`)")),
+        ("codex", Some("does not report cost (`codex-cli`)")),
+        ("priced", None),
+    ] {
+        let ran = project.run(&["--dry-run", "--target", target]);
+        match said {
+            Some(text) => {
+                ran.exits(0).says(text);
+            }
+            None => assert!(!ran.err.contains("not-reported"), "{target}: {}", ran.err),
+        }
+    }
 }
 
 #[test]

@@ -9,8 +9,13 @@ use evalrig_run::target::read_targets;
 
 /// Codes that only show when a suite is run, or made from records; the tests of the commands have
 /// one for each.
-const ONLY_RUN: &[&str] =
-    &["import-needs-criteria", "judge-target-missing", "no-target", "no-targets-file"];
+const ONLY_RUN: &[&str] = &[
+    "import-needs-criteria",
+    "judge-target-missing",
+    "no-target",
+    "no-targets-file",
+    "not-reported",
+];
 
 /// Reads the first file of a part as a targets file, or as `evalrig.toml` if that is its name; the
 /// names of what is reported.

@@ -29,10 +29,11 @@ pub struct Run {
     /// Run N cases at once [default: one per core; four per core for HTTP targets].
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     pub workers: Option<usize>,
-    /// Run only what did not pass in a results file [default: the latest].
+    /// Run only what did not pass in an earlier run, with its suites and options [default: the
+    /// latest].
     #[arg(long, value_name = "RESULTS", num_args = 0..=1, require_equals = true, default_missing_value = LATEST)]
     pub failed: Option<String>,
-    /// Continue an interrupted run [default: the latest].
+    /// Continue an interrupted run, with its suites and options [default: the latest].
     #[arg(long, value_name = "RESULTS", num_args = 0..=1, require_equals = true, default_missing_value = LATEST, conflicts_with_all = ["output", "failed"])]
     pub resume: Option<String>,
     /// Print the number of calls and their estimated cost, and call nothing.
@@ -137,6 +138,9 @@ pub struct Keeping {
     /// The results file to write [default: a new one in `.evalrig/results` of the repository root].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
+    /// Overwrite the results of another run in the --output file.
+    #[arg(long, requires = "output", help_heading = RESULTS)]
+    pub force: bool,
     /// Leave the agent's messages out of the results; `grade` cannot check tool calls then.
     #[arg(long, help_heading = RESULTS)]
     pub no_messages: bool,
@@ -154,9 +158,10 @@ pub struct Reports {
 
 #[derive(Debug, Args)]
 pub struct Grade {
-    /// The results file.
+    /// The run: a results file, a pattern, a directory with results, `latest` or `latest~N`.
+    #[arg(default_value = LATEST)]
     pub results: String,
-    /// The suite with the assertions [default: the suite named in the results].
+    /// The suite with the assertions [default: the suites named in the results].
     #[arg(long, value_name = "FILE")]
     pub suite: Option<String>,
     /// Grade N cases at once.
@@ -177,9 +182,9 @@ pub struct Grade {
 
 #[derive(Debug, Args)]
 pub struct ReportRun {
-    /// Results files that belong together, such as those of shards: files, patterns, directories
-    /// with results, `latest` or `latest~N`.
-    #[arg(required = true, value_name = "RESULTS")]
+    /// A run, or results files that belong together, such as those of shards: files, patterns,
+    /// directories with results, `latest` or `latest~N`.
+    #[arg(default_value = LATEST, value_name = "RESULTS")]
     pub results: Vec<String>,
     #[command(flatten)]
     pub reports: Reports,
@@ -205,11 +210,17 @@ pub struct ReportRun {
 pub struct Compare {
     /// The earlier run: a results file, a pattern such as 'main-*.jsonl' for the files of shards, a
     /// directory with results, `latest` or `latest~N`.
-    #[arg(required_unless_present = "selftest")]
+    #[arg(required_unless_present_any = ["selftest", "base_files"])]
     pub base: Option<String>,
     /// The later run.
-    #[arg(required_unless_present = "selftest")]
+    #[arg(required_unless_present_any = ["selftest", "base_files"])]
     pub candidate: Option<String>,
+    /// Files of the earlier run, such as those of its shards, instead of BASE.
+    #[arg(long = "base", value_name = "RESULTS", num_args = 1.., requires = "candidate_files", conflicts_with_all = ["base", "candidate"])]
+    pub base_files: Vec<String>,
+    /// Files of the later run, instead of CANDIDATE.
+    #[arg(long = "candidate", value_name = "RESULTS", num_args = 1.., requires = "base_files", conflicts_with_all = ["base", "candidate"])]
+    pub candidate_files: Vec<String>,
     /// Base the exit code on the verdict alone: 0 if better or equivalent, 1 if worse, 3 if
     /// inconclusive.
     #[arg(long)]
@@ -225,7 +236,7 @@ pub struct Compare {
     pub format: ComparisonFormat,
     /// Test the gate on the trials of one run: how often it raises a false alarm, and the smallest
     /// drop that it would catch.
-    #[arg(long, value_name = "RESULTS", conflicts_with_all = ["base", "candidate", "gate"])]
+    #[arg(long, value_name = "RESULTS", conflicts_with_all = ["base", "candidate", "base_files", "candidate_files", "gate"])]
     pub selftest: Option<String>,
     /// Seed for everything random [default: derived from the runs].
     #[arg(long, value_name = "N")]
@@ -261,6 +272,7 @@ Exit codes:
 /// Shown at the end of `compare --help`.
 pub(super) const COMPARE_HELP: &str = "\
 Example: evalrig compare latest~1 latest --gate
+Example: evalrig compare --base main-*.jsonl --candidate branch-*.jsonl
 
 Exit codes:
   0  no test regressed, and the run as a whole is not worse; with --gate: better or equivalent

@@ -10,8 +10,8 @@ writes nothing but `.evalrig/labels.jsonl`, and that only when an answer is labe
 
 #[derive(Debug, Args)]
 pub struct View {
-    /// A repository, a directory with results, or a results file [default: the repository of the
-    /// current directory].
+    /// A repository, a directory with results, a results file, `latest` or `latest~N` [default: the
+    /// repository of the current directory].
     pub directory: Option<String>,
     /// The port on 127.0.0.1 [default: any free one].
     #[arg(long, value_name = "N")]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evalrig_run::session::{LoadOptions, RegradeSpec, regrade};
+use evalrig_run::session::{LoadOptions, RegradeSpec, find_results, regrade};
 
 use crate::args::Grade;
 use crate::context::Context;
@@ -15,16 +15,18 @@ use super::run::{command_line, grading, listener, reports};
 
 pub fn run(context: &Context, args: &Grade) -> Result<Exit, CommandError> {
     let absolute = |path: &String| context.absolute(path);
+    let loading = LoadOptions {
+        targets_file: args.targets.as_ref().map(absolute),
+        ..context.load_options(&args.loading)
+    };
     let spec = RegradeSpec {
-        loading: LoadOptions {
-            targets_file: args.targets.as_ref().map(absolute),
-            ..context.load_options(&args.loading)
-        },
-        results: absolute(&args.results),
+        results: find_results(&loading, &args.results)?,
+        loading,
         suite: args.suite.as_ref().map(absolute),
         grading: grading(&args.grading),
         workers: args.workers,
         output: args.keeping.output.as_ref().map(absolute),
+        force: args.keeping.force,
         messages: !args.keeping.no_messages,
         reports: reports(context, &args.reports, args.keeping.output.as_deref()),
         command: Some(command_line()),

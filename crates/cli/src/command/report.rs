@@ -1,6 +1,6 @@
 //! `report`: reports a stored run again.
 
-use evalrig_run::session::{LoadOptions, StoredRunSpec, find_results, report_stored_run};
+use evalrig_run::session::{LoadOptions, StoredRunSpec, find_all_results, report_stored_run};
 
 use crate::args::ReportRun;
 use crate::context::Context;
@@ -15,14 +15,7 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, CommandError> {
         root: args.root.as_ref().map(|root| context.absolute(root)),
         ..LoadOptions::new(context.working_directory.clone())
     };
-    let mut results = Vec::with_capacity(args.results.len());
-    for argument in &args.results {
-        for file in find_results(&loading, argument)? {
-            if !results.contains(&file) {
-                results.push(file);
-            }
-        }
-    }
+    let results = find_all_results(&loading, &args.results)?;
     let spec = StoredRunSpec {
         loading,
         results,

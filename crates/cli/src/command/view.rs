@@ -5,8 +5,8 @@ mod browser;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use evalrig_run::serve::{ViewServer, ViewSpec, label_author};
-use evalrig_run::session::{LoadOptions, SessionExit, wait_for_signal};
+use evalrig_run::serve::{ViewServer, ViewSpec, label_author, run_name};
+use evalrig_run::session::{LATEST, LoadOptions, SessionExit, find_results, wait_for_signal};
 
 use crate::args::{Run, View};
 use crate::context::Context;
@@ -20,17 +20,32 @@ use browser::open_browser;
 const LAST_EVENTS: Duration = Duration::from_secs(2);
 
 pub fn run(context: &Context, args: &View) -> Result<Exit, CommandError> {
-    let place = args.directory.as_ref().map(|path| context.absolute(path));
     let loading = LoadOptions::new(context.working_directory.clone());
+    let (place, page) = match &args.directory {
+        Some(argument) if is_run_name(context, argument) => (None, page_of(&loading, argument)?),
+        place => (place.as_ref().map(|path| context.absolute(path)), "/".to_owned()),
+    };
     let server = start(loading, place, None, args.port.unwrap_or(0))?;
-    print_text(&format!("{}\n", server.address("/")))?;
+    print_text(&format!("{}\n", server.address(&page)))?;
     if !context.global.quiet {
         print_message("serving until Ctrl-C");
     }
-    open(&server, "/", args.no_open);
+    open(&server, &page, args.no_open);
     wait_for_signal();
     server.stop();
     Ok(Exit::Success)
+}
+
+/// `latest` or `latest~N`, unless it is a file.
+fn is_run_name(context: &Context, argument: &str) -> bool {
+    argument.starts_with(LATEST) && !context.absolute(argument).exists()
+}
+
+/// The page of the run that the argument names.
+fn page_of(loading: &LoadOptions, argument: &str) -> Result<String, CommandError> {
+    let files = find_results(loading, argument)?;
+    let first = files.first().map_or("".into(), |file| file.as_path());
+    Ok(format!("/runs/{}/", run_name(first)))
 }
 
 /// Serves a run that is about to start.

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
-    Call, Check, CommonOptions, Fault, GradingContext, Map, Number, Step, Transcript,
+    Call, Check, CommonOptions, Fault, GradingContext, Map, Measurement, Number, Step, Transcript,
 };
 use crate::reader::{Options, ReadResult, Reported};
 use crate::syntax::fields::{Field, Shape};
@@ -163,7 +163,7 @@ impl Exploration {
 
     fn check(&self, transcript: &Transcript) -> Result<Finding, Fault> {
         let calls = transcript.calls.as_deref();
-        let calls = calls.ok_or_else(|| Fault::not_measured("tool calls"))?;
+        let calls = calls.ok_or_else(|| Fault::not_reported(Measurement::ToolCalls))?;
         if calls.is_empty() {
             // A ratio needs at least one call.
             return Ok(Finding {
@@ -233,6 +233,11 @@ impl Check for ExecutionMetrics {
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         vec!["Execution within metric bounds".to_owned()]
+    }
+
+    fn measures(&self) -> Vec<Measurement> {
+        let limits = self.limits.iter().filter_map(|limit| limit.metric.measurement());
+        limits.chain(self.exploration.as_ref().map(|_| Measurement::ToolCalls)).collect()
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {

@@ -1,7 +1,7 @@
 //! Limits on the numbers that a target reports. A number that it does not report is not measured,
 //! which is neither zero nor within a limit.
 
-use crate::model::{Fault, Map, Number, Role, Score, Step, Transcript};
+use crate::model::{Fault, Map, Measurement, Number, Role, Score, Step, Transcript};
 use crate::reader::{Options, ReadResult, all_read};
 
 use super::finding::{Finding, FindingList};
@@ -62,16 +62,29 @@ impl Metric {
             Self::Duration => transcript.duration_ms,
             Self::Cost => {
                 let cost = transcript.cost_usd.filter(|cost| cost.is_finite());
-                let cost = cost.ok_or_else(|| Fault::not_measured("cost"))?;
+                let cost = cost.ok_or_else(|| Fault::not_reported(Measurement::Cost))?;
                 return Ok(Amount::Dollars(cost));
             }
         };
-        let what = match self {
+        count.map(Amount::Count).ok_or_else(|| match self {
+            Self::ToolCalls => Fault::not_reported(Measurement::ToolCalls),
             // A target reports all of them or none.
-            Self::InputTokens | Self::OutputTokens if tokens.is_none() => Self::Tokens.name(),
-            other => other.name(),
-        };
-        count.map(Amount::Count).ok_or_else(|| Fault::not_measured(what))
+            Self::Tokens | Self::InputTokens | Self::OutputTokens if tokens.is_none() => {
+                Fault::not_reported(Measurement::Tokens)
+            }
+            other => Fault::not_measured(other.name()),
+        })
+    }
+
+    /// What a target has to report so that it is known.
+    pub(super) fn measurement(self) -> Option<Measurement> {
+        match self {
+            // Calls of the model are counted by the messages between calls of tools.
+            Self::ToolCalls | Self::LlmCalls => Some(Measurement::ToolCalls),
+            Self::Tokens | Self::InputTokens | Self::OutputTokens => Some(Measurement::Tokens),
+            Self::Cost => Some(Measurement::Cost),
+            Self::Duration => None,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `tool-trajectory`: which tools were called, in which order and how often.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Check, CommonOptions, Fault, GradingContext, Map, Step, Value};
+use crate::model::{Check, CommonOptions, Fault, GradingContext, Map, Measurement, Step, Value};
 use crate::reader::{Options, ReadResult, Reported, all_read};
 use crate::syntax::fields::{Entry, Field, Shape};
 
@@ -295,9 +295,13 @@ impl Check for ToolTrajectory {
         sentences
     }
 
+    fn measures(&self) -> Vec<Measurement> {
+        vec![Measurement::ToolCalls]
+    }
+
     fn grade(&self, context: &GradingContext<'_>) -> Step {
         let Some(calls) = context.evidence.transcript.calls.as_deref() else {
-            return Fault::not_measured("tool calls").into();
+            return Fault::not_reported(Measurement::ToolCalls).into();
         };
         self.compare(calls).map_or_else(Step::from, Step::from)
     }

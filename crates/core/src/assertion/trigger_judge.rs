@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
-    Assertion, Call, Check, CommonOptions, Fault, GradingContext, Map, Number, Score, Step, Trigger,
+    Assertion, Call, Check, CommonOptions, Fault, GradingContext, Map, Measurement, Number, Score,
+    Step, Trigger,
 };
 use crate::reader::{Options, ReadResult};
 use crate::source::Span;
@@ -182,9 +183,13 @@ impl Check for TriggerJudge {
         Some(&self.trigger)
     }
 
+    fn measures(&self) -> Vec<Measurement> {
+        vec![Measurement::ToolCalls]
+    }
+
     fn grade(&self, context: &GradingContext<'_>) -> Step {
         let Some(calls) = context.evidence.transcript.calls.as_deref() else {
-            return Fault::not_measured("tool calls").into();
+            return Fault::not_reported(Measurement::ToolCalls).into();
         };
         let looked_at = match self.detection {
             Detection::FirstCall => &calls[..calls.len().min(1)],

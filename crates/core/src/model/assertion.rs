@@ -12,6 +12,7 @@ use crate::source::Span;
 use super::expected::Expected;
 use super::grading::{GradingContext, Step};
 use super::judge_prompt::JudgePrompt;
+use super::measurement::Measurement;
 use super::rubric::{Required, RubricItem, Weight};
 use super::value::{Map, Value};
 
@@ -85,6 +86,11 @@ pub trait Check: fmt::Debug + Send + Sync {
     /// The target that judges, where the author chose one.
     fn judge(&self) -> Option<&str> {
         None
+    }
+
+    /// What it needs the target to report, its members not included.
+    fn measures(&self) -> Vec<Measurement> {
+        Vec::new()
     }
 
     /// The files that it runs, as far as they can be told. They must not change while a suite runs.

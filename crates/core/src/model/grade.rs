@@ -1,5 +1,6 @@
 //! Results of grading: grades of assertions, faults, verdicts and outcomes.
 
+use super::measurement::Measurement;
 use super::number::Number;
 use super::rubric::Required;
 use super::score::Score;
@@ -47,7 +48,12 @@ impl Fault {
         Self { stage, kind, message: message.into() }
     }
 
-    /// The target did not report what a check needs.
+    /// The target does not report what a check needs.
+    pub fn not_reported(what: Measurement) -> Self {
+        Self::not_measured(what.word())
+    }
+
+    /// Something that a check needs is unknown.
     pub fn not_measured(what: &str) -> Self {
         Self::new(Stage::Measure, FaultKind::NotMeasured, format!("not measured: {what}"))
     }

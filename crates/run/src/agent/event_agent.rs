@@ -11,7 +11,7 @@ use crate::setting::{ConnectContext, FilesMode, Secret, option};
 use super::environment::Environment;
 use super::process::{ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run, with_stderr};
 use super::request::{AttemptFault, Request};
-use super::{Agent, Pending, text};
+use super::{Agent, Pending, Unreported, text};
 
 /// Why a stream of events gives no transcript.
 #[derive(Debug)]
@@ -53,6 +53,8 @@ pub(crate) struct EventProgram {
     pub(crate) without: &'static [&'static str],
     pub(crate) read: fn(&[u8]) -> Result<Transcript, StreamFault>,
     pub(crate) exit: ExitStatusRule,
+    /// What its events do not say.
+    pub(crate) unreported: &'static [Unreported],
 }
 
 pub(crate) const ARGS: Field =
@@ -143,6 +145,10 @@ impl Agent for EventAgent {
 
     fn working_dir(&self) -> Option<&Utf8Path> {
         Some(&self.cwd)
+    }
+
+    fn unreported(&self) -> Vec<Unreported> {
+        self.program.unreported.to_vec()
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) mod service;
 pub(crate) mod shell;
 mod supervisor;
 pub(crate) mod text;
+mod unreported;
 mod watchdog;
 
 use std::fmt;
@@ -35,6 +36,7 @@ pub(crate) use http_fault::cut;
 pub use request::{AttemptFault, Purpose, Request, Retry};
 pub use supervisor::kill_programs;
 pub(crate) use supervisor::{adopt_orphans, end_all};
+pub use unreported::Unreported;
 pub use watchdog::{enable_watchdog, watch_if_asked};
 
 /// Codes declared here.
@@ -74,6 +76,11 @@ pub trait Agent: fmt::Debug + Send + Sync {
     /// What a call may cost.
     fn quote(&self) -> Quote {
         Quote::Unknown
+    }
+
+    /// What it can never report.
+    fn unreported(&self) -> Vec<Unreported> {
+        Vec::new()
     }
 
     /// Where attempts run, if each is a process. Processes get fewer workers than HTTP services.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::grade;
 use evalrig_core::model::{
-    Answer, Answers, Ask, AssertionGrade, Evidence, Fault, FaultKind, GradingOptions,
+    Answer, Answers, Ask, AssertionGrade, Evidence, Fault, FaultKind, Grade, GradingOptions,
     JudgeQuestion, Question, ScriptQuestion, Stage, Step, Test, Transcript,
 };
 use evalrig_core::plan::PlannedCase;
@@ -127,7 +127,8 @@ impl<'a> CaseWork<'a> {
         };
         let memory = self.shared.reserve_memory(&answered.transcript).await;
         let mut is_kept = !is_new;
-        let (grades, usage) = self.grade(&answered, &mut is_kept, &scratch).await;
+        let (mut grades, usage) = self.grade(&answered, &mut is_kept, &scratch).await;
+        self.explain_unreported(&mut grades);
         let transcript = &answered.transcript;
         let row = self.rows().graded(transcript, answered.attempts, &grades, usage);
         let recording = self.job.options.recording.as_ref();
@@ -151,6 +152,20 @@ impl<'a> CaseWork<'a> {
             transcript,
             row,
             files: &suite.files,
+        }
+    }
+
+    /// Says why the target does not report something, where that is known.
+    fn explain_unreported(&self, grades: &mut [AssertionGrade]) {
+        let has_fault = |grade: &AssertionGrade| matches!(grade.grade, Grade::Errored(_));
+        if !grades.iter().any(has_fault) {
+            return;
+        }
+        let target = &self.case.target;
+        let known = self.suite_job().target(target).map(|connected| connected.unreported());
+        for one in known.unwrap_or_default() {
+            let sentence = format!("{}; {}", one.sentence(target), one.remedy);
+            explain_faults(grades, &Fault::not_reported(one.what), &sentence);
         }
     }
 
@@ -344,6 +359,18 @@ impl<'a> CaseWork<'a> {
                 (Answer::Failed(fault), (attempts > 0).then_some(unknown))
             }
         }
+    }
+}
+
+/// Replaces the message of this fault, also inside composites.
+fn explain_faults(grades: &mut [AssertionGrade], fault: &Fault, message: &str) {
+    for one in grades {
+        if let Grade::Errored(found) = &mut one.grade
+            && found == fault
+        {
+            message.clone_into(&mut found.message);
+        }
+        explain_faults(&mut one.members, fault, message);
     }
 }
 

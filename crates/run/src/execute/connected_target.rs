@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::model::{Fault, Transcript};
+use evalrig_core::model::{Fault, Measurement, Transcript};
 use tokio::sync::Semaphore;
 
 use crate::provider::replay::replay_target;
@@ -14,7 +14,7 @@ use crate::target::Target;
 
 use super::retry::{self, Retrying};
 use crate::agent::price::Rates;
-use crate::agent::{Agent, Quote, Request};
+use crate::agent::{Agent, Quote, Request, Unreported};
 
 /// Default timeout of an attempt, in seconds.
 const DEFAULT_TIMEOUT: u64 = 300;
@@ -88,6 +88,16 @@ impl ConnectedTarget {
     /// Working directory of the target's processes; `None` if it starts none.
     pub(crate) fn working_dir(&self) -> Option<&Utf8Path> {
         self.agent.working_dir()
+    }
+
+    /// What it can never report. With a price, tokens are enough for the cost.
+    pub(crate) fn unreported(&self) -> Vec<Unreported> {
+        let mut found = self.agent.unreported();
+        let has_tokens = !found.iter().any(|one| one.what == Measurement::Tokens);
+        if self.rates.is_some() && has_tokens {
+            found.retain(|one| one.what != Measurement::Cost);
+        }
+        found
     }
 
     pub(crate) fn quote(&self) -> Quote {

@@ -4,11 +4,15 @@ use std::collections::HashMap;
 
 use evalrig_core::model::{Call, Map, Number, SessionFacts, Tokens, Value};
 
+use crate::agent::Unreported;
 use crate::clock::unix_milliseconds;
 
 use super::conversation::Conversation;
 use super::events::{Ending, EventFormat, EventReader, EventSession, child, joined_text, text};
 use super::measure::{self, given};
+
+/// Claude Code reports everything.
+pub(crate) const UNREPORTED: &[Unreported] = &[];
 
 pub(crate) static FORMAT: EventFormat = EventFormat {
     name: "claude",

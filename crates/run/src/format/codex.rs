@@ -1,10 +1,19 @@
 //! Codex: the events of `codex exec --json` and the rows of its session files.
 
-use evalrig_core::model::{Call, Map, SessionFacts, Tokens, Value};
+use evalrig_core::model::{Call, Map, Measurement, SessionFacts, Tokens, Value};
+
+use crate::agent::Unreported;
 
 use super::conversation::{Conversation, arguments};
 use super::events::{Ending, EventFormat, EventReader, EventSession, child, joined_text, text};
 use super::measure::{self, given};
+
+/// Codex reports tokens, but not what they cost.
+pub(crate) const UNREPORTED: &[Unreported] = &[Unreported {
+    what: Measurement::Cost,
+    cause: "`codex-cli`",
+    remedy: "add `price` to the target",
+}];
 
 pub(crate) static FORMAT: EventFormat = EventFormat {
     name: "codex",

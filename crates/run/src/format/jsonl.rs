@@ -2,12 +2,15 @@
 
 use evalrig_core::model::{Transcript, Value};
 
-use crate::agent::AttemptFault;
+use crate::agent::{AttemptFault, Unreported};
 
 use super::conversation::Conversation;
 use super::measure::given;
 use super::messages::AnswerFields;
 use super::{fault, json, utf8};
+
+/// Everything can be reported.
+pub(super) const UNREPORTED: &[Unreported] = &[];
 
 /// A line with `role` is a message; any other has the keys of `messages`. Every line must be valid:
 /// a dropped line could be the answer.

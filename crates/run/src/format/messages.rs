@@ -2,7 +2,7 @@
 
 use evalrig_core::model::{Map, Tokens, Transcript, Value};
 
-use crate::agent::AttemptFault;
+use crate::agent::{AttemptFault, Unreported};
 
 use super::conversation::Conversation;
 use super::json;
@@ -11,6 +11,9 @@ use super::{fault, utf8};
 
 /// Keys that may hold the answer, in order of precedence.
 const ANSWERS: &[&str] = &["messages", "output", "text"];
+
+/// Everything can be reported.
+pub(super) const UNREPORTED: &[Unreported] = &[];
 
 pub(crate) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
     let text = utf8(output)?;

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use evalrig_core::model::{FaultKind, Transcript};
 use evalrig_core::words;
 
-use crate::agent::AttemptFault;
+use crate::agent::{AttemptFault, Unreported};
 
 pub use events::{EVENT_FORMATS, EventFormat};
 
@@ -37,6 +37,16 @@ pub fn read(format: OutputFormat, output: &[u8]) -> Result<Transcript, AttemptFa
         OutputFormat::Messages => messages::read(output),
         OutputFormat::Jsonl => jsonl::read(output),
         OutputFormat::StreamJson => Ok(claude::FORMAT.read_transcript(output)?),
+    }
+}
+
+/// What a program cannot report in this format.
+pub(crate) fn unreported(format: OutputFormat) -> &'static [Unreported] {
+    match format {
+        OutputFormat::Text => text::UNREPORTED,
+        OutputFormat::Messages => messages::UNREPORTED,
+        OutputFormat::Jsonl => jsonl::UNREPORTED,
+        OutputFormat::StreamJson => claude::UNREPORTED,
     }
 }
 

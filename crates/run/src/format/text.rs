@@ -1,10 +1,22 @@
 //! `text`: the output is the answer.
 
-use evalrig_core::model::Transcript;
+use evalrig_core::model::{Measurement, Transcript};
 
-use crate::agent::AttemptFault;
+use crate::agent::{AttemptFault, Unreported};
 
 use super::utf8;
+
+/// Plain text is the answer and nothing else.
+pub(super) const UNREPORTED: &[Unreported] = &[
+    unreported(Measurement::ToolCalls),
+    unreported(Measurement::Tokens),
+    unreported(Measurement::Cost),
+];
+
+const fn unreported(what: Measurement) -> Unreported {
+    let remedy = "let the program print events and set `format: jsonl`, or `messages`";
+    Unreported { what, cause: "`format: text`", remedy }
+}
 
 /// Trailing line breaks are dropped. Calls, tokens and cost are not reported.
 pub(super) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {

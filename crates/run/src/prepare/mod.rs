@@ -6,6 +6,7 @@ mod judge;
 mod regrade;
 mod target;
 mod target_pool;
+mod unreported;
 
 use std::collections::HashSet;
 
@@ -27,7 +28,8 @@ pub use target::{NO_TARGET, NO_TARGETS_FILE};
 pub(crate) use target_pool::{TargetPool, TargetScope};
 
 /// The codes of this room, file by file.
-pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[judge::CODES, target::CODES];
+pub const CODES: &[&[&evalrig_core::diagnostic::Code]] =
+    &[judge::CODES, target::CODES, unreported::CODES];
 
 /// How answers are graded and how the exit code is decided.
 #[derive(Debug, Clone, Default)]
@@ -97,6 +99,7 @@ pub(crate) fn plan_cases(
     let names = names.filter(|name| scope.targets.has(name) || !spec.names(name));
     job.connected = pool.connect(scope, names, &mut errors);
     job.judges = judges.of_targets;
+    errors.warnings = unreported::find_unreported(job);
     errors
 }
 
@@ -202,6 +205,8 @@ pub(crate) struct PrepareErrors {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Errors without a location in a file.
     pub(crate) messages: Vec<String>,
+    /// What does not keep the cases from being run.
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 impl PrepareErrors {

@@ -50,6 +50,7 @@ static PROGRAM: EventProgram = EventProgram {
     without: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
     read: |output| format::claude::FORMAT.read_transcript(output),
     exit: ExitStatusRule::Ignored,
+    unreported: format::claude::UNREPORTED,
 };
 
 static FIELDS: &[Field] = &[

@@ -21,7 +21,7 @@ use crate::agent::process::{
     with_stderr,
 };
 use crate::agent::shell::script;
-use crate::agent::{Agent, AttemptFault, Pending, Request, Retry, text};
+use crate::agent::{Agent, AttemptFault, Pending, Request, Retry, Unreported, text};
 use crate::disk::{Access, Disk, create_new};
 use crate::format::{self, OutputFormat};
 use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option};
@@ -275,6 +275,13 @@ impl Agent for CliAgent {
 
     fn working_dir(&self) -> Option<&Utf8Path> {
         Some(&self.cwd)
+    }
+
+    fn unreported(&self) -> Vec<Unreported> {
+        // An output file without a format may be of either kind.
+        let is_text = !self.command.mentions(Placeholder::OutputFile);
+        let format = self.format.or(is_text.then_some(OutputFormat::Text));
+        format.map_or_else(Vec::new, |format| format::unreported(format).to_vec())
     }
 }
 

@@ -43,6 +43,7 @@ static PROGRAM: EventProgram = EventProgram {
     without: &[],
     read: |output| format::codex::FORMAT.read_transcript(output),
     exit: ExitStatusRule::Counts,
+    unreported: format::codex::UNREPORTED,
 };
 
 static FIELDS: &[Field] = &[

@@ -5,14 +5,14 @@ use std::time::Duration;
 use evalrig_core::assertion::{INVALID_REGEX, Searcher, pattern_fault};
 use evalrig_core::diagnostic::{Diagnostic, Level};
 use evalrig_core::model::{
-    Block, Call, FaultKind, JsonStyle, Map, Message, Number, Role, Tokens, ToolCall, Transcript,
-    Value,
+    Block, Call, FaultKind, JsonStyle, Map, Measurement, Message, Number, Role, Tokens, ToolCall,
+    Transcript, Value,
 };
 use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::{Agent, AttemptFault, Pending, Quote, Request, text};
+use crate::agent::{Agent, AttemptFault, Pending, Quote, Request, Unreported, text};
 use crate::setting::{ConnectContext, FilesMode, Setting, option};
 
 use super::{Provider, ProviderSettings};
@@ -348,9 +348,28 @@ fn calls(written: &[MockCall], context: &ConnectContext<'_>) -> Result<Vec<Call>
     calls.collect()
 }
 
+const NO_TOKENS: Unreported = Unreported {
+    what: Measurement::Tokens,
+    cause: "no response has `tokens`",
+    remedy: "add `tokens` to its responses",
+};
+const NO_COST: Unreported = Unreported {
+    what: Measurement::Cost,
+    cause: "no response has `cost_usd`",
+    remedy: "add `cost_usd` to its responses",
+};
+
 impl Agent for MockAgent {
     fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
         Box::pin(self.respond(request))
+    }
+
+    fn unreported(&self) -> Vec<Unreported> {
+        let without = |known: &dyn Fn(&PreparedResponse) -> bool, missing: Unreported| {
+            (!self.responses.iter().any(known)).then_some(missing)
+        };
+        let tokens = without(&|one| one.tokens.is_some(), NO_TOKENS);
+        tokens.into_iter().chain(without(&|one| one.cost_usd.is_some(), NO_COST)).collect()
     }
 
     /// Without `cost_usd`, a mock costs nothing.

@@ -1,7 +1,7 @@
 //! What a report shows of a case that did not pass. Made from a row: bounded, and harmless,
 //! because every text passes through `text::line` here.
 
-use evalrig_core::model::Outcome;
+use evalrig_core::model::{FaultKind, Outcome};
 use serde_json::Value;
 
 use crate::results::{EvaluatorResult, GradeOutcome, Row, RowError, SourcePlace};
@@ -85,6 +85,10 @@ impl CaseFault {
     }
 
     pub fn text(&self) -> String {
+        if self.kind == FaultKind::NotMeasured.word() {
+            // A sentence about the target or the answer; stage and kind say the same again.
+            return self.message.clone();
+        }
         format!("{}/{}: {}", self.stage, self.kind, self.message)
     }
 }

@@ -118,6 +118,7 @@ fn end() -> ReportedRun {
         results: Some(results),
         duration_ms: Some(41_200),
         exit_code: Some(1),
+        failed_command: Some("evalrig run --failed".to_owned()),
         ..ReportedRun::default()
     }
 }

@@ -79,6 +79,10 @@ pub struct ReportedRun {
     pub compared: Option<Compared>,
     /// `--gate`: the exit code is that of the comparison, and not that of the tests.
     pub is_gated: bool,
+    /// The command that runs what did not pass again.
+    pub failed_command: Option<String>,
+    /// The command that continues the run.
+    pub resume_command: Option<String>,
     /// What to type to see the whole comparison.
     pub compare_command: Option<String>,
     /// What the run log knows of these tests, oldest first; this run is the last of it.

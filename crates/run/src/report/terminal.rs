@@ -113,9 +113,10 @@ impl Terminal {
     /// What to type now.
     fn next(&self, end: &ReportedRun) -> Vec<(String, &'static str)> {
         let mut next = Vec::new();
-        if end.stopped == Some(super::Stopped::Signal) {
-            let command = end.command.as_deref().unwrap_or("evalrig run");
-            next.push((format!("{command} --resume"), "go on where it stopped"));
+        if end.stopped == Some(super::Stopped::Signal)
+            && let Some(command) = &end.resume_command
+        {
+            next.push((total_lines::path_text(command), "go on where it stopped"));
         }
         if let Some(command) = &end.compare_command {
             next.push((total_lines::path_text(command), "see all that changed"));
@@ -124,10 +125,8 @@ impl Terminal {
         let Some(group) = groups.first() else {
             return next;
         };
-        let command = end.command.as_deref().unwrap_or("evalrig run");
-        // The command that resumes a gated run contains `--gate`, which excludes `--failed`.
-        if end.stopped != Some(super::Stopped::Signal) || !end.is_gated {
-            next.push((format!("{command} --failed"), "run what did not pass again"));
+        if let Some(command) = &end.failed_command {
+            next.push((total_lines::path_text(command), "run what did not pass again"));
         }
         let label = &group.shown[0].label;
         let test = format!("{}#{}", self.text.path(&label.place.file), label.test);

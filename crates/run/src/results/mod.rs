@@ -23,8 +23,10 @@ mod row_fields;
 mod row_question;
 mod rows;
 mod run_header;
+mod run_settings;
 pub(crate) mod scan;
 mod schema;
+mod stored_runs;
 mod summary;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -53,7 +55,9 @@ pub use run_header::{
     CaseGroup, Completion, PlanOptions, PlannedSuite, RunEnd, RunHeader, TrialNumbers, fingerprint,
 };
 pub(crate) use run_header::{INCOMPLETE, add_case, plan_name};
+pub use run_settings::RunSettings;
 pub use schema::results_schema;
+pub use stored_runs::{StoredRun, header_of_file, is_results_file, stored_runs};
 pub use summary::{
     CaseCounts, EvaluatorSummary, Miss, RunFacts, RunSummary, SummaryBuilder, TargetNames,
     write_summary,

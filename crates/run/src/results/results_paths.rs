@@ -82,35 +82,6 @@ impl ResultsPaths {
         root.join(FOLDER)
     }
 
-    /// The results in a folder, newest first, of the suite that was run last. Files that are not
-    /// named after a time are ordered by when they were written, whatever suite they are of.
-    pub fn history(folder: &Utf8Path) -> io::Result<Vec<Utf8PathBuf>> {
-        let mut found = Vec::new();
-        for entry in folder.read_dir_utf8()? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let is_other = name == LATEST || name.starts_with('.') || !name.ends_with(ENDING);
-            if is_other || !is_regular(&entry) {
-                continue;
-            }
-            let changed = entry.metadata()?.modified()?;
-            let (suite, time) = match named(name) {
-                Some((suite, stamp, number)) => (suite, Some((stamp, number))),
-                None => (String::new(), None),
-            };
-            found.push((time, changed, entry.path().to_owned(), suite));
-        }
-        if found.iter().any(|(time, ..)| time.is_none()) {
-            for one in &mut found {
-                (one.0, one.3) = (None, String::new());
-            }
-        }
-        found.sort_by(|one, other| other.cmp(one));
-        let suite = found.first().map(|first| first.3.clone());
-        found.retain(|one| Some(&one.3) == suite.as_ref());
-        Ok(found.into_iter().map(|(_, _, path, _)| path).collect())
-    }
-
     /// The results of one suite in a folder, newest first by the time in their names.
     pub fn history_of(folder: &Utf8Path, suite: &str) -> Vec<Utf8PathBuf> {
         let wanted = safe_name(suite);
@@ -209,6 +180,20 @@ fn is_regular(entry: &Utf8DirEntry) -> bool {
     entry.file_type().is_ok_and(|found| found.is_file())
 }
 
+/// Whether an entry of a folder may be a results file: neither a link, such as `latest.jsonl`, nor
+/// hidden.
+pub(super) fn is_results_entry(entry: &Utf8DirEntry) -> bool {
+    let name = entry.file_name();
+    name.ends_with(ENDING) && name != LATEST && !name.starts_with('.') && is_regular(entry)
+}
+
+/// The time in the name of a results file, RFC 3339.
+pub(super) fn time_in_name(name: &str) -> Option<String> {
+    let (_, stamp, _) = named(name)?;
+    let (date, time) = stamp.split_once('T')?;
+    Some(format!("{date}T{}Z", time.replace('-', ":")))
+}
+
 /// By the time in their names; of one second, by number.
 fn newest(folder: &Utf8Path, suite: &str, fits: impl Fn(&Utf8Path) -> bool) -> Option<Utf8PathBuf> {
     let prefix = format!("{}-", safe_name(suite));
@@ -294,35 +279,10 @@ mod tests {
     }
 
     #[test]
-    fn the_history_is_that_of_the_suite_that_was_run_last() {
-        let root = tempfile::tempdir().unwrap();
-        let root = Utf8Path::from_path(root.path()).unwrap();
-        let folder = ResultsPaths::folder(root);
-        assert!(ResultsPaths::history(&folder).is_err());
-        fs::create_dir_all(&folder).unwrap();
-        assert_eq!(ResultsPaths::history(&folder).unwrap(), Vec::<Utf8PathBuf>::new());
-        for name in [
-            "a-2026-01-02T03-04-05.jsonl",
-            "b-2026-01-03T03-04-05.jsonl",
-            "a-2026-01-04T03-04-05-2.jsonl",
-            "a-2026-01-04T03-04-05-10.jsonl",
-            "a-2026-01-04T03-04-05-10.jsonl.journal",
-            "latest.jsonl",
-        ] {
-            fs::write(folder.join(name), "").unwrap();
-        }
-        let names: Vec<String> = ResultsPaths::history(&folder)
-            .unwrap()
-            .iter()
-            .map(|path| path.file_name().unwrap().to_owned())
-            .collect();
-        assert_eq!(
-            names,
-            [
-                "a-2026-01-04T03-04-05-10.jsonl",
-                "a-2026-01-04T03-04-05-2.jsonl",
-                "a-2026-01-02T03-04-05.jsonl",
-            ]
-        );
+    fn the_time_in_a_name_can_be_compared_with_others() {
+        let time = Some("2026-01-02T03:04:05Z".to_owned());
+        assert_eq!(time_in_name("a-b-2026-01-02T03-04-05.jsonl"), time);
+        assert_eq!(time_in_name("a-2026-01-02T03-04-05-12.jsonl"), time);
+        assert_eq!(time_in_name("a.jsonl"), None);
     }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checksum::seal;
 use super::row::{CaseKey, GitState, SCHEMA_VERSION};
+use super::run_settings::RunSettings;
 
 /// `kind` of the first line.
 pub(super) const RUN: &str = "run";
@@ -50,6 +51,9 @@ pub struct RunHeader {
     pub cases: u64,
     #[serde(default)]
     pub options: PlanOptions,
+    /// Older files lack them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<RunSettings>,
     pub suites: Vec<PlannedSuite>,
 }
 
@@ -182,6 +186,7 @@ impl RunHeader {
             continues: None,
             cases,
             options,
+            settings: None,
             suites,
         }
     }
@@ -220,6 +225,7 @@ impl RunHeader {
             continues: self.continues.clone(),
             cases: self.cases,
             options: self.options.clone(),
+            settings: self.settings.clone(),
             suites: suites.collect(),
         }
     }
@@ -230,7 +236,8 @@ impl RunHeader {
         let files = self.suites.iter().map(|suite| &suite.file);
         let texts = options.filters.iter().chain(&options.tags).chain(files);
         let branch = self.git.as_ref().and_then(|git| git.branch.as_ref());
-        texts.chain(&self.command).chain(branch)
+        let settings = self.settings.iter().flat_map(RunSettings::texts);
+        texts.chain(&self.command).chain(branch).chain(settings)
     }
 
     /// The same ones as in [`RunHeader::texts`].
@@ -242,6 +249,7 @@ impl RunHeader {
         for text in texts.chain(&mut self.command).chain(branch) {
             secrets.redact_in_place(text);
         }
+        self.settings.iter_mut().for_each(|settings| settings.redact(secrets));
         self
     }
 

@@ -71,6 +71,7 @@ static HEADER_FIELDS: &[Field] = &[
     Field::new("continues", Shape::Text, "the plan of a header above that this one replaces"),
     Field::new("cases", COUNT, "planned cases").required(),
     Field::new("options", Shape::Map, "options that select cases").required(),
+    Field::new("settings", Shape::Map, "other options of the run, unless they are the default"),
     Field::new("suites", Shape::List(&Shape::Fields(PLANNED_FIELDS)), "what was planned")
         .required(),
     Field::new("crc", Shape::Text, "checksum of the line").required(),

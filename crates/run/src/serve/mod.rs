@@ -51,6 +51,7 @@ use guard::Guard;
 use run_index::RunIndex;
 
 pub use author::label_author;
+pub use run_index::run_name;
 
 /// How long a label that is being written may keep the server from stopping.
 const LAST_WRITES: Duration = Duration::from_secs(5);

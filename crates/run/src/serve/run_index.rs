@@ -190,6 +190,11 @@ impl ListedRun {
     }
 }
 
+/// The part of addresses that stands for the run of a results file.
+pub fn run_name(file: &Utf8Path) -> String {
+    run_of_file(file).unwrap_or_else(|| stem(file))
+}
+
 fn state(file: Utf8PathBuf) -> io::Result<SeenFile> {
     let found = file.symlink_metadata()?;
     Ok((file, found.len(), found.modified()?))

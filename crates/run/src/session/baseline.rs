@@ -10,7 +10,7 @@ use evalrig_core::model::Outcome;
 
 use crate::execute::SuiteJob;
 use crate::report::{Compared, EarlierCase, ReportedRun};
-use crate::results::{ResultsPaths, Row};
+use crate::results::{ResultsPaths, Row, stored_runs};
 
 use super::case_collector::{CaseCollector, StoredCases, read_cases_with};
 use super::command_line::quoted;
@@ -216,7 +216,7 @@ impl BaselineSearch<'_> {
         }
     }
 
-    /// The newest results of each suite; if no file is named after a suite, the newest of all.
+    /// The newest results of each suite; if no file is named after a suite, the newest run.
     fn in_folder(&self, folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>, SessionError> {
         let of_suite = |suite: &BaselineSuite<'_>| {
             let history = ResultsPaths::history_of(folder, suite.name);
@@ -224,8 +224,10 @@ impl BaselineSearch<'_> {
         };
         let mut found: Vec<Utf8PathBuf> = self.suites.iter().filter_map(of_suite).collect();
         if found.is_empty() {
-            let any = ResultsPaths::history(folder).unwrap_or_default();
-            found.extend(self.older(any).next());
+            let runs = stored_runs(folder).unwrap_or_default();
+            let mut others = runs.into_iter().map(|run| run.files);
+            let other = others.find(|files| !files.iter().any(|file| self.is_own(file)));
+            found.extend(other.into_iter().flatten());
         }
         if found.is_empty() {
             let reason = too_few(self.loading, folder, 0);

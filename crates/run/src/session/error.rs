@@ -8,9 +8,7 @@ use evalrig_core::read::DiscoveryError;
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 
-use crate::results::{PlanOptions, ReadError};
-
-use super::command_line::plan_text;
+use crate::results::ReadError;
 
 /// Diagnostics of one suite, with the texts they point into.
 #[derive(Debug)]
@@ -64,11 +62,6 @@ pub enum SessionError {
     Argument {
         option: &'static str,
         reason: String,
-    },
-    /// `--resume` with options that select other cases.
-    OtherPlan {
-        results: Utf8PathBuf,
-        options: Box<PlanOptions>,
     },
     /// A stored run that cannot be graded or found.
     StoredRun(String),
@@ -144,16 +137,6 @@ impl fmt::Display for SessionError {
                 write!(f, "--baseline: no test of this run was measured in `{baseline}`")
             }
             Self::Argument { option, reason } => write!(f, "{option}: {reason}"),
-            Self::OtherPlan { results, options } => match plan_text(options) {
-                none if none.is_empty() => write!(
-                    f,
-                    "--resume: the run in `{results}` was started without options that select cases; remove them to resume"
-                ),
-                typed => write!(
-                    f,
-                    "--resume: the run in `{results}` was started with `{typed}`; add it to resume"
-                ),
-            },
             Self::Read(error) => write!(f, "{error}"),
             Self::NoRow(text)
             | Self::StoredRun(text)

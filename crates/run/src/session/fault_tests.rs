@@ -93,7 +93,7 @@ fn check(recovery: &Recovery<'_>) {
     // Goes on where there is something to go on with, and starts over otherwise.
     let mut again = spec(root);
     if ResultsPaths::interrupted(root, "s").is_some() {
-        again.resume = Some(EarlierRun::Latest);
+        again.resume = Some(LATEST.to_owned());
     }
     let finished = start(again, |_| {}).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(finished.exit.code(), 0);

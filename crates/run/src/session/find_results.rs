@@ -1,37 +1,90 @@
-//! Finds the results file that an argument names.
+//! Finds the results files that an argument names: those of one run, or those that a pattern matches.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::plan::Filter;
 use evalrig_core::read::repository_root;
 
 use crate::disk::Disk;
-use crate::results::ResultsPaths;
+use crate::results::{ResultsPaths, StoredRun, is_results_file, stored_runs};
 
 use super::error::SessionError;
 use super::spec::LoadOptions;
 
-/// Argument for the newest results.
+/// Argument for the newest run.
 pub const LATEST: &str = "latest";
 
-/// A results file, a directory with results, a pattern, `latest` or `latest~N`.
+/// Which runs `latest` and a directory may mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RunState {
+    Any,
+    /// Runs that can be resumed.
+    Unfinished,
+}
+
+/// A results file, a directory with results, a pattern, `latest` or `latest~N`. Of a directory, the
+/// newest run; a run has one file per suite.
 pub fn find_results(
     options: &LoadOptions,
     argument: &str,
 ) -> Result<Vec<Utf8PathBuf>, SessionError> {
+    find_run(options, argument, RunState::Any)
+}
+
+/// As [`find_results`], for arguments that belong together, such as the files of shards. Each file
+/// counts once.
+pub fn find_all_results(
+    options: &LoadOptions,
+    arguments: &[String],
+) -> Result<Vec<Utf8PathBuf>, SessionError> {
+    let mut found = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        for file in find_results(options, argument)? {
+            if !found.contains(&file) {
+                found.push(file);
+            }
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn find_run(
+    options: &LoadOptions,
+    argument: &str,
+    state: RunState,
+) -> Result<Vec<Utf8PathBuf>, SessionError> {
     let path = options.working_directory.join(argument);
     if path.is_dir() {
-        return Ok(vec![pick(options, &results_folder(path), 0)?]);
+        return pick(options, &results_folder(path), 0, state);
     }
     if let Some(found) = matching_results(options, argument)? {
         return Ok(found);
     }
     match steps_back(argument) {
-        Some(steps) if !path.exists() => {
-            let root = repository_root(&Disk, &options.working_directory);
-            Ok(vec![pick(options, &ResultsPaths::folder(&root), steps)?])
-        }
+        Some(steps) if !path.exists() => pick(options, &own_folder(options), steps, state),
         _ => Ok(vec![camino::absolute_utf8(&path).unwrap_or(path)]),
     }
+}
+
+/// Whether an argument that may also be a suite names results: a results file, a directory or a
+/// pattern of them, `latest` or `latest~N`.
+pub fn names_results(options: &LoadOptions, argument: &str) -> bool {
+    let path = options.working_directory.join(argument);
+    if path.is_dir() {
+        return stored_runs(&path).is_ok_and(|runs| !runs.is_empty());
+    }
+    if path.exists() {
+        return is_results_file(&path);
+    }
+    let matches = matching_results(options, argument).ok().flatten();
+    steps_back(argument).is_some()
+        || matches.is_some_and(|files| files.iter().all(|file| is_results_file(file)))
+}
+
+/// Where runs that are not given an output file write.
+pub(super) fn own_folder(options: &LoadOptions) -> Utf8PathBuf {
+    let root = options.root.clone();
+    let root = root.unwrap_or_else(|| repository_root(&Disk, &options.working_directory));
+    ResultsPaths::folder(&root)
 }
 
 /// The files that a pattern names, sorted, such as `shard-*.jsonl`. `None` if the argument is not a
@@ -82,17 +135,31 @@ fn pick(
     options: &LoadOptions,
     folder: &Utf8Path,
     steps: usize,
-) -> Result<Utf8PathBuf, SessionError> {
-    let history = ResultsPaths::history(folder).unwrap_or_default();
-    let count = history.len();
-    let found = history.into_iter().nth(steps);
-    found.ok_or_else(|| SessionError::StoredRun(too_few(options, folder, count)))
+    state: RunState,
+) -> Result<Vec<Utf8PathBuf>, SessionError> {
+    let mut runs = stored_runs(folder).unwrap_or_default();
+    if state == RunState::Unfinished {
+        runs.retain(|run| run.is_unfinished);
+    }
+    let count = runs.len();
+    let found: Option<StoredRun> = runs.into_iter().nth(steps);
+    found.map(|run| run.files).ok_or_else(|| {
+        SessionError::StoredRun(match state {
+            RunState::Any => too_few(options, folder, count),
+            RunState::Unfinished => {
+                let folder = options.shown(folder);
+                format!(
+                    "no interrupted run found in `{folder}`; to continue another, name its file"
+                )
+            }
+        })
+    })
 }
 
 pub(super) fn too_few(options: &LoadOptions, folder: &Utf8Path, count: usize) -> String {
     let folder = options.shown(folder);
     match count {
-        0 => format!("no results in `{folder}`"),
+        0 => format!("no results in `{folder}`; `evalrig run` writes them"),
         1 => format!("`{folder}` has the results of only one run"),
         count => format!("`{folder}` has the results of only {count} runs"),
     }

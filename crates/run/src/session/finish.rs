@@ -8,6 +8,7 @@ use crate::results::{Completion, Gaps, RunTotals, RunVerdict};
 
 use super::baseline::compare_command;
 use super::error::{Notice, Notify};
+use super::next_command::next_command;
 use super::observer::{RunObserver, SessionExit};
 use super::results_files::{FinishedFiles, ResultsFiles};
 use super::run_job::FinishedJob;
@@ -65,13 +66,13 @@ pub(super) fn finish_run(
     reported.duration_ms = u64::try_from(end.duration.as_millis()).ok();
     reported.planned = Some(*planned as u64);
     reported.run_log = *run_log;
-    reported.command = spec.rerun.as_ref().map(|rerun| match ended {
-        ExecutionEnd::Cancelled => rerun.interrupted.clone(),
-        _ => rerun.complete.clone(),
-    });
+    reported.command.clone_from(&spec.command);
     reported.history = results_files.read_history();
     let mut files = results_files.finish(&ends, reported.duration_ms, exit.code());
     describe_files(&mut files, &spec.loading, &mut reported);
+    let next = |option, more: &str| next_command(&spec.loading, option, &files.results, more);
+    reported.failed_command = next("--failed", &spec.rerun.failed);
+    reported.resume_command = next("--resume", &spec.rerun.resume);
     reported.compare_command = compare_command(&reported);
     let totals = observer.totals;
     files.errors.extend(observer.finish(&reported, notify));

@@ -154,11 +154,6 @@ impl LoadedSuite {
         &self.job.suite.name
     }
 
-    /// The repository root, absolute.
-    pub(super) fn root(&self) -> &Utf8Path {
-        &self.job.root
-    }
-
     /// Judges `criteria` even in tests with assertions.
     pub(super) fn judge_criteria(&mut self) {
         self.job.suite.tests.iter_mut().for_each(judge_criteria);
@@ -187,6 +182,13 @@ impl LoadedSuite {
                 errors
             }
         };
+        if !errors.warnings.is_empty() {
+            notify(Notice::Diagnostics {
+                sources: &self.job.sources,
+                secrets: &self.secrets,
+                diagnostics: errors.warnings.clone(),
+            });
+        }
         self.finish(blocking, errors)
     }
 

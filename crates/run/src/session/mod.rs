@@ -8,6 +8,7 @@ mod baseline;
 mod case_collector;
 mod command_line;
 mod compared_answers;
+mod earlier_options;
 mod error;
 #[cfg(all(test, unix))]
 mod fault_tests;
@@ -18,6 +19,7 @@ mod git_state;
 mod history;
 mod known_secrets;
 mod load;
+mod next_command;
 mod observer;
 mod regrade;
 mod report_set;
@@ -45,7 +47,7 @@ use crate::descriptor::{DescriptorBudget, raise_limit};
 use crate::execute::{Job, RunOptions, SuiteJob};
 use crate::prepare::{Estimate, TargetPool};
 use crate::report::RunLogNews;
-use crate::results::Gaps;
+use crate::results::{Gaps, Interrupted};
 use crate::runlog::{RunLogRecorder, Store};
 
 pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
@@ -54,7 +56,7 @@ pub use case_collector::{StoredCases, read_cases};
 pub use command_line::quoted;
 pub use compared_answers::read_answers;
 pub use error::{Notice, Notify, SessionError, SuiteRefusal};
-pub use find_results::{LATEST, find_results, matching_results};
+pub use find_results::{LATEST, find_all_results, find_results, matching_results, names_results};
 pub use finish::FinishedRun;
 pub use gate::{comparison_exit, gate_exit};
 pub use known_secrets::known_secrets;
@@ -64,20 +66,21 @@ pub use run_job::EventListener;
 #[cfg(feature = "view")]
 pub use served_run::ServedRun;
 pub use signals::wait_for_signal;
-pub use spec::{
-    BaselineSpec, EarlierRun, LoadOptions, ReportSpec, RerunCommands, RunLogSpec, RunSpec,
-};
+pub use spec::{BaselineSpec, LoadOptions, ReportSpec, RerunWords, RunLogSpec, RunSpec};
 pub use stored_run::{StoredRunSpec, report_stored_run};
 
 use baseline::{Baseline, BaselineSearch, BaselineSuite};
+use earlier_options::repeat_options;
 use finish::{EndedRun, finish_run};
 use history::TestHistory;
 use known_secrets::redacting;
 use load::{TargetsFile, load_suites};
 use observer::RunObserver;
-use report_set::ReportSet;
+use report_set::{ReportSet, check_report_paths};
 use results_files::ResultsFiles;
-use resume::{ResumableSuite, find_interrupted, read_failed, start_suites};
+use resume::{
+    FailedSource, ResumableSuite, assign_interrupted, read_interrupted, resume_spec, start_suites,
+};
 use run_job::run_job;
 use run_origin::RunOrigin;
 use scratch::RunScratch;
@@ -88,6 +91,8 @@ pub struct RunSession {
     spec: RunSpec,
     suites: Vec<SuiteJob>,
     secrets: Arc<Secrets>,
+    /// What the run left that goes on.
+    interrupted: Vec<Arc<Interrupted>>,
     /// What the results lack that the run starts from.
     gaps: Gaps,
 }
@@ -102,10 +107,33 @@ pub struct RunEstimate {
 
 impl RunSession {
     /// Loads the suites and plans their cases. Fails with everything that is missing.
-    pub fn prepare(spec: RunSpec, notify: &mut Notify<'_>) -> Result<Self, SessionError> {
+    pub fn prepare(mut spec: RunSpec, notify: &mut Notify<'_>) -> Result<Self, SessionError> {
         spec.loading.check()?;
-        let found = spec.loading.discover(&spec.paths, notify)?;
+        let interrupted = read_interrupted(&spec, notify)?;
+        let only = resume_spec(&mut spec, &interrupted)?;
+        let named = if spec.paths.is_empty() {
+            None
+        } else {
+            Some(spec.loading.discover(&spec.paths, notify)?)
+        };
+        let failed = match &spec.failed {
+            Some(argument) => Some(FailedSource::find(&spec, argument, named.as_deref())?),
+            None => None,
+        };
+        if let Some(source) = &failed {
+            if named.is_none() {
+                spec.paths = source.suites(&spec).unwrap_or_default();
+            }
+            if let (Some(file), Some(header)) = (source.files.first(), source.header()) {
+                repeat_options(&mut spec, file, header);
+            }
+        }
+        let found = match named {
+            Some(found) => found,
+            None => spec.loading.discover(&spec.paths, notify)?,
+        };
         let mut cases = spec.cases()?;
+        cases.only = only;
         let mut loaded = load_suites(&spec.loading, &found, TargetsFile::Required, notify)?;
         let mut secrets = Secrets::default();
         for suite in &loaded {
@@ -116,8 +144,8 @@ impl RunSession {
         }
         let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
         let mut gaps = Gaps::default();
-        if let Some(earlier) = &spec.failed {
-            let failed = read_failed(&spec, earlier, &loaded, notify)?;
+        if let Some(source) = failed {
+            let failed = source.read(&spec, &loaded, notify)?;
             cases.only = Some(failed.only);
             failed.gaps.into_iter().for_each(|text| gaps.add_fault(text));
         }
@@ -135,7 +163,7 @@ impl RunSession {
         if !refusals.is_empty() {
             return Err(SessionError::Refused(refusals));
         }
-        Ok(Self { spec, suites, secrets: Arc::new(secrets), gaps })
+        Ok(Self { spec, suites, secrets: Arc::new(secrets), interrupted, gaps })
     }
 
     pub fn suites(&self) -> &[SuiteJob] {
@@ -162,7 +190,7 @@ impl RunSession {
         notify: &mut Notify<'_>,
         listener: EventListener,
     ) -> Result<FinishedRun, SessionError> {
-        let Self { spec, suites, secrets, gaps } = self;
+        let Self { spec, suites, secrets, interrupted, gaps } = self;
         let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
         if suites.iter().all(|suite| suite.case_count() == 0) {
             return Err(if gaps.is_empty() {
@@ -171,7 +199,8 @@ impl RunSession {
                 SessionError::Incomplete("no test is known to have failed".to_owned())
             });
         }
-        let suites = find_interrupted(&spec, suites, notify)?;
+        let suites = assign_interrupted(&spec, suites, &interrupted)?;
+        drop(interrupted);
         let own = suites.iter().filter_map(|suite| suite.results()).collect();
         let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
         let baseline = read_baseline(&spec, &jobs, own, notify)?.map(|(found, _)| found);
@@ -211,6 +240,7 @@ fn run_suites(
     if spec.handle_signals {
         raise_limit();
     }
+    check_report_paths(&spec.loading, &spec.reports, spec.output.as_slice())?;
     let scratch = RunScratch::new()?;
     let rule = spec.grading.exit_rule;
     let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots, Arc::clone(&secrets))?;

@@ -5,13 +5,17 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::{FoundSuite, Origin};
+use evalrig_core::secrets::Secrets;
 
+use crate::execute::SuiteJob;
 use crate::prepare::GradingSpec;
 use crate::results::{CaseKey, Gaps, PlanOptions, PlannedSuite, Rows, RunHeader};
 
+use super::earlier_options::take_targets_file;
 use super::error::{Notice, Notify, SessionError};
 use super::finish::FinishedRun;
 use super::load::{TargetsFile, load_suites};
+use super::report_set::check_report_paths;
 use super::results_files::planned_suite;
 use super::resume::{ResumableSuite, root_of_results};
 use super::run_job::EventListener;
@@ -22,14 +26,16 @@ use super::{RunStart, run_suites};
 #[derive(Debug, Clone)]
 pub struct RegradeSpec {
     pub loading: LoadOptions,
-    /// A results file, absolute.
-    pub results: Utf8PathBuf,
-    /// Absolute; `None`: the suite that the rows name.
+    /// The results files of one run, absolute; at least one.
+    pub results: Vec<Utf8PathBuf>,
+    /// Absolute; `None`: the suites that the rows name.
     pub suite: Option<Utf8PathBuf>,
     pub grading: GradingSpec,
     pub workers: Option<usize>,
     /// Absolute; `None`: `.evalrig/results` of the suite's repository.
     pub output: Option<Utf8PathBuf>,
+    /// Whether `output` may have the results of another run, which are overwritten.
+    pub force: bool,
     pub messages: bool,
     pub reports: ReportSpec,
     /// The command line, for the record.
@@ -45,41 +51,45 @@ pub fn regrade(
 ) -> Result<FinishedRun, SessionError> {
     spec.loading.check()?;
     check_output(spec)?;
+    check_report_paths(&spec.loading, &spec.reports, &spec.results)?;
     let stored = StoredRows::read(&spec.loading, &spec.results)?;
-    let path = match &spec.suite {
-        Some(file) => file.clone(),
-        None => stored.suite_file(spec)?,
-    };
-    let origin = Origin::Named;
-    let found = [FoundSuite { path, origin }];
-    let loaded = load_suites(&spec.loading, &found, TargetsFile::Optional, notify)?;
-    let Some(mut loaded) = loaded.into_iter().next() else {
-        return Err(SessionError::NoSuite);
-    };
-    stored.check_suites(loaded.name(), spec, notify)?;
-    if spec.grading.judge_criteria {
-        loaded.judge_criteria();
-    }
-    let secrets = Arc::new(loaded.secrets.clone());
+    let mut run = spec.run_spec();
+    stored.take_plan(&mut run);
+    let jobs = stored.suite_files(spec)?;
+    let found: Vec<FoundSuite> =
+        jobs.into_iter().map(|path| FoundSuite { path, origin: Origin::Named }).collect();
+    let loaded = load_suites(&run.loading, &found, TargetsFile::Optional, notify)?;
+    let mut secrets = Secrets::default();
+    loaded.iter().for_each(|suite| secrets.absorb(suite.secrets.clone()));
+    let secrets = Arc::new(secrets);
     let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
-    let prepared = loaded.into_regrade_job(&spec.grading, &spec.results, &stored.keys, notify);
-    let (job, gone) = prepared.map_err(|refusal| SessionError::Refused(vec![*refusal]))?;
-    for id in gone {
-        let text = format!("the suite no longer has test `{id}`; its row is ignored");
-        notify(Notice::Message(text));
+    let names: Vec<String> = loaded.iter().map(|suite| suite.name().to_owned()).collect();
+    stored.check_suites(&names, spec, notify)?;
+    let mut suites = Vec::new();
+    for mut loaded in loaded {
+        if spec.grading.judge_criteria {
+            loaded.judge_criteria();
+        }
+        let Some(stored_suite) = stored.suite(loaded.name()) else { continue };
+        let (results, keys) = (&stored_suite.results, &stored_suite.keys);
+        let prepared = loaded.into_regrade_job(&spec.grading, results, keys, notify);
+        let (job, gone) = prepared.map_err(|refusal| SessionError::Refused(vec![*refusal]))?;
+        for id in gone {
+            let text = format!("the suite no longer has test `{id}`; its row is ignored");
+            notify(Notice::Message(text));
+        }
+        if job.case_count() > 0 {
+            let planned = stored.planned(&job);
+            suites.push(ResumableSuite { job, interrupted: None, planned });
+        }
     }
-    if job.case_count() == 0 {
+    if suites.is_empty() {
         let text = "no row of the file belongs to a test of the suite";
         return Err(SessionError::NoRow(text.to_owned()));
     }
     if let Some(note) = stored.gaps.unknown_note() {
         notify(Notice::Warning(note));
     }
-    let mut run = spec.run_spec();
-    let mut planned = planned_suite(&job);
-    let ids: HashSet<&str> = job.suite.tests.iter().map(|test| test.id.as_str()).collect();
-    stored.add_plan(&mut planned, &mut run.plan, |id| ids.contains(id));
-    let suites = vec![ResumableSuite { job, interrupted: None, planned }];
     let gaps = stored.gaps.without_missing();
     let start =
         RunStart { suites, secrets: Arc::clone(&secrets), baseline: None, gaps, is_regrade: true };
@@ -95,6 +105,7 @@ impl RegradeSpec {
             grading: spec.grading,
             workers: spec.workers,
             output: spec.output,
+            force: spec.force,
             messages: spec.messages,
             reports: spec.reports,
             command: spec.command,
@@ -109,94 +120,138 @@ impl RegradeSpec {
 fn check_output(spec: &RegradeSpec) -> Result<(), SessionError> {
     let real = |path: &Utf8Path| path.canonicalize_utf8().ok();
     let output = spec.output.as_deref().and_then(real);
-    if output.is_some() && output == real(&spec.results) {
+    if output.is_some() && spec.results.iter().any(|results| real(results) == output) {
         let reason = "cannot overwrite the results being graded; name another file";
         return Err(SessionError::argument("--output", reason));
     }
     Ok(())
 }
 
-/// The cases of a results file.
-struct StoredRows {
+/// The rows of one suite in a results file.
+struct StoredSuite {
+    results: Utf8PathBuf,
+    name: String,
+    /// The suite file that its first row names, relative to the repository root.
+    file: String,
     keys: Vec<CaseKey>,
-    /// The suite file that the first row names, relative to the repository root.
-    file: Option<String>,
+}
+
+/// The cases of a stored run.
+struct StoredRows {
+    results: Vec<Utf8PathBuf>,
+    suites: Vec<StoredSuite>,
     headers: Vec<RunHeader>,
     gaps: Gaps,
 }
 
 impl StoredRows {
-    fn read(loading: &LoadOptions, results: &Utf8Path) -> Result<Self, SessionError> {
-        let (mut keys, mut file) = (Vec::new(), None);
-        let mut rows = Rows::open(results)?;
-        for row in rows.by_ref() {
-            let row = row?;
-            file.get_or_insert_with(|| row.source.file.clone());
-            keys.push(row.key());
+    fn read(loading: &LoadOptions, files: &[Utf8PathBuf]) -> Result<Self, SessionError> {
+        let mut suites: Vec<StoredSuite> = Vec::new();
+        for results in files {
+            for row in Rows::open(results)? {
+                let row = row?;
+                let known = suites
+                    .iter_mut()
+                    .find(|suite| suite.results == *results && suite.name == row.dataset);
+                match known {
+                    Some(suite) => suite.keys.push(row.key()),
+                    None => suites.push(StoredSuite {
+                        results: results.clone(),
+                        name: row.dataset.clone(),
+                        file: row.source.file.clone(),
+                        keys: vec![row.key()],
+                    }),
+                }
+            }
         }
+        let mut rows = Rows::open_all(files)?;
+        // Damaged rows are found by reading them.
+        rows.by_ref().for_each(drop);
         let shard = rows.headers().next().and_then(|header| header.options.shard.clone());
         let gaps = rows.gaps_shown(shard.as_deref(), |path| loading.shown(path));
-        Ok(Self { keys, file, headers: rows.headers().cloned().collect(), gaps })
+        let headers = rows.headers().cloned().collect();
+        Ok(Self { results: files.to_vec(), suites, headers, gaps })
     }
 
-    /// Plans what the stored run did, so that a case without a row is missing from the graded run too.
-    /// The graded run of a shard is that shard.
-    fn add_plan(
-        &self,
-        planned: &mut PlannedSuite,
-        options: &mut PlanOptions,
-        has_test: impl Fn(&str) -> bool,
-    ) {
-        if let [header] = &self.headers[..] {
-            options.clone_from(&header.options);
+    fn suite(&self, name: &str) -> Option<&StoredSuite> {
+        self.suites.iter().find(|suite| suite.name == name)
+    }
+
+    /// The graded run of a shard is that shard, and judges are those of the same targets file.
+    fn take_plan(&self, run: &mut RunSpec) {
+        let Some(first) = self.headers.first() else { return };
+        if self.headers.iter().all(|header| header.options == first.options) {
+            run.plan.clone_from(&first.options);
         }
+        if let (Some(settings), Some(results)) = (&first.settings, self.results.first()) {
+            take_targets_file(run, results, settings);
+        }
+    }
+
+    /// Plans what the stored run did, so that a case without a row is missing from the graded run
+    /// too.
+    fn planned(&self, job: &SuiteJob) -> PlannedSuite {
+        let mut planned = planned_suite(job);
+        let ids: HashSet<&str> = job.suite.tests.iter().map(|test| test.id.as_str()).collect();
         let name = planned.name.clone();
         let stored = self.headers.iter().flat_map(|header| &header.suites);
         for suite in stored.filter(|suite| suite.name == name) {
             planned.plan.clone_from(&suite.plan);
             planned.other_shards.clone_from(&suite.other_shards);
-            planned.add_cases(suite.cases.iter(), &has_test);
+            planned.add_cases(suite.cases.iter(), |id| ids.contains(id));
         }
+        planned
     }
 
     /// Rows of other suites are ignored only if the suite was named.
     fn check_suites(
         &self,
-        suite: &str,
+        graded: &[String],
         spec: &RegradeSpec,
         notify: &mut Notify<'_>,
     ) -> Result<(), SessionError> {
-        let mut others: Vec<&str> = self.keys.iter().map(|key| key.suite.as_str()).collect();
+        let others = self.suites.iter().map(|suite| &suite.name);
+        let mut others: Vec<String> =
+            others.filter(|name| !graded.contains(name)).map(|name| format!("`{name}`")).collect();
         others.sort_unstable();
         others.dedup();
-        others.retain(|name| *name != suite);
         if others.is_empty() {
             return Ok(());
         }
-        let names: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
-        let names = names.join(", ");
+        let names = others.join(", ");
         if spec.suite.is_none() {
-            let results = spec.loading.shown(&spec.results);
             return Err(SessionError::StoredRun(format!(
-                "`{results}` also has rows of other suites: {names}; select one with --suite"
+                "the results have rows of {names}, but the suites they name are now called {}; \
+                 select one with --suite",
+                graded.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
             )));
         }
         notify(Notice::Message(format!("rows of {names} are ignored")));
         Ok(())
     }
 
-    /// The suite that the rows come from, if it still exists.
-    fn suite_file(&self, spec: &RegradeSpec) -> Result<Utf8PathBuf, SessionError> {
-        let root = root_of_results(&spec.loading, &spec.results);
-        match self.file.as_ref().map(|file| root.join(file)) {
-            Some(file) if file.is_file() => Ok(file),
-            Some(file) => Err(SessionError::StoredRun(format!(
-                "`{file}` does not exist; name the suite with --suite"
-            ))),
-            None => Err(SessionError::NoRow(format!(
-                "`{}` has no rows",
-                spec.loading.shown(&spec.results)
-            ))),
+    /// The suite that was named, or those that the rows come from, if they still exist.
+    fn suite_files(&self, spec: &RegradeSpec) -> Result<Vec<Utf8PathBuf>, SessionError> {
+        if let Some(file) = &spec.suite {
+            return Ok(vec![file.clone()]);
         }
+        let mut files: Vec<Utf8PathBuf> = Vec::new();
+        for suite in &self.suites {
+            let file = root_of_results(&spec.loading, &suite.results).join(&suite.file);
+            if !file.is_file() {
+                return Err(SessionError::StoredRun(format!(
+                    "`{file}` does not exist; name the suite with --suite"
+                )));
+            }
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        if files.is_empty() {
+            let results: Vec<String> =
+                self.results.iter().map(|file| format!("`{}`", spec.loading.shown(file))).collect();
+            return Err(SessionError::NoRow(format!("{} has no rows", results.join(", "))));
+        }
+        Ok(files)
     }
 }

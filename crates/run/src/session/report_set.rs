@@ -9,7 +9,7 @@ use evalrig_core::secrets::Secrets;
 
 use crate::disk::{Access, Durability, NamedOutput, create_directory_of, is_plain_file};
 use crate::report::{REPORTS, Report, ReportOptions, ReportedRun, report_named};
-use crate::results::{ExitRule, Row};
+use crate::results::{ExitRule, Row, header_of_file};
 
 use super::error::SessionError;
 use super::spec::{LoadOptions, ReportSpec};
@@ -207,6 +207,34 @@ impl OpenReport {
             }
         }
     }
+}
+
+/// A report must not take the place of results: neither of a stored run, nor of one that is read or
+/// written at the same time.
+pub(super) fn check_report_paths(
+    loading: &LoadOptions,
+    spec: &ReportSpec,
+    used: &[Utf8PathBuf],
+) -> Result<(), SessionError> {
+    for (name, path) in spec.list.iter().filter_map(|one| one.split_once('=')) {
+        let path = loading.working_directory.join(path);
+        let real = |path: &Utf8Path| path.canonicalize_utf8().ok();
+        let is_used = used
+            .iter()
+            .any(|file| *file == path || real(file).is_some_and(|file| Some(file) == real(&path)));
+        let is_results = is_plain_file(&path) && header_of_file(&path).is_some();
+        if is_results || (is_used && !is_device(&path)) {
+            let path = loading.shown(&path);
+            let reason = format!("`{path}` is a results file; write the {name} report to another");
+            return Err(SessionError::argument("--report", reason));
+        }
+    }
+    Ok(())
+}
+
+/// A pipe or a device can be written to more than once.
+fn is_device(path: &Utf8Path) -> bool {
+    path.exists() && !is_plain_file(path)
 }
 
 fn open_output(path: Option<&Utf8Path>) -> Result<ReportOutput, SessionError> {

@@ -17,10 +17,11 @@ use crate::results::{
     write_summary,
 };
 
+use super::command_line::quoted;
 use super::error::SessionError;
 use super::history::TestHistory;
 use super::run_origin::{RowOrigin, RunOrigin};
-use super::spec::LoadOptions;
+use super::spec::{LoadOptions, RunSpec};
 
 /// A results file with the summary of its rows.
 #[derive(Debug)]
@@ -107,13 +108,15 @@ impl ResultsFiles {
         self.is_partial = true;
     }
 
-    /// Creates one file for all suites; overwrites only results files.
+    /// Creates one file for all suites, where no other file is. With `spec.force`, results may be there.
     pub(super) fn create_at(
         &mut self,
         path: &Utf8Path,
+        spec: &RunSpec,
         planned: Vec<PlannedSuite>,
     ) -> Result<Arc<ResultsFile>, SessionError> {
-        let place = output_place(path)?;
+        check_output(path, spec, self.is_partial)?;
+        let place = ResultsPaths::at(path).map_err(SessionError::write)?;
         self.create(place, planned)
     }
 
@@ -273,13 +276,25 @@ fn resumed_suites(before: &[PlannedSuite], now: Vec<PlannedSuite>) -> Vec<Planne
     suites
 }
 
-/// A file named by mistake must not be emptied.
-fn output_place(path: &Utf8Path) -> Result<ResultsPaths, SessionError> {
+/// Neither the rows of another run nor a file that is named by mistake are overwritten.
+fn check_output(path: &Utf8Path, spec: &RunSpec, is_regrade: bool) -> Result<(), SessionError> {
     // Reading a pipe would block.
-    let is_foreign = || !Rows::open(path).is_ok_and(|rows| !rows.is_foreign());
-    if is_plain_file(path) && is_foreign() {
-        let reason = format!("`{path}` exists and is not a results file; nothing was written");
-        return Err(SessionError::argument("--output", reason));
+    if !is_plain_file(path) || path.metadata().is_ok_and(|found| found.len() == 0) {
+        return Ok(());
     }
-    ResultsPaths::at(path).map_err(SessionError::write)
+    let is_foreign = !Rows::open(path).is_ok_and(|rows| !rows.is_foreign());
+    let path = spec.loading.shown(path);
+    let reason = match (is_foreign, spec.force, is_regrade) {
+        (true, ..) => format!("`{path}` exists and is not a results file; nothing was written"),
+        (false, true, _) => return Ok(()),
+        (false, false, true) => {
+            format!("`{path}` has the results of another run; add `--force` to overwrite it")
+        }
+        (false, false, false) => format!(
+            "`{path}` has the results of another run; continue it with `evalrig run --resume {}`, \
+             or add `--force` to overwrite it",
+            quoted(path.as_str())
+        ),
+    };
+    Err(SessionError::argument("--output", reason))
 }

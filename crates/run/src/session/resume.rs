@@ -4,18 +4,23 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::read::suite_root;
+use evalrig_core::read::{FoundSuite, suite_root};
 
 use crate::disk::Disk;
 use crate::execute::{RowSink, SuiteJob, SuiteRun, UngradedAnswer};
 use crate::prepare::{TestOnTarget, remove_finished};
-use crate::results::{CaseKey, Interrupted, PlannedSuite, ResultsPaths, Rows};
+use crate::results::{
+    CaseKey, Interrupted, PlannedSuite, ResultsPaths, Rows, RunHeader, StoredRun, header_of_file,
+    stored_runs,
+};
 
+use super::earlier_options::{resume_options, suites_of};
 use super::error::{Notice, Notify, SessionError};
+use super::find_results::{LATEST, RunState, find_results, find_run};
 use super::load::LoadedSuite;
 use super::observer::RunObserver;
 use super::results_files::{ResultsFile, ResultsFiles, planned_suite};
-use super::spec::{EarlierRun, LoadOptions, RunSpec};
+use super::spec::{LoadOptions, RunSpec};
 
 /// What did not pass in an earlier run.
 #[derive(Debug, Default)]
@@ -25,57 +30,123 @@ pub(super) struct FailedCases {
     pub(super) gaps: Vec<String>,
 }
 
-/// `--failed`: the tests and targets that did not pass.
-pub(super) fn read_failed(
-    spec: &RunSpec,
-    earlier: &EarlierRun,
-    suites: &[LoadedSuite],
-    notify: &mut Notify<'_>,
-) -> Result<FailedCases, SessionError> {
-    let targets = &spec.plan.targets;
-    let (mut failed, mut unknown) = (FailedCases::default(), Vec::new());
-    let mut checked: HashSet<Utf8PathBuf> = HashSet::new();
-    let only = &mut failed.only;
-    for suite in suites {
-        let file = match earlier {
-            EarlierRun::Latest => ResultsPaths::latest_of(suite.root(), suite.name()),
-            EarlierRun::File(path) => Some(path.clone()),
+/// The results that `--failed` takes failures from.
+#[derive(Debug)]
+pub(super) struct FailedSource {
+    pub(super) files: Vec<Utf8PathBuf>,
+    rows: Rows,
+}
+
+impl FailedSource {
+    /// The run that is named. Without a name but with suites, the newest results of each of them.
+    pub(super) fn find(
+        spec: &RunSpec,
+        argument: &str,
+        suites: Option<&[FoundSuite]>,
+    ) -> Result<Self, SessionError> {
+        let files = match suites {
+            Some(suites) if argument == LATEST => newest_of(spec, suites),
+            _ => find_results(&latest_loading(spec), argument),
         };
-        let Some(file) = file else {
-            unknown.push(format!("`{}`", suite.name()));
-            continue;
-        };
-        let rows = Rows::open(&file)?;
-        if checked.insert(file) {
-            let gaps = rows.gaps_shown(spec.plan.shard.as_deref(), |path| spec.loading.shown(path));
-            for text in gaps.sentences() {
-                let text = format!("--failed: {text}");
-                notify(Notice::Message(text.clone()));
-                failed.gaps.push(text);
-            }
+        let files = files.map_err(|error| match error {
+            SessionError::StoredRun(reason) => SessionError::argument("--failed", reason),
+            error => error,
+        })?;
+        let rows = Rows::open_all(&files)?;
+        Ok(Self { files, rows })
+    }
+
+    /// The header whose options the failures are run with.
+    pub(super) fn header(&self) -> Option<&RunHeader> {
+        self.rows.headers().next()
+    }
+
+    /// The suites of the run, as arguments.
+    pub(super) fn suites(&self, spec: &RunSpec) -> Option<Vec<String>> {
+        suites_of(spec, self.files.first()?, self.rows.headers())
+    }
+
+    /// The tests and targets that did not pass.
+    pub(super) fn read(
+        &self,
+        spec: &RunSpec,
+        suites: &[LoadedSuite],
+        notify: &mut Notify<'_>,
+    ) -> Result<FailedCases, SessionError> {
+        let mut failed = FailedCases::default();
+        let rows = &self.rows;
+        let gaps = rows.gaps_shown(spec.plan.shard.as_deref(), |path| spec.loading.shown(path));
+        for text in gaps.sentences() {
+            let text = format!("--failed: {text}");
+            notify(Notice::Message(text.clone()));
+            failed.gaps.push(text);
         }
         let ran: HashSet<TestOnTarget> =
             rows.finished().map(|(key, _)| TestOnTarget::from(key)).collect();
-        let own = rows.finished().filter(|(key, _)| key.suite == suite.name());
-        for (key, _) in own.filter(|(_, finished)| finished.did_not_pass()) {
+        for (key, _) in rows.finished().filter(|(_, finished)| finished.did_not_pass()) {
             let case = TestOnTarget::from(key);
             // A target that has not run the test counts as failed.
-            let others = targets
-                .iter()
-                .map(|target| TestOnTarget { target: target.clone(), ..case.clone() });
-            only.extend(others.filter(|other| !ran.contains(other)));
-            only.insert(case);
+            let others = spec.plan.targets.iter();
+            let others =
+                others.map(|target| TestOnTarget { target: target.clone(), ..case.clone() });
+            failed.only.extend(others.filter(|other| !ran.contains(other)));
+            failed.only.insert(case);
+        }
+        let planned = rows.headers().flat_map(|header| &header.suites);
+        let planned = planned.map(|suite| suite.name.as_str());
+        let known: HashSet<&str> = rows.suites().into_iter().chain(planned).collect();
+        let unknown = suites.iter().map(|suite| suite.name()).filter(|name| !known.contains(name));
+        let unknown: Vec<String> = unknown.map(|name| format!("`{name}`")).collect();
+        if !unknown.is_empty() {
+            let files: Vec<String> =
+                self.files.iter().map(|file| format!("`{}`", spec.loading.shown(file))).collect();
+            let reason = format!("{} has no results of {}", files.join(", "), unknown.join(", "));
+            // Other suites may still have failed cases.
+            if unknown.len() == suites.len() {
+                return Err(SessionError::argument("--failed", reason));
+            }
+            notify(Notice::Message(format!("--failed: {reason}")));
+        }
+        Ok(failed)
+    }
+}
+
+/// The newest results of each suite, in the results folder of its repository.
+fn newest_of(spec: &RunSpec, suites: &[FoundSuite]) -> Result<Vec<Utf8PathBuf>, SessionError> {
+    let (mut found, mut unknown) = (Vec::new(), Vec::new());
+    let mut listed: HashMap<Utf8PathBuf, Vec<StoredRun>> = HashMap::new();
+    for suite in suites {
+        let root = spec.loading.root_of(&suite.path);
+        let runs = listed
+            .entry(root.clone())
+            .or_insert_with(|| stored_runs(&ResultsPaths::folder(&root)).unwrap_or_default());
+        let is_of_suite = |file: &&Utf8PathBuf| {
+            let header = header_of_file(file);
+            let mut planned = header.iter().flat_map(|header| &header.suites);
+            planned.any(|planned| root.join(&planned.file) == suite.path)
+        };
+        match runs.iter().flat_map(|run| &run.files).find(is_of_suite) {
+            Some(file) if found.contains(file) => {}
+            Some(file) => found.push(file.clone()),
+            None => unknown.push(format!("`{}`", spec.loading.shown(&suite.path))),
         }
     }
-    if !unknown.is_empty() {
-        let reason = format!("no results yet of {}", unknown.join(", "));
-        // Other suites may still have failed cases.
-        if unknown.len() == suites.len() {
-            return Err(SessionError::argument("--failed", reason));
-        }
-        notify(Notice::Message(format!("--failed: {reason}")));
+    if found.is_empty() {
+        return Err(SessionError::StoredRun(format!("no results yet of {}", unknown.join(", "))));
     }
-    Ok(failed)
+    Ok(found)
+}
+
+/// `latest` is that of the repository of the first path.
+fn latest_loading(spec: &RunSpec) -> LoadOptions {
+    let mut loading = spec.loading.clone();
+    let mut paths = spec.paths.iter().map(|path| loading.working_directory.join(path));
+    if let Some(path) = paths.find(|path| path.exists())
+        && loading.root.is_none()
+    {
+        loading.root = Some(suite_root(&Disk, &path));
+    }
+    loading
 }
 
 impl From<&CaseKey> for TestOnTarget {
@@ -93,74 +164,89 @@ pub(super) struct ResumableSuite {
     pub(super) planned: PlannedSuite,
 }
 
-/// Finds the interrupted runs that `--resume` asks for.
-pub(super) fn find_interrupted(
+/// Reads what the run left that `--resume` names; nothing without the option.
+pub(super) fn read_interrupted(
     spec: &RunSpec,
-    jobs: Vec<SuiteJob>,
     notify: &mut Notify<'_>,
-) -> Result<Vec<ResumableSuite>, SessionError> {
-    let mut known: HashMap<Utf8PathBuf, Arc<Interrupted>> = HashMap::new();
-    let mut suites = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        let file = match &spec.resume {
-            None => None,
-            Some(EarlierRun::Latest) => ResultsPaths::interrupted(&job.root, &job.suite.name),
-            Some(EarlierRun::File(path)) => Some(path.clone()),
-        };
-        let interrupted = match file {
-            None => None,
-            Some(file) => Some(match known.get(&file) {
-                Some(found) => Arc::clone(found),
-                None => {
-                    let read = Arc::new(Interrupted::read(&file)?);
-                    for notice in read.notices() {
-                        notify(Notice::Message(notice));
-                    }
-                    known.insert(file, Arc::clone(&read));
-                    read
-                }
-            }),
-        };
-        let planned = planned_suite(&job);
-        suites.push(ResumableSuite { job, interrupted, planned });
+) -> Result<Vec<Arc<Interrupted>>, SessionError> {
+    let Some(argument) = &spec.resume else {
+        return Ok(Vec::new());
+    };
+    let files = find_run(&latest_loading(spec), argument, RunState::Unfinished);
+    let files = files.map_err(|error| match error {
+        SessionError::StoredRun(reason) => SessionError::argument("--resume", reason),
+        error => error,
+    })?;
+    let mut found = Vec::with_capacity(files.len());
+    for file in files {
+        let read = Interrupted::read(&file)?;
+        for notice in read.notices() {
+            notify(Notice::Message(notice));
+        }
+        found.push(Arc::new(read));
     }
-    if spec.resume.is_some() {
-        check(spec, &suites)?;
-    }
-    Ok(suites)
+    Ok(found)
 }
 
-fn check(spec: &RunSpec, suites: &[ResumableSuite]) -> Result<(), SessionError> {
-    let resumed = || suites.iter().filter_map(|suite| suite.interrupted.as_ref());
-    if resumed().next().is_none() {
-        return Err(SessionError::argument("--resume", "no interrupted run found"));
-    }
-    for interrupted in resumed() {
-        check_plan(spec, interrupted)?;
-    }
-    // A single suite may have been renamed.
-    for suite in suites.iter().filter(|_| suites.len() > 1) {
-        let name = &suite.job.suite.name;
-        if let Some(interrupted) = &suite.interrupted
-            && !has_suite(interrupted, name)
-        {
-            let file = spec.loading.shown(interrupted.place.results());
-            let reason = format!("`{file}` has no rows of suite `{name}`; name only its suites");
+/// Takes suites and options from the run that goes on. Returns the cases it is restricted to, if it
+/// repeats failures of another run.
+pub(super) fn resume_spec(
+    spec: &mut RunSpec,
+    interrupted: &[Arc<Interrupted>],
+) -> Result<Option<HashSet<TestOnTarget>>, SessionError> {
+    let headers: Vec<(&Utf8Path, &RunHeader)> = interrupted
+        .iter()
+        .filter_map(|one| Some((one.place.results(), one.header.as_ref()?)))
+        .collect();
+    let Some((results, header)) = headers.first() else {
+        return Ok(None);
+    };
+    for (_, other) in &headers {
+        if other.run != header.run {
+            let reason = "the files are of different runs; name those of one";
             return Err(SessionError::argument("--resume", reason));
         }
     }
-    Ok(())
+    if spec.paths.is_empty() {
+        let paths = suites_of(spec, results, headers.iter().map(|(_, header)| *header));
+        spec.paths = paths.unwrap_or_default();
+    }
+    resume_options(spec, results, header)?;
+    let repeats = header.settings.as_ref().is_some_and(|settings| settings.failed);
+    // A journal does not name the cases.
+    let planned = interrupted.iter().filter_map(|one| one.results_header());
+    Ok(repeats
+        .then(|| planned.flat_map(RunHeader::keys).map(|key| TestOnTarget::from(&key)).collect()))
 }
 
-/// Other options select other cases, so an incomplete run could look complete.
-fn check_plan(spec: &RunSpec, interrupted: &Interrupted) -> Result<(), SessionError> {
-    match &interrupted.header {
-        Some(header) if header.options != spec.plan => Err(SessionError::OtherPlan {
-            results: spec.loading.shown(interrupted.place.results()),
-            options: Box::new(header.options.clone()),
-        }),
-        _ => Ok(()),
+/// Gives each suite the file that it continues.
+pub(super) fn assign_interrupted(
+    spec: &RunSpec,
+    jobs: Vec<SuiteJob>,
+    interrupted: &[Arc<Interrupted>],
+) -> Result<Vec<ResumableSuite>, SessionError> {
+    let is_one = jobs.len() == 1;
+    let mut suites = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let name = &job.suite.name;
+        let own = interrupted.iter().find(|one| has_suite(one, name));
+        let own = match (own, interrupted) {
+            (None, [_, ..]) if !is_one => {
+                let files = interrupted.iter().map(|one| spec.loading.shown(one.place.results()));
+                let files: Vec<String> = files.map(|file| format!("`{file}`")).collect();
+                let files = files.join(", ");
+                let reason = format!("{files} has no rows of suite `{name}`; name only its suites");
+                return Err(SessionError::argument("--resume", reason));
+            }
+            // A single suite may have been renamed.
+            (None, [only]) => Some(only),
+            (own, _) => own,
+        };
+        let interrupted = own.map(Arc::clone);
+        let planned = planned_suite(&job);
+        suites.push(ResumableSuite { job, interrupted, planned });
     }
+    Ok(suites)
 }
 
 /// Whether the suite was planned there or has rows.
@@ -208,7 +294,7 @@ pub(super) fn start_suites(
     let shared = match &spec.output {
         Some(path) => {
             let planned = suites.iter().map(|suite| suite.planned.clone());
-            Some(files.create_at(path, planned.collect())?)
+            Some(files.create_at(path, spec, planned.collect())?)
         }
         None => None,
     };

@@ -3,8 +3,11 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::SystemTime;
 
-use crate::results::{GitState, PlanOptions, PlanPlace, Row, RunHeader, rfc3339};
+use camino::Utf8Path;
 
+use crate::results::{GitState, PlanOptions, PlanPlace, Row, RunHeader, RunSettings, rfc3339};
+
+use super::earlier_options::settings_of;
 use super::git_state::read_git_state;
 use super::resume::ResumableSuite;
 use super::spec::RunSpec;
@@ -16,16 +19,19 @@ pub(super) struct RunOrigin {
     pub(super) options: PlanOptions,
     git: Option<GitState>,
     command: Option<String>,
+    settings: RunSettings,
 }
 
 impl RunOrigin {
     /// The repository is that of the first suite.
     pub(super) fn of(spec: &RunSpec, suites: &[ResumableSuite]) -> Self {
+        let root = suites.first().map(|suite| suite.job.root.as_path());
         Self {
             run: new_run_id(SystemTime::now()),
             options: spec.plan.clone(),
-            git: suites.first().and_then(|suite| read_git_state(&suite.job.root)),
+            git: root.and_then(read_git_state),
             command: spec.command.clone(),
+            settings: settings_of(spec, root.unwrap_or(Utf8Path::new(""))),
         }
     }
 
@@ -33,6 +39,7 @@ impl RunOrigin {
         header.run = Some(self.run.clone());
         header.git.clone_from(&self.git);
         header.command.clone_from(&self.command);
+        header.settings = Some(self.settings.clone());
     }
 }
 

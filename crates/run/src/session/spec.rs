@@ -158,14 +158,6 @@ pub struct BaselineSpec {
     pub is_gated: bool,
 }
 
-/// An earlier run of the same suites.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EarlierRun {
-    /// The latest of each suite.
-    Latest,
-    File(Utf8PathBuf),
-}
-
 /// The `.co/evals` store that cases are logged in.
 #[derive(Debug, Clone, Default)]
 pub struct RunLogSpec {
@@ -174,13 +166,11 @@ pub struct RunLogSpec {
     pub keep_runs: Option<usize>,
 }
 
-/// Commands that run the suites again.
-#[derive(Debug, Clone)]
-pub struct RerunCommands {
-    /// After a run that finished.
-    pub complete: String,
-    /// After a run that was stopped.
-    pub interrupted: String,
+/// What is to be typed besides `--failed` or `--resume`, because results do not keep it.
+#[derive(Debug, Clone, Default)]
+pub struct RerunWords {
+    pub failed: String,
+    pub resume: String,
 }
 
 /// The options of a run. [`RunSpec::new`] runs everything below a directory once and reports
@@ -192,13 +182,16 @@ pub struct RunSpec {
     pub paths: Vec<String>,
     pub plan: PlanOptions,
     pub grading: GradingSpec,
-    /// Run only the cases that did not pass in this run.
-    pub failed: Option<EarlierRun>,
+    /// Run only the cases that did not pass in this run: a results file, a directory with results, a
+    /// pattern, `latest` or `latest~N`.
+    pub failed: Option<String>,
     /// An interrupted run to continue.
-    pub resume: Option<EarlierRun>,
+    pub resume: Option<String>,
     pub baseline: Option<BaselineSpec>,
     /// Absolute; `None`: `.evalrig/results` of each suite's repository.
     pub output: Option<Utf8PathBuf>,
+    /// Whether `output` may have the results of another run, which are overwritten.
+    pub force: bool,
     /// Whether rows hold the messages.
     pub messages: bool,
     pub run_log: Option<RunLogSpec>,
@@ -210,7 +203,7 @@ pub struct RunSpec {
     pub budget_usd: Option<f64>,
     pub max_errors: Option<u64>,
     pub reports: ReportSpec,
-    pub rerun: Option<RerunCommands>,
+    pub rerun: RerunWords,
     /// The command line, for the record.
     pub command: Option<String>,
     /// Whether SIGINT and SIGTERM stop the run gracefully.
@@ -228,6 +221,7 @@ impl RunSpec {
             resume: None,
             baseline: None,
             output: None,
+            force: false,
             messages: true,
             run_log: None,
             is_run_log_off_in_ci: false,
@@ -237,7 +231,7 @@ impl RunSpec {
             budget_usd: None,
             max_errors: None,
             reports: ReportSpec::default(),
-            rerun: None,
+            rerun: RerunWords::default(),
             command: None,
             handle_signals: false,
         }

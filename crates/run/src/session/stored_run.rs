@@ -12,8 +12,9 @@ use super::baseline::{Baseline, BaselineSearch, BaselineSuite, compare_command};
 use super::error::{Notice, Notify, SessionError};
 use super::history::TestHistory;
 use super::known_secrets::known_secrets;
+use super::next_command::next_command;
 use super::observer::{RunObserver, SessionExit};
-use super::report_set::ReportSet;
+use super::report_set::{ReportSet, check_report_paths};
 use super::resume::root_of_results;
 use super::spec::{BaselineSpec, LoadOptions, ReportSpec};
 
@@ -35,6 +36,7 @@ pub fn report_stored_run(
     let Some(first) = spec.results.first() else {
         return Err(SessionError::StoredRun("no results file is named".to_owned()));
     };
+    check_report_paths(&spec.loading, &spec.reports, &spec.results)?;
     let root = root_of_results(&spec.loading, first);
     let rows = Rows::open_all(&spec.results)?;
     let baseline = match &spec.baseline {
@@ -107,6 +109,7 @@ impl ReportedRows<'_> {
             _ => results.first().and_then(|file| file.parent()).map(|path| loading.shown(path)),
         };
         end.compare_command = compare_command(&end);
+        end.failed_command = next_command(loading, "--failed", results, "");
         end.history = history.read();
         Ok(ObservedRun { observer, exit, end })
     }

@@ -12,7 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_run::report::Detail;
 use evalrig_run::report::comparison::{AnswerPair, AnswerPairs};
 use evalrig_run::session::{
-    LoadOptions, comparison_exit, find_results, gate_exit, read_answers, read_cases,
+    LoadOptions, comparison_exit, find_all_results, gate_exit, read_answers, read_cases,
 };
 use evalrig_run::text::paint::Paint;
 
@@ -45,17 +45,15 @@ struct StoredSide {
 pub fn run(context: &Context, args: &Compare) -> Result<Exit, CommandError> {
     let options =
         CompareOptions { measure: measure(args.measure), margin: args.margin, seed: args.seed };
-    match (&args.selftest, &args.base, &args.candidate) {
-        (Some(results), _, _) => try_gate(context, args, results, &options),
-        (None, Some(base), Some(candidate)) => {
-            let base = read(context, base)?;
-            let candidate = read(context, candidate)?;
-            show(context, args, [&base, &candidate], &options)
-        }
-        _ => Err(CommandError::CouldNotStart(
-            "name two runs, or use `--selftest RESULTS`".to_owned(),
-        )),
+    if let Some(results) = &args.selftest {
+        return try_gate(context, args, results, &options);
     }
+    let side = |one: &Option<String>, files: &[String]| -> Vec<String> {
+        one.iter().chain(files).cloned().collect()
+    };
+    let base = read(context, &side(&args.base, &args.base_files))?;
+    let candidate = read(context, &side(&args.candidate, &args.candidate_files))?;
+    show(context, args, [&base, &candidate], &options)
 }
 
 pub(super) fn measure(name: MeasureOption) -> Measure {
@@ -113,16 +111,21 @@ fn show(
     Ok(exit)
 }
 
-fn read(context: &Context, argument: &str) -> Result<StoredSide, CommandError> {
+/// Reads the run that the arguments name together.
+fn read(context: &Context, arguments: &[String]) -> Result<StoredSide, CommandError> {
+    if arguments.is_empty() {
+        let message = "name two runs, or use `--selftest RESULTS`";
+        return Err(CommandError::CouldNotStart(message.to_owned()));
+    }
     let options = LoadOptions::new(context.working_directory.clone());
-    let paths = find_results(&options, argument)?;
+    let paths = find_all_results(&options, arguments)?;
     let found = read_cases(&options, &paths, None)?;
     if let Some(note) = found.note.filter(|_| !context.global.quiet) {
         print_message(&note);
     }
     let name = match &paths[..] {
         [path] => text_shown(context, path),
-        _ => argument.to_owned(),
+        _ => arguments.join(", "),
     };
     Ok(StoredSide { name, paths, cases: found.cases, gaps: found.gaps })
 }
@@ -137,7 +140,7 @@ fn try_gate(
     results: &str,
     options: &CompareOptions,
 ) -> Result<Exit, CommandError> {
-    let StoredSide { name, cases, gaps, .. } = read(context, results)?;
+    let StoredSide { name, cases, gaps, .. } = read(context, &[results.to_owned()])?;
     let Some(found) = selftest(&cases, options) else {
         return Err(CommandError::NothingSelected(
             "no test has two trials; run with `--trials 2` or more".to_owned(),

@@ -10,8 +10,8 @@ use evalrig_run::disk::is_standard_output;
 use evalrig_run::event::Event;
 use evalrig_run::results::{Borderline, ExitRule, PlanOptions};
 use evalrig_run::session::{
-    BaselineSpec, EarlierRun, EventListener, GradingSpec, LATEST, LoadOptions, ReportSpec,
-    RunLogSpec, RunSession, RunSpec,
+    BaselineSpec, EventListener, GradingSpec, LoadOptions, ReportSpec, RunLogSpec, RunSession,
+    RunSpec,
 };
 
 use crate::args::{Against, Grading, Reports, Run, RunLogOptions};
@@ -81,10 +81,11 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
             tags: args.tag.clone(),
         },
         grading: grading(&args.grading),
-        failed: earlier_run(context, args.failed.as_deref()),
-        resume: earlier_run(context, args.resume.as_deref()),
+        failed: args.failed.clone(),
+        resume: args.resume.clone(),
         baseline: baseline(&args.against, args.gate),
         output: args.keeping.output.as_ref().map(absolute),
+        force: args.keeping.force,
         messages: !args.keeping.no_messages,
         run_log: match run_log_mode(log, is_ci()) {
             RunLogMode::On => Some(RunLogSpec {
@@ -100,7 +101,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         budget_usd: args.budget_usd,
         max_errors: args.max_errors,
         reports: reports(context, &args.reports, args.keeping.output.as_deref()),
-        rerun: Some(rerun::rerun_commands()),
+        rerun: rerun::rerun_words(),
         command: Some(command_line()),
         handle_signals: true,
     }
@@ -122,13 +123,6 @@ fn run_log_mode(args: &RunLogOptions, is_ci: bool) -> RunLogMode {
         (false, true) => RunLogMode::OffInCi,
         (false, false) => RunLogMode::On,
     }
-}
-
-fn earlier_run(context: &Context, argument: Option<&str>) -> Option<EarlierRun> {
-    Some(match argument? {
-        LATEST => EarlierRun::Latest,
-        path => EarlierRun::File(context.absolute(path)),
-    })
 }
 
 pub(super) fn grading(args: &Grading) -> GradingSpec {

@@ -1,16 +1,29 @@
-//! The command lines that continue or repeat a run.
+//! What a command that continues or repeats this run needs besides `--resume` or `--failed`: the
+//! options that results files do not keep.
 
-use evalrig_run::session::{RerunCommands, quoted};
+use evalrig_run::session::{RerunWords, quoted};
 
-/// Options of the comparison that take a value.
-const COMPARING: &[&str] = &["--baseline", "--margin", "--measure"];
+/// Where things are, which results files of others must not decide.
+const PLACES: &[&str] = &[
+    "--root",
+    "--allow-outside-root",
+    "--env-file",
+    "--no-env-file",
+    "--store",
+    "--keep-runs",
+    "--profile",
+];
+/// An interrupted run keeps its baseline; of a complete run only failed tests are repeated, which
+/// cannot be compared.
+const COMPARISON: &[&str] = &["--baseline", "--margin", "--measure", "--gate"];
+/// Options of these lists without a value.
+const FLAGS: &[&str] = &["--allow-outside-root", "--no-env-file", "--gate"];
 
-/// The command line without the options that apply to this run only. An interrupted run keeps its
-/// baseline; after a complete run only the failed tests are repeated, which cannot be compared.
-pub(super) fn rerun_commands() -> RerunCommands {
-    RerunCommands {
-        complete: again(std::env::args().skip(1), true),
-        interrupted: again(std::env::args().skip(1), false),
+pub(super) fn rerun_words() -> RerunWords {
+    let typed = || std::env::args().skip(1);
+    RerunWords {
+        failed: kept(typed(), |option| PLACES.contains(&option)),
+        resume: kept(typed(), |option| PLACES.contains(&option) || COMPARISON.contains(&option)),
     }
 }
 
@@ -20,20 +33,17 @@ pub(crate) fn command_line() -> String {
     std::iter::once("evalrig".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-fn again(given: impl Iterator<Item = String>, is_complete: bool) -> String {
-    let mut words = vec!["evalrig".to_owned()];
-    let mut given = given;
-    while let Some(word) = given.next() {
+/// The options that are kept, with their values.
+fn kept(mut typed: impl Iterator<Item = String>, is_kept: impl Fn(&str) -> bool) -> String {
+    let mut words = Vec::new();
+    while let Some(word) = typed.next() {
         let option = word.split('=').next().unwrap_or("");
-        let is_comparing = is_complete && COMPARING.contains(&option);
-        if is_comparing && option == word {
-            given.next();
+        if !is_kept(option) {
+            continue;
         }
-        let is_own =
-            matches!(option, "--failed" | "--resume") || (is_complete && option == "--gate");
-        if !is_own && !is_comparing {
-            words.push(quoted(&word));
-        }
+        let has_value = option == word && !FLAGS.contains(&option);
+        words.push(quoted(&word));
+        words.extend(typed.by_ref().take(usize::from(has_value)).map(|value| quoted(&value)));
     }
     words.join(" ")
 }
@@ -43,13 +53,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_for_one_run_only_are_dropped() {
-        let given = "run evals --baseline main.jsonl --gate --margin=0.2 --failed=x -q";
-        let words = || given.split(' ').map(str::to_owned);
-        assert_eq!(again(words(), true), "evalrig run evals -q");
-        assert_eq!(
-            again(words(), false),
-            "evalrig run evals --baseline main.jsonl --gate --margin=0.2 -q"
-        );
+    fn only_options_that_results_do_not_keep_are_repeated() {
+        let typed = "run evals -n 5 --baseline main.jsonl --gate --margin=0.2 --failed=x -q \
+                     --no-env-file --store a?b --output out.jsonl";
+        let words = |list: &[&str]| {
+            kept(typed.split_whitespace().map(str::to_owned), |option| list.contains(&option))
+        };
+        assert_eq!(words(PLACES), "--no-env-file --store 'a?b'");
+        assert_eq!(words(COMPARISON), "--baseline main.jsonl --gate --margin=0.2");
     }
 }

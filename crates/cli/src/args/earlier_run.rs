@@ -1,0 +1,76 @@
+//! `--failed RESULTS` and `--resume RESULTS`: the value may follow after a space. Both options work
+//! without a value, and suites may follow them, so only a word that names results is taken as one.
+
+use std::ffi::OsString;
+
+use camino::Utf8PathBuf;
+use evalrig_run::session::{LoadOptions, names_results};
+
+const OPTIONS: [&str; 2] = ["--failed", "--resume"];
+
+/// The command line with such a value joined to its option by `=`.
+pub(super) fn joined(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let here = std::env::current_dir().ok();
+    let Some(here) = here.and_then(|here| Utf8PathBuf::from_path_buf(here).ok()) else {
+        return words.collect();
+    };
+    let options = LoadOptions::new(here);
+    joined_where(words, |word| names_results(&options, word))
+}
+
+fn joined_where(
+    words: impl Iterator<Item = OsString>,
+    is_results: impl Fn(&str) -> bool,
+) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    let mut is_over = false;
+    for word in words {
+        is_over |= word == "--";
+        let option = joined.last().and_then(|last| OPTIONS.iter().find(|option| *option == last));
+        let value = word.to_str().filter(|text| !text.starts_with('-') && is_results(text));
+        match (option, value) {
+            (Some(option), Some(value)) if !is_over => {
+                let whole = format!("{option}={value}");
+                joined.pop();
+                joined.push(whole.into());
+            }
+            _ => joined.push(word),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined_text(line: &str) -> String {
+        let words = line.split(' ').map(OsString::from);
+        let joined = joined_where(words, |word| word.ends_with(".jsonl") || word == "latest");
+        joined.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_value_that_names_results_belongs_to_the_option() {
+        for (typed, read) in [
+            ("run --failed out.jsonl evals", "run --failed=out.jsonl evals"),
+            ("run --resume latest", "run --resume=latest"),
+            ("run --failed=out.jsonl more.jsonl", "run --failed=out.jsonl more.jsonl"),
+        ] {
+            assert_eq!(joined_text(typed), read);
+        }
+    }
+
+    #[test]
+    fn suites_and_options_after_it_stay_what_they_are() {
+        for typed in [
+            "run --failed",
+            "run --failed EVAL.yaml",
+            "run --failed --output out.jsonl",
+            "run evals --failed -q",
+            "run -- --failed out.jsonl",
+        ] {
+            assert_eq!(joined_text(typed), typed);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! What assertions measure beside the answer, and not every target reports.
+
+crate::words! {
+    /// Part of what a target reports of an attempt. Every target reports its duration.
+    pub enum Measurement {
+        ToolCalls = "tool calls",
+        Tokens = "tokens",
+        Cost = "cost",
+    }
+}
