@@ -105,6 +105,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Timeout of one attempt')
             [CompletionResult]::new('--retries', '--retries', [CompletionResultType]::ParameterName, 'Retries after a transport failure')
             [CompletionResult]::new('--max-errors', '--max-errors', [CompletionResultType]::ParameterName, 'Stop when N cases could not be measured')
+            [CompletionResult]::new('--fail-fast', '--fail-fast', [CompletionResultType]::ParameterName, 'Start no other case after the first one, or N, that did not pass; --resume runs the rest')
             [CompletionResult]::new('--budget-usd', '--budget-usd', [CompletionResultType]::ParameterName, 'Stop when targets and judges have cost this much')
             [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The target that judges, unless an assertion names another')
             [CompletionResult]::new('--pass', '--pass', [CompletionResultType]::ParameterName, 'Lowest score that passes [default: the suite''s, else 0.8]')

@@ -236,12 +236,20 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__compare)
-            opts="-q -v -h --gate --margin --measure --format --selftest --seed --quiet --verbose --color --help"
+            opts="-q -v -h --base --candidate --gate --margin --measure --format --selftest --seed --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --base)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --candidate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --margin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -378,7 +386,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__grade)
-            opts="-j -o -q -v -h --suite --workers --report --output --no-messages --messages --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-j -o -q -v -h --suite --workers --report --output --force --no-messages --messages --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1414,7 +1422,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__run)
-            opts="-t -f -n -j -o -q -v -h --target --filter --tag --trials --workers --failed --resume --dry-run --view --no-open --report --output --no-messages --messages --store --record --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --profile --quiet --verbose --color --help"
+            opts="-t -f -n -j -o -q -v -h --target --filter --tag --trials --workers --failed --resume --dry-run --view --no-open --report --output --force --no-messages --messages --store --record --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --fail-fast --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --profile --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1505,6 +1513,10 @@ _evalrig() {
                     return 0
                     ;;
                 --max-errors)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-fast)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

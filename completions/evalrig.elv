@@ -99,6 +99,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --timeout 'Timeout of one attempt'
             cand --retries 'Retries after a transport failure'
             cand --max-errors 'Stop when N cases could not be measured'
+            cand --fail-fast 'Start no other case after the first one, or N, that did not pass; --resume runs the rest'
             cand --budget-usd 'Stop when targets and judges have cost this much'
             cand --judge 'The target that judges, unless an assertion names another'
             cand --pass 'Lowest score that passes [default: the suite''s, else 0.8]'

@@ -99,6 +99,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l seed -d 'Seed fo
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l timeout -d 'Timeout of one attempt' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l retries -d 'Retries after a transport failure' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l max-errors -d 'Stop when N cases could not be measured' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l fail-fast -d 'Start no other case after the first one, or N, that did not pass; --resume runs the rest' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l budget-usd -d 'Stop when targets and judges have cost this much' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge -d 'The target that judges, unless an assertion names another' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass -d 'Lowest score that passes [default: the suite\'s, else 0.8]' -r

@@ -235,6 +235,26 @@ fn max_errors_stops_a_run_that_can_be_resumed() {
 }
 
 #[test]
+fn fail_fast_starts_no_other_case_and_the_rest_can_be_resumed() {
+    let targets = "targets: [{name: default, provider: cli, command: [sh, -c, 'echo $EVALRIG_TEST_ID >> calls; test $EVALRIG_TEST_ID = a2 || echo hello']}]\n";
+    let project = Project::new(&suite(&TEN), targets);
+    let ran = project.run(&["--workers", "1", "--fail-fast"]);
+    ran.exits(1).says("a case did not pass").prints("stopped after a failure");
+    ran.prints("8 of 10 cases have no row").prints("evalrig run --resume");
+    assert_eq!(project.lines("calls"), TEN[..2]);
+    assert_eq!(project.rows().len(), 2, "cases that were not started have no row");
+    project.run(&["--resume"]).exits(1).prints("9 of 10 passed");
+    assert_eq!(project.lines("calls"), TEN);
+    assert_eq!(project.rows().len(), 10);
+    // Two failures are allowed by a number, and borderline cases where they are accepted.
+    std::fs::remove_file(project.path("calls")).unwrap();
+    project.run(&["--workers", "1", "--fail-fast=2"]).exits(1);
+    assert_eq!(project.lines("calls"), TEN);
+    project.run(&["--fail-fast=0"]).exits(2).says("--fail-fast");
+    project.run(&["--fail-fast", "--baseline", LATEST, "--gate"]).exits(2).says("--gate");
+}
+
+#[test]
 fn a_budget_stops_a_run_that_can_be_resumed() {
     let targets = "targets: [{name: default, provider: cli, format: messages, command: \
                    [sh, -c, 'echo $EVALRIG_TEST_ID >> calls; echo \"{\\\"text\\\": \\\"hello\\\", \\\"cost_usd\\\": 0.5}\"']}]\n";

@@ -71,6 +71,9 @@ pub struct Run {
     /// Stop when N cases could not be measured.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = LIMITS)]
     pub max_errors: Option<u64>,
+    /// Start no other case after the first one, or N, that did not pass; --resume runs the rest.
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "gate", help_heading = LIMITS)]
+    pub fail_fast: Option<u64>,
     /// Stop when targets and judges have cost this much.
     #[arg(long, value_name = "USD", value_parser = amount, help_heading = LIMITS)]
     pub budget_usd: Option<f64>,

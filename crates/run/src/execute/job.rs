@@ -17,6 +17,7 @@ use crate::results::CaseKey;
 use crate::runlog::RunLogRecorder;
 
 use super::connected_target::ConnectedTarget;
+use super::limit::FailFast;
 use super::row_sink::RowSink;
 
 /// One suite with everything that its cases need.
@@ -139,6 +140,7 @@ pub(crate) struct RunOptions {
     pub(crate) retries: Option<u32>,
     pub(crate) budget_usd: Option<f64>,
     pub(crate) max_errors: Option<u64>,
+    pub(crate) fail_fast: Option<FailFast>,
     pub(crate) judging: Judging,
     /// Whether rows hold the messages.
     pub(crate) messages: bool,

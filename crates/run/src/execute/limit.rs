@@ -1,17 +1,19 @@
-//! Stops a run that exceeds its budget or its number of errors.
+//! Stops a run that exceeds its budget, its number of errors or its number of failures.
 
 use std::sync::Mutex;
 
 use evalrig_core::model::Outcome;
 
 use crate::lock::locked;
-use crate::results::Row;
+use crate::results::{Borderline, Row};
 
 /// Which limit ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     Budget,
     Errors,
+    /// `--fail-fast`; unlike the others, cases that were not started have no row.
+    Failures,
 }
 
 /// A limit that was reached, and a sentence about it.
@@ -26,6 +28,7 @@ pub(crate) struct ReachedLimit {
 struct RunSpending {
     cost_usd: f64,
     errors: u64,
+    failures: u64,
     reached: Option<ReachedLimit>,
     /// Whether the warning about an unknown cost was given.
     has_warned: bool,
@@ -35,12 +38,34 @@ struct RunSpending {
 pub(crate) struct RunLimits {
     budget_usd: Option<f64>,
     max_errors: Option<u64>,
+    fail_fast: Option<FailFast>,
     spent: Mutex<RunSpending>,
 }
 
+/// `--fail-fast`: how many cases may not pass before no other is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FailFast {
+    pub(crate) most: u64,
+    pub(crate) borderline: Borderline,
+}
+
+impl FailFast {
+    fn is_failure(self, outcome: Outcome) -> bool {
+        match outcome {
+            Outcome::Failed | Outcome::Errored => true,
+            Outcome::Borderline => self.borderline == Borderline::Fails,
+            Outcome::Passed | Outcome::Skipped => false,
+        }
+    }
+}
+
 impl RunLimits {
-    pub(crate) fn new(budget_usd: Option<f64>, max_errors: Option<u64>) -> Self {
-        Self { budget_usd, max_errors, spent: Mutex::default() }
+    pub(crate) fn new(
+        budget_usd: Option<f64>,
+        max_errors: Option<u64>,
+        fail_fast: Option<FailFast>,
+    ) -> Self {
+        Self { budget_usd, max_errors, fail_fast, spent: Mutex::default() }
     }
 
     /// Counts a case. Returns the reason to stop when this case reaches a limit first.
@@ -51,6 +76,9 @@ impl RunLimits {
         spent.cost_usd += costs.into_iter().flatten().flatten().sum::<f64>();
         if row.outcome == Outcome::Errored {
             spent.errors += 1;
+        }
+        if self.fail_fast.is_some_and(|rule| rule.is_failure(row.outcome)) {
+            spent.failures += 1;
         }
         if spent.reached.is_some() {
             return None;
@@ -90,12 +118,21 @@ impl RunLimits {
                 reason: format!("the budget of {budget} USD is used up: {cost:.4} USD"),
             });
         }
-        let most = self.max_errors.filter(|most| spent.errors >= *most)?;
+        if let Some(most) = self.max_errors.filter(|most| spent.errors >= *most) {
+            return Some(ReachedLimit {
+                limit: Limit::Errors,
+                reason: match most {
+                    1 => "1 case could not be measured, the limit of `--max-errors`".to_owned(),
+                    _ => format!("{most} cases could not be measured, the limit of `--max-errors`"),
+                },
+            });
+        }
+        let rule = self.fail_fast.filter(|rule| spent.failures >= rule.most)?;
         Some(ReachedLimit {
-            limit: Limit::Errors,
-            reason: match most {
-                1 => "1 case could not be measured, the limit of `--max-errors`".to_owned(),
-                _ => format!("{most} cases could not be measured, the limit of `--max-errors`"),
+            limit: Limit::Failures,
+            reason: match rule.most {
+                1 => "a case did not pass, and `--fail-fast` is set".to_owned(),
+                most => format!("{most} cases did not pass, the limit of `--fail-fast`"),
             },
         })
     }

@@ -24,6 +24,6 @@ pub(crate) use cancel::Cancel;
 pub(crate) use connected_target::ConnectedTarget;
 pub use job::SuiteJob;
 pub(crate) use job::{Job, RunOptions, SuiteRun, UngradedAnswer, WholePlan};
-pub(crate) use limit::Limit;
+pub(crate) use limit::{FailFast, Limit};
 pub(crate) use row_sink::{Durable, RowSink, WrittenRow};
 pub(crate) use run::{ExecutionEnd, execute};

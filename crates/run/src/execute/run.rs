@@ -18,7 +18,7 @@ use super::backlog::Backlog;
 use super::cancel::Cancel;
 use super::case::{CaseDone, CaseWork};
 use super::job::Job;
-use super::limit::{ReachedLimit, RunLimits};
+use super::limit::{Limit, ReachedLimit, RunLimits};
 use super::row_sink::{Durable, RowSink, WrittenRow};
 
 /// Workers of a target that is not a process, per core.
@@ -117,6 +117,7 @@ impl RunShared {
         }
         match self.limits.reached() {
             None => ExecutionEnd::Complete,
+            Some(reached) if reached.limit == Limit::Failures => ExecutionEnd::FailedFast,
             Some(reached) => ExecutionEnd::Limited(reached),
         }
     }
@@ -162,6 +163,8 @@ pub(crate) enum ExecutionEnd {
     Complete,
     /// Cases were left out because of a limit; they have rows that say so.
     Limited(ReachedLimit),
+    /// Stopped after failures (`--fail-fast`); cases that were not started have no row.
+    FailedFast,
     /// Stopped by a signal or by the caller; cases that were not started have no row.
     Cancelled,
     /// Results could not be written.
@@ -195,7 +198,11 @@ pub(crate) async fn execute(
         rows: Mutex::new(Some(rows)),
         backlog: Backlog::default(),
         answer_memory: AnswerMemory::default(),
-        limits: RunLimits::new(job.options.budget_usd, job.options.max_errors),
+        limits: RunLimits::new(
+            job.options.budget_usd,
+            job.options.max_errors,
+            job.options.fail_fast,
+        ),
         cancel,
         broken: Mutex::new(None),
     });
@@ -209,7 +216,9 @@ pub(crate) async fn execute(
     };
     let queues = queues(&job);
     drain_queues(&job, &shared, &queues).await;
-    if let (Some(reached), false) = (shared.limits.reached(), shared.cancel.is_asked()) {
+    if let (Some(reached), false) = (shared.limits.reached(), shared.cancel.is_asked())
+        && reached.limit != Limit::Failures
+    {
         write_rest(&job, &shared, &queues, &reached.reason);
     }
     *locked(&shared.logged) = None;

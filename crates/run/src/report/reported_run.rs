@@ -14,6 +14,8 @@ pub enum Stopped {
     Budget,
     /// `--max-errors`.
     Errors,
+    /// `--fail-fast`.
+    Failures,
     /// Results could not be written.
     WriteError,
 }
@@ -24,6 +26,7 @@ impl Stopped {
             Self::Signal => "interrupted",
             Self::Budget => "stopped: the budget is used up",
             Self::Errors => "stopped: too many cases could not be measured",
+            Self::Failures => "stopped after a failure",
             Self::WriteError => "stopped: results could not be written",
         }
     }

@@ -12,8 +12,8 @@ use super::label_parts::LabelParts;
 use super::summary_block::SummaryBlock;
 use super::tally::Tally;
 use super::{
-    Detail, Report, ReportKind, ReportOptions, ReportedRun, SuiteText, comparison, gap_lines,
-    total_lines,
+    Detail, Report, ReportKind, ReportOptions, ReportedRun, Stopped, SuiteText, comparison,
+    gap_lines, total_lines,
 };
 use crate::results::Row;
 use crate::text::{
@@ -113,7 +113,7 @@ impl Terminal {
     /// What to type now.
     fn next(&self, end: &ReportedRun) -> Vec<(String, &'static str)> {
         let mut next = Vec::new();
-        if end.stopped == Some(super::Stopped::Signal)
+        if matches!(end.stopped, Some(Stopped::Signal | Stopped::Failures))
             && let Some(command) = &end.resume_command
         {
             next.push((total_lines::path_text(command), "go on where it stopped"));

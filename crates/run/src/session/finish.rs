@@ -96,7 +96,7 @@ fn completion(ended: &ExecutionEnd) -> Completion {
     match ended {
         ExecutionEnd::Complete => Completion::Complete,
         ExecutionEnd::Limited(_) => Completion::Limited,
-        ExecutionEnd::Cancelled => Completion::Interrupted,
+        ExecutionEnd::FailedFast | ExecutionEnd::Cancelled => Completion::Interrupted,
         ExecutionEnd::Broken(_) => Completion::WriteError,
     }
 }

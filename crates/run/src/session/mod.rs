@@ -44,7 +44,7 @@ use camino::Utf8PathBuf;
 use evalrig_core::secrets::Secrets;
 
 use crate::descriptor::{DescriptorBudget, raise_limit};
-use crate::execute::{Job, RunOptions, SuiteJob};
+use crate::execute::{FailFast, Job, RunOptions, SuiteJob};
 use crate::prepare::{Estimate, TargetPool};
 use crate::report::RunLogNews;
 use crate::results::{Gaps, Interrupted};
@@ -264,6 +264,7 @@ fn run_suites(
         retries: spec.retries,
         budget_usd: spec.budget_usd,
         max_errors: spec.max_errors,
+        fail_fast: spec.fail_fast.map(|most| FailFast { most, borderline: rule.borderline }),
         judging: spec.grading.judging,
         messages: spec.messages,
         scratch: scratch.path().to_owned(),

@@ -131,7 +131,7 @@ impl RunObserver {
         let baseline = self.baseline.take()?;
         match ended {
             ExecutionEnd::Complete | ExecutionEnd::Limited(_) => Some(baseline.compare()),
-            ExecutionEnd::Cancelled | ExecutionEnd::Broken(_) => {
+            ExecutionEnd::FailedFast | ExecutionEnd::Cancelled | ExecutionEnd::Broken(_) => {
                 let text = "--baseline: not compared, because the run did not finish";
                 notify(Notice::Message(text.to_owned()));
                 None
@@ -159,9 +159,11 @@ fn stopped(ended: &ExecutionEnd) -> Option<Stopped> {
         ExecutionEnd::Complete => None,
         ExecutionEnd::Broken(_) => Some(Stopped::WriteError),
         ExecutionEnd::Cancelled => Some(Stopped::Signal),
+        ExecutionEnd::FailedFast => Some(Stopped::Failures),
         ExecutionEnd::Limited(reached) => Some(match reached.limit {
             Limit::Budget => Stopped::Budget,
             Limit::Errors => Stopped::Errors,
+            Limit::Failures => Stopped::Failures,
         }),
     }
 }

@@ -202,6 +202,8 @@ pub struct RunSpec {
     pub retries: Option<u32>,
     pub budget_usd: Option<f64>,
     pub max_errors: Option<u64>,
+    /// Start no other case after this many cases that did not pass.
+    pub fail_fast: Option<u64>,
     pub reports: ReportSpec,
     pub rerun: RerunWords,
     /// The command line, for the record.
@@ -230,6 +232,7 @@ impl RunSpec {
             retries: None,
             budget_usd: None,
             max_errors: None,
+            fail_fast: None,
             reports: ReportSpec::default(),
             rerun: RerunWords::default(),
             command: None,

@@ -100,6 +100,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         retries: args.retries,
         budget_usd: args.budget_usd,
         max_errors: args.max_errors,
+        fail_fast: args.fail_fast,
         reports: reports(context, &args.reports, args.keeping.output.as_deref()),
         rerun: rerun::rerun_words(),
         command: Some(command_line()),
