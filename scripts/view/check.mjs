@@ -2,7 +2,7 @@
 // `check.mjs CHROMIUM FOLDER`: playwright-core is installed in FOLDER, and the project is made there.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
@@ -190,11 +190,15 @@ async function compareRuns(page, address) {
 
 // `run --view` serves its own page.
 async function watchOwnRun(browser, faults) {
+  for (const id of tests) rmSync(join(project, `go-${id}`));
   const run = start("run", "--no-record", "--view", "--no-open");
   const address = await until("the address", () => (run.said.match(/http:\/\/\S+/) || [])[0]);
   const page = await newPage(browser, faults);
   await page.goto(address);
-  await visible(page, "third").waitFor();
+  go("first");
+  await visible(page, "first").waitFor();
+  // Without a terminal the server ends with the run.
+  for (const id of tests) go(id);
   assert.equal(await run.ended, 0, run.said);
   await page.close();
   console.log("ok   run --view shows its own run");
