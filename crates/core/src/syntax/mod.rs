@@ -13,6 +13,7 @@ mod jsonl;
 mod load;
 mod lone;
 mod merge;
+mod omitted;
 mod scalar;
 mod tree;
 mod yaml;

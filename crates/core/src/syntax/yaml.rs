@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle as Style, Span as Mark, StructureStyle, Tag};
-use memchr::memchr;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::source::{SourceId, Span};
 
 use super::fields::pack;
+use super::omitted::{Omitted, OpenCollection};
 use super::tree::{CoreTag, NodeData, NodeId, NodeShape, ScalarStyle, TextIn, Tree};
 use super::{codes, encoding, merge, yaml_error};
 
@@ -228,25 +228,29 @@ impl<'a> Builder<'a> {
         (begin as u32, (begin + content.trim_end().len()) as u32)
     }
 
-    /// The place of an omitted value is after the colon of its key, of an item after its dash.
+    /// Where the parser has a place, it is that of whatever comes next.
     fn missing_value_range(&self, start: u32, end: u32) -> (u32, u32) {
         let Some(frame) = self.frames.last() else {
             return (start, end);
         };
         let data = &self.tree.nodes[frame.node as usize];
-        let is_value = (self.pending.len() - frame.pending_from) % 2 == 1;
-        let mark = match data.shape {
-            NodeShape::Mapping { .. } if is_value => b':',
-            NodeShape::Sequence { flow: false } => b'-',
-            _ => return (start, end),
+        let role = match data.shape {
+            NodeShape::Sequence { .. } => Omitted::Item,
+            _ if (self.pending.len() - frame.pending_from) % 2 == 0 => Omitted::Key,
+            _ => Omitted::Value,
         };
+        let is_flow = self.is_flow(frame.node);
+        let collection = OpenCollection { start: data.start as usize, is_flow };
         let from = self.last_end.max(data.start) as usize;
-        let at = from + blank_length(&self.input.as_bytes()[from..]);
-        if self.input.as_bytes().get(at) == Some(&mark) {
-            (at as u32 + 1, at as u32 + 1)
-        } else {
-            (start, end)
+        match role.place(self.input.as_bytes(), collection, from) {
+            Some(place) => (place as u32, place as u32),
+            None => (start, end),
         }
+    }
+
+    fn is_flow(&self, node: NodeId) -> bool {
+        let shape = self.tree.nodes[node as usize].shape;
+        matches!(shape, NodeShape::Mapping { flow: true } | NodeShape::Sequence { flow: true })
     }
 
     fn open(&mut self, shape: NodeShape, tag: Option<&Tag>, mark: Mark) -> Result<(), Stop> {
@@ -269,19 +273,16 @@ impl<'a> Builder<'a> {
         let first = self.tree.children.len() as u32;
         self.tree.children.extend(self.pending.drain(frame.pending_from..));
         let count = self.tree.children.len() as u32 - first;
-        let last_child = self.tree.children.last().filter(|_| count > 0).copied();
+        let last_pair = self.tree.children[first as usize..].iter().rev().take(2);
+        let last_end = last_pair.map(|child| self.tree.nodes[*child as usize].end).max();
         let shape = self.tree.nodes[frame.node as usize].shape;
-        let flow =
-            matches!(shape, NodeShape::Mapping { flow: true } | NodeShape::Sequence { flow: true });
-        let true_end = match last_child {
-            _ if flow => end,
-            Some(child) => self.tree.nodes[child as usize].end,
-            None => self.tree.nodes[frame.node as usize].start,
-        };
+        let start = self.tree.nodes[frame.node as usize].start;
+        let true_end =
+            last_end.unwrap_or(start).max(if self.is_flow(frame.node) { end } else { start });
         let data = &mut self.tree.nodes[frame.node as usize];
         data.first = first;
         data.count = count;
-        data.end = true_end.max(data.start);
+        data.end = true_end;
         self.last_end = self.last_end.max(data.end);
         if let NodeShape::Mapping { .. } = shape {
             self.check_keys(first, count);
@@ -412,18 +413,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Blanks, line breaks and comments.
-fn blank_length(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    loop {
-        match bytes.get(at) {
-            Some(b' ' | b'\t' | b'\n' | b'\r') => at += 1,
-            Some(b'#') => at += memchr(b'\n', &bytes[at..]).unwrap_or(bytes.len() - at),
-            _ => return at,
-        }
-    }
-}
-
 fn byte_range(mark: &Mark) -> (u32, u32) {
     let range = mark.byte_range().unwrap_or(0..0);
     (range.start as u32, range.end as u32)
@@ -477,4 +466,73 @@ fn duplicates_of_many(tree: &Tree, entries: &[NodeId]) -> Vec<(NodeId, NodeId)> 
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::Node;
+
+    fn parse(text: &str) -> Option<Tree> {
+        parse_yaml(SourceId(0), Arc::new(text.to_owned()), &mut Diagnostics::new())
+    }
+
+    fn children(node: Node<'_>) -> Vec<Node<'_>> {
+        match (node.is_alias(), node.is_mapping()) {
+            (true, _) => Vec::new(),
+            (_, true) => node.written_entries().flat_map(|(key, value)| [key, value]).collect(),
+            _ => node.items().collect(),
+        }
+    }
+
+    /// Every node is inside its parent and behind its older sibling.
+    fn check_places(text: &str, root: Node<'_>) {
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            let mut earliest = node.span().start;
+            for child in children(node) {
+                let span = child.span();
+                let is_sound = earliest <= span.start && span.end <= node.span().end;
+                assert!(is_sound, "{text:?}: {span:?} in {:?}", node.span());
+                earliest = span.end;
+                open.push(child);
+            }
+        }
+    }
+
+    #[test]
+    fn omitted_keys_and_values_are_inside_their_mapping() {
+        for (text, expected) in [
+            ("a:\n\n# c\n", vec![(0, 1), (2, 2)]),
+            ("? \n\n# c\n", vec![(1, 1), (1, 1)]),
+            ("?\n# c\n:\n", vec![(1, 1), (7, 7)]),
+            (": x\n", vec![(0, 0), (2, 3)]),
+            ("? a\n\n\n? b\n", vec![(2, 3), (3, 3), (8, 9), (9, 9)]),
+            ("?\n:: a", vec![(1, 1), (1, 1), (2, 3), (5, 6)]),
+            ("{a , ? , : b}", vec![(1, 2), (2, 2), (6, 6), (6, 6), (9, 9), (11, 12)]),
+        ] {
+            let tree = parse(text).unwrap();
+            let places = children(tree.root());
+            let places: Vec<_> =
+                places.iter().map(|node| (node.span().start, node.span().end)).collect();
+            assert_eq!(places, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn nodes_of_any_short_text_are_in_order_and_inside_their_parents() {
+        const PARTS: [&str; 14] =
+            ["a", " ", "\n", ":", "?", "- ", "? ", ": ", "[", "]", "{", "}", ",", "&a "];
+        const LONGEST: u32 = 5;
+        let mut trees = 0;
+        for number in 0..PARTS.len().pow(LONGEST) {
+            let parts = (0..LONGEST).map(|at| PARTS[number / PARTS.len().pow(at) % PARTS.len()]);
+            let text: String = parts.collect();
+            if let Some(tree) = parse(&text) {
+                check_places(&text, tree.root());
+                trees += 1;
+            }
+        }
+        assert!(trees > 10_000, "{trees}");
+    }
 }
