@@ -21,7 +21,8 @@ usage: cargo xtask COMMAND
   house   print code lines, longest functions, repeated type names and module cycles;
           `house DIRECTORY` measures another checkout
   mutate-inputs N [SEED]
-          give N mutated inputs to all readers, and one of 500 to target/debug/evalrig
+          give N mutated inputs to all readers, and one of 500 to the evalrig that was built
+          beside xtask
 ";
 
 fn main() -> ExitCode {
@@ -91,7 +92,8 @@ fn mutate_inputs() -> Result<(), String> {
         Some(text) => text.parse().map_err(|_| format!("`{text}` is not a number")),
         None => Ok(default),
     };
-    let binary = workspace().join("target/debug/evalrig").into_std_path_buf();
+    let own = env::current_exe().map_err(|error| error.to_string())?;
+    let binary = own.with_file_name(format!("evalrig{}", env::consts::EXE_SUFFIX));
     let plan = Plan {
         inputs: number(2, 10_000)?,
         seed: number(3, 1)?,

@@ -15,9 +15,9 @@ use super::{InputReader, Mutator, READERS, seeds};
 
 /// A reader that takes longer hangs, for a user.
 const SLOW: Duration = Duration::from_secs(5);
-/// In kilobytes.
+/// In kilobytes. The binary has no more address space than this.
 const LARGE: u64 = 500_000;
-/// Inputs between two looks at the memory.
+/// Inputs between two reports of progress.
 const PART: u64 = 200;
 
 /// What to do.
@@ -45,6 +45,7 @@ pub struct Outcome {
     pub inputs: u64,
     pub calls: u64,
     pub slowest: Duration,
+    /// The peak of this process for a single input, everything else that it holds included.
     pub largest_kilobytes: u64,
     pub findings: Vec<Finding>,
 }
@@ -53,7 +54,7 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} inputs, {} calls of the binary", self.inputs, self.calls)?;
         writeln!(f, "slowest input: {:.3} s", self.slowest.as_secs_f64())?;
-        writeln!(f, "most memory: {} MB", self.largest_kilobytes / 1000)?;
+        writeln!(f, "most memory for one input: {} MB", self.largest_kilobytes / 1000)?;
         for finding in &self.findings {
             writeln!(f, "{}: {} ({})", finding.reader, finding.problem, finding.file)?;
         }
@@ -122,7 +123,6 @@ impl Campaign<'_> {
                 self.call(binary, &READERS[at], &input, place)?;
             }
             if self.outcome.inputs.is_multiple_of(PART) {
-                self.measure(&READERS[at], &input)?;
                 progress(self.outcome.inputs);
             }
         }
@@ -130,10 +130,13 @@ impl Campaign<'_> {
     }
 
     fn feed(&mut self, reader: &InputReader, input: &[u8]) -> io::Result<()> {
+        forget_peak();
         let start = Spent::now();
         let ended = panic::catch_unwind(|| (reader.read)(input));
         let took = start.elapsed();
+        let peak = peak_kilobytes().unwrap_or(0);
         self.outcome.slowest = self.outcome.slowest.max(took);
+        self.outcome.largest_kilobytes = self.outcome.largest_kilobytes.max(peak);
         if let Err(reason) = ended {
             let text = reason.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| reason.downcast_ref::<&str>().copied());
@@ -142,6 +145,9 @@ impl Campaign<'_> {
         }
         if took > SLOW {
             self.keep(reader, input, format!("took {:.1} s", took.as_secs_f64()))?;
+        }
+        if peak > LARGE {
+            self.keep(reader, input, format!("took {} MB", peak / 1000))?;
         }
         Ok(())
     }
@@ -159,29 +165,22 @@ impl Campaign<'_> {
         }
         let file = place.join(reader.file);
         fs::write(&file, input)?;
-        let mut command = Command::new(binary);
+        let mut command = with_limited_memory(binary);
         let (first, rest) = reader.arguments.split_at(1);
         command.args(first).arg(&file).args(rest).current_dir(place);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let start = Spent::now();
         let status = command.status()?;
+        let took = start.elapsed();
         self.outcome.calls += 1;
+        self.outcome.slowest = self.outcome.slowest.max(took);
         if !status.code().is_some_and(|code| (0..=4).contains(&code)) {
             self.keep(reader, input, format!("the binary ended with {status}"))?;
         }
-        fs::remove_file(&file)
-    }
-
-    /// The peak includes all inputs since the last look, so the one that is kept may be innocent.
-    fn measure(&mut self, reader: &InputReader, input: &[u8]) -> io::Result<()> {
-        let Some(peak) = peak_kilobytes() else {
-            return Ok(());
-        };
-        self.outcome.largest_kilobytes = self.outcome.largest_kilobytes.max(peak);
-        if peak > LARGE {
-            self.keep(reader, input, format!("{} MB, or an input before it", peak / 1000))?;
-            let _ = fs::write("/proc/self/clear_refs", "5");
+        if took > SLOW {
+            self.keep(reader, input, format!("the binary took {:.1} s", took.as_secs_f64()))?;
         }
-        Ok(())
+        fs::remove_file(&file)
     }
 
     fn keep(&mut self, reader: &InputReader, input: &[u8], problem: String) -> io::Result<()> {
@@ -213,17 +212,63 @@ impl Spent {
     }
 }
 
-/// User and system time of all threads of this process, on Linux, where a tick is 10 ms.
+/// User and system time of all threads of this process and of its ended children, on Linux, where a
+/// tick is 10 ms.
 fn processor_time() -> Option<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
     let ticks = |at: usize| fields.split_whitespace().nth(at)?.parse::<u64>().ok();
-    Some(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
+    let own = ticks(11)? + ticks(12)?;
+    Some(Duration::from_millis(10 * (own + ticks(13)? + ticks(14)?)))
 }
 
-/// The most memory that this process has had, on Linux.
+/// A command whose program cannot get more memory than an input may take; it aborts instead.
+fn with_limited_memory(binary: &std::path::Path) -> Command {
+    if cfg!(not(unix)) {
+        return Command::new(binary);
+    }
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("ulimit -v {LARGE} && exec \"$0\" \"$@\"")).arg(binary);
+    command
+}
+
+/// Begins another peak, on Linux.
+fn forget_peak() {
+    // Without it the peak is that of an earlier input, which is no less than this one's.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The most memory that this process has had since [`forget_peak`], on Linux.
 fn peak_kilobytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_that_of_one_input() {
+        const SIZE: usize = 256 << 20;
+        forget_peak();
+        let before = peak_kilobytes().unwrap();
+        assert!(std::hint::black_box(vec![1_u8; SIZE]).iter().all(|byte| *byte == 1));
+        assert!(peak_kilobytes().unwrap() >= (SIZE / 1024) as u64);
+        forget_peak();
+        assert!(peak_kilobytes().unwrap() < before + (SIZE / 2048) as u64);
+    }
+
+    #[test]
+    fn a_program_cannot_get_more_memory_than_an_input_may_take() {
+        let run = |megabytes: u64| {
+            let script = format!("head -c {megabytes}000000 /dev/zero | tail -c {megabytes}000000");
+            let mut command = with_limited_memory(std::path::Path::new("sh"));
+            let command = command.arg("-c").arg(script);
+            command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
+        };
+        assert!(run(1));
+        assert!(!run(2 * LARGE / 1000));
+    }
 }
