@@ -107,11 +107,16 @@ impl<'p> Root<'p> {
 
     /// A path relative to the root, whichever way the root is spelt.
     fn strip(&self, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
-        if let Ok(below) = path.strip_prefix(self.path) {
-            return Ok(below.to_owned());
-        }
-        let real = self.path.canonicalize_utf8()?;
-        path.strip_prefix(real).map(ToOwned::to_owned).map_err(|_| outside())
+        let below = match path.strip_prefix(self.path) {
+            Ok(below) => below,
+            Err(_) => {
+                let real = self.path.canonicalize_utf8()?;
+                path.strip_prefix(real).map_err(|_| outside())?
+            }
+        };
+        // Stripping drops `/` and `/.` at the end, with which a path leads to a directory only.
+        let is_directory = path.as_str().ends_with('/') || path.as_str().ends_with("/.");
+        Ok(if is_directory { below.join(".") } else { below.to_owned() })
     }
 
     fn look(&self, below: &Utf8Path) -> io::Result<FileFacts> {

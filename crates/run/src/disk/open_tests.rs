@@ -109,6 +109,28 @@ fn links_are_followed_inside_the_root_and_nowhere_else() {
     });
 }
 
+/// A file is not a directory, even where only its own name follows the slash.
+#[test]
+fn a_link_to_a_file_as_if_it_were_a_directory_leads_nowhere() {
+    both_ways(|| {
+        let tree = Tree::new();
+        for (name, ending) in [("dot", "/."), ("slash", "/"), ("plain", "")] {
+            tree.link(name, &format!("d/b{ending}"));
+            let absolute = format!("{}{ending}", tree.root.join("d/b"));
+            tree.link(&format!("absolute-{name}"), &absolute);
+        }
+        for name in ["dot", "slash"] {
+            for name in [name.to_owned(), format!("absolute-{name}")] {
+                assert_eq!(tree.read(&name), Err("not a directory".to_owned()), "{name}");
+            }
+            tree.link(&format!("d/{name}-directory"), tree.root.join("d/.").as_str());
+            assert_eq!(tree.read(&format!("d/{name}-directory/b")), Ok("in b".to_owned()));
+        }
+        assert_eq!(tree.read("plain"), Ok("in b".to_owned()));
+        assert_eq!(tree.read("absolute-plain"), Ok("in b".to_owned()));
+    });
+}
+
 #[test]
 fn a_root_may_be_spelt_through_a_link() {
     both_ways(|| {
