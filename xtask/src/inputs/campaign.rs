@@ -25,8 +25,8 @@ const PART: u64 = 200;
 pub struct Plan {
     pub inputs: u64,
     pub seed: u64,
-    /// The binary gets one of this many inputs.
-    pub binary: Option<(PathBuf, u64)>,
+    /// The binary gets one of about this many inputs.
+    pub binary: Option<(PathBuf, usize)>,
     /// Where inputs with a finding are kept.
     pub kept: Utf8PathBuf,
 }
@@ -117,8 +117,9 @@ impl Campaign<'_> {
             let input = self.mutator.mutate(seed, &pools[at]);
             self.feed(&READERS[at], &input)?;
             self.outcome.inputs += 1;
+            // By chance: multiples would be those of the same readers again and again.
             if let Some((binary, share)) = &self.plan.binary
-                && self.outcome.inputs.is_multiple_of(*share)
+                && self.mutator.below(*share) == 0
             {
                 self.call(binary, &READERS[at], &input, place)?;
             }
