@@ -236,7 +236,7 @@ impl<'a> Builder<'a> {
         let data = &self.tree.nodes[frame.node as usize];
         let role = match data.shape {
             NodeShape::Sequence { .. } => Omitted::Item,
-            _ if (self.pending.len() - frame.pending_from) % 2 == 0 => Omitted::Key,
+            _ if (self.pending.len() - frame.pending_from).is_multiple_of(2) => Omitted::Key,
             _ => Omitted::Value,
         };
         let is_flow = self.is_flow(frame.node);
