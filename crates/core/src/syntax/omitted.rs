@@ -15,19 +15,21 @@ pub(super) enum Omitted {
 pub(super) struct OpenCollection {
     pub(super) start: usize,
     pub(super) is_flow: bool,
+    /// Whether what is omitted has a tag or an anchor.
+    pub(super) is_marked: bool,
 }
 
 impl Omitted {
     /// A value is after the colon of its key, an item after its dash, a key after its question mark or
-    /// at its colon. `from` is the end of what is written before it. `None` if it was marked by a tag or
-    /// an anchor, whose end is its place.
+    /// at its colon. `from` is the end of what is written before it. `None` if the parser knows better:
+    /// between brackets, and behind a tag or an anchor.
     pub(super) fn place(
         self,
         input: &[u8],
         collection: OpenCollection,
         from: usize,
     ) -> Option<usize> {
-        let OpenCollection { start, is_flow } = collection;
+        let OpenCollection { start, is_flow, is_marked } = collection;
         let mut at = from + blank_length(&input[from..]);
         if self == Self::Key && is_flow && input.get(at) == Some(&b',') {
             at += 1 + blank_length(&input[at + 1..]);
@@ -43,6 +45,7 @@ impl Omitted {
             (Self::Item, _) => None,
             (Self::Key, Some(b'?')) | (Self::Value, Some(b':')) if is_own() => Some(at + 1),
             (Self::Key, Some(b':')) if is_own() => Some(at),
+            _ if is_flow || is_marked => None,
             _ => Some(from),
         }
     }
