@@ -8,8 +8,10 @@ use std::io::{self, Read, Write};
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::export::OutFile;
 use evalrig_core::read::TRANSPILE_MANIFEST as MANIFEST;
+use evalrig_core::source::{Files, Reach};
 use evalrig_run::disk::{
-    Access, AtLink, Durability, FileDraft, create_directories, create_directory_of,
+    Access, AtLink, Disk, Durability, FileDraft, WritePath, create_directories,
+    create_directory_of, read_whole,
 };
 use sha2::{Digest, Sha256};
 
@@ -55,7 +57,7 @@ impl Placement<'_> {
         match fs::symlink_metadata(&path) {
             Err(_) => State::Missing,
             Ok(found) if found.is_file() && found.len() == file.text.len() as u64 => {
-                match holds(&path, file.text.as_bytes()) {
+                match self.holds(&path, file.text.as_bytes()) {
                     Ok(true) => State::Equal,
                     _ => State::Differs,
                 }
@@ -82,7 +84,7 @@ impl Placement<'_> {
             if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
                 return Some(format!("`{path}` is a directory"));
             }
-            if foreign == Foreign::Keep && !is_ours(&path, manifest.get(&file.name)) {
+            if foreign == Foreign::Keep && !self.is_ours(&path, manifest.get(&file.name)) {
                 return Some(format!(
                     "`{path}` was not written by evalrig, or was changed since; pass `--force` \
                      to replace it"
@@ -120,52 +122,59 @@ impl Placement<'_> {
         for (file, state) in self.files.iter().zip(states) {
             manifest.insert(file.name.clone(), digest(file.text.as_bytes()));
             if *state != State::Equal {
-                staged.add(&self.path(file), file.text.as_bytes())?;
+                staged.add(self.place(&self.path(file)), file.text.as_bytes())?;
             }
         }
         let mut text = serde_json::to_string_pretty(&manifest).map_err(io::Error::other)?;
         text.push('\n');
         // Last, so that it never names a file that is missing.
-        staged.add(&self.directory.join(MANIFEST), text.as_bytes())?;
+        staged.add(self.place(&self.directory.join(MANIFEST)), text.as_bytes())?;
         staged.finish()
+    }
+
+    /// No link leads out of the directory, not even one that appears after the checks.
+    fn place<'p>(&'p self, path: &'p Utf8Path) -> WritePath<'p> {
+        WritePath::inside(&self.directory, path)
+    }
+
+    /// Whether a file has exactly these bytes. It is read by parts: most differ early, and none has to
+    /// be in memory as a whole.
+    fn holds(&self, path: &Utf8Path, mut bytes: &[u8]) -> io::Result<bool> {
+        let mut file = Disk.open(path, Reach::Inside(&self.directory))?;
+        let mut part = [0; 32 * 1024];
+        loop {
+            let count = match file.read(&mut part) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            };
+            if count == 0 {
+                return Ok(bytes.is_empty());
+            }
+            match bytes.strip_prefix(&part[..count]) {
+                Some(rest) => bytes = rest,
+                None => return Ok(false),
+            }
+        }
+    }
+
+    /// A link is never ours, wherever it leads.
+    fn is_ours(&self, path: &Utf8Path, known: Option<&String>) -> bool {
+        let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+        match (known, is_file) {
+            (Some(known), true) => Disk
+                .read(path, Reach::Inside(&self.directory), u64::MAX)
+                .is_ok_and(|bytes| digest(&bytes) == *known),
+            _ => false,
+        }
     }
 
     /// An unreadable manifest counts as empty: then all files count as foreign.
     fn manifest(&self) -> BTreeMap<String, String> {
         let path = self.directory.join(MANIFEST);
-        let is_sound = fs::symlink_metadata(&path)
-            .is_ok_and(|found| found.is_file() && found.len() <= MANIFEST_LIMIT);
-        let text = is_sound.then(|| fs::read(&path).ok()).flatten();
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        let read = || read_whole(&path, Reach::Inside(&self.directory), MANIFEST_LIMIT).ok();
+        let text = is_file.then(read).flatten();
         text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
-    }
-}
-
-/// Whether a file has exactly these bytes. It is read by parts: most differ early, and none has to
-/// be in memory as a whole.
-fn holds(path: &Utf8Path, mut bytes: &[u8]) -> io::Result<bool> {
-    let mut file = fs::File::open(path)?;
-    let mut part = [0; 32 * 1024];
-    loop {
-        let count = match file.read(&mut part) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            other => other?,
-        };
-        if count == 0 {
-            return Ok(bytes.is_empty());
-        }
-        match bytes.strip_prefix(&part[..count]) {
-            Some(rest) => bytes = rest,
-            None => return Ok(false),
-        }
-    }
-}
-
-/// A link is never ours, wherever it leads.
-fn is_ours(path: &Utf8Path, known: Option<&String>) -> bool {
-    let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-    match (known, is_file) {
-        (Some(known), true) => fs::read(path).is_ok_and(|bytes| digest(&bytes) == *known),
-        _ => false,
     }
 }
 
@@ -179,10 +188,10 @@ fn digest(bytes: &[u8]) -> String {
 struct Staged(Vec<FileDraft>);
 
 impl Staged {
-    fn add(&mut self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-        create_directory_of(path, Access::Shared)?;
+    fn add(&mut self, place: WritePath<'_>, bytes: &[u8]) -> io::Result<()> {
+        create_directory_of(place, Access::Shared)?;
         // `--force` replaces a link itself; `Placement::refusal` stops all others.
-        let mut draft = FileDraft::create_at_link(path, Access::Shared, AtLink::Replace)?;
+        let mut draft = FileDraft::create_at_link(place, Access::Shared, AtLink::Replace)?;
         draft.write_all(bytes)?;
         self.0.push(draft);
         Ok(())

@@ -13,6 +13,11 @@ mod open;
 mod replace;
 mod suite_files;
 mod system;
+#[cfg(unix)]
+mod write_at;
+#[cfg(not(unix))]
+mod write_by_path;
+mod write_path;
 
 use std::fs;
 use std::io::{self, BufReader};
@@ -41,6 +46,7 @@ pub use replace::{
 };
 pub(crate) use suite_files::{Confinement, SuiteFiles};
 pub use system::{OpenFile, remove_directory, remove_file, remove_tree, rename, sync_directory};
+pub use write_path::WritePath;
 
 /// Who may read a new file or directory. A file that is replaced keeps its permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,7 +32,7 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, CommandError> {
             return fix::show(context, &repaired);
         }
         fixed = repaired.fixed;
-        fix::write(&repaired.files)?;
+        fix::write(context, args, &repaired.files)?;
         check = repaired.reading;
     }
     let out = check.findings.diagnostics();

@@ -27,9 +27,9 @@ const READING: OFlags =
 
 /// Enough to look below a directory; reading its names is not needed where there is `O_PATH`.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-const PASSING: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(super) const PASSING: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-const PASSING: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(super) const PASSING: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 pub(super) fn open_without_waiting(path: &Utf8Path) -> io::Result<File> {
     Ok(openat(CWD, path.as_str(), READING, Mode::empty())?.into())
@@ -44,6 +44,16 @@ pub(super) fn open_inside(root: &Utf8Path, path: &Utf8Path) -> io::Result<File> 
         return Err(irregular());
     }
     regular(root.open_below(&below, READING)?.into())
+}
+
+/// Opens a directory below the root, or the root.
+pub(super) fn open_directory(
+    root: &Utf8Path,
+    directory: &Utf8Path,
+    flags: OFlags,
+) -> io::Result<OwnedFd> {
+    let root = Root::open(root)?;
+    root.open_below(&root.strip(directory)?, flags)
 }
 
 pub(super) fn look_inside(root: &Utf8Path, path: &Utf8Path) -> io::Result<FileFacts> {

@@ -29,7 +29,7 @@ pub(super) fn list_inside(root: &Utf8Path, directory: &Utf8Path) -> io::Result<D
     super::list_anywhere(&real_path(root, directory)?)
 }
 
-fn real_path(root: &Utf8Path, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
+pub(super) fn real_path(root: &Utf8Path, path: &Utf8Path) -> io::Result<Utf8PathBuf> {
     let root_path = root.canonicalize_utf8()?;
     let existing = path.ancestors().find_map(|ancestor| ancestor.canonicalize_utf8().ok());
     if !existing.is_some_and(|real| real.starts_with(&root_path)) {

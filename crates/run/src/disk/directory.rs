@@ -3,23 +3,35 @@
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::source::{EntryKind, Files, is_outside};
 
 use super::Access;
+use super::Disk;
 use super::replace::{directory_of, refusal, sync_parent};
 use super::system::{self, create_directory};
+#[cfg(unix)]
+use super::write_at::occupant;
+#[cfg(not(unix))]
+use super::write_by_path::occupant;
+use super::write_path::{Occupant, WritePath};
 
 /// Creates a directory and the missing ones above it.
 pub fn create_directories(path: &Utf8Path, access: Access) -> io::Result<()> {
-    create_missing(path, access).map(|_| ())
+    create_missing(path.into(), access).map(|_| ())
 }
 
 /// As [`create_directories`]; the new names survive a power cut.
-pub fn create_durable_directories(path: &Utf8Path, access: Access) -> io::Result<()> {
-    let mut made = create_missing(path, access)?;
-    if made.is_empty() && is_empty(path)? {
-        made.extend(path.ancestors().take(2).map(Utf8Path::to_owned));
+pub fn create_durable_directories<'p>(
+    path: impl Into<WritePath<'p>>,
+    access: Access,
+) -> io::Result<()> {
+    let place = path.into();
+    let mut made = create_missing(place, access)?;
+    if made.is_empty() && is_empty(place.path)? {
+        let below_root = place.path.ancestors().take_while(|path| Some(*path) != place.root());
+        made.extend(below_root.take(2).map(Utf8Path::to_owned));
     }
-    made.iter().try_for_each(|path| sync_parent(path))
+    made.iter().try_for_each(|path| sync_parent(place.at(path)))
 }
 
 /// Whether a directory may have been created just now, by a process that was then killed and has
@@ -34,16 +46,20 @@ pub fn create_own_directory(root: &Utf8Path, below: &str) -> io::Result<Utf8Path
     let mut path = root.to_owned();
     for part in below.split('/') {
         path.push(part);
-        match system::create_directory(&path, Access::Private) {
-            Ok(()) => sync_parent(&path)?,
+        let place = WritePath::inside(root, &path);
+        match system::create_directory(place, Access::Private) {
+            Ok(()) => sync_parent(place)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let found = path.symlink_metadata()?;
-                if !found.is_dir() {
-                    let refusal = refusal(found.file_type());
-                    return Err(io::Error::new(refusal.kind(), format!("`{path}`: {refusal}")));
+                match occupant(place)? {
+                    Some(Occupant::Directory) => {}
+                    Some(found) => {
+                        let refusal = refusal(&found);
+                        return Err(io::Error::new(refusal.kind(), format!("`{path}`: {refusal}")));
+                    }
+                    None => return Err(error),
                 }
                 if is_empty(&path)? {
-                    sync_parent(&path)?;
+                    sync_parent(place)?;
                 }
             }
             Err(error) => return Err(error),
@@ -53,30 +69,39 @@ pub fn create_own_directory(root: &Utf8Path, below: &str) -> io::Result<Utf8Path
 }
 
 /// The directories that were created.
-fn create_missing(path: &Utf8Path, access: Access) -> io::Result<Vec<Utf8PathBuf>> {
-    let mut missing: Vec<&Utf8Path> =
-        path.ancestors().take_while(|path| !path.as_str().is_empty() && !path.is_dir()).collect();
+fn create_missing(place: WritePath<'_>, access: Access) -> io::Result<Vec<Utf8PathBuf>> {
+    let is_directory = |path: &Utf8Path| {
+        Disk.look(path, place.reach).is_ok_and(|found| found.kind == EntryKind::Directory)
+    };
+    let is_missing = |path: &&Utf8Path| {
+        !path.as_str().is_empty() && Some(*path) != place.root() && !is_directory(path)
+    };
+    let mut missing: Vec<&Utf8Path> = place.path.ancestors().take_while(is_missing).collect();
     missing.reverse();
     let mut made = Vec::with_capacity(missing.len());
     for path in missing {
-        match create_directory(path, access) {
+        match create_directory(place.at(path), access) {
             Ok(()) => made.push(path.to_owned()),
-            // Another process was faster.
-            Err(_) if path.is_dir() => {}
-            Err(error) => return Err(error),
+            Err(error) => match Disk.look(path, place.reach) {
+                // Another process was faster.
+                Ok(found) if found.kind == EntryKind::Directory => {}
+                Err(refused) if is_outside(&refused) => return Err(refused),
+                _ => return Err(error),
+            },
         }
     }
     Ok(made)
 }
 
 /// Creates the directory that a file is to be in.
-pub fn create_directory_of(path: &Utf8Path, access: Access) -> io::Result<()> {
-    create_directories(directory_of(path), access)
+pub fn create_directory_of<'p>(path: impl Into<WritePath<'p>>, access: Access) -> io::Result<()> {
+    let place = path.into();
+    create_missing(place.at(directory_of(place.path)), access).map(|_| ())
 }
 
 /// The parent must exist, and the directory must not.
-pub fn create_new_directory(path: &Utf8Path, access: Access) -> io::Result<()> {
-    create_directory(path, access)
+pub fn create_new_directory<'p>(path: impl Into<WritePath<'p>>, access: Access) -> io::Result<()> {
+    create_directory(path.into(), access)
 }
 
 #[cfg(all(test, unix))]

@@ -9,6 +9,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::Access;
 use super::replace::{Durability, FileDraft, directory_of, refusal};
 use super::system::OpenFile;
+#[cfg(unix)]
+use super::write_at::occupant;
+#[cfg(not(unix))]
+use super::write_by_path::occupant;
+use super::write_path::{Occupant, WritePath};
 
 /// As many as Linux follows.
 const MOST_LINKS: usize = 40;
@@ -95,15 +100,17 @@ pub fn is_plain_file(path: &Utf8Path) -> bool {
 }
 
 /// Opens a file that grows. The path has been resolved with [`behind_links`] or is one of ours: a
-/// link is refused. A device, a FIFO or a descriptor is written to as it is.
-pub fn open_to_append(path: &Utf8Path, access: Access) -> io::Result<OpenFile> {
-    if is_descriptor(path) {
-        return open_stream(path);
+/// link is refused. A device, a FIFO or a descriptor that the user named is written to as it is.
+pub fn open_to_append<'p>(path: impl Into<WritePath<'p>>, access: Access) -> io::Result<OpenFile> {
+    let place = path.into();
+    let is_named = place.root().is_none();
+    if is_named && is_descriptor(place.path) {
+        return open_stream(place.path);
     }
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() || found.is_dir() => Err(refusal(found.file_type())),
-        Ok(found) if !found.is_file() => open_stream(path),
-        _ => OpenFile::open_to_append(path, access),
+    match occupant(place) {
+        Ok(Some(Occupant::Other)) if is_named => open_stream(place.path),
+        Ok(Some(Occupant::File(_)) | None) | Err(_) => OpenFile::open_to_append(place, access),
+        Ok(Some(found)) => Err(refusal(&found)),
     }
 }
 
@@ -118,7 +125,7 @@ fn destination(path: &Utf8Path) -> io::Result<Destination> {
                 path = directory_of(&path).join(path.read_link_utf8()?);
             }
             Ok(found) if found.is_file() => return Ok(Destination::File(path)),
-            Ok(found) if found.is_dir() => return Err(refusal(found.file_type())),
+            Ok(found) if found.is_dir() => return Err(refusal(&Occupant::Directory)),
             Ok(_) => return Ok(Destination::Stream(path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Destination::File(path));
@@ -321,7 +328,9 @@ mod tests {
             assert!(open_to_append(&link, Access::Private).is_err());
             assert!(open_to_append(directory, Access::Private).is_err());
             assert_eq!(behind_links(&link).unwrap(), file);
-            assert!(open_to_append("/dev/null".into(), Access::Private).unwrap().is_stream());
+            assert!(
+                open_to_append(Utf8Path::new("/dev/null"), Access::Private).unwrap().is_stream()
+            );
         });
     }
 }

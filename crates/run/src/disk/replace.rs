@@ -10,7 +10,7 @@
 //!   those that the user named.
 //! - What survives a power cut is the caller's choice, see [`Durability`].
 
-use std::fs::{self, Permissions};
+use std::fs::Permissions;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
@@ -18,6 +18,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Access;
 use super::system::{self, OpenFile};
+#[cfg(unix)]
+use super::write_at as platform;
+#[cfg(not(unix))]
+use super::write_by_path as platform;
+use super::write_path::{Occupant, WritePath};
 
 const PREFIX: &str = ".evalrig-";
 const ENDING: &str = ".tmp";
@@ -43,8 +48,8 @@ pub enum AtLink {
 }
 
 /// Replaces `path` with `contents`.
-pub fn replace(
-    path: &Utf8Path,
+pub fn replace<'p>(
+    path: impl Into<WritePath<'p>>,
     contents: &[u8],
     access: Access,
     durability: Durability,
@@ -55,8 +60,12 @@ pub fn replace(
 }
 
 /// Creates a file; fails with `AlreadyExists` if there is one. It is incomplete after a crash.
-pub fn create_new(path: &Utf8Path, contents: &[u8], access: Access) -> io::Result<()> {
-    OpenFile::create_new(path, access)?.write_all(contents)
+pub fn create_new<'p>(
+    path: impl Into<WritePath<'p>>,
+    contents: &[u8],
+    access: Access,
+) -> io::Result<()> {
+    OpenFile::create_new(path.into(), access)?.write_all(contents)
 }
 
 /// Whether a file has the name of a draft. Outside of a running replacement it was left by a
@@ -69,6 +78,8 @@ pub fn is_draft_name(name: &str) -> bool {
 #[derive(Debug)]
 pub struct FileDraft {
     path: Utf8PathBuf,
+    /// The directory that the file may not leave.
+    root: Option<Utf8PathBuf>,
     file: OpenFile,
     /// Of the file that is replaced, where they differ from those of the draft.
     permissions: Option<Permissions>,
@@ -77,22 +88,36 @@ pub struct FileDraft {
 
 impl FileDraft {
     /// The directory of `path` must exist.
-    pub fn create(path: &Utf8Path, access: Access) -> io::Result<Self> {
+    pub fn create<'p>(path: impl Into<WritePath<'p>>, access: Access) -> io::Result<Self> {
         Self::create_at_link(path, access, AtLink::Refuse)
     }
 
-    pub fn create_at_link(path: &Utf8Path, access: Access, at_link: AtLink) -> io::Result<Self> {
-        let replaced = match fs::symlink_metadata(path) {
-            Ok(found) if found.is_file() => Some(found.permissions()),
-            Ok(found) if found.is_symlink() && at_link == AtLink::Replace => None,
-            Ok(found) => return Err(refusal(found.file_type())),
-            Err(_) => None,
+    pub fn create_at_link<'p>(
+        path: impl Into<WritePath<'p>>,
+        access: Access,
+        at_link: AtLink,
+    ) -> io::Result<Self> {
+        let place = path.into();
+        let replaced = match platform::occupant(place) {
+            Ok(Some(Occupant::File(permissions))) => Some(permissions),
+            Ok(Some(Occupant::Link)) if at_link == AtLink::Replace => None,
+            Ok(Some(found)) => return Err(refusal(&found)),
+            Ok(None) | Err(_) => None,
         };
         // The draft is private, whatever the mode of the file will be.
         let access = if replaced.is_some() { Access::Private } else { access };
-        let file = create_beside(path, access)?;
+        let file = create_beside(place, access)?;
         let permissions = replaced.filter(|permissions| !is_private(permissions));
-        Ok(Self { path: path.to_owned(), file, permissions, is_placed: false })
+        let root = place.root().map(Utf8Path::to_owned);
+        Ok(Self { path: place.path.to_owned(), root, file, permissions, is_placed: false })
+    }
+
+    /// A path with the limit of this file.
+    fn limited<'p>(&'p self, path: &'p Utf8Path) -> WritePath<'p> {
+        match &self.root {
+            Some(root) => WritePath::inside(root, path),
+            None => path.into(),
+        }
     }
 
     pub fn path(&self) -> &Utf8Path {
@@ -105,7 +130,7 @@ impl FileDraft {
         }
         self.rename()?;
         if durability == Durability::Durable {
-            sync_parent(&self.path)?;
+            sync_parent(self.limited(&self.path))?;
         }
         Ok(())
     }
@@ -115,7 +140,7 @@ impl FileDraft {
         if durability != Durability::Unsynced {
             self.sync()?;
         }
-        match system::hard_link(self.file.path(), &self.path) {
+        match system::hard_link(self.limited(self.file.path()), self.limited(&self.path)) {
             // The draft's own name is removed when `self` is dropped.
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
@@ -123,7 +148,7 @@ impl FileDraft {
             Err(_) => self.rename()?,
         }
         if durability == Durability::Durable {
-            sync_parent(&self.path)?;
+            sync_parent(self.limited(&self.path))?;
         }
         Ok(())
     }
@@ -138,7 +163,7 @@ impl FileDraft {
         if let Some(permissions) = self.permissions.take() {
             self.file.set_permissions(permissions)?;
         }
-        system::rename(self.file.path(), &self.path)?;
+        system::rename(self.limited(self.file.path()), self.limited(&self.path))?;
         self.is_placed = true;
         Ok(())
     }
@@ -161,29 +186,33 @@ impl Write for FileDraft {
 impl Drop for FileDraft {
     fn drop(&mut self) {
         if !self.is_placed {
-            let _ = system::remove_file(self.file.path());
+            let _ = system::remove_file(self.limited(self.file.path()));
         }
     }
 }
 
 /// Points a link at `path` to `target`, atomically.
-pub fn replace_link(path: &Utf8Path, target: &str) -> io::Result<()> {
-    let temporary = draft_path(path);
-    system::symbolic_link(target, &temporary)?;
-    system::rename(&temporary, path).inspect_err(|_| {
-        let _ = system::remove_file(&temporary);
+pub fn replace_link<'p>(path: impl Into<WritePath<'p>>, target: &str) -> io::Result<()> {
+    let place = path.into();
+    let temporary = draft_path(place.path);
+    let temporary = place.at(&temporary);
+    system::symbolic_link(target, temporary)?;
+    system::rename(temporary, place).inspect_err(|_| {
+        let _ = system::remove_file(temporary);
     })
 }
 
 /// Why nothing is written to something that is there.
-pub(super) fn refusal(found: fs::FileType) -> io::Error {
-    if found.is_symlink() {
-        let reason = "it is a link, which could lead elsewhere";
-        io::Error::new(io::ErrorKind::InvalidInput, reason)
-    } else if found.is_dir() {
-        io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")
-    } else {
-        io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
+pub(super) fn refusal(found: &Occupant) -> io::Error {
+    match found {
+        Occupant::Link => {
+            let reason = "it is a link, which could lead elsewhere";
+            io::Error::new(io::ErrorKind::InvalidInput, reason)
+        }
+        Occupant::Directory => io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"),
+        Occupant::File(_) | Occupant::Other => {
+            io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
+        }
     }
 }
 
@@ -198,9 +227,9 @@ fn is_private(_: &Permissions) -> bool {
     false
 }
 
-fn create_beside(path: &Utf8Path, access: Access) -> io::Result<OpenFile> {
+fn create_beside(place: WritePath<'_>, access: Access) -> io::Result<OpenFile> {
     loop {
-        match OpenFile::create_new(&draft_path(path), access) {
+        match OpenFile::create_new(place.at(&draft_path(place.path)), access) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             created => return created,
         }
@@ -223,12 +252,15 @@ pub fn directory_of(path: &Utf8Path) -> &Utf8Path {
 }
 
 /// Makes a new, renamed or removed name survive a power cut.
-pub fn sync_parent(path: &Utf8Path) -> io::Result<()> {
-    system::sync_directory(directory_of(path))
+pub fn sync_parent<'p>(path: impl Into<WritePath<'p>>) -> io::Result<()> {
+    let place = path.into();
+    system::sync_directory(place.at(directory_of(place.path)))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn with_directory(test: impl FnOnce(&Utf8Path)) {
@@ -319,11 +351,14 @@ mod tests {
             let (victim, planted) = (directory.join("victim"), directory.join("planted"));
             fs::write(&victim, "precious").unwrap();
             symlink(&victim, &planted).unwrap();
-            let error = OpenFile::create_new(&planted, Access::Private).unwrap_err();
+            let error = OpenFile::create_new((&planted).into(), Access::Private).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
-            assert!(OpenFile::open_to_append(&planted, Access::Private).is_err());
+            assert!(OpenFile::open_to_append((&planted).into(), Access::Private).is_err());
             symlink(directory.join("missing"), directory.join("dangling")).unwrap();
-            assert!(OpenFile::create_new(&directory.join("dangling"), Access::Private).is_err());
+            assert!(
+                OpenFile::create_new((&directory.join("dangling")).into(), Access::Private)
+                    .is_err()
+            );
             assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
             assert!(!directory.join("missing").exists());
         });

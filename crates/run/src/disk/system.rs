@@ -7,6 +7,11 @@ use std::io::{self, Write};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Access;
+#[cfg(unix)]
+use super::write_at as platform;
+#[cfg(not(unix))]
+use super::write_by_path as platform;
+use super::write_path::WritePath;
 
 /// One call, with what it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,24 +61,16 @@ impl OpenFile {
     }
 
     /// A new file; neither an existing file nor a link at the path is touched.
-    pub(super) fn create_new(path: &Utf8Path, access: Access) -> io::Result<Self> {
-        attempt(Operation::CreateFile(path), || {
-            let mut options = OpenOptions::new();
-            options.write(true).create_new(true);
-            restrict(&mut options, access);
-            let file = options.open(path)?;
-            Ok(Self::new(path, file))
+    pub(super) fn create_new(place: WritePath<'_>, access: Access) -> io::Result<Self> {
+        attempt(Operation::CreateFile(place.path), || {
+            Ok(Self::new(place.path, platform::create_new(place, access)?))
         })
     }
 
     /// Does not follow a link at the path.
-    pub(super) fn open_to_append(path: &Utf8Path, access: Access) -> io::Result<Self> {
-        attempt(Operation::OpenToAppend(path), || {
-            let mut options = OpenOptions::new();
-            options.read(true).append(true).create(true);
-            restrict(&mut options, access);
-            let file = options.open(path)?;
-            Ok(Self::new(path, file))
+    pub(super) fn open_to_append(place: WritePath<'_>, access: Access) -> io::Result<Self> {
+        attempt(Operation::OpenToAppend(place.path), || {
+            Ok(Self::new(place.path, platform::open_to_append(place, access)?))
         })
     }
 
@@ -148,65 +145,41 @@ impl Write for OpenFile {
     }
 }
 
-#[cfg(unix)]
-fn restrict(options: &mut OpenOptions, access: Access) {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    let no_follow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-    options.custom_flags(no_follow);
-    if access == Access::Private {
-        options.mode(0o600);
-    }
-}
-
-#[cfg(not(unix))]
-fn restrict(_: &mut OpenOptions, _: Access) {}
-
 /// The parent must exist.
-pub(super) fn create_directory(path: &Utf8Path, access: Access) -> io::Result<()> {
-    attempt(Operation::CreateDirectory(path), || {
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        if access == Access::Private {
-            use std::os::unix::fs::DirBuilderExt;
-            builder.mode(0o700);
-        }
-        #[cfg(not(unix))]
-        let _ = access;
-        builder.create(path)
-    })
+pub(super) fn create_directory(place: WritePath<'_>, access: Access) -> io::Result<()> {
+    attempt(Operation::CreateDirectory(place.path), || platform::create_directory(place, access))
 }
 
-pub fn rename(from: &Utf8Path, to: &Utf8Path) -> io::Result<()> {
-    attempt(Operation::Rename(from, to), || fs::rename(from, to))
+/// Both are below the same directory, if there is one.
+pub fn rename<'p>(from: impl Into<WritePath<'p>>, to: impl Into<WritePath<'p>>) -> io::Result<()> {
+    let (from, to) = (from.into(), to.into());
+    attempt(Operation::Rename(from.path, to.path), || platform::rename(from, to))
 }
 
-pub(super) fn hard_link(original: &Utf8Path, link: &Utf8Path) -> io::Result<()> {
-    attempt(Operation::HardLink(original, link), || fs::hard_link(original, link))
+pub(super) fn hard_link(original: WritePath<'_>, link: WritePath<'_>) -> io::Result<()> {
+    attempt(Operation::HardLink(original.path, link.path), || platform::hard_link(original, link))
 }
 
-pub fn remove_file(path: &Utf8Path) -> io::Result<()> {
-    attempt(Operation::RemoveFile(path), || fs::remove_file(path))
+pub fn remove_file<'p>(place: impl Into<WritePath<'p>>) -> io::Result<()> {
+    let place = place.into();
+    attempt(Operation::RemoveFile(place.path), || platform::remove_file(place))
 }
 
 /// The directory must be empty.
-pub fn remove_directory(path: &Utf8Path) -> io::Result<()> {
-    attempt(Operation::RemoveDirectory(path), || fs::remove_dir(path))
+pub fn remove_directory<'p>(place: impl Into<WritePath<'p>>) -> io::Result<()> {
+    let place = place.into();
+    attempt(Operation::RemoveDirectory(place.path), || platform::remove_directory(place))
 }
 
 pub fn remove_tree(path: &Utf8Path) -> io::Result<()> {
     attempt(Operation::RemoveTree(path), || fs::remove_dir_all(path))
 }
 
-pub fn sync_directory(path: &Utf8Path) -> io::Result<()> {
-    attempt(Operation::SyncDirectory(path), || {
-        // Other systems cannot open directories.
-        if cfg!(unix) {
-            let directory = File::open(path)?;
-            wait_for_disk(|| directory.sync_all())
-        } else {
-            Ok(())
-        }
+pub fn sync_directory<'p>(place: impl Into<WritePath<'p>>) -> io::Result<()> {
+    let place = place.into();
+    attempt(Operation::SyncDirectory(place.path), || match platform::open_directory(place)? {
+        Some(directory) => wait_for_disk(|| directory.sync_all()),
+        None => Ok(()),
     })
 }
 
@@ -215,21 +188,6 @@ fn wait_for_disk(sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     if cfg!(test) { Ok(()) } else { sync() }
 }
 
-pub(super) fn symbolic_link(target: &str, path: &Utf8Path) -> io::Result<()> {
-    attempt(Operation::SymbolicLink(target, path), || link(target, path))
-}
-
-#[cfg(unix)]
-fn link(target: &str, path: &Utf8Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, path)
-}
-
-#[cfg(windows)]
-fn link(target: &str, path: &Utf8Path) -> io::Result<()> {
-    std::os::windows::fs::symlink_file(target, path)
-}
-
-#[cfg(not(any(unix, windows)))]
-fn link(_: &str, _: &Utf8Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+pub(super) fn symbolic_link(target: &str, place: WritePath<'_>) -> io::Result<()> {
+    attempt(Operation::SymbolicLink(target, place.path), || platform::symbolic_link(target, place))
 }

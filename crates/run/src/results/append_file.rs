@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::WriteError;
+use super::results_paths::write_path;
 use crate::disk::{Access, OpenFile, open_to_append};
 
 /// How long a lock is waited for. A program that a killed run was about to start holds the files
@@ -101,7 +102,7 @@ impl AppendFile<DiskFile> {
     /// Opens or creates the file and keeps others from writing to it until it is closed.
     pub(super) fn open(path: &Utf8Path) -> Result<Self, WriteError> {
         let fail = |source| WriteError::io(path, source);
-        let file = open_to_append(path, Access::Private).map_err(fail)?;
+        let file = open_to_append(write_path(path), Access::Private).map_err(fail)?;
         let kind = if file.is_stream() { FileKind::Stream } else { FileKind::Regular };
         // Not every file system has locks; where there are none, nothing is guarded.
         if kind == FileKind::Regular && is_busy(&file) {

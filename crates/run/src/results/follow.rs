@@ -5,11 +5,11 @@ use std::fs::TryLockError;
 use std::io::{Seek, SeekFrom};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::source::Reach;
 
 use super::checksum::{Seal, check_seal};
 use super::error::ReadError;
 use super::read::{DamagedLine, LineReader, read_row, without_mark};
+use super::results_paths::reach_of;
 use super::row::Row;
 use super::run_header::{RunEnd, RunHeader};
 use super::scan::{ResultsLine, read_results_line};
@@ -61,7 +61,7 @@ impl FollowedFile {
 
     fn read_up_to(&mut self, bytes: u64) -> Result<Vec<FollowedLine>, ReadError> {
         let fail = |error| ReadError::io(&self.path, error);
-        let mut file = open_regular(&self.path, Reach::Anywhere).map_err(fail)?;
+        let mut file = open_regular(&self.path, reach_of(&self.path)).map_err(fail)?;
         let length = file.metadata().map_err(fail)?.len();
         if length == self.offset {
             return Ok(Vec::new());
@@ -111,7 +111,7 @@ fn row_line(row: Row) -> FollowedLine {
 /// Whether a run is writing to a results file now: a writer keeps it locked. Where the file system has
 /// no locks, no run is seen.
 pub fn is_being_written(results: &Utf8Path) -> bool {
-    let opened = open_regular(results, Reach::Anywhere);
+    let opened = open_regular(results, reach_of(results));
     opened.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 

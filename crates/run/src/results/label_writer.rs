@@ -7,10 +7,11 @@ use camino::Utf8Path;
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Reach;
 
-use super::append_file::{AppendFile, FileKind};
+use super::append_file::AppendFile;
 use super::error::WriteError;
 use super::labels::{AnswerLabel, FILE, FOLDER, Labels};
-use crate::disk::{create_own_directory, open_regular};
+use super::results_paths::write_path;
+use crate::disk::{create_own_directory, open_regular, sync_parent};
 
 /// How long other writers are waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -28,22 +29,15 @@ pub fn append_label(
         return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, fault)));
     }
     let folder = create_own_directory(root, FOLDER).map_err(fail)?;
-    // A FIFO would make the next call wait for a reader.
-    if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
-        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
-    }
-    let is_new = !path.exists();
     let mut file = open_when_free(&folder.join(FILE))?;
-    if file.kind() != FileKind::Regular {
-        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
-    }
+    let is_new = file.length() == 0;
     let mut line = label.line(secrets);
     // An editor or a crash may have left a last line without its line break.
     if file.length() > 0 && !ends_with_break(root, &path).map_err(fail)? {
         line.insert(0, '\n');
     }
     file.append(line.as_bytes())?;
-    if is_new { crate::disk::sync_parent(&path).map_err(fail) } else { Ok(()) }
+    if is_new { sync_parent(write_path(&path)).map_err(fail) } else { Ok(()) }
 }
 
 fn open_when_free(path: &Utf8Path) -> Result<AppendFile<super::append_file::DiskFile>, WriteError> {

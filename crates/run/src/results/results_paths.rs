@@ -4,26 +4,54 @@
 //! of them share that file; rows say which suite they belong to. `latest.jsonl` is kept only in our own
 //! folder, never in a directory that the user chose.
 
-use std::fs;
+use std::fs::File;
 use std::io;
 use std::time::SystemTime;
 
 use camino::{Utf8DirEntry, Utf8Path, Utf8PathBuf};
+use evalrig_core::source::Reach;
 
 use crate::clock::file_stamp;
 use crate::disk::{
-    Access, Durability, FileDraft, behind_links, create_directory_of, create_new,
-    create_own_directory, replace_link, sync_parent,
+    Access, Durability, FileDraft, WritePath, behind_links, create_directory_of, create_new,
+    create_own_directory, open_named, open_regular, replace_link, sync_parent,
 };
 
 /// Under the repository root.
 const FOLDER: &str = ".evalrig/results";
+const OWN: &str = ".evalrig";
 const LATEST: &str = "latest.jsonl";
 const ENDING: &str = ".jsonl";
 /// Characters of the time in a name.
 const STAMP: usize = "2026-01-02T03-04-05".len();
 /// Longer names of suites are cut: most file systems take 255 bytes.
 const LONGEST_NAME: usize = 100;
+
+/// The repository of a file in one of our own folders. A link there must not lead out of it.
+fn own_root(path: &Utf8Path) -> Option<&Utf8Path> {
+    let folder = path.parent()?;
+    let folder = if folder.ends_with(FOLDER) { folder.parent()? } else { folder };
+    let root = folder.parent().filter(|_| folder.file_name() == Some(OWN))?;
+    (!root.as_str().is_empty()).then_some(root)
+}
+
+/// A file of a record is inside its repository, or where the user named it.
+pub(super) fn reach_of(path: &Utf8Path) -> Reach<'_> {
+    own_root(path).map_or(Reach::Anywhere, Reach::Inside)
+}
+
+/// Where a file of a record is written.
+pub(super) fn write_path(path: &Utf8Path) -> WritePath<'_> {
+    WritePath { path, reach: reach_of(path) }
+}
+
+/// Opens a file of a record. Elsewhere than in our own folder it may also be a pipe.
+pub(super) fn open_stored(path: &Utf8Path) -> io::Result<File> {
+    match reach_of(path) {
+        Reach::Anywhere => open_named(path),
+        inside @ Reach::Inside(_) => open_regular(path, inside),
+    }
+}
 
 /// The files of one record; all of them are named after the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +81,9 @@ impl ResultsPaths {
                 _ => format!("-{number}"),
             };
             let results = folder.join(format!("{stem}{suffix}{ENDING}"));
-            match create_new(&results, b"", Access::Private) {
+            match create_new(write_path(&results), b"", Access::Private) {
                 Ok(()) => {
-                    sync_parent(&results)?;
+                    sync_parent(write_path(&results))?;
                     return Ok(Self { results });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -130,11 +158,11 @@ impl ResultsPaths {
             return Ok(Latest::None);
         }
         let latest = folder.join(LATEST);
-        if replace_link(&latest, name).is_ok() {
+        if replace_link(write_path(&latest), name).is_ok() {
             return Ok(Latest::Link);
         }
-        let mut draft = FileDraft::create(&latest, Access::Private)?;
-        io::copy(&mut fs::File::open(&self.results)?, &mut draft)?;
+        let mut draft = FileDraft::create(write_path(&latest), Access::Private)?;
+        io::copy(&mut open_stored(&self.results)?, &mut draft)?;
         draft.place(Durability::Unsynced)?;
         Ok(Latest::Copy)
     }
@@ -216,7 +244,31 @@ fn newest(folder: &Utf8Path, suite: &str, fits: impl Fn(&Utf8Path) -> bool) -> O
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_became_a_link_is_neither_written_nor_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let base = Utf8Path::from_path(directory.path()).unwrap();
+        let (root, elsewhere) = (base.join("root"), base.join("elsewhere"));
+        fs::create_dir_all(&root).unwrap();
+        fs::create_dir_all(&elsewhere).unwrap();
+        let paths = ResultsPaths::claim(&root, "a", SystemTime::UNIX_EPOCH).unwrap();
+        fs::rename(root.join(FOLDER), base.join("moved")).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, root.join(FOLDER)).unwrap();
+        fs::write(elsewhere.join(paths.results().file_name().unwrap()), "{}\n").unwrap();
+        let is_refused = |error: io::Error| evalrig_core::source::is_outside(&error);
+        assert!(is_refused(open_stored(paths.results()).unwrap_err()));
+        assert!(is_refused(
+            crate::disk::open_to_append(write_path(&paths.journal()), Access::Private).unwrap_err()
+        ));
+        assert!(is_refused(paths.point_latest().unwrap_err()));
+        assert!(ResultsPaths::claim(&root, "a", SystemTime::UNIX_EPOCH).is_err());
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1);
+    }
 
     #[test]
     fn names_stay_inside_the_folder() {

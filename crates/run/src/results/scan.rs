@@ -12,6 +12,7 @@ use super::checksum::{Seal, check_seal};
 use super::error::ReadError;
 use super::journal::{ANSWERED, PLAN};
 use super::read::{DamagedLine, Finished, LineExtent, ScannedFile, read_row_head, scan_file};
+use super::results_paths::open_stored;
 use super::row::CaseKey;
 use super::run_header::{END, INCOMPLETE, RUN, RunEnd, RunHeader};
 
@@ -101,7 +102,7 @@ pub(super) fn scan_results(
     path: &Utf8Path,
     each: impl FnMut(LineExtent, CaseKey, Finished),
 ) -> Result<ResultsScan, ReadError> {
-    let file = File::open(path).map_err(|error| ReadError::io(path, error))?;
+    let file = open_stored(path).map_err(|error| ReadError::io(path, error))?;
     scan_open_results(path, file, each)
 }
 

@@ -12,6 +12,7 @@ use camino::Utf8Path;
 use evalrig_core::model::Outcome;
 use serde::Serialize;
 
+use super::results_paths::write_path;
 use super::row::{EvaluatorResult, GradeOutcome, JudgeUsage, Row, SCHEMA_VERSION, TokenCounts};
 use super::totals::RunTotals;
 use crate::disk::{self, Access, Durability};
@@ -246,7 +247,7 @@ impl SummaryBuilder {
 pub fn write_summary(path: &Utf8Path, summary: &RunSummary) -> io::Result<()> {
     let mut text = serde_json::to_vec_pretty(summary)?;
     text.push(b'\n');
-    disk::replace(path, &text, Access::Private, Durability::Durable)
+    disk::replace(write_path(path), &text, Access::Private, Durability::Durable)
 }
 
 #[cfg(test)]

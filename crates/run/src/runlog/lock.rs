@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use evalrig_core::source::Reach;
 
+use super::store::Store;
 use super::store_error::StoreError;
 use crate::disk::{Access, OpenFile, create_durable_directories, open_regular, open_to_append};
 
@@ -38,28 +38,28 @@ impl LockFile {
 
 impl StoreLock {
     /// Creates the directory if it is missing.
-    pub(super) fn acquire(directory: &Utf8Path) -> Result<Self, StoreError> {
-        Self::acquire_within(directory, LONGEST_WAIT)
+    pub(super) fn acquire(store: &Store) -> Result<Self, StoreError> {
+        Self::acquire_within(store, LONGEST_WAIT)
     }
 
     /// Creates nothing, so it works in read-only stores. Returns `None` without a lock file: then
     /// there has never been a writer.
-    pub(super) fn acquire_for_reading(directory: &Utf8Path) -> Result<Option<Self>, StoreError> {
-        let path = directory.join(".lock");
-        match open_regular(&path, Reach::Inside(directory)) {
+    pub(super) fn acquire_for_reading(store: &Store) -> Result<Option<Self>, StoreError> {
+        let path = store.directory().join(".lock");
+        match open_regular(&path, store.reach()) {
             Ok(file) => Self::wait_for(LockFile::Reader(file), &path, LONGEST_WAIT).map(Some),
             Err(_) => Ok(None),
         }
     }
 
-    fn acquire_within(directory: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
-        create_durable_directories(directory, Access::Private)
-            .map_err(|error| StoreError::io("made", directory, error))?;
-        let path = directory.join(".lock");
+    fn acquire_within(store: &Store, wait: Duration) -> Result<Self, StoreError> {
+        create_durable_directories(store.own_place(), Access::Private)
+            .map_err(|error| StoreError::io("made", store.directory(), error))?;
+        let path = store.directory().join(".lock");
         if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
             return Err(StoreError::Link { path });
         }
-        let file = open_to_append(&path, Access::Private);
+        let file = open_to_append(store.place(&path), Access::Private);
         let file = file.map_err(|error| StoreError::io("locked", &path, error))?;
         Self::wait_for(LockFile::Writer(file), &path, wait)
     }
@@ -90,13 +90,14 @@ mod tests {
     #[test]
     fn a_second_writer_waits_and_then_gives_up() {
         let folder = tempfile::tempdir().unwrap();
-        let directory = Utf8Path::from_path(folder.path()).unwrap().join("a/b");
-        let first = StoreLock::acquire(&directory).unwrap();
-        let second = StoreLock::acquire_within(&directory, Duration::from_millis(20));
+        let store = Store::open(Utf8Path::from_path(folder.path()).unwrap().join("a/b"));
+        let first = StoreLock::acquire(&store).unwrap();
+        let second = StoreLock::acquire_within(&store, Duration::from_millis(20));
         assert!(matches!(second, Err(StoreError::Busy { .. })));
         drop(first);
-        assert!(StoreLock::acquire(&directory).is_ok());
-        assert!(StoreLock::acquire_for_reading(&directory).unwrap().is_some());
-        assert!(StoreLock::acquire_for_reading(&directory.join("c")).unwrap().is_none());
+        assert!(StoreLock::acquire(&store).is_ok());
+        assert!(StoreLock::acquire_for_reading(&store).unwrap().is_some());
+        let missing = Store::open(store.directory().join("c"));
+        assert!(StoreLock::acquire_for_reading(&missing).unwrap().is_none());
     }
 }

@@ -10,7 +10,7 @@ use super::replace_files::replace_file;
 use super::store::{Record, Store, directory_entries, run_number};
 use super::store_error::StoreError;
 use super::summary::SummaryKind;
-use crate::disk::{self, is_draft_name};
+use crate::disk::{self, WritePath, is_draft_name};
 
 /// Younger drafts may belong to a running writer.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
@@ -55,8 +55,8 @@ impl Store {
             return Ok(pruned);
         }
         let _lock = match mode {
-            PruneMode::Delete => Some(StoreLock::acquire(self.directory())?),
-            PruneMode::List => StoreLock::acquire_for_reading(self.directory())?,
+            PruneMode::Delete => Some(StoreLock::acquire(self)?),
+            PruneMode::List => StoreLock::acquire_for_reading(self)?,
         };
         // Unreadable summaries are skipped; `verify` reports them.
         let mut records = self.list()?.records;
@@ -68,7 +68,7 @@ impl Store {
         }
         for mut record in records {
             if let Some(count) = retention.history {
-                shorten_history(&mut record, count, mode, &mut pruned)?;
+                self.shorten_history(&mut record, count, mode, &mut pruned)?;
             }
             if let Some(count) = retention.runs {
                 self.remove_runs(&record.name, count, mode, &mut pruned)?;
@@ -82,7 +82,7 @@ impl Store {
     /// Deletes all but the newest `runs` run files of one record.
     pub fn prune_record(&self, name: &str, runs: usize) -> Result<Pruned, StoreError> {
         let mut pruned = Pruned::default();
-        let _lock = StoreLock::acquire(self.directory())?;
+        let _lock = StoreLock::acquire(self)?;
         self.remove_runs(name, runs, PruneMode::Delete, &mut pruned)?;
         Ok(pruned)
     }
@@ -95,15 +95,15 @@ impl Store {
     ) -> Result<(), StoreError> {
         let directory = self.run_directory(&record.name);
         // Summary first: `verify` can rebuild a summary from run files, but not the reverse.
-        remove_file(&record.file, mode, pruned)?;
+        remove_file(self.place(&record.file), mode, pruned)?;
         for name in real_entries(&directory)? {
             if run_number(&name).is_some() || is_draft_name(&name) {
-                remove_file(&directory.join(name), mode, pruned)?;
+                remove_file(self.place(&directory.join(name)), mode, pruned)?;
             }
         }
         if mode == PruneMode::Delete {
             // Fails if the directory contains other files; then it stays.
-            let _ = disk::remove_directory(&directory);
+            let _ = disk::remove_directory(self.place(&directory));
         }
         pruned.records.push(record.name.clone());
         Ok(())
@@ -124,7 +124,7 @@ impl Store {
             .collect();
         files.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
         for (_, file) in files.into_iter().skip(keep) {
-            remove_file(&directory.join(file), mode, pruned)?;
+            remove_file(self.place(&directory.join(file)), mode, pruned)?;
         }
         Ok(())
     }
@@ -136,9 +136,31 @@ impl Store {
         pruned: &mut Pruned,
     ) -> Result<(), StoreError> {
         for path in abandoned_drafts(directory)? {
-            remove_file(&path, mode, pruned)?;
+            remove_file(self.place(&path), mode, pruned)?;
         }
         Ok(())
+    }
+
+    fn shorten_history(
+        &self,
+        record: &mut Record,
+        keep: usize,
+        mode: PruneMode,
+        pruned: &mut Pruned,
+    ) -> Result<(), StoreError> {
+        let mut gone = 0;
+        for turn in &mut record.summary.turns {
+            gone += turn.history.len().saturating_sub(keep);
+            turn.history.truncate(keep);
+        }
+        if gone == 0 {
+            return Ok(());
+        }
+        pruned.history.push((record.name.clone(), gone));
+        match mode {
+            PruneMode::Delete => replace_file(self.place(&record.file), &record.summary.to_yaml()),
+            PruneMode::List => Ok(()),
+        }
     }
 }
 
@@ -174,31 +196,15 @@ fn split_off_oldest(records: &mut Vec<Record>, keep: usize) -> Vec<Record> {
     records.split_off(keep.min(records.len()))
 }
 
-fn shorten_history(
-    record: &mut Record,
-    keep: usize,
+fn remove_file(
+    place: WritePath<'_>,
     mode: PruneMode,
     pruned: &mut Pruned,
 ) -> Result<(), StoreError> {
-    let mut gone = 0;
-    for turn in &mut record.summary.turns {
-        gone += turn.history.len().saturating_sub(keep);
-        turn.history.truncate(keep);
-    }
-    if gone == 0 {
-        return Ok(());
-    }
-    pruned.history.push((record.name.clone(), gone));
-    match mode {
-        PruneMode::Delete => replace_file(&record.file, &record.summary.to_yaml()),
-        PruneMode::List => Ok(()),
-    }
-}
-
-fn remove_file(path: &Utf8Path, mode: PruneMode, pruned: &mut Pruned) -> Result<(), StoreError> {
     if mode == PruneMode::Delete {
-        disk::remove_file(path).map_err(|error| StoreError::io("removed", path, error))?;
+        let removed = disk::remove_file(place);
+        removed.map_err(|error| StoreError::io("removed", place.path, error))?;
     }
-    pruned.files.push(path.to_owned());
+    pruned.files.push(place.path.to_owned());
     Ok(())
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
 use super::appendable_summary::AppendableSummary;
 use super::lock::StoreLock;
@@ -17,7 +17,7 @@ use super::slug_index::{RecordKey, SlugIndex, SlugSlot};
 use super::store::Store;
 use super::store_error::{HIGHEST_RUN, StoreError};
 use super::summary::RecordSummary;
-use crate::disk::{Access, FileDraft, create_new_directory, rename};
+use crate::disk::{Access, FileDraft, WritePath, create_new_directory, rename};
 
 /// Writes to one store and caches which slugs are taken.
 #[derive(Debug)]
@@ -44,7 +44,8 @@ impl Store {
             .map(|number| Utf8PathBuf::from(format!("{path}.corrupt.{number}")))
             .find(|aside| aside.symlink_metadata().is_err())
             .unwrap_or_else(|| path.clone());
-        rename(&path, &aside).map_err(|error| StoreError::io("set aside", &path, error))?;
+        rename(self.place(&path), self.place(&aside))
+            .map_err(|error| StoreError::io("set aside", &path, error))?;
         let shown = aside.file_name().unwrap_or_default();
         Ok(format!(
             "cannot parse `{path}`: {reason}; renamed it to `{shown}` and started a new record"
@@ -70,7 +71,7 @@ impl RecordWriter {
 
     /// Adds every run to its record. Returns one result per run.
     pub fn record_all(&mut self, all: &[&NewRun]) -> Vec<Result<Recorded, StoreError>> {
-        let _lock = match StoreLock::acquire(self.store.directory()) {
+        let _lock = match StoreLock::acquire(&self.store) {
             Ok(lock) => lock,
             Err(error) => return all.iter().map(|_| Err(error.clone())).collect(),
         };
@@ -148,8 +149,9 @@ impl RecordWriter {
             }
         };
         let run = next_run(store, &name, &record)?;
-        create_run_directory(&store.run_directory(&name))?;
-        let draft = write_draft(&store.run_path(&name, run), &[new.to_run_file().to_text()])?;
+        create_run_directory(store.place(&store.run_directory(&name)))?;
+        let path = store.run_path(&name, run);
+        let draft = write_draft(store.place(&path), &[new.to_run_file().to_text()])?;
         self.slugs.assign_number(key, number);
         let one = PendingRun { at, new, name, record, run, warnings };
         Ok((one, draft))
@@ -168,7 +170,8 @@ impl RecordWriter {
             one.record.summary.set("name", one.name.as_str());
             append_run(&mut one.record.summary, one.run, one.new);
             let path = self.store.summary_path(&one.name);
-            let draft = placed.and_then(|()| write_draft(&path, &one.record.text_parts()));
+            let draft = placed
+                .and_then(|()| write_draft(self.store.place(&path), &one.record.text_parts()));
             match draft {
                 Ok(draft) => {
                     summaries.push(draft);
@@ -211,8 +214,9 @@ fn next_run(store: &Store, name: &str, record: &AppendableSummary) -> Result<u64
 }
 
 /// Refuses a link, which could lead out of the store.
-fn create_run_directory(path: &Utf8Path) -> Result<(), StoreError> {
-    match create_new_directory(path, Access::Private) {
+fn create_run_directory(place: WritePath<'_>) -> Result<(), StoreError> {
+    let path = place.path;
+    match create_new_directory(place, Access::Private) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             match path.symlink_metadata() {
                 Ok(found) if found.is_symlink() => Err(StoreError::Link { path: path.to_owned() }),
@@ -227,6 +231,8 @@ fn create_run_directory(path: &Utf8Path) -> Result<(), StoreError> {
 mod tests {
     use std::fs;
     use std::time::SystemTime;
+
+    use camino::Utf8Path;
 
     use super::super::UserMessage;
     use super::*;

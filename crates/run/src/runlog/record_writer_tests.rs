@@ -296,3 +296,31 @@ fn concurrent_writers_lose_nothing() {
     assert_eq!((listing.records.len(), outputs.len()), (2, 80));
     assert!(here.store.verify(VerifyMode::Check).unwrap().findings.is_empty());
 }
+
+/// An agent may do this between two cases; the check at the start has passed.
+#[cfg(unix)]
+#[test]
+fn a_store_that_became_a_link_is_neither_written_nor_read() {
+    use std::os::unix::fs::symlink;
+
+    let here = folder();
+    let store = &here.store;
+    let mut writer = store.writer();
+    let new = run("hi", "x");
+    writer.record_all(&[&new]).remove(0).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let kept = store.directory().with_file_name("kept");
+    fs::rename(store.directory(), &kept).unwrap();
+    symlink(elsewhere.path(), store.directory()).unwrap();
+    assert!(writer.record_all(&[&new]).remove(0).is_err());
+    assert!(store.record(&run("new", "x")).is_err());
+    assert!(store.expect("hi", TurnSelector::Last, "x").is_err());
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    // Only the directory of one record.
+    fs::remove_file(store.directory()).unwrap();
+    fs::rename(&kept, store.directory()).unwrap();
+    fs::rename(store.run_directory("hi"), store.directory().join("away")).unwrap();
+    symlink(elsewhere.path(), store.run_directory("hi")).unwrap();
+    assert!(store.record(&new).is_err());
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}

@@ -8,26 +8,26 @@ use std::thread;
 use camino::Utf8Path;
 
 use super::store_error::StoreError;
-use crate::disk::{Access, FileDraft, directory_of, sync_directory};
+use crate::disk::{Access, FileDraft, WritePath, directory_of, sync_directory};
 
 /// Threads that wait for the disk; file systems commit concurrent requests together.
 const MOST_THREADS: usize = 16;
 
 /// Writes the parts of the text one after the other.
 pub(super) fn write_draft<T: AsRef<str>>(
-    path: &Utf8Path,
+    place: WritePath<'_>,
     text: &[T],
 ) -> Result<FileDraft, StoreError> {
-    let written = FileDraft::create(path, Access::Private).and_then(|mut draft| {
+    let written = FileDraft::create(place, Access::Private).and_then(|mut draft| {
         let mut pieces = text.iter().map(|piece| piece.as_ref().as_bytes());
         pieces.try_for_each(|piece| draft.write_all(piece))?;
         Ok(draft)
     });
-    written.map_err(|error| StoreError::io("written", path, error))
+    written.map_err(|error| StoreError::io("written", place.path, error))
 }
 
-pub(super) fn replace_file(path: &Utf8Path, text: &str) -> Result<(), StoreError> {
-    replace_files(vec![write_draft(path, &[text])?]).remove(0)
+pub(super) fn replace_file(place: WritePath<'_>, text: &str) -> Result<(), StoreError> {
+    replace_files(vec![write_draft(place, &[text])?]).remove(0)
 }
 
 /// Replaces files as [`crate::disk::Durability::Durable`] demands. Returns one result per draft.
@@ -42,7 +42,7 @@ pub(super) fn replace_files(mut drafts: Vec<FileDraft>) -> Vec<Result<(), StoreE
     let directories: BTreeSet<&Utf8Path> =
         renamed.map(|draft| directory_of(draft.path())).collect();
     let directories: Vec<&Utf8Path> = directories.into_iter().collect();
-    let synced = map_on_threads(&directories, |directory| sync_directory(directory));
+    let synced = map_on_threads(&directories, |directory| sync_directory(*directory));
     let sync_errors: HashMap<&Utf8Path, StoreError> = directories
         .into_iter()
         .zip(synced)
@@ -91,11 +91,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let directory = Utf8Path::from_path(folder.path()).unwrap();
         let path = directory.join("a.yaml");
-        replace_file(&path, "one").unwrap();
-        replace_file(&path, "two").unwrap();
+        replace_file((&path).into(), "one").unwrap();
+        replace_file((&path).into(), "two").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(fs::read_dir(directory).unwrap().count(), 1);
-        assert!(replace_file(&directory.join("none/a.yaml"), "x").is_err());
+        assert!(replace_file((&directory.join("none/a.yaml")).into(), "x").is_err());
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
         for at in 0..3 {
             fs::create_dir(directory.join(at.to_string())).unwrap();
         }
-        let draft = |path: &Utf8PathBuf| write_draft(path, &[path.as_str()]).unwrap();
+        let draft = |path: &Utf8PathBuf| write_draft(path.into(), &[path.as_str()]).unwrap();
         let drafts = paths.iter().map(draft).collect();
         // A file cannot replace a directory that is not empty.
         fs::create_dir_all(paths[7].join("in the way")).unwrap();

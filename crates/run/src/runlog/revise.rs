@@ -75,7 +75,7 @@ impl Store {
     ) -> Result<Record, StoreError> {
         // Locking creates the store, so a mistyped name must fail before that.
         self.read(name)?;
-        let _lock = StoreLock::acquire(self.directory())?;
+        let _lock = StoreLock::acquire(self)?;
         let mut record = self.read(name)?;
         if record.summary.kind() == SummaryKind::Authored {
             return Err(StoreError::Authored { path: record.file });
@@ -90,7 +90,7 @@ impl Store {
             return Err(StoreError::NoTurn { name: record.name, turn: at, turns });
         };
         change(turn);
-        replace_file(&record.file, &record.summary.to_yaml())?;
+        replace_file(self.place(&record.file), &record.summary.to_yaml())?;
         Ok(record)
     }
 }

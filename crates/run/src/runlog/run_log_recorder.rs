@@ -202,8 +202,12 @@ impl LogWriter {
             }
             return;
         }
+        let root = requests.iter().find_map(|request| request.root.as_ref());
         let writer = self.writers.entry(store);
-        let writer = writer.or_insert_with_key(|store| Store::open(store.clone()).writer());
+        let writer = writer.or_insert_with_key(|store| match root {
+            Some(root) => Store::of_root(root).writer(),
+            None => Store::open(store.clone()).writer(),
+        });
         let runs_to_write: Vec<&NewRun> = requests.iter().map(|request| &request.new).collect();
         let mut results = writer.record_all(&runs_to_write);
         if let Some(runs) = self.keep_runs {

@@ -8,7 +8,7 @@ use std::thread;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::source::{Reach, is_outside};
 
-use crate::disk::read_whole;
+use crate::disk::{WritePath, read_whole};
 
 use super::appendable_summary::AppendableSummary;
 use super::run_file::RunFile;
@@ -25,6 +25,8 @@ const FILE_LIMIT: u64 = 256 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub struct Store {
     directory: Utf8PathBuf,
+    /// The repository that the store may not leave; `None` if the user named the store.
+    root: Option<Utf8PathBuf>,
 }
 
 /// A record: its summary and the path of the file.
@@ -57,12 +59,12 @@ pub(super) enum SummaryLookup<T> {
 impl Store {
     /// Does not access the disk.
     pub fn open(directory: impl Into<Utf8PathBuf>) -> Self {
-        Self { directory: directory.into() }
+        Self { directory: directory.into(), root: None }
     }
 
     /// The store of a repository.
     pub fn of_root(root: &Utf8Path) -> Self {
-        Self::open(root.join(".co/evals"))
+        Self { directory: root.join(".co/evals"), root: Some(root.to_owned()) }
     }
 
     /// Fails if the store is outside the repository: a link in an untrusted repository must not
@@ -80,6 +82,24 @@ impl Store {
 
     pub fn directory(&self) -> &Utf8Path {
         &self.directory
+    }
+
+    /// A file or directory of the store, as it is written. The limit holds for every call, so a link
+    /// that appears after [`Store::check_is_inside`] leads nowhere.
+    pub(super) fn place<'p>(&'p self, path: &'p Utf8Path) -> WritePath<'p> {
+        WritePath { path, reach: self.reach() }
+    }
+
+    /// The directory itself, which may have to be created.
+    pub(super) fn own_place(&self) -> WritePath<'_> {
+        match &self.root {
+            Some(root) => WritePath::inside(root, &self.directory),
+            None => self.directory.as_path().into(),
+        }
+    }
+
+    pub(super) fn reach(&self) -> Reach<'_> {
+        Reach::Inside(self.root.as_ref().unwrap_or(&self.directory))
     }
 
     pub fn summary_path(&self, name: &str) -> Utf8PathBuf {
@@ -231,7 +251,7 @@ impl Store {
 
     /// A file of the store. Git carries links, so one to a device or out of the store is refused.
     fn read_if_exists(&self, path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
-        match read_whole(path, Reach::Inside(&self.directory), FILE_LIMIT) {
+        match read_whole(path, self.reach(), FILE_LIMIT) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if is_outside(&error) => Err(StoreError::Link { path: path.to_owned() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

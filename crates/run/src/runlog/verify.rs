@@ -61,8 +61,8 @@ impl Store {
         }
         // A writer between a run file and its summary would look like a crash.
         let _lock = match mode {
-            VerifyMode::Repair => Some(StoreLock::acquire(self.directory())?),
-            VerifyMode::Check => StoreLock::acquire_for_reading(self.directory())?,
+            VerifyMode::Repair => Some(StoreLock::acquire(self)?),
+            VerifyMode::Check => StoreLock::acquire_for_reading(self)?,
         };
         for name in verifier.record_names()? {
             verifier.check_record(&name)?;
@@ -181,7 +181,7 @@ impl Verifier<'_> {
             summary.set("runs", highest);
         }
         if self.mode == VerifyMode::Repair && summary != before {
-            replace_file(path, &summary.to_yaml())
+            replace_file(self.store.place(path), &summary.to_yaml())
         } else {
             Ok(())
         }
@@ -233,7 +233,7 @@ impl Verifier<'_> {
         };
         self.report(path.to_owned(), message, self.repair_status());
         match self.mode {
-            VerifyMode::Repair => replace_file(path, &summary.to_yaml()),
+            VerifyMode::Repair => replace_file(self.store.place(path), &summary.to_yaml()),
             VerifyMode::Check => Ok(()),
         }
     }
@@ -241,7 +241,8 @@ impl Verifier<'_> {
     fn check_drafts(&mut self, directory: &Utf8Path) -> Result<(), StoreError> {
         for path in abandoned_drafts(directory)? {
             if self.mode == VerifyMode::Repair {
-                remove_file(&path).map_err(|error| StoreError::io("removed", &path, error))?;
+                remove_file(self.store.place(&path))
+                    .map_err(|error| StoreError::io("removed", &path, error))?;
             }
             let message = "this draft was abandoned by a writer".to_owned();
             self.report(path, message, self.repair_status());

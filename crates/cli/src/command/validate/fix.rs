@@ -1,10 +1,14 @@
 //! `validate --fix`: writes the repaired files, or prints them as a patch. The caller has already
 //! read the result again, so what is written has no new errors.
 
+use std::io;
+
+use camino::Utf8Path;
 use evalrig_core::repair::{Overlay, Repaired};
 use evalrig_core::source::{Files, Reach};
-use evalrig_run::disk::{Access, Disk, Durability, write_named};
+use evalrig_run::disk::{Access, Disk, Durability, WritePath, replace};
 
+use crate::args::Validate;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -13,13 +17,22 @@ use crate::render::patch;
 
 use super::Check;
 
-/// Writes every changed file.
-pub fn write(files: &Overlay<'_>) -> Result<(), CommandError> {
+/// Writes every changed file: behind its links, which stay, and inside its repository unless it was
+/// read from elsewhere.
+pub fn write(context: &Context, args: &Validate, files: &Overlay<'_>) -> Result<(), CommandError> {
     for (path, bytes) in files.texts() {
-        write_named(path, bytes, Access::Shared, Durability::Contents)
+        let root = context.root(&args.loading, path);
+        replace_text(&root, path, bytes)
             .map_err(|error| CommandError::cannot_write(path.as_str(), &error))?;
     }
     Ok(())
+}
+
+fn replace_text(root: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    let (root, path) = (root.canonicalize_utf8()?, path.canonicalize_utf8()?);
+    let is_inside = path.starts_with(&root);
+    let place = if is_inside { WritePath::inside(&root, &path) } else { path.as_path().into() };
+    replace(place, bytes, Access::Shared, Durability::Contents)
 }
 
 /// Prints the changes as a patch.
