@@ -472,6 +472,78 @@ fn an_unknown_type_is_not_named_if_it_is_a_secret() {
 
 const MOCKED: &str = "targets: [{name: default, provider: mock, response: hello}]\n";
 
+/// A results file that was written where the value was no secret.
+#[test]
+fn results_from_elsewhere_are_redacted_when_they_are_shown() {
+    const SECRET: &str = "ghp_AbCdEf_0123";
+    let suite = asserting("{type: contains, value: ghp_AbCdEf_0123}, {type: contains, value: no}")
+        .replace("id: a", "id: about-ghp_AbCdEf_0123")
+        .replace("input: hi", "input: \"is it ghp_AbCdEf_0123?\"");
+    let targets = format!("targets: [{{name: default, provider: mock, response: {SECRET}}}]\n");
+    let project = Project::new(&suite, &targets);
+    Ran::of(project.command(&["run", "--output", "r.jsonl", "--no-record"])).exits(1);
+    let stored = project.read("r.jsonl");
+    assert!(stored.contains(SECRET));
+    project.write("older.jsonl", &stored);
+    // The suite of today has no part in it.
+    project.write("EVAL.yaml", &asserting("{type: contains, value: other}"));
+    project.write(".evalrig/targets.yaml", MOCKED);
+    let shown = |words: &[&str]| {
+        let mut command = project.command(words);
+        command.env("GITHUB_TOKEN", SECRET);
+        let Ran { out, err, .. } = Ran::of(command);
+        assert!(!out.contains(SECRET) && !err.contains(SECRET), "{words:?}\n{out}\n{err}");
+        out
+    };
+    assert!(shown(&["report", "r.jsonl", "-v"]).contains("***"));
+    for report in ["terminal", "json", "jsonl", "junit", "markdown", "github", "html", "sarif"] {
+        shown(&["report", "r.jsonl", "-v", "--report", report]);
+        shown(&["report", "r.jsonl", "--baseline", "older.jsonl", "--report", report]);
+    }
+    for format in ["text", "json", "markdown"] {
+        shown(&["compare", "older.jsonl", "r.jsonl", "-v", "--format", format]);
+    }
+    // A cut file: what is missing has a name too.
+    let header = stored.lines().next().unwrap();
+    project.write("cut.jsonl", &format!("{header}\n"));
+    for report in ["terminal", "json", "junit", "markdown", "html"] {
+        shown(&["report", "cut.jsonl", "--report", report]);
+    }
+}
+
+#[test]
+fn arguments_of_log_commands_are_redacted() {
+    const SECRET: &str = "ghp_AbCdEf_0123";
+    let project = Project::new(&asserting("{type: contains, value: x}"), MOCKED);
+    let session = format!("[{{\"role\": \"assistant\", \"content\": \"{SECRET}\"}}]");
+    project.write("session.json", &session);
+    let call = |words: &[&str]| {
+        let mut command = project.command(words);
+        let input = std::fs::File::open(project.path("session.json")).unwrap();
+        let ran = command.env("GITHUB_TOKEN", SECRET).stdin(input).output().unwrap();
+        let shown = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
+        assert!(ran.status.success() && !shown.contains(SECRET), "{words:?}: {shown}");
+    };
+    let input = format!("what about {SECRET}?");
+    let record = ["log", "record", "--input", &input, "--model", SECRET, "--expected", SECRET];
+    call(&record);
+    let name = project.all_files().into_iter().find_map(|(path, _)| {
+        let is_summary = path.parent().is_some_and(|parent| parent.ends_with("evals"));
+        (is_summary && path.extension()? == "yaml")
+            .then(|| path.file_stem().unwrap().to_str().unwrap().to_owned())
+    });
+    let name = name.unwrap();
+    call(&["log", "expect", &name, SECRET]);
+    call(&["log", "evaluate", &name, "fail", SECRET]);
+    for (path, bytes) in project.all_files() {
+        let path = path.to_str().unwrap();
+        if path.contains(".co/") {
+            assert!(!path.contains("AbCdEf") && !path.contains("abcdef"), "{path}");
+            assert!(!String::from_utf8_lossy(&bytes).contains("AbCdEf"), "{path}");
+        }
+    }
+}
+
 #[test]
 fn the_nearest_legal_name_is_not_a_secret() {
     let suite =

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::secrets::Secrets;
 
 use super::read::DamagedLine;
 use super::row::CaseKey;
@@ -163,6 +164,22 @@ impl Gaps {
         }
         let files = self.without_plan.iter_mut().chain(&mut self.resumable);
         files.for_each(|file| *file = shown(file));
+        self
+    }
+
+    /// Without the secrets that names in a file from elsewhere may contain.
+    pub(super) fn redacted(mut self, secrets: &Secrets) -> Self {
+        if secrets.is_empty() {
+            return self;
+        }
+        for case in &mut self.missing {
+            for text in [&mut case.suite, &mut case.file, &mut case.test] {
+                secrets.redact_in_place(text);
+            }
+        }
+        self.faults.iter_mut().chain(&mut self.reason).for_each(|text| {
+            secrets.redact_in_place(text);
+        });
         self
     }
 

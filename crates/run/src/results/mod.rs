@@ -20,6 +20,7 @@ mod resume;
 mod row;
 mod row_check;
 mod row_fields;
+mod row_limit;
 mod row_question;
 mod rows;
 mod run_header;

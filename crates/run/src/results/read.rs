@@ -10,9 +10,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::Outcome;
 use serde::Deserialize;
 
-use crate::disk::open_named;
-
 use super::error::ReadError;
+use super::results_paths::open_stored;
 use super::row::{CaseKey, Row, SCHEMA_VERSION};
 use super::row_check::{check_cost, check_ordinal, check_row, check_share};
 
@@ -20,7 +19,7 @@ const BUFFER: usize = 256 * 1024;
 
 /// An answer has at most 64 MiB, and a row has it once, and once more in its messages. Twice that
 /// leaves room for escapes.
-const LINE_LIMIT: u64 = 256 * 1024 * 1024;
+pub(super) const LINE_LIMIT: u64 = 256 * 1024 * 1024;
 
 /// The position of a line in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +44,7 @@ pub(super) struct LineReader {
 
 impl LineReader {
     pub(super) fn open(path: &Utf8Path) -> Result<Self, ReadError> {
-        let file = open_named(path).map_err(|error| ReadError::io(path, error))?;
+        let file = open_stored(path).map_err(|error| ReadError::io(path, error))?;
         Ok(Self::new(path, file))
     }
 
@@ -200,7 +199,7 @@ pub(super) fn scan<T>(
     read: impl FnMut(&[u8]) -> Result<T, String>,
     each: impl FnMut(LineExtent, T),
 ) -> Result<ScannedFile, ReadError> {
-    let file = open_named(path).map_err(|error| ReadError::io(path, error))?;
+    let file = open_stored(path).map_err(|error| ReadError::io(path, error))?;
     scan_file(path, file, read, each)
 }
 

@@ -3,12 +3,15 @@
 //! cases, never by the answers.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::secrets::Secrets;
 
 use super::error::ReadError;
 use super::gaps::{Gaps, SeenPlans};
 use super::read::{DamagedLine, Finished, LineReader, read_row};
+use super::redact::redact_stored_row;
 use super::row::{CaseKey, Row};
 use super::run_header::{RunEnd, RunHeader};
 use super::scan::{Section, scan_results};
@@ -44,6 +47,8 @@ pub struct Rows {
     damaged: Vec<DamagedLine>,
     damaged_places: HashSet<RowPlace>,
     is_over: bool,
+    /// What rows and gaps are shown without.
+    secrets: Arc<Secrets>,
 }
 
 impl Rows {
@@ -78,7 +83,15 @@ impl Rows {
             damaged: Vec::new(),
             damaged_places: HashSet::new(),
             is_over: false,
+            secrets: Arc::default(),
         })
+    }
+
+    /// Rows and gaps without these secrets. For rows that are shown: the file may be from elsewhere.
+    #[must_use]
+    pub fn redacting(mut self, secrets: Arc<Secrets>) -> Self {
+        self.secrets = secrets;
+        self
     }
 
     /// What the files lack. Rows that cannot be read in full are known only after iterating.
@@ -126,7 +139,7 @@ impl Rows {
         gaps.add_missing(&seen, |key| {
             self.last.get(key).is_some_and(|(place, _)| !self.damaged_places.contains(place))
         });
-        gaps.with_paths(shown)
+        gaps.with_paths(shown).redacted(&self.secrets)
     }
 
     /// Cases that have rows in more than one file; those of the last file count.
@@ -185,7 +198,12 @@ impl Rows {
                 continue;
             }
             match read_row(line) {
-                Ok(row) => return Ok(Some(row)),
+                Ok(mut row) => {
+                    if std::str::from_utf8(line).is_ok_and(|line| self.secrets.is_in(line)) {
+                        redact_stored_row(&mut row, &self.secrets);
+                    }
+                    return Ok(Some(row));
+                }
                 Err(reason) => {
                     let file = self.paths[number].clone();
                     self.damaged.push(DamagedLine { file, line: extent.line, reason });

@@ -23,11 +23,12 @@ use super::append_file::{AppendFile, FileKind, Medium, Syncer};
 use super::checksum::seal;
 use super::error::WriteError;
 use super::journal;
-use super::read::ScannedFile;
+use super::read::{LINE_LIMIT, ScannedFile};
 use super::redact;
-use super::results_paths::ResultsPaths;
+use super::results_paths::{ResultsPaths, write_path};
 use super::resume::Interrupted;
 use super::row::{CaseKey, Row};
+use super::row_limit::fit_row;
 use super::run_header::{Completion, END, RunEnd, RunHeader, sealed_line};
 use super::scan::RowTally;
 use crate::clock::rfc3339;
@@ -225,7 +226,8 @@ impl ResultsWriter {
     /// Keeps a finished case. The row comes back as it is kept, without secrets: what is shown of
     /// it is shown from there.
     pub fn write_row(&self, mut row: Row) -> (Arc<Row>, Receipt) {
-        let receipt = match redact::row_line(&mut row, &self.secrets) {
+        let line = redact::row_line(&mut row, &self.secrets);
+        let receipt = match line.and_then(|line| fit_row(&mut row, line)) {
             Ok(mut line) => {
                 let crc = seal(&mut line);
                 self.append_row(&line, crc)
@@ -251,6 +253,10 @@ impl ResultsWriter {
             return Receipt::settled(Ok(()));
         };
         let line = journal::answered_line(key, test_hash, attempts, transcript, &self.secrets);
+        if line.len() as u64 > LINE_LIMIT {
+            // It could not be read back. After a crash the target is asked again.
+            return Receipt::settled(Ok(()));
+        }
         // A panic elsewhere leaves whole lines: what is not whole is taken back before writing.
         let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
         match journal.write(&line) {
@@ -278,7 +284,8 @@ impl ResultsWriter {
         let is_over = matches!(end, Completion::Complete | Completion::Incomplete);
         if self.journal.is_some() && is_over {
             let path = self.place.journal();
-            let removed = remove_file(&path).and_then(|()| sync_parent(&path));
+            let place = write_path(&path);
+            let removed = remove_file(place).and_then(|()| sync_parent(place));
             removed.map_err(|source| WriteError::io(&path, source))?;
         }
         Ok(self.written())
@@ -338,7 +345,7 @@ impl Drop for ResultsWriter {
 /// The names of new files must survive as well.
 fn sync_names(place: &ResultsPaths) -> Result<(), WriteError> {
     let results = place.results();
-    sync_parent(results).map_err(|source| WriteError::io(results, source))
+    sync_parent(write_path(results)).map_err(|source| WriteError::io(results, source))
 }
 
 fn restore<M: Medium>(lines: &mut AppendFile<M>, kept: &ScannedFile) -> Result<(), WriteError> {

@@ -1,11 +1,14 @@
 //! Rows as the cases of a comparison.
 
+use std::sync::Arc;
+
 use camino::Utf8PathBuf;
 use evalrig_core::compare::ComparedCase;
 
 use crate::results::{Row, Rows, SourcePlace};
 
 use super::error::SessionError;
+use super::known_secrets::known_secrets;
 use super::spec::LoadOptions;
 
 /// Cases of one run, added in any order.
@@ -58,7 +61,8 @@ pub(super) fn read_cases_with(
     mut keep: impl FnMut(&Row),
 ) -> Result<StoredCases, SessionError> {
     let mut found = CaseCollector::default();
-    let mut rows = Rows::open_all(results)?;
+    let secrets = known_secrets(loading, &loading.working_directory);
+    let mut rows = Rows::open_all(results)?.redacting(Arc::new(secrets));
     for row in rows.by_ref() {
         let row = row?;
         keep(&row);

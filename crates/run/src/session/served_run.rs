@@ -65,7 +65,11 @@ impl ServedRun {
     }
 
     fn rows(&self) -> Result<impl Iterator<Item = Row> + use<>, SessionError> {
-        Ok(Rows::open_all(&self.results)?.map_while(Result::ok))
+        Ok(self.stored_rows()?.map_while(Result::ok))
+    }
+
+    fn stored_rows(&self) -> Result<Rows, SessionError> {
+        Ok(Rows::open_all(&self.results)?.redacting(Arc::clone(&self.secrets)))
     }
 
     fn observer(&self, reports: ReportSet, baseline: Option<Baseline>) -> RunObserver {
@@ -73,7 +77,7 @@ impl ServedRun {
     }
 
     fn observe(&self, reports: ReportSet) -> Result<ObservedRun, SessionError> {
-        let rows = Rows::open_all(&self.results)?;
+        let rows = self.stored_rows()?;
         let observer = self.observer(reports, self.read_baseline()?);
         let (loading, results, root) = (&self.loading, &self.results[..], &self.root);
         let stored = ReportedRows { loading, results, root, rows };
@@ -96,14 +100,16 @@ impl ServedRun {
 
     /// What is known before the end: cases without a row are still to come.
     pub fn facts_so_far(&self) -> Result<ReportedRun, SessionError> {
-        let rows = Rows::open_all(&self.results)?;
+        let rows = self.stored_rows()?;
         let mut facts = ReportedRun::default();
         let planned: u64 = rows.headers().map(|header| header.cases).sum();
         facts.planned = (planned > 0).then_some(planned);
-        facts.command = rows.headers().find_map(|header| header.command.clone());
+        let command = rows.headers().find_map(|header| header.command.as_ref());
+        facts.command = command.map(|command| self.secrets.redact(command));
         for suite in rows.headers().flat_map(|header| &header.suites) {
-            if !facts.suites.contains(&suite.name) {
-                facts.suites.push(suite.name.clone());
+            let name = self.secrets.redact(&suite.name);
+            if !facts.suites.contains(&name) {
+                facts.suites.push(name);
             }
         }
         facts.results = self.results.first().map(|file| {

@@ -38,13 +38,13 @@ pub fn report_stored_run(
     };
     check_report_paths(&spec.loading, &spec.reports, &spec.results)?;
     let root = root_of_results(&spec.loading, first);
-    let rows = Rows::open_all(&spec.results)?;
+    let secrets = Arc::new(known_secrets(&spec.loading, &root));
+    let rows = Rows::open_all(&spec.results)?.redacting(Arc::clone(&secrets));
     let baseline = match &spec.baseline {
         Some(wanted) => Some(read_baseline(spec, wanted, &rows, &root, notify)?),
         None => None,
     };
     let roots = vec![root.clone()];
-    let secrets = Arc::new(known_secrets(&spec.loading, &root));
     let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
     let shared = Arc::clone(&secrets);
     let reports = ReportSet::open(&spec.loading, &spec.reports, spec.exit_rule, roots, shared)?;

@@ -13,7 +13,8 @@ use crate::output::{print_json, print_text};
 
 pub(super) fn expect(log: &LogContext<'_>, args: &Expect) -> Result<Exit, CommandError> {
     let which = which(args.turn);
-    let record = log.store.expect(&log.record_name(&args.name)?, which, &args.text);
+    let text = log.redacted(&args.text);
+    let record = log.store.expect(&log.record_name(&args.name)?, which, &text);
     print_turn(log, &record?, which)
 }
 
@@ -23,8 +24,9 @@ pub(super) fn evaluate(log: &LogContext<'_>, args: &Evaluate) -> Result<Exit, Co
         VerdictWord::Pass => ManualVerdict::Pass,
         VerdictWord::Fail => ManualVerdict::Fail,
     };
-    let note = args.note.as_deref();
-    let record = log.store.evaluate(&log.record_name(&args.name)?, which, word, note);
+    let note = args.note.as_deref().map(|note| log.redacted(note));
+    let name = log.record_name(&args.name)?;
+    let record = log.store.evaluate(&name, which, word, note.as_deref());
     print_turn(log, &record?, which)
 }
 
