@@ -82,7 +82,8 @@ fn show(
             ComparisonFormat::Text if context.detail() != Detail::Quiet => {
                 let wanted = answers::wanted(&comparison, context.detail());
                 let pairs = AnswerPairs::of(&comparison, wanted);
-                read_answers(&base.paths, &candidate.paths, pairs)?
+                let loading = LoadOptions::new(context.working_directory.clone());
+                read_answers(&loading, &base.paths, &candidate.paths, pairs)?
             }
             _ => Vec::new(),
         },
