@@ -191,7 +191,7 @@ test("a test opens, changes and closes by keys", async () => {
   assert.equal(await page.evaluate(() => document.getElementById("tests-grid") === document.activeElement), false);
   await page.keyboard.press("Escape");
   assert.equal(await isOpen(page), false);
-  assert.equal(await page.evaluate(() => document.activeElement.id), "tests-grid");
+  await page.waitForFunction(() => document.activeElement.id === "tests-grid");
   await page.keyboard.press("End");
   assert.equal(await activeRow(page), "11");
   assert.equal(await page.locator(ROW + ".active").evaluate((node) => node.getBoundingClientRect().bottom <= innerHeight + 1), true);
