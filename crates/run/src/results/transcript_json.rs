@@ -69,7 +69,7 @@ pub fn read_transcript(value: &Value) -> Option<Transcript> {
 const MOST_INPUT: usize = 64 * 1024;
 
 /// What a test asks, in the shape of spec 10.1. Image data is left out, and texts are cut once they
-/// exceed [`MOST_INPUT`] together.
+/// exceed a limit together.
 pub fn input_messages(input: &[Message]) -> Vec<serde_json::Value> {
     let mut left = MOST_INPUT;
     let shorten = |message: &Message| {
