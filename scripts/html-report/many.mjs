@@ -33,8 +33,11 @@ for (const name of ["out", "compared"]) {
     });
     await assertFew(page, ROW);
     await timed("to the middle by scrolling", 300, async () => {
-      await page.evaluate(() => scrollTo(0, 5000 * 54));
-      await page.waitForSelector(`${ROW}[data-at="4999"]`);
+      // The key may still be moving the page.
+      await page.waitForFunction((row) => {
+        scrollTo(0, 5000 * 54);
+        return document.querySelector(`${row}[data-at="4999"]`);
+      }, ROW);
     });
     await assertFew(page, ROW);
     await timed("sorting", 300, () => page.locator("[role=columnheader] button", { hasText: "Time" }).click());
