@@ -112,8 +112,8 @@ fn reply_of(answer: &Answer) -> Result<&str, Fault> {
     match answer {
         Answer::Judge(reply) => Ok(reply),
         Answer::Failed(fault) => Err(fault.clone()),
-        Answer::Script(_) => {
-            let message = "a script answered what a judge was asked";
+        Answer::Script(_) | Answer::Command(_) => {
+            let message = "a program answered what a judge was asked";
             Err(Fault::new(Stage::Judge, FaultKind::Reply, message))
         }
     }

@@ -96,8 +96,8 @@ fn read_answer(answer: &Answer) -> Result<Grade, Fault> {
         })
         .map(Grade::Graded),
         Answer::Failed(fault) => Err(fault.clone()),
-        Answer::Judge(_) => {
-            let message = "a judge answered what a script was asked";
+        Answer::Judge(_) | Answer::Command(_) => {
+            let message = "this is not the answer of a script";
             Err(Fault::new(Stage::Script, FaultKind::Reply, message))
         }
     }

@@ -137,6 +137,7 @@ impl Trial {
             trial: 1,
             transcript: &self.transcript,
             files: &self.files,
+            workspace: None,
         };
         grade(&evidence, self.options, answers)
     }

@@ -26,6 +26,7 @@ impl Sample {
             trial: 1,
             transcript: &self.transcript,
             files: &self.files,
+            workspace: None,
         }
     }
 }

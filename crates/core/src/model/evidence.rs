@@ -6,6 +6,7 @@ use crate::source::Files;
 
 use super::test::Test;
 use super::transcript::Transcript;
+use super::workspace::WorkspaceFiles;
 
 /// A test and what its target returned.
 #[derive(Clone, Copy)]
@@ -18,6 +19,9 @@ pub struct Evidence<'a> {
     pub transcript: &'a Transcript,
     /// For attached files, which judges are shown.
     pub files: &'a dyn Files,
+    /// The files that the agent left. `None` without a workspace, and for a stored answer whose
+    /// workspace is gone; what changed is in the transcript.
+    pub workspace: Option<&'a dyn WorkspaceFiles>,
 }
 
 impl fmt::Debug for Evidence<'_> {

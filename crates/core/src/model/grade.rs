@@ -10,6 +10,8 @@ use crate::source::Span;
 crate::words! {
     /// Where a case failed (spec 11.1).
     pub enum Stage {
+        /// Preparing the workspace.
+        Workspace = "workspace",
         Target = "target",
         Judge = "judge",
         Script = "script",
@@ -32,6 +34,12 @@ crate::words! {
         NotMeasured = "not-measured",
         Io = "io",
         ChangedFile = "changed-file",
+        /// A hook of the workspace failed.
+        Setup = "setup",
+        /// A repository of the workspace could not be had.
+        Clone = "clone",
+        /// The agent changed evidence that is not its own.
+        Tampered = "tampered",
     }
 }
 

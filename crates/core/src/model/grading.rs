@@ -11,6 +11,7 @@ use super::evidence::Evidence;
 use super::grade::{AssertionGrade, Fault, Gate, Grade, Marks};
 use super::message::Message;
 use super::value::Map;
+use super::workspace::HookCommand;
 
 /// A question that grading cannot answer by itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,7 @@ pub struct Ask {
 pub enum Question {
     Script(ScriptQuestion),
     Judge(JudgeQuestion),
+    Command(CommandQuestion),
 }
 
 /// A program to run, by the contract of spec 10.1.
@@ -36,6 +38,32 @@ pub struct ScriptQuestion {
     pub files: Vec<Utf8PathBuf>,
     pub timeout_seconds: u64,
     pub stdin: String,
+}
+
+/// A program to run in a copy of the workspace (spec 17.5).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandQuestion {
+    pub command: HookCommand,
+    /// Below the workspace; the `cwd` of the workspace if `None`.
+    pub cwd: Option<String>,
+    /// Directory that is copied over the copy first; absolute.
+    pub overlay: Option<Utf8PathBuf>,
+    pub timeout_seconds: u64,
+    /// Files to return, as a pattern below the copy.
+    pub collect: Option<String>,
+}
+
+/// How a command ended. Timeouts and commands that cannot start are [`Answer::Failed`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandAnswer {
+    /// `None` if a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The last 64 KiB.
+    pub stdout: Vec<u8>,
+    /// The last 2000 characters.
+    pub stderr: String,
+    /// Path and content of the collected files, in byte order.
+    pub collected: Vec<(String, Vec<u8>)>,
 }
 
 /// A judge to ask, by the contract of spec 10.2.
@@ -55,6 +83,7 @@ pub enum Answer {
     Script(ScriptAnswer),
     /// The judge's reply.
     Judge(String),
+    Command(CommandAnswer),
     /// The question could not be asked.
     Failed(Fault),
 }

@@ -20,6 +20,7 @@ mod test;
 mod transcript;
 mod value;
 mod word;
+mod workspace;
 
 pub use assertion::{Assertion, Check, CommonOptions, NamedAssertion, TestView, Trigger};
 pub(crate) use base64::{from_base64, to_base64};
@@ -28,8 +29,9 @@ pub use execution::{Execution, Verdicts};
 pub use expected::Expected;
 pub use grade::{AssertionGrade, Fault, FaultKind, Gate, Grade, Marks, Outcome, Stage, Verdict};
 pub use grading::{
-    Answer, Answers, Ask, Conclusion, GradingContext, GradingOptions, JudgeQuestion, Judging,
-    NOT_JUDGED, NOT_RUN, Question, ScriptAnswer, ScriptQuestion, Step,
+    Answer, Answers, Ask, CommandAnswer, CommandQuestion, Conclusion, GradingContext,
+    GradingOptions, JudgeQuestion, Judging, NOT_JUDGED, NOT_RUN, Question, ScriptAnswer,
+    ScriptQuestion, Step,
 };
 pub use id::TestId;
 pub use json_text::JsonStyle;
@@ -45,5 +47,9 @@ pub use test::{Skip, Test};
 pub use transcript::{Call, SessionFacts, Tokens, Transcript, answer_of};
 pub use value::{Map, Value};
 pub use word::Words;
+pub use workspace::{
+    ContainerSettings, FileChanges, Hook, HookCommand, KeepRule, RepoOrigin, Workspace,
+    WorkspaceFiles, WorkspaceRepo,
+};
 
 pub use crate::words;

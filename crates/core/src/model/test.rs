@@ -8,6 +8,7 @@ use super::expected::Expected;
 use super::id::TestId;
 use super::message::Message;
 use super::value::{Map, Value};
+use super::workspace::Workspace;
 
 /// The test is not run; the text is the author's reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct Test {
     pub execution: Execution,
     pub trials: u32,
     pub skip: Option<Skip>,
+    /// The workspace of the root, with that of the test over it.
+    pub workspace: Option<Workspace>,
     /// The mapping of the test.
     pub span: Span,
 }
@@ -58,6 +61,7 @@ impl Test {
             execution: Execution::default(),
             trials: 1,
             skip: None,
+            workspace: None,
             span,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::message::{Block, Message, Role};
 use super::value::Value;
+use super::workspace::FileChanges;
 
 /// Everything that is known about one attempt. What the target does not report is `None`, which is
 /// never the same as zero.
@@ -21,6 +22,8 @@ pub struct Transcript {
     /// As reported by the target, else as configured.
     pub model: Option<String>,
     pub session: SessionFacts,
+    /// What the agent did to its workspace; `None` without one.
+    pub files: Option<FileChanges>,
 }
 
 /// What an agent says about itself and its session.

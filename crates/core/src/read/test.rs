@@ -203,6 +203,7 @@ impl Loader<'_, '_> {
             execution: execution.execution.or(&level.execution()),
             trials: trials.or(execution.trials).or(self.defaults.trials).unwrap_or(1),
             skip,
+            workspace: None,
             span: node.span(),
         })
     }

@@ -249,6 +249,7 @@ impl<'a> CaseWork<'a> {
             trial: self.case.trial,
             transcript: &answered.transcript,
             files: &suite.files,
+            workspace: None,
         };
         let options =
             GradingOptions { pass: suite.thresholds.pass, judging: self.job.options.judging };
@@ -286,6 +287,10 @@ impl<'a> CaseWork<'a> {
                 (answer, None)
             }
             Question::Judge(question) => self.ask_judge(question, call, scratch).await,
+            Question::Command(_) => {
+                let fault = Fault::not_measured("there is no workspace");
+                (Answer::Failed(fault), None)
+            }
         }
     }
 

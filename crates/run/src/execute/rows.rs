@@ -11,7 +11,7 @@ use crate::json::{map_to_json, number_to_json, to_json};
 use crate::results::transcript_json::{expected_output, input_messages, output_messages};
 use crate::results::{
     AgentFacts, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION,
-    SourcePlace, Trace, rfc3339,
+    SourcePlace, Trace, WorkspaceChanges, rfc3339,
 };
 
 use super::job::SuiteJob;
@@ -61,6 +61,7 @@ impl RowMaker<'_> {
             evaluator_results: grades.iter().map(|grade| self.result(grade)).collect(),
             output_messages: self.kept_messages(transcript),
             agent: self.agent(transcript),
+            workspace: transcript.files.as_ref().map(WorkspaceChanges::from),
             ..self.row(Outcome::Skipped)
         };
         if grades.is_empty() {
@@ -114,6 +115,7 @@ impl RowMaker<'_> {
             criteria: self.test.criteria.clone(),
             expected_output: self.test.expected_output.as_ref().map(expected_output),
             agent: None,
+            workspace: None,
             run: None,
             plan: None,
             evalrig: None,

@@ -95,6 +95,7 @@ fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Ve
         trial: case.trial,
         transcript: &transcript,
         files: &suite.files,
+        workspace: None,
     };
     let options = GradingOptions { pass: suite.thresholds.pass, judging };
     let asks = match grade(&evidence, options, &Answers::default()) {
@@ -103,7 +104,7 @@ fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Ve
     };
     let questions = asks.into_iter().filter_map(|ask| match ask.question {
         Question::Judge(question) => Some(question),
-        Question::Script(_) => None,
+        Question::Script(_) | Question::Command(_) => None,
     });
     questions.collect()
 }

@@ -7,6 +7,7 @@ mod error;
 mod exit;
 #[cfg(all(test, unix))]
 mod fault_tests;
+mod file_changes;
 mod follow;
 mod gaps;
 mod journal;
@@ -38,6 +39,7 @@ mod writer;
 pub use crate::clock::{file_stamp, rfc3339};
 pub use error::{ReadError, WriteError};
 pub use exit::{Borderline, ExitRule, ExitTally, RunVerdict};
+pub use file_changes::WorkspaceChanges;
 pub use follow::{FollowedFile, FollowedLine, is_being_written};
 pub use gaps::{Gaps, MissingCase};
 pub use journal::JournaledAnswer;

@@ -6,6 +6,8 @@ use evalrig_core::model::{Outcome, Tokens, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
 
+use super::file_changes::WorkspaceChanges;
+
 pub const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,6 +58,9 @@ pub struct Row {
     pub expected_output: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentFacts>,
+    /// What the agent did to the files of its workspace; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<WorkspaceChanges>,
     /// Id of the run; the same in all its results files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,

@@ -58,6 +58,11 @@ pub(super) static ROW_FIELDS: &[Field] = &[
     Field::new("criteria", Shape::Text, "criteria of the test"),
     Field::new("expectedOutput", Shape::Any, "expected output: a text, messages or data"),
     Field::new("agent", Shape::Fields(AGENT_FIELDS), "what answered"),
+    Field::new(
+        "workspace",
+        Shape::Fields(WORKSPACE_FIELDS),
+        "what the agent did to the files of its workspace",
+    ),
     Field::new("run", Shape::Text, "id of the run"),
     Field::new("plan", Shape::Fields(PLAN_FIELDS), "the plan that the case is part of"),
     Field::new("evalrig", Shape::Text, "version that ran the case"),
@@ -123,6 +128,15 @@ pub(super) static TRACE_FIELDS: &[Field] = &[
     Field::new("durationMs", AMOUNT, "duration"),
 ];
 
+pub(super) static WORKSPACE_FIELDS: &[Field] = &[
+    Field::new("created", TEXTS, "new files, relative to the workspace"),
+    Field::new("modified", TEXTS, "changed files"),
+    Field::new("deleted", TEXTS, "removed files"),
+    Field::new("diff", Shape::Text, "unified diff of the text files"),
+    Field::new("diffTruncated", Shape::Boolean, "whether the diff was cut"),
+    Field::new("path", Shape::Text, "where the workspace is, if it was kept"),
+];
+
 pub(super) static JUDGE_FIELDS: &[Field] = &[
     Field::new("calls", COUNT, "calls of judges"),
     Field::new("input", COUNT, "tokens read by judges"),
@@ -133,7 +147,7 @@ pub(super) static JUDGE_FIELDS: &[Field] = &[
 pub(super) static ERROR_FIELDS: &[Field] = &[
     Field::new(
         "stage",
-        Shape::Choice(&["target", "judge", "script", "measure", "record", "skip"]),
+        Shape::Choice(&["workspace", "target", "judge", "script", "measure", "record", "skip"]),
         "where it happened",
     )
     .required(),
@@ -151,6 +165,9 @@ pub(super) static ERROR_FIELDS: &[Field] = &[
             "not-measured",
             "io",
             "changed-file",
+            "setup",
+            "clone",
+            "tampered",
             "skip",
             "nothing-to-grade",
             "not-judged",

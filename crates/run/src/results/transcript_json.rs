@@ -6,12 +6,14 @@
 
 use evalrig_core::evidence::message_to_value;
 use evalrig_core::model::{
-    Block, Call, Expected, FileRef, Image, JsonStyle, Map, Message, Number, Role, SessionFacts,
-    Tokens, ToolCall, Transcript, Value, answer_of,
+    Block, Call, Expected, FileChanges, FileRef, Image, JsonStyle, Map, Message, Number, Role,
+    SessionFacts, Tokens, ToolCall, Transcript, Value, answer_of,
 };
 use evalrig_core::syntax::json_value;
 
 use crate::json::{from_json, to_json};
+
+use super::file_changes::WorkspaceChanges;
 
 /// Leaves room for the messages, rows and lines around it: readers give up at 128 levels, and the
 /// door of the record earlier.
@@ -37,6 +39,9 @@ pub fn transcript_value(transcript: &Transcript) -> Value {
     map.insert_some("agentVersion", session.version.as_deref());
     map.insert_some("sessionId", session.id.as_deref());
     map.insert_some("stopReason", session.stop_reason.as_deref());
+    let files = transcript.files.as_ref().map(WorkspaceChanges::from);
+    let files = files.and_then(|files| serde_json::to_value(files).ok());
+    map.insert_some("workspace", files.as_ref().map(from_json));
     map.into()
 }
 
@@ -62,7 +67,12 @@ pub fn read_transcript(value: &Value) -> Option<Transcript> {
             id: text(map, "sessionId"),
             stop_reason: text(map, "stopReason"),
         },
+        files: map.get("workspace").and_then(read_files),
     })
+}
+
+fn read_files(value: &Value) -> Option<FileChanges> {
+    serde_json::from_value::<WorkspaceChanges>(to_json(value)).ok().map(Into::into)
 }
 
 /// Bytes of a test's input that a row keeps. The suite has all of it.

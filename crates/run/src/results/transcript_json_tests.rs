@@ -120,6 +120,11 @@ fn transcript() -> impl Strategy<Value = Transcript> {
                 cost_usd,
                 duration_ms,
                 session: SessionFacts { id: model.clone(), ..SessionFacts::default() },
+                files: model.clone().map(|path| FileChanges {
+                    created: vec![path.clone()],
+                    path: Some(path),
+                    ..FileChanges::default()
+                }),
                 model,
             }
         })

@@ -166,6 +166,7 @@ fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
     transcript.tokens = row.tokens.map(Tokens::from);
     transcript.cost_usd = row.cost_usd;
     transcript.duration_ms = row.duration_ms;
+    transcript.files = row.workspace.map(Into::into);
     Ok(transcript)
 }
 
