@@ -4,6 +4,7 @@
 use evalrig_core::model::{FaultKind, Outcome};
 use serde_json::Value;
 
+use super::file_finding::FileFinding;
 use crate::results::{EvaluatorResult, GradeOutcome, Row, RowError, SourcePlace};
 use crate::text::{self, Excerpt, numbers};
 
@@ -204,6 +205,8 @@ pub struct CaseFinding {
     /// What was asked.
     pub question: Option<Excerpt>,
     pub answer: Option<Excerpt>,
+    /// Of a case with a workspace.
+    pub files: Option<FileFinding>,
 }
 
 impl CaseFinding {
@@ -234,6 +237,7 @@ impl CaseFinding {
             checks_left_out: checks.left_out,
             question: row.question().map(|text| text::excerpt(&text, QUESTION_LINES, ANSWER_LINE)),
             answer: answer.map(|text| text::excerpt(text, ANSWER_LINES, ANSWER_LINE)),
+            files: FileFinding::of(row),
         }
     }
 

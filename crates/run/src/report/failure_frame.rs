@@ -7,6 +7,7 @@ use evalrig_core::model::Outcome;
 
 use super::SuiteText;
 use super::case_finding::{CaseFinding, CheckFinding, CheckState, SentenceList, SourceLine};
+use super::file_finding::FileFinding;
 use super::label_parts::LabelParts;
 use crate::text::{
     self, Excerpt, numbers,
@@ -66,6 +67,9 @@ impl FailureFrame<'_> {
         }
         self.said("question", finding.question.as_ref(), &gutter, out)?;
         self.said("answer", finding.answer.as_ref(), &gutter, out)?;
+        if let Some(files) = &finding.files {
+            self.files(files, &gutter, out)?;
+        }
         gutter.edge(self.paint.signs().bottom, last.unwrap_or_default(), Tone::Faint, out)
     }
 
@@ -195,6 +199,30 @@ impl FailureFrame<'_> {
         };
         gutter.edge(branch, &title, Tone::Faint, out)?;
         rows.iter().try_for_each(|row| gutter.side(None, row, out))
+    }
+
+    fn files(&self, files: &FileFinding, gutter: &Gutter, out: &mut dyn Write) -> io::Result<()> {
+        gutter.edge(self.paint.signs().branch, "files", Tone::Faint, out)?;
+        gutter.note(0, "", &files.summary, Tone::Strong, out)?;
+        for line in files.diff.iter().flat_map(|diff| &diff.lines) {
+            let tone = match line.as_bytes().first() {
+                Some(b'+') => Tone::Good,
+                Some(b'-') => Tone::Bad,
+                _ => Tone::Faint,
+            };
+            let shown = self.paint.cut(line, gutter.room());
+            gutter.side(None, &self.paint.tone(tone, &shown), out)?;
+        }
+        if let Some(diff) = &files.diff
+            && diff.total > diff.lines.len()
+        {
+            let left = numbers::count((diff.total - diff.lines.len()) as u64);
+            gutter.faint(&format!("{left} more lines"), out)?;
+        }
+        match files.enter_command() {
+            Some(command) => gutter.faint(&format!("workspace kept: {command}"), out),
+            None => Ok(()),
+        }
     }
 
     fn place(&self, place: &SourceLine) -> String {

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use evalrig_core::model::Outcome;
 
 use super::case_finding::CaseFinding;
+use super::file_finding::FileFinding;
 use super::{Report, ReportKind, ReportOptions, ReportedRun, gap_lines, xml};
 use crate::results::OutcomeCounts;
 use crate::results::{Borderline, Row};
@@ -278,8 +279,16 @@ fn reasons(finding: &CaseFinding) -> String {
     text
 }
 
-/// The question, where it is known, and the answer.
+/// The question, where it is known, the answer, and what became of files.
 fn said(row: &Row) -> Option<String> {
+    let files = FileFinding::of(row).map(|files| format!("files: {}", files.summary));
+    match (question_and_answer(row), files) {
+        (Some(said), Some(files)) => Some(format!("{said}\n\n{files}")),
+        (said, files) => said.or(files),
+    }
+}
+
+fn question_and_answer(row: &Row) -> Option<String> {
     let answer = row.candidate_answer.as_deref().filter(|answer| !answer.is_empty());
     match (row.question(), answer) {
         (None, answer) => answer.map(beginning),

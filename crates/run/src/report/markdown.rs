@@ -257,6 +257,12 @@ fn details(entry: &CaseEntry, label_parts: LabelParts) -> String {
     if let Some(answer) = &finding.answer {
         push_said("answer", answer, &mut text);
     }
+    if let Some(files) = &finding.files {
+        let _ = writeln!(text, "\nFiles: {}", code(&files.summary, usize::MAX));
+        if let Some(diff) = &files.diff {
+            push_said("diff", diff, &mut text);
+        }
+    }
     if let Some(others) = &entry.others {
         let _ = writeln!(text, "\n{}", code(others, usize::MAX));
     }

@@ -6,6 +6,7 @@ mod case_finding;
 pub mod comparison;
 mod failure_frame;
 mod failure_groups;
+mod file_finding;
 #[cfg(test)]
 mod fixture;
 mod gap_lines;

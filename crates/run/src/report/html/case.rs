@@ -9,11 +9,13 @@ use super::check::{self, CheckSpecs, place, trouble};
 use super::cut_text::{self, TextBudget};
 use super::page::inert_value;
 use super::page_budget::PageCase;
-use crate::results::Row;
+use crate::results::{Row, WorkspaceChanges};
 use crate::text;
 
 pub const NAME: usize = 300;
 const TOOLS: usize = 50;
+/// Of the files that were created, modified or deleted.
+const PATHS: usize = 100;
 /// Of the misses that the table can be searched for.
 const FOUND: usize = 6;
 pub const FOUND_SENTENCE: usize = 200;
@@ -132,8 +134,22 @@ fn details(row: &Row, text: &SuiteText, common: usize, specs: &mut CheckSpecs) -
     let record =
         record.map(|place| json!({"file": cut_text::text(&place.file, NAME), "run": place.run}));
     put(&mut map, "record", record);
+    put(&mut map, "files", row.workspace.as_ref().map(files));
     let checks = check::checks(&row.evaluator_results, text, specs, 0);
     map.insert("checks".to_owned(), checks);
+    map.into()
+}
+
+/// What became of the files of the workspace.
+fn files(changes: &WorkspaceChanges) -> Value {
+    let paths = |list: &[String]| cut_text::texts(list, PATHS, NAME);
+    let mut map = Map::new();
+    map.insert("created".to_owned(), json!(paths(&changes.created)));
+    map.insert("modified".to_owned(), json!(paths(&changes.modified)));
+    map.insert("deleted".to_owned(), json!(paths(&changes.deleted)));
+    let diff = Some(&changes.diff).filter(|diff| !diff.is_empty());
+    put(&mut map, "diff", diff.map(|diff| cut_text::text(diff, cut_text::TEXT)));
+    put(&mut map, "path", changes.path.as_deref().map(|path| cut_text::text(path, NAME)));
     map.into()
 }
 

@@ -52,6 +52,7 @@ pub const SCRIPT: &str = concat!(
     include_str!("script/summary.js"),
     include_str!("script/verdict.js"),
     include_str!("script/conversation.js"),
+    include_str!("script/files.js"),
     include_str!("script/question.js"),
     include_str!("script/check.js"),
     include_str!("script/word_diff.js"),

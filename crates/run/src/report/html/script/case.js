@@ -98,7 +98,7 @@ function caseBody(one, details) {
     el("div", before ? "case-body compared" : "case-body",
       el("div", "said-part", questionNode(details), answerNode(one, details)),
       checksNode(details),
-      el("div", "rest", changeNode(one, details), conversationNode(details), testNode(one, details))),
+      el("div", "rest", changeNode(one, details), filesNode(details), conversationNode(details), testNode(one, details))),
   ];
 }
 

@@ -1,0 +1,116 @@
+//! What a case did to the files of its workspace, in words. Bounded and harmless: every path passes
+//! `text::line`, and the diff `text::excerpt`.
+
+use crate::results::{Row, WorkspaceChanges};
+use crate::text::{self, Excerpt, numbers};
+
+/// Names in one line.
+const NAMES: usize = 6;
+const NAME: usize = 120;
+const DIFF_LINES: usize = 12;
+const DIFF_LINE: usize = 200;
+
+/// The changes of a workspace, as reports show them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileFinding {
+    /// `2 created (a.py, b.py), 1 deleted (c.py)`, or that nothing changed.
+    pub summary: String,
+    /// `None` if there is no diff to show.
+    pub diff: Option<Excerpt>,
+    /// Where the workspace is, if it was kept.
+    pub kept: Option<String>,
+}
+
+impl FileFinding {
+    /// `None` for a case without a workspace.
+    pub fn of(row: &Row) -> Option<Self> {
+        let changes = row.workspace.as_ref()?;
+        let diff = Some(&changes.diff).filter(|diff| !diff.is_empty());
+        Some(Self {
+            summary: summary(changes),
+            diff: diff.map(|diff| text::excerpt(diff, DIFF_LINES, DIFF_LINE)),
+            kept: changes.path.as_deref().map(|path| text::line(path, usize::MAX)),
+        })
+    }
+
+    /// What to type to look at the workspace.
+    pub fn enter_command(&self) -> Option<String> {
+        let path = self.kept.as_deref()?;
+        let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c));
+        Some(match is_plain {
+            true => format!("cd {path}"),
+            false => format!("cd '{}'", path.replace('\'', r"'\''")),
+        })
+    }
+}
+
+fn summary(changes: &WorkspaceChanges) -> String {
+    let kinds = [
+        (&changes.created, "created"),
+        (&changes.modified, "modified"),
+        (&changes.deleted, "deleted"),
+    ];
+    let told: Vec<String> = kinds
+        .iter()
+        .filter(|(paths, _)| !paths.is_empty())
+        .map(|(paths, kind)| {
+            let count = numbers::count(paths.len() as u64);
+            format!("{count} {kind} ({})", names(paths))
+        })
+        .collect();
+    if told.is_empty() { "no file was changed".to_owned() } else { told.join(", ") }
+}
+
+fn names(paths: &[String]) -> String {
+    let shown = paths.iter().take(NAMES).map(|path| text::line(path, NAME));
+    let mut shown: Vec<String> = shown.collect();
+    if paths.len() > NAMES {
+        shown.push(format!("{} more", paths.len() - NAMES));
+    }
+    shown.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use evalrig_core::model::Outcome;
+
+    use super::super::fixture;
+    use super::*;
+
+    fn finding(changes: WorkspaceChanges) -> FileFinding {
+        let mut row = fixture::row("a", Outcome::Failed, Some(0.0));
+        row.workspace = Some(changes);
+        FileFinding::of(&row).unwrap()
+    }
+
+    #[test]
+    fn changes_are_counted_and_named() {
+        let many = (0..8).map(|number| format!("f{number}")).collect();
+        let changes = WorkspaceChanges {
+            created: many,
+            deleted: vec!["x\u{1b}[2J".to_owned()],
+            ..Default::default()
+        };
+        let found = finding(changes);
+        assert!(
+            found.summary.starts_with("8 created (f0, f1, f2, f3, f4, f5, 2 more), 1 deleted (x")
+        );
+        assert!(!found.summary.contains('\u{1b}'));
+        assert_eq!(finding(WorkspaceChanges::default()).summary, "no file was changed");
+    }
+
+    #[test]
+    fn a_path_with_odd_characters_is_quoted() {
+        let kept =
+            |path: &str| WorkspaceChanges { path: Some(path.to_owned()), ..Default::default() };
+        let command = |path: &str| finding(kept(path)).enter_command().unwrap();
+        assert_eq!(command("/tmp/w-1"), "cd /tmp/w-1");
+        assert_eq!(command("/tmp/it's"), r"cd '/tmp/it'\''s'");
+    }
+
+    #[test]
+    fn a_case_without_a_workspace_has_none() {
+        let row = fixture::row("a", Outcome::Failed, Some(0.0));
+        assert_eq!(FileFinding::of(&row), None);
+    }
+}
