@@ -88,6 +88,7 @@ impl Place {
             attachments: FilesMode::Inline,
             files: &Disk,
             scratch: &scratch,
+            place: None,
         };
         agent.answer(&request).await
     }

@@ -7,6 +7,7 @@ use crate::source::Files;
 use crate::words;
 
 use super::attachment::{EncodedImage, attribute, encode_image, inline_file, unchanged_path};
+use super::placement::PlacedFile;
 
 words! {
     /// How a prompt shows an attached file (spec 9.4).
@@ -27,6 +28,8 @@ pub struct Rendering<'a> {
     pub files: &'a dyn Files,
     /// Returns where written image data can be read, which the caller may have to put in a file.
     pub image_path: &'a dyn Fn(&str) -> Result<Utf8PathBuf, Fault>,
+    /// Attached files that are in the workspace of the agent, which are named by their path there.
+    pub placed: &'a [PlacedFile],
 }
 
 impl std::fmt::Debug for Rendering<'_> {
@@ -38,7 +41,7 @@ impl std::fmt::Debug for Rendering<'_> {
 impl<'a> Rendering<'a> {
     /// For providers that accept image data, so that no file is written.
     pub fn for_chat(attachments: FilesMode, files: &'a dyn Files) -> Self {
-        Self { attachments, files, image_path: &|_| Ok("(image data)".into()) }
+        Self { attachments, files, image_path: &|_| Ok("(image data)".into()), placed: &[] }
     }
 
     /// All messages as one prompt.
@@ -102,17 +105,26 @@ impl<'a> Rendering<'a> {
         Ok(match self.attachments {
             FilesMode::Inline => Some(inline_file(file, self.files)?),
             FilesMode::Paths => {
-                let path = attribute(unchanged_path(file, self.files)?);
+                let path = attribute(self.path_of(file)?);
                 Some(format!("<file path=\"{path}\"/>"))
             }
             FilesMode::None => None,
         })
     }
 
+    /// The place in the workspace, else the absolute path.
+    fn path_of<'f>(&'f self, file: &'f FileRef) -> Result<&'f str, Fault> {
+        let is_source = |placed: &&PlacedFile| Some(&placed.source) == file.path.as_ref();
+        match self.placed.iter().find(is_source) {
+            Some(placed) => Ok(&placed.path),
+            None => unchanged_path(file, self.files),
+        }
+    }
+
     /// The path is absolute in every mode, so that the image can be opened.
     fn image(&self, image: &Image) -> Result<String, Fault> {
         let path = match image {
-            Image::Path(file) => attribute(unchanged_path(file, self.files)?),
+            Image::Path(file) => attribute(self.path_of(file)?),
             Image::Data(data) => attribute((self.image_path)(data)?.as_str()),
         };
         Ok(format!("<image path=\"{path}\"/>"))
@@ -151,8 +163,20 @@ mod tests {
             attachments,
             files: &files,
             image_path: &|data| Ok(format!("/tmp/{}.png", data.len()).into()),
+            placed: &[],
         };
         rendering.prompt(messages)
+    }
+
+    #[test]
+    fn files_in_the_workspace_are_named_by_their_place_there() {
+        let placed = [PlacedFile { source: "/p/a.txt".into(), path: "files/a.txt".to_owned() }];
+        let files = MemoryFiles::new();
+        let rendering =
+            Rendering { placed: &placed, ..Rendering::for_chat(FilesMode::Paths, &files) };
+        let block = Block::File(file("./files/a.txt", "/p/a.txt"));
+        let shown = rendering.message(&Message::new(Role::User, vec![block])).unwrap();
+        assert_eq!(shown, "<file path=\"files/a.txt\"/>");
     }
 
     fn blocks() -> Vec<Block> {

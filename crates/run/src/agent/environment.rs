@@ -45,14 +45,14 @@ impl Environment {
         Ok(Self(all))
     }
 
-    pub(crate) fn as_slice(&self) -> &[(String, String)] {
-        &self.0
-    }
-
     /// With the variables of the case, which take precedence.
     pub(crate) fn for_case(&self, request: &Request<'_>) -> Vec<(String, String)> {
         let mut all = self.0.clone();
+        if let Some(place) = request.place {
+            all.extend_from_slice(place.env);
+        }
         all.extend([
+            ("EVALRIG_SUITE".to_owned(), request.suite.to_owned()),
             ("EVALRIG_TEST_ID".to_owned(), request.test_id.to_owned()),
             ("EVALRIG_TRIAL".to_owned(), request.trial.to_string()),
             ("EVALRIG_ATTEMPT".to_owned(), request.attempt.to_string()),

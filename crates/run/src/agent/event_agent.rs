@@ -155,11 +155,12 @@ impl Agent for EventAgent {
 impl EventAgent {
     async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         let prompt = text::prompt(request, self.files)?;
+        let env = self.env.for_case(request);
         let spec = ProcessSpec {
             program: &self.executable,
             args: &self.args,
-            cwd: &self.cwd,
-            env: self.env.as_slice(),
+            cwd: request.cwd(&self.cwd),
+            env: &env,
             without: self.program.without,
             stdin: Some(prompt.as_bytes()),
             timeout: request.timeout,

@@ -33,7 +33,7 @@ use evalrig_core::model::Transcript;
 
 pub(crate) use event_agent::StreamFault;
 pub(crate) use http_fault::cut;
-pub use request::{AttemptFault, Purpose, Request, Retry};
+pub use request::{AttemptFault, CasePlace, Purpose, Request, Retry};
 pub use supervisor::kill_programs;
 pub(crate) use supervisor::{adopt_orphans, end_all};
 pub use unreported::Unreported;

@@ -8,6 +8,8 @@ pub(crate) enum Placeholder {
     Files,
     TestId,
     Attempt,
+    /// Empty without a workspace.
+    Workspace,
 }
 
 impl Placeholder {
@@ -19,6 +21,7 @@ impl Placeholder {
             "FILES" => Some(Self::Files),
             "TEST_ID" | "EVAL_ID" => Some(Self::TestId),
             "ATTEMPT" => Some(Self::Attempt),
+            "WORKSPACE" => Some(Self::Workspace),
             _ => None,
         }
     }
@@ -74,6 +77,7 @@ pub(crate) struct PlaceholderValues {
     pub(crate) files: Vec<String>,
     pub(crate) test_id: String,
     pub(crate) attempt: String,
+    pub(crate) workspace: String,
 }
 
 impl PlaceholderValues {
@@ -85,6 +89,7 @@ impl PlaceholderValues {
             Placeholder::Files => return &self.files,
             Placeholder::TestId => &self.test_id,
             Placeholder::Attempt => &self.attempt,
+            Placeholder::Workspace => &self.workspace,
         })
     }
 

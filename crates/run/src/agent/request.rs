@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use camino::Utf8Path;
-use evalrig_core::model::{Fault, FaultKind, Map, Message, Stage};
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::evidence::PlacedFile;
+use evalrig_core::model::{Fault, FaultKind, FileRef, Map, Message, Stage};
 use evalrig_core::source::Files;
 
 use crate::disk::{Access, create_directories};
@@ -40,9 +41,41 @@ pub struct Request<'a> {
     pub files: &'a dyn Files,
     /// Path of a directory for temporary files, which is removed afterwards.
     pub scratch: &'a Utf8Path,
+    /// Where processes run; `None` without a workspace.
+    pub place: Option<&'a CasePlace<'a>>,
+}
+
+/// Where the processes of a case run, if the case has a workspace.
+#[derive(Debug, Clone, Copy)]
+pub struct CasePlace<'a> {
+    /// Absolute.
+    pub workspace: &'a Utf8Path,
+    /// The working directory of the agent: the workspace, or a directory in it.
+    pub cwd: &'a Utf8Path,
+    /// Added to the environment of every process.
+    pub env: &'a [(String, String)],
+    /// The attached files that are in the workspace.
+    pub placed: &'a [PlacedFile],
 }
 
 impl<'a> Request<'a> {
+    /// The working directory of a process: that of the workspace, else that of the target.
+    pub fn cwd<'r>(&'r self, own: &'r Utf8Path) -> &'r Utf8Path {
+        self.place.map_or(own, |place| place.cwd)
+    }
+
+    /// The attached files that are in the workspace.
+    pub fn placed(&self) -> &'a [PlacedFile] {
+        self.place.map_or(&[], |place| place.placed)
+    }
+
+    /// The absolute path of an attached file in the workspace.
+    pub fn place_of(&self, file: &FileRef) -> Option<Utf8PathBuf> {
+        let place = self.place?;
+        let placed = place.placed.iter().find(|one| Some(&one.source) == file.path.as_ref())?;
+        Some(place.workspace.join(&placed.path))
+    }
+
     /// The directory for temporary files, created on demand: few cases need it.
     pub fn scratch(&self) -> Result<&'a Utf8Path, Fault> {
         match create_directories(self.scratch, Access::Private) {

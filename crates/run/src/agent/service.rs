@@ -305,6 +305,7 @@ pub(crate) mod testing {
             attachments: crate::setting::FilesMode::Inline,
             files: &files,
             scratch: "/tmp".into(),
+            place: None,
         };
         Value::Map(wire.body(&request).unwrap()).to_json(JsonStyle::Compact)
     }

@@ -65,6 +65,7 @@ fn variable(slot: Placeholder) -> &'static str {
         Placeholder::Files => "EVALRIG_FILE_",
         Placeholder::TestId => "EVALRIG_TEST_ID",
         Placeholder::Attempt => "EVALRIG_ATTEMPT",
+        Placeholder::Workspace => "EVALRIG_WORKSPACE",
     }
 }
 

@@ -14,7 +14,12 @@ use super::request::{AttemptFault, Purpose, Request};
 /// The whole input as one text.
 pub(crate) fn prompt(request: &Request<'_>, files: FilesMode) -> Result<String, AttemptFault> {
     let image_path = |data: &str| image_file(request, data);
-    let rendering = Rendering { attachments: files, files: request.files, image_path: &image_path };
+    let rendering = Rendering {
+        attachments: files,
+        files: request.files,
+        image_path: &image_path,
+        placed: request.placed(),
+    };
     Ok(rendering.prompt(request.messages)?)
 }
 
@@ -37,7 +42,10 @@ pub(crate) fn attached(request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, Attemp
             Block::Image(Image::Data(data)) => paths.push(image_file(request, data)?),
             other => {
                 if let Some(file) = other.file().filter(|file| file.path.is_some()) {
-                    paths.push(unchanged_path(file, request.files)?.into());
+                    paths.push(match request.place_of(file) {
+                        Some(path) => path,
+                        None => unchanged_path(file, request.files)?.into(),
+                    });
                 }
             }
         }

@@ -203,6 +203,7 @@ impl<'a> CaseWork<'a> {
             attachments: FilesMode::Inline,
             files: &suite.files,
             scratch: scratch.of(connected),
+            place: None,
         };
         let (asked, attempts) = self.ask(connected, &request).await;
         match asked {
@@ -347,6 +348,7 @@ impl<'a> CaseWork<'a> {
             attachments: FilesMode::Inline,
             files: &suite.files,
             scratch: scratch.of(connected),
+            place: None,
         };
         let (asked, attempts) = self.ask(connected, &request).await;
         match asked {

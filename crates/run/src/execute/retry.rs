@@ -217,6 +217,7 @@ mod tests {
             attachments: crate::setting::FilesMode::Inline,
             files: &files,
             scratch: "/tmp".into(),
+            place: None,
         };
         let mut waits = Vec::new();
         let on_retry = |retrying: Retrying<'_>| waits.push(retrying.wait);

@@ -36,7 +36,7 @@ pub static PROVIDER: Provider = Provider {
     key_variables: &[],
     doc: r#"Runs a program: a list directly, a string through the shell. The prompt is on standard input. These
 placeholders are replaced in the command: `{PROMPT}`, `{PROMPT_FILE}`, `{OUTPUT_FILE}`, `{FILES}`,
-`{TEST_ID}`, `{ATTEMPT}`. In a list, an element that is exactly `{FILES}` becomes one element per
+`{TEST_ID}`, `{ATTEMPT}`, `{WORKSPACE}`. In a list, an element that is exactly `{FILES}` becomes one element per
 file; in a string, every value is quoted for the shell.
 
 The answer is what the program prints or writes to `{OUTPUT_FILE}`, in the format that `format` names.
@@ -331,6 +331,7 @@ impl CliAgent {
             files: files.iter().map(|file| file.to_string()).collect(),
             test_id: request.test_id.to_owned(),
             attempt: request.attempt.to_string(),
+            workspace: request.place.map(|place| place.workspace.to_string()).unwrap_or_default(),
             prompt,
         };
         if !values.prompt_file.is_empty() {
@@ -365,7 +366,7 @@ impl CliAgent {
         let spec = ProcessSpec {
             program,
             args,
-            cwd: &self.cwd,
+            cwd: request.cwd(&self.cwd),
             env: &env,
             without: &[],
             stdin,

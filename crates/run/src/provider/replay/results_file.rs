@@ -224,6 +224,7 @@ mod tests {
             attachments: crate::setting::FilesMode::Inline,
             files: &Disk,
             scratch: "/tmp".into(),
+            place: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(agent.answer(&request))

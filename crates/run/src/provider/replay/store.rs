@@ -124,6 +124,7 @@ mod tests {
             attachments: crate::setting::FilesMode::Inline,
             files: &Disk,
             scratch: "/tmp".into(),
+            place: None,
         })
     }
 
