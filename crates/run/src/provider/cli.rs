@@ -41,8 +41,9 @@ file; in a string, every value is quoted for the shell.
 
 The answer is what the program prints or writes to `{OUTPUT_FILE}`, in the format that `format` names.
 
-The program inherits the environment, with `env` and `EVALRIG_TEST_ID`, `EVALRIG_TRIAL` and
-`EVALRIG_ATTEMPT` added.
+The program inherits the environment, with `env`, `EVALRIG_SUITE`, `EVALRIG_TEST_ID`, `EVALRIG_TRIAL` and
+`EVALRIG_ATTEMPT` added. It runs in `cwd`, or in the workspace of the test if it has one; elements of a list
+that name a file below `cwd` still do so there.
 
 ```yaml
 targets:
@@ -352,7 +353,7 @@ impl CliAgent {
     ) -> Result<ProcessOutput, AttemptFault> {
         let mut env = self.env.for_case(request);
         let argv = match &self.command {
-            CliCommand::Argv(argv) => values.arguments(argv),
+            CliCommand::Argv(argv) => self.arguments(request, argv, values),
             CliCommand::Shell(pieces) => {
                 let script = script(pieces, values);
                 env.extend(script.variables);
@@ -375,6 +376,28 @@ impl CliAgent {
             output_limit: self.output_limit(),
         };
         run(&spec).await
+    }
+
+    /// In a workspace, files that the command names are still those beside the targets file.
+    fn arguments(
+        &self,
+        request: &Request<'_>,
+        argv: &[Vec<CommandPart>],
+        values: &PlaceholderValues,
+    ) -> Vec<String> {
+        if request.place.is_none() {
+            return values.arguments(argv);
+        }
+        let own_file = |parts: &[CommandPart]| match parts {
+            [CommandPart::Text(text)] if text.contains(['/', '.']) => {
+                let path = self.cwd.join(text);
+                path.is_file().then(|| vec![CommandPart::Text(path.into_string())])
+            }
+            _ => None,
+        };
+        let argv: Vec<_> =
+            argv.iter().map(|parts| own_file(parts).unwrap_or_else(|| parts.clone())).collect();
+        values.arguments(&argv)
     }
 
     /// A text is the answer alone.
