@@ -27,6 +27,7 @@ use support::{Project, Seen};
 
 /// The check files; a test makes sure that none is forgotten.
 const CHECKS: &[(&str, &str)] = &[
+    ("arms.md", include_str!("check/arms.md")),
     ("assertions.md", include_str!("check/assertions.md")),
     ("dialects.md", include_str!("check/dialects.md")),
     ("evals_json.md", include_str!("check/evals_json.md")),

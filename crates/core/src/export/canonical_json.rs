@@ -1,6 +1,6 @@
 //! The shape of `show --format json`: keys and their order are a contract (spec 16.2).
 
-use crate::model::{Map, Suite, Test, Value};
+use crate::model::{Map, Suite, Test, Value, skills_to_value};
 use crate::source::Span;
 
 use super::Context;
@@ -20,9 +20,15 @@ pub fn suite_value(suite: &Suite, context: &Context<'_>) -> Value {
     let execution = &suite.execution;
     map.insert_some("execution", (!execution.is_empty()).then(|| execution.to_value()));
     map.insert("verdicts", suite.verdicts.to_value());
+    map.insert_some("skills", suite.skills.as_deref().map(skills_to_value));
+    map.insert_some("arms", filled(arms_value(suite)));
     let tests: Vec<Value> = suite.tests.iter().map(|test| test_value(test, context)).collect();
     map.insert("tests", tests);
     map.into()
+}
+
+fn arms_value(suite: &Suite) -> Map {
+    suite.arms.iter().map(|arm| (arm.name.clone(), arm.to_value())).collect()
 }
 
 /// One test as a document of its own: `show FILE#ID`.

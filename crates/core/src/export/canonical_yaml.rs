@@ -4,7 +4,8 @@
 use camino::Utf8Path;
 
 use crate::model::{
-    Block, Execution, Expected, Map, Message, NamedAssertion, Role, Suite, Value, Verdicts,
+    Arm, Block, Execution, Expected, Map, Message, NamedAssertion, Role, SkillSource, Suite, Value,
+    Verdicts,
 };
 use crate::syntax::{EmitStyle, LineBreaks};
 
@@ -28,6 +29,9 @@ pub fn suite_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path
     if suite.verdicts != Verdicts::default() {
         map.insert("verdicts", suite.verdicts.to_value());
     }
+    map.insert_some("skills", suite.skills.as_deref().map(|list| skills_value(list, &rebase)));
+    let arms = suite.arms.iter().map(|arm| (arm.name.clone(), arm_value(arm, &rebase)));
+    map.insert_some("arms", filled(arms.collect()));
     let view = FieldView::Suite {
         metadata: &suite.metadata,
         execution: &suite.execution,
@@ -37,6 +41,25 @@ pub fn suite_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path
     let tests: Vec<Value> = tests.map(|test| canonical_fields(test, &view).into()).collect();
     map.insert("tests", tests);
     literal_references(Value::Map(map))
+}
+
+fn skills_value(skills: &[SkillSource], rebase: &Rebase<'_>) -> Value {
+    let written = skills.iter().map(|source| {
+        let path = rebase.directory(&source.directory);
+        match &source.revision {
+            Some(revision) => format!("git:{revision}:{path}").into(),
+            None => path.into(),
+        }
+    });
+    Value::List(written.collect())
+}
+
+fn arm_value(arm: &Arm, rebase: &Rebase<'_>) -> Value {
+    let mut value = arm.to_value();
+    if let (Value::Map(map), Some(skills)) = (&mut value, &arm.skills) {
+        map.insert("skills", skills_value(skills, rebase));
+    }
+    value
 }
 
 /// The settings that are not those of the level above.

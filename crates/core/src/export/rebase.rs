@@ -31,6 +31,15 @@ impl<'a> Rebase<'a> {
         }
     }
 
+    /// A directory that the suite names.
+    pub(super) fn directory(&self, path: &Utf8Path) -> String {
+        match relative(self.directory, path) {
+            here if here.is_empty() => ".".to_owned(),
+            there if there.starts_with("..") => self.name(path),
+            below => below,
+        }
+    }
+
     /// The options of an assertion. Its relative paths start at the file it is written in, which
     /// is not always the file of the test.
     pub(super) fn options(&self, assertion: &Assertion, options: &mut Map) {

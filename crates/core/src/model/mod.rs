@@ -1,5 +1,6 @@
 //! What a suite means, independent of how it was written, and the vocabulary of grading.
 
+mod arm;
 mod assertion;
 mod base64;
 mod evidence;
@@ -22,6 +23,7 @@ mod value;
 mod word;
 mod workspace;
 
+pub use arm::{Arm, Skill, SkillSource, skills_to_value};
 pub use assertion::{Assertion, Check, CommonOptions, NamedAssertion, TestView, Trigger};
 pub(crate) use base64::{from_base64, to_base64};
 pub use evidence::Evidence;

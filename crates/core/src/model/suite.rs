@@ -1,5 +1,6 @@
 //! A suite: its fields and all of its tests, imported ones included.
 
+use super::arm::{Arm, SkillSource};
 use super::execution::{Execution, Verdicts};
 use super::test::Test;
 use super::value::Map;
@@ -12,5 +13,9 @@ pub struct Suite {
     pub metadata: Map,
     pub execution: Execution,
     pub verdicts: Verdicts,
+    /// `None` if the suite does not say which; then it is the skill that the suite lies in.
+    pub skills: Option<Vec<SkillSource>>,
+    /// As written, in order.
+    pub arms: Vec<Arm>,
     pub tests: Vec<Test>,
 }

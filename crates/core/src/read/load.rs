@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use camino::Utf8Path;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Level};
-use crate::model::{Execution, Map, Suite, Test, Verdicts};
+use crate::model::{Arm, Execution, Map, SkillSource, Suite, Test, Verdicts};
 use crate::reader::{ReadPolicy, Reader, World};
 use crate::secrets::Secrets;
 use crate::source::{Sources, Span};
@@ -137,6 +137,8 @@ pub struct Header {
     pub metadata: Map,
     pub execution: Execution,
     pub verdicts: Verdicts,
+    pub skills: Option<Vec<SkillSource>>,
+    pub arms: Vec<Arm>,
 }
 
 impl Header {
@@ -150,6 +152,8 @@ impl Header {
             metadata: Map::new(),
             execution: Execution::default(),
             verdicts: Verdicts::default(),
+            skills: None,
+            arms: Vec::new(),
         }
     }
 
@@ -161,6 +165,8 @@ impl Header {
             metadata: self.metadata,
             execution: self.execution,
             verdicts: self.verdicts,
+            skills: self.skills,
+            arms: self.arms,
             tests,
         }
     }

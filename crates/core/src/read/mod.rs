@@ -1,6 +1,7 @@
 //! Nodes → model. The only room that knows shorthand and old spellings; what it returns is in one
 //! canonical form.
 
+mod arms;
 mod block;
 mod dialect;
 mod discover;
@@ -24,6 +25,7 @@ mod old_place;
 mod pattern;
 mod sidecar;
 mod sink;
+mod skill_file;
 mod skills;
 mod suite;
 mod test;
@@ -31,6 +33,7 @@ mod tool_call;
 mod verdicts;
 mod version;
 
+pub use arms::ARM_FIELDS;
 pub use block::BLOCK_FIELDS;
 pub use discover::{DiscoveredSuites, DiscoveryError, FoundSuite};
 pub use evals_json::skill_root;
@@ -44,12 +47,14 @@ pub use loader::{duplicate_suite_name, repository_root, suite_root};
 pub use message::MESSAGE_FIELDS;
 pub use metadata::METADATA_FIELDS;
 pub use sink::{CollectTests, DiscardTests, Sink, SuiteContext};
+pub use skill_file::{SKILL_FILE, SkillFacts, enclosing_skill, skill_facts, skill_in, skills_in};
 pub use suite::ROOT_FIELDS;
 pub use test::TEST_FIELDS;
 pub use tool_call::TOOL_CALL_FIELDS;
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&crate::diagnostic::Code]] = &[
+    arms::CODES,
     block::CODES,
     dialect::CODES,
     evals_json::CODES,

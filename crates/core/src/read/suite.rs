@@ -10,6 +10,7 @@ use crate::source::SourceId;
 use crate::syntax::Node;
 use crate::syntax::fields::{Bound, Field, Shape, UNKNOWN_FIELD, WRONG_TYPE, unknown_field};
 
+use super::arms::{ARM_FIELDS, read_arms, read_skills};
 use super::execution::{TRIALS, read_execution, read_trials};
 use super::inherited_defaults::InheritedDefaults;
 use super::load::Header;
@@ -83,6 +84,16 @@ pub static ROOT_FIELDS: &[Field] = &[
     ),
     Field::new("verdicts", Shape::Fields(VERDICT_FIELDS), "score thresholds"),
     Field::new("trials", TRIALS, "how many times each test is run"),
+    Field::new(
+        "skills",
+        Shape::List(&Shape::NonEmptyText),
+        "directories of the skills that the agent is given; default: the skill that the suite lies in",
+    ),
+    Field::new(
+        "arms",
+        Shape::MapOf(&Shape::Fields(ARM_FIELDS)),
+        "variants of the system under test, by name",
+    ),
     Field::new("target", Shape::NonEmptyText, "old place of `execution.target`"),
     Field::new("tags", Shape::List(&Shape::Text), "old place of `metadata.tags`"),
     Field::new("author", Shape::Text, "old place of `metadata.author`"),
@@ -192,7 +203,11 @@ pub(super) fn read_header<'p>(
     let (level, trials) = read_level(loader, bound, None);
     let written = bound.get("trials").and_then(|entry| read_trials(&mut loader.reader, &entry));
     loader.defaults.trials = written.or(trials);
+    let skills = bound.get("skills").and_then(|entry| read_skills(&mut loader.reader, &entry));
+    let arms = bound.get("arms").map(|entry| read_arms(&mut loader.reader, &entry));
     let header = Header {
+        skills,
+        arms: arms.unwrap_or_default(),
         name,
         name_span,
         version,

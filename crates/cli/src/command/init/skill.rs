@@ -1,10 +1,9 @@
 //! The first suite of a skill, made from its SKILL.md.
 
 use camino::Utf8Path;
-use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::model::{JsonStyle, Value};
-use evalrig_core::source::{Reach, Sources};
-use evalrig_core::syntax::parse_yaml;
+use evalrig_core::read::{SKILL_FILE, skill_facts};
+use evalrig_core::source::Reach;
 use evalrig_run::disk::read_whole;
 
 use super::MODELINE;
@@ -20,23 +19,15 @@ const LARGEST: u64 = 1024 * 1024;
 
 /// The SKILL.md of a directory; `None` without one that has a name.
 pub(super) fn read_skill(directory: &Utf8Path) -> Option<SkillFile> {
-    let path = directory.join("SKILL.md");
+    let path = directory.join(SKILL_FILE);
     let bytes = read_whole(&path, Reach::Inside(directory), LARGEST).ok()?;
     parse(&String::from_utf8(bytes).ok()?)
 }
 
 fn parse(text: &str) -> Option<SkillFile> {
-    let rest = text.strip_prefix('\u{feff}').unwrap_or(text).strip_prefix("---")?;
-    let (front, _) = rest.split_once("\n---")?;
-    let mut sources = Sources::new();
-    let source = sources.add_file("SKILL.md".into(), front.to_owned(), 0);
-    let shared = sources.get(source).shared_text();
-    let tree = parse_yaml(source, shared, &mut Diagnostics::new())?;
-    let field = |name: &str| tree.root().get(name)?.scalar_text().map(str::trim).map(str::to_owned);
-    let name = field("name").filter(|name| !name.is_empty())?;
-    let description = field("description").filter(|text| !text.is_empty());
-    let description = description.unwrap_or_else(|| format!("The skill {name}"));
-    Some(SkillFile { name, description })
+    let facts = skill_facts(text)?;
+    let description = facts.description.unwrap_or_else(|| format!("The skill {}", facts.name));
+    Some(SkillFile { name: facts.name, description })
 }
 
 impl SkillFile {
