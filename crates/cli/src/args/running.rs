@@ -17,6 +17,9 @@ pub struct Run {
     /// Run against this target instead of the suite's; repeatable.
     #[arg(short, long = "target", value_name = "NAME")]
     pub target: Vec<String>,
+    /// Run this arm of the suites, such as `with` or `without` their skills; repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub arm: Vec<String>,
     /// Run tests whose id matches; `!GLOB` excludes; repeatable.
     #[arg(short, long, value_name = "GLOB")]
     pub filter: Vec<String>,

@@ -38,13 +38,13 @@ pub struct Arm {
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
     pub workspace: Option<Workspace>,
-    /// Its name in the file.
-    pub span: Span,
+    /// Its name in the file; `None` for a built-in arm.
+    pub span: Option<Span>,
 }
 
 impl Arm {
     /// An arm that changes nothing.
-    pub fn plain(name: impl Into<String>, span: Span) -> Self {
+    pub fn plain(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             skills: None,
@@ -53,7 +53,7 @@ impl Arm {
             args: Vec::new(),
             env: Vec::new(),
             workspace: None,
-            span,
+            span: None,
         }
     }
 

@@ -183,7 +183,7 @@ fn read_arm(reader: &mut Reader<'_>, key: Node<'_>, value: Node<'_>) -> ReadResu
         reader.report(Diagnostic::new(&INVALID_OPTION, key.span(), message));
         return Err(Reported);
     }
-    let mut arm = Arm::plain(name, key.span());
+    let mut arm = Arm { span: Some(key.span()), ..Arm::plain(name) };
     if !value.is_mapping() {
         reader.report(
             wrong_type(name, value, "a mapping").help("write `{}` for an arm that changes nothing"),

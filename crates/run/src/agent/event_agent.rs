@@ -88,13 +88,14 @@ impl EventAgentOptions {
         context: &ConnectContext<'_>,
     ) -> Result<Box<dyn Agent>, Diagnostic> {
         let owned = |args: &[&str]| args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>();
-        let model = context.optional(self.model.as_ref())?;
+        let model = context.model(self.model.as_ref())?;
         let mut args = owned(program.first_args);
         if let Some(model) = &model {
             args.extend(owned(&[program.model_flag, model]));
         }
         args.extend(flags);
         args.extend(context.texts(&self.args)?);
+        args.extend_from_slice(context.arm_args);
         args.extend(owned(program.last_args));
         Ok(Box::new(EventAgent {
             program,

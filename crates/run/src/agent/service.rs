@@ -267,7 +267,7 @@ impl ServiceOptions {
         prices: PriceSource,
         connect: &ConnectContext<'_>,
     ) -> Result<Box<dyn Agent>, Diagnostic> {
-        let model = connect.text(&self.model)?;
+        let model = connect.model(Some(&self.model))?.unwrap_or_default();
         let rates = Rates::of(connect.common.price.as_ref(), connect)?;
         preload_table(rates.as_ref(), &prices);
         Ok(Box::new(HttpAgent {

@@ -54,7 +54,7 @@ impl ConnectedTarget {
         Ok(Self {
             name: target.name.value.clone(),
             provider: Some(target.provider.name),
-            model: connect.optional(target.model())?,
+            model: connect.model(target.model())?,
             agent: target.connect(connect)?,
             retries: connect.integer(&target.retries(), 0, 10)? as u32,
             timeout: Duration::from_secs(timeout),

@@ -19,6 +19,7 @@ use crate::runlog::RunLogRecorder;
 use super::connected_target::ConnectedTarget;
 use super::limit::FailFast;
 use super::row_sink::RowSink;
+use super::target_variant::{TargetVariant, TargetVariants};
 
 /// One suite with everything that its cases need.
 #[derive(Debug)]
@@ -37,6 +38,8 @@ pub struct SuiteJob {
     /// Stored answers of the targets, when a run is graded again. A target may be a judge too, and
     /// judges are still called.
     pub(crate) replays: HashMap<String, Arc<ConnectedTarget>>,
+    /// What the names of `targets` stand for. A name that is missing stands for itself.
+    pub(crate) variants: TargetVariants,
     /// Judge of a target's cases, by the name of the target.
     pub(crate) judges: HashMap<String, String>,
     /// The planned cases, in order.
@@ -80,6 +83,7 @@ impl SuiteJob {
             root,
             connected: HashMap::new(),
             replays: HashMap::new(),
+            variants: TargetVariants::new(),
             judges: HashMap::new(),
             chains: Vec::new(),
             targets: Vec::new(),
@@ -90,6 +94,11 @@ impl SuiteJob {
     /// The stored answers of a target, or the target itself.
     pub(crate) fn target(&self, name: &str) -> Option<&Arc<ConnectedTarget>> {
         self.replays.get(name).or_else(|| self.connected.get(name))
+    }
+
+    /// Target and arm behind the name that a case uses.
+    pub(crate) fn variant(&self, name: &str) -> Option<&TargetVariant> {
+        self.variants.get(name)
     }
 
     /// `testHash` of a test that has a case.

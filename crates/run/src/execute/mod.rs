@@ -19,6 +19,7 @@ pub mod retry;
 mod row_sink;
 mod rows;
 mod run;
+mod target_variant;
 
 pub(crate) use cancel::Cancel;
 pub(crate) use connected_target::ConnectedTarget;
@@ -27,3 +28,4 @@ pub(crate) use job::{Job, RunOptions, SuiteRun, UngradedAnswer, WholePlan};
 pub(crate) use limit::{FailFast, Limit};
 pub(crate) use row_sink::{Durable, RowSink, WrittenRow};
 pub(crate) use run::{ExecutionEnd, execute};
+pub(crate) use target_variant::{TargetVariant, TargetVariants};

@@ -23,6 +23,7 @@ pub(super) struct RowMaker<'a> {
     pub(super) test: &'a Test,
     /// Index in the suite.
     pub(super) test_index: usize,
+    /// The target, with its arm.
     pub(super) target: &'a str,
     pub(super) trial: u32,
     pub(super) messages: bool,
@@ -83,6 +84,7 @@ impl RowMaker<'_> {
     }
 
     fn row(&self, outcome: Outcome) -> Row {
+        let variant = self.job.variant(self.target);
         Row {
             schema_version: SCHEMA_VERSION,
             timestamp: rfc3339(SystemTime::now()),
@@ -96,7 +98,8 @@ impl RowMaker<'_> {
             hits: Vec::new(),
             misses: Vec::new(),
             candidate_answer: None,
-            target: self.target.to_owned(),
+            target: variant.map_or(self.target, |variant| &variant.target).to_owned(),
+            arm: variant.and_then(|variant| variant.arm.clone()),
             trial: self.trial,
             attempts: 0,
             duration_ms: None,

@@ -53,6 +53,7 @@ pub(super) fn choose(
     chains: &[Chain],
     spec: &GradingSpec,
     scope: Option<TargetScope<'_>>,
+    target_of: &dyn Fn(&str) -> String,
     errors: &mut PrepareErrors,
 ) -> ChosenJudges {
     let mut judges = ChosenJudges::default();
@@ -78,7 +79,7 @@ pub(super) fn choose(
         if !needs_default || judges.of_targets.contains_key(&case.target) {
             continue;
         }
-        match scope.and_then(|scope| judge_of(&case.target, spec, scope, errors)) {
+        match scope.and_then(|scope| judge_of(&target_of(&case.target), spec, scope, errors)) {
             Some(name) => {
                 judges.add(&name);
                 judges.of_targets.insert(case.target.clone(), name);

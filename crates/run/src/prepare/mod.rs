@@ -1,6 +1,7 @@
 //! Builds a job from a loaded suite and a targets file. Missing targets, judges and variables are
 //! found here, before anything is called.
 
+mod arm;
 mod estimate;
 mod judge;
 mod regrade;
@@ -18,9 +19,11 @@ use evalrig_core::score::Thresholds;
 use evalrig_core::stats::Fnv1a;
 
 use crate::disk::SuiteFiles;
-use crate::execute::{SuiteJob, WholePlan};
+use crate::execute::{SuiteJob, TargetVariant, TargetVariants, WholePlan};
 use crate::results::{CaseKey, ExitRule, add_case, plan_name};
 
+use arm::ChosenArms;
+pub(crate) use arm::{FindDirectory, WITH, WITHOUT};
 pub use estimate::{Estimate, EstimateRange};
 pub use judge::JUDGE_TARGET_MISSING;
 pub(crate) use regrade::plan_stored_cases;
@@ -49,6 +52,8 @@ pub struct GradingSpec {
 pub(crate) struct CaseSpec {
     /// `--target`, each once.
     pub(crate) targets: Vec<String>,
+    /// `--arm`, each once.
+    pub(crate) arms: Vec<String>,
     pub(crate) selection: Selection,
     pub(crate) trials: Option<u32>,
     /// `--failed`: only these.
@@ -74,30 +79,44 @@ pub(crate) fn plan_cases(
 ) -> PrepareErrors {
     let mut errors = PrepareErrors::default();
     job.thresholds = thresholds(&job.suite.verdicts, &spec.grading, &mut errors);
+    target::check_targets(&job.suite, selected, spec, scope.targets, &mut errors);
+    let arms = ChosenArms::choose(job, &spec.arms, scope.skill_directory, &mut errors);
     let suite = &job.suite;
-    target::check_targets(suite, selected, spec, scope.targets, &mut errors);
-    let mut chains = plan(&suite.tests, selected, spec.trials, |test: &Test| {
-        target::targets_of(test, suite, spec, scope.targets)
-    });
+    let variants_of =
+        |test: &Test| arms.variants(test, target::targets_of(test, suite, spec, scope.targets));
+    let names_of =
+        |test: &Test| variants_of(test).iter().map(TargetVariant::name).collect::<Vec<_>>();
+    let mut chains = plan(&suite.tests, selected, spec.trials, names_of);
     if let Some(only) = &spec.only {
         retain_only(&mut chains, suite, only);
     }
     let whole_plan = spec.select_all_shards(suite).map(|all| {
-        let mut whole = plan(&suite.tests, &all, spec.trials, |test: &Test| {
-            target::targets_of(test, suite, spec, scope.targets)
-        });
+        let mut whole = plan(&suite.tests, &all, spec.trials, names_of);
         if let Some(only) = &spec.only {
             retain_only(&mut whole, suite, only);
         }
         whole_plan(suite, &whole, selected)
     });
-    let judges = judge::choose(suite, &chains, &spec.grading, Some(scope), &mut errors);
+    let variants: TargetVariants = selected
+        .iter()
+        .flat_map(|at| variants_of(&suite.tests[*at]))
+        .map(|variant| (variant.name(), variant))
+        .collect();
+    let target_of = |name: &str| match variants.get(name) {
+        Some(variant) => variant.target.clone(),
+        None => name.to_owned(),
+    };
+    let judges = judge::choose(suite, &chains, &spec.grading, Some(scope), &target_of, &mut errors);
     set_cases(job, chains);
     job.whole_plan = whole_plan;
-    let names = job.targets.iter().chain(&judges.names).map(String::as_str);
+    let plain = |name: &String| TargetVariant::plain(name);
+    let cases =
+        job.targets.iter().map(|name| variants.get(name).cloned().unwrap_or_else(|| plain(name)));
+    let wanted = cases.chain(judges.names.iter().map(plain));
     // An unknown name from the command line already has a message.
-    let names = names.filter(|name| scope.targets.has(name) || !spec.names(name));
-    job.connected = pool.connect(scope, names, &mut errors);
+    let wanted = wanted.filter(|one| scope.targets.has(&one.target) || !spec.names(&one.target));
+    job.connected = pool.connect(scope, wanted, &mut errors);
+    job.variants = variants;
     job.judges = judges.of_targets;
     errors.warnings = unreported::find_unreported(job);
     errors
@@ -185,6 +204,7 @@ impl CaseSpec {
         let selection = Selection { shard: None, ..self.selection.clone() };
         let whole = Self {
             targets: Vec::new(),
+            arms: Vec::new(),
             selection,
             trials: self.trials,
             only: self.only.clone(),

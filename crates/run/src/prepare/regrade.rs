@@ -8,11 +8,11 @@ use camino::Utf8Path;
 use evalrig_core::model::Suite;
 use evalrig_core::plan::{Chain, PlannedCase};
 
-use crate::execute::{ConnectedTarget, SuiteJob};
+use crate::execute::{ConnectedTarget, SuiteJob, TargetVariant, TargetVariants};
 use crate::results::CaseKey;
 
 use super::target_pool::{TargetPool, TargetScope};
-use super::{GradingSpec, PrepareErrors, judge, set_cases, thresholds};
+use super::{GradingSpec, PrepareErrors, WITH, WITHOUT, judge, set_cases, thresholds};
 
 /// Cases of a results file that belong to the suite, and ids of tests that the suite no longer has.
 fn stored_cases(suite: &Suite, keys: &[CaseKey]) -> (Vec<Chain>, Vec<String>) {
@@ -33,6 +33,19 @@ fn stored_cases(suite: &Suite, keys: &[CaseKey]) -> (Vec<Chain>, Vec<String>) {
     (chains, gone)
 }
 
+/// Target and arm behind the names of stored cases. An arm need not exist any more in the suite.
+fn stored_variants(suite: &Suite, keys: &[CaseKey]) -> TargetVariants {
+    let known = suite.arms.iter().map(|arm| arm.name.as_str()).chain([WITH, WITHOUT]);
+    let known: Vec<&str> = known.collect();
+    let names = keys.iter().filter(|key| key.suite == suite.name).map(|key| &key.target);
+    let variant = |name: &String| {
+        let (target, arm) = name.rsplit_once('/')?;
+        let arm = known.contains(&arm).then(|| arm.to_owned())?;
+        Some(TargetVariant { arm: Some(arm), ..TargetVariant::plain(target) })
+    };
+    names.filter_map(|name| Some((name.clone(), variant(name)?))).collect()
+}
+
 /// Plans the cases of a results file and connects their judges. Also returns the ids of tests that
 /// the suite no longer has.
 pub(crate) fn plan_stored_cases(
@@ -45,10 +58,13 @@ pub(crate) fn plan_stored_cases(
     let mut errors = PrepareErrors::default();
     job.thresholds = thresholds(&job.suite.verdicts, spec, &mut errors);
     let (chains, gone) = stored_cases(&job.suite, keys);
-    let judges = judge::choose(&job.suite, &chains, spec, scope, &mut errors);
+    let variants = stored_variants(&job.suite, keys);
+    let target_of = |name: &str| variants.get(name).map_or(name, |one| &one.target).to_owned();
+    let judges = judge::choose(&job.suite, &chains, spec, scope, &target_of, &mut errors);
     set_cases(job, chains);
+    job.variants = variants;
     if let Some(scope) = scope {
-        let names = judges.names.iter().map(String::as_str);
+        let names = judges.names.iter().map(|name| TargetVariant::plain(name));
         job.connected = TargetPool::default().connect(scope, names, &mut errors);
     }
     for target in &job.targets {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use evalrig_core::source::Files;
 
-use crate::execute::ConnectedTarget;
+use crate::execute::{ConnectedTarget, TargetVariant};
 use crate::target::{NotFound, Targets};
 
-use super::PrepareErrors;
 use super::target::shown;
+use super::{FindDirectory, PrepareErrors};
 
 /// Identifies a connected target. The values of its variables may differ between suites.
 #[derive(PartialEq, Eq, Hash)]
@@ -18,6 +18,8 @@ struct TargetOrigin {
     file: Utf8PathBuf,
     name: String,
     values: Vec<Option<String>>,
+    model: Option<String>,
+    args: Vec<String>,
 }
 
 /// The connected targets of a run. Suites with the same targets file share them, and so their limits
@@ -34,20 +36,22 @@ pub(crate) struct TargetScope<'a> {
     pub(crate) files: &'a dyn Files,
     /// Looks up the process environment, then the suite's `.env` files.
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Where a source of skills is on disk.
+    pub(crate) skill_directory: &'a FindDirectory<'a>,
 }
 
 impl TargetPool {
     /// Connects these targets, following `use_target`.
-    pub(super) fn connect<'n>(
+    pub(super) fn connect(
         &mut self,
         scope: TargetScope<'_>,
-        names: impl Iterator<Item = &'n str>,
+        wanted: impl Iterator<Item = TargetVariant>,
         errors: &mut PrepareErrors,
     ) -> HashMap<String, Arc<ConnectedTarget>> {
         let mut connected = HashMap::new();
-        for name in names.filter(|name| !name.is_empty()) {
-            if let Some(target) = self.connect_one(scope, name, errors) {
-                connected.insert(name.to_owned(), target);
+        for variant in wanted.filter(|variant| !variant.target.is_empty()) {
+            if let Some(target) = self.connect_one(scope, &variant, errors) {
+                connected.insert(variant.name(), target);
             }
         }
         connected
@@ -56,9 +60,10 @@ impl TargetPool {
     fn connect_one(
         &mut self,
         scope: TargetScope<'_>,
-        name: &str,
+        variant: &TargetVariant,
         errors: &mut PrepareErrors,
     ) -> Option<Arc<ConnectedTarget>> {
+        let name = &variant.target;
         let target = match scope.targets.find(name, scope.variable) {
             Ok(target) => target,
             Err(reason) => {
@@ -76,11 +81,15 @@ impl TargetPool {
             file: scope.targets.path().to_owned(),
             name: target.name.value.clone(),
             values: references.map(|one| (scope.variable)(&one.name)).collect(),
+            model: variant.model.clone(),
+            args: variant.args.clone(),
         };
         if let Some(known) = self.known.get(&origin) {
             return Some(Arc::clone(known));
         }
-        let context = target.context(scope.targets.base(), scope.files, scope.variable);
+        let mut context = target.context(scope.targets.base(), scope.files, scope.variable);
+        context.arm_model = variant.model.as_deref();
+        context.arm_args = &variant.args;
         match ConnectedTarget::connect(target, &context) {
             Ok(connected) => {
                 let connected = Arc::new(connected);

@@ -54,7 +54,7 @@ impl CaseLabel {
             place: SourceLine::of(&row.source),
             suite: text::line(&row.dataset, NAME),
             test: text::line(&row.eval_id, NAME),
-            target: text::line(&row.target, NAME),
+            target: text::line(&row.variant(), NAME),
             trial: row.trial,
             name: row.test_name.as_deref().map(|name| text::line(name, NAME)),
         }

@@ -197,7 +197,7 @@ fn push_case(row: &Row, notable_changes: ReasonDetail, out: &mut String) {
 /// CI systems take two cases with one name for one case. The target is always told, because a
 /// second one may follow.
 fn name(row: &Row) -> String {
-    let mut name = format!("{} [{}", row.eval_id, row.target);
+    let mut name = format!("{} [{}", row.eval_id, row.variant());
     if row.trial > 1 {
         let _ = write!(name, ", trial {}", row.trial);
     }

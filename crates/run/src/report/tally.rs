@@ -37,7 +37,7 @@ impl Tally {
         self.totals.add(row);
         self.trials = self.trials.max(row.trial);
         count_apart(&mut self.suites, &row.dataset, row.outcome);
-        count_apart(&mut self.targets, &row.target, row.outcome);
+        count_apart(&mut self.targets, &row.variant(), row.outcome);
         if let Some(record) = &row.record {
             self.logged += 1;
             self.record.get_or_insert_with(|| record.file.clone());
@@ -45,7 +45,7 @@ impl Tally {
         self.tests.add(row);
         self.sample.add(row);
         sample_apart(&mut self.suite_samples, &row.dataset, row);
-        sample_apart(&mut self.target_samples, &row.target, row);
+        sample_apart(&mut self.target_samples, &row.variant(), row);
     }
 
     /// A row is a case; where every test has one case, people call it a test.

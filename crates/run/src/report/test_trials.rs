@@ -54,7 +54,7 @@ impl TestTrials {
         if !is_judged {
             return;
         }
-        let key = self.hasher.hash_one((&row.dataset, &row.eval_id, &row.target));
+        let key = self.hasher.hash_one((&row.dataset, &row.eval_id, row.variant().as_ref()));
         let trials = self.tests.entry(key).or_default();
         let was_flaky = trials.is_flaky();
         trials.all += 1;

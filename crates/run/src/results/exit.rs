@@ -112,7 +112,7 @@ impl ExitTally {
             let key = TestKey {
                 suite: row.dataset.clone(),
                 test: row.eval_id.clone(),
-                target: row.target.clone(),
+                target: row.variant().into_owned(),
             };
             self.tests.entry(key).or_default().add(is_pass);
         }

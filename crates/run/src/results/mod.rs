@@ -34,6 +34,7 @@ mod summary;
 pub(crate) mod testing;
 mod totals;
 pub mod transcript_json;
+mod variant;
 mod writer;
 
 pub use crate::clock::{file_stamp, rfc3339};
@@ -66,4 +67,5 @@ pub use summary::{
     write_summary,
 };
 pub use totals::{JudgeTotals, OutcomeCounts, PartialSum, RunTotals};
+pub use variant::variant_name;
 pub use writer::{Existing, Receipt, ResultsWriter, Written};

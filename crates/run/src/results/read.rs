@@ -14,6 +14,7 @@ use super::error::ReadError;
 use super::results_paths::open_stored;
 use super::row::{CaseKey, Row, SCHEMA_VERSION};
 use super::row_check::{check_cost, check_ordinal, check_row, check_share};
+use super::variant::variant_name;
 
 const BUFFER: usize = 256 * 1024;
 
@@ -123,6 +124,7 @@ struct RowHead {
     eval_id: String,
     dataset: String,
     target: String,
+    arm: Option<String>,
     trial: u32,
     #[serde(default)]
     attempts: u32,
@@ -154,8 +156,12 @@ pub(crate) fn read_row_head(line: &[u8]) -> Result<(CaseKey, Finished), String> 
     }
     let outcome = Outcome::parse(&head.outcome);
     let outcome = outcome.ok_or_else(|| format!("`{}` is not an outcome", head.outcome))?;
-    let key =
-        CaseKey { suite: head.dataset, test: head.eval_id, target: head.target, trial: head.trial };
+    let key = CaseKey {
+        suite: head.dataset,
+        test: head.eval_id,
+        target: variant_name(&head.target, head.arm.as_deref()),
+        trial: head.trial,
+    };
     let finished = Finished {
         outcome,
         score: head.score,

@@ -1,12 +1,15 @@
 //! A row: one case as it is recorded (spec 11.1, 11.2). Readers ignore keys that they do not know. The
 //! table of its keys is in `row_fields`.
 
+use std::borrow::Cow;
+
 use evalrig_core::compare::ComparedCase;
 use evalrig_core::model::{Outcome, Tokens, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
 
 use super::file_changes::WorkspaceChanges;
+use super::variant::variant_name;
 
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -31,6 +34,9 @@ pub struct Row {
     pub misses: Vec<String>,
     pub candidate_answer: Option<String>,
     pub target: String,
+    /// The variant of the system under test; absent without arms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<String>,
     pub trial: u32,
     pub attempts: u32,
     pub duration_ms: Option<u64>,
@@ -120,16 +126,25 @@ pub struct GitState {
 pub struct CaseKey {
     pub suite: String,
     pub test: String,
+    /// The target, with the arm behind it where there is one.
     pub target: String,
     pub trial: u32,
 }
 
 impl Row {
+    /// The target, with the arm behind it where there is one.
+    pub fn variant(&self) -> Cow<'_, str> {
+        match &self.arm {
+            None => Cow::Borrowed(&self.target),
+            Some(arm) => Cow::Owned(variant_name(&self.target, Some(arm))),
+        }
+    }
+
     pub fn key(&self) -> CaseKey {
         CaseKey {
             suite: self.dataset.clone(),
             test: self.eval_id.clone(),
-            target: self.target.clone(),
+            target: self.variant().into_owned(),
             trial: self.trial,
         }
     }
@@ -145,7 +160,7 @@ impl From<&Row> for ComparedCase {
         Self {
             suite: row.dataset.clone(),
             test: row.eval_id.clone(),
-            target: row.target.clone(),
+            target: row.variant().into_owned(),
             trial: row.trial,
             outcome: row.outcome,
             score: row.score,

@@ -35,6 +35,7 @@ pub(super) static ROW_FIELDS: &[Field] = &[
     Field::new("misses", TEXTS, "misses of all grades").required(),
     Field::new("candidateAnswer", Shape::Text, "the answer"),
     Field::new("target", Shape::Text, "name of the target").required(),
+    Field::new("arm", Shape::Text, "variant of the system under test"),
     Field::new("trial", ORDINAL, "which trial, from 1").required(),
     Field::new("attempts", COUNT, "tries at the case").required(),
     Field::new("durationMs", AMOUNT, "duration of the last attempt"),

@@ -97,6 +97,8 @@ pub enum TrialNumbers {
 #[serde(rename_all = "camelCase", default)]
 pub struct PlanOptions {
     pub targets: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arms: Vec<String>,
     pub trials: Option<u32>,
     pub seed: Option<u64>,
     pub sample: Option<u64>,

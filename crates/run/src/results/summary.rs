@@ -153,8 +153,9 @@ impl SummaryBuilder {
 
     pub fn add(&mut self, row: &Row) {
         self.totals.add(row);
-        if !self.targets.contains(&row.target) {
-            self.targets.insert(row.target.clone());
+        let target = row.variant();
+        if !self.targets.contains(target.as_ref()) {
+            self.targets.insert(target.into_owned());
         }
         for result in &row.evaluator_results {
             self.add_grade(result);

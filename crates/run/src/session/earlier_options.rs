@@ -79,6 +79,9 @@ pub(super) fn repeat_options(spec: &mut RunSpec, results: &Utf8Path, header: &Ru
     if spec.plan.targets.is_empty() {
         spec.plan.targets.clone_from(&header.options.targets);
     }
+    if spec.plan.arms.is_empty() {
+        spec.plan.arms.clone_from(&header.options.arms);
+    }
     spec.plan.trials = spec.plan.trials.or(header.options.trials);
     let Some(settings) = &header.settings else { return };
     take_targets_file(spec, results, settings);
@@ -106,6 +109,7 @@ pub(super) fn resume_options(
     let (plan, stored) = (&mut spec.plan, &header.options);
     plan.seed = plan.seed.filter(|seed| *seed != 0);
     taken.list("--target", &mut plan.targets, &stored.targets);
+    taken.list("--arm", &mut plan.arms, &stored.arms);
     taken.list("--filter", &mut plan.filters, &stored.filters);
     taken.list("--tag", &mut plan.tags, &stored.tags);
     taken.value("--trials", &mut plan.trials, stored.trials.as_ref());

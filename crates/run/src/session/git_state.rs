@@ -83,14 +83,7 @@ fn is_dirty(root: &Utf8Path) -> Option<bool> {
     if texts.any(|text| can_run_programs(&text)) {
         return None;
     }
-    let mut command = Command::new("git");
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GIT_") {
-            command.env_remove(name);
-        }
-    }
-    command.args(["--no-optional-locks", "-c", "core.fsmonitor=false"]);
-    command.args(["-c", "core.hooksPath=/dev/null", "-C", root.as_str()]);
+    let mut command = git_command(root);
     command.args(["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
@@ -111,6 +104,19 @@ fn is_dirty(root: &Utf8Path) -> Option<bool> {
         Ok(Ok(_)) => Some(true),
         Ok(Err(_)) | Err(_) => None,
     }
+}
+
+/// `git` in a repository, without hooks, the file monitor and variables that change what it does.
+pub(super) fn git_command(root: &Utf8Path) -> Command {
+    let mut command = Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GIT_") {
+            command.env_remove(name);
+        }
+    }
+    command.args(["--no-optional-locks", "-c", "core.fsmonitor=false"]);
+    command.args(["-c", "core.hooksPath=/dev/null", "-C", root.as_str()]);
+    command
 }
 
 /// Whether `git status` could start a program that this configuration names.

@@ -22,6 +22,7 @@ use crate::target::{Targets, find_targets_file, is_agentv, read_targets};
 
 use super::error::{Notice, Notify, SessionError, SuiteRefusal};
 use super::known_secrets::{lookup, redact_names, secrets_of};
+use super::skill_revision::SkillRevisions;
 use super::spec::LoadOptions;
 
 /// A suite that could be read. [`LoadedSuite::into_job`] is the only way to run it, and refuses suites
@@ -165,6 +166,7 @@ impl LoadedSuite {
         mut self,
         spec: &CaseSpec,
         pool: &mut TargetPool,
+        revisions: &SkillRevisions,
         notify: &mut Notify<'_>,
     ) -> Result<SuiteJob, Box<SuiteRefusal>> {
         let selected = spec.select(&self.job.suite);
@@ -172,7 +174,12 @@ impl LoadedSuite {
         let variable = |name: &str| lookup(&self.variables, name);
         let errors = match &self.targets {
             Some(targets) => {
-                let scope = TargetScope { targets, files: &Disk, variable: &variable };
+                let scope = TargetScope {
+                    targets,
+                    files: &Disk,
+                    variable: &variable,
+                    skill_directory: &|source| revisions.directory(source),
+                };
                 plan_cases(&mut self.job, &selected, spec, scope, pool)
             }
             None => {
@@ -210,6 +217,7 @@ impl LoadedSuite {
             targets,
             files: &Disk,
             variable: &variable,
+            skill_directory: &|source| Ok(source.directory.clone()),
         });
         let (errors, gone) = plan_stored_cases(&mut self.job, spec, results, keys, scope);
         Ok((self.finish(blocking, errors)?, gone))

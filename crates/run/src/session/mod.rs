@@ -31,6 +31,7 @@ mod scratch;
 #[cfg(feature = "view")]
 mod served_run;
 mod signals;
+mod skill_revision;
 mod spec;
 mod stored_run;
 mod suite_text;
@@ -66,6 +67,7 @@ pub use run_job::EventListener;
 #[cfg(feature = "view")]
 pub use served_run::ServedRun;
 pub use signals::wait_for_signal;
+use skill_revision::SkillRevisions;
 pub use spec::{BaselineSpec, LoadOptions, ReportSpec, RerunWords, RunLogSpec, RunSpec};
 pub use stored_run::{StoredRunSpec, report_stored_run};
 
@@ -95,6 +97,8 @@ pub struct RunSession {
     interrupted: Vec<Arc<Interrupted>>,
     /// What the results lack that the run starts from.
     gaps: Gaps,
+    /// Holds the skills of arms until the run is over.
+    skill_revisions: SkillRevisions,
 }
 
 /// What a run would do (`--dry-run`).
@@ -150,12 +154,13 @@ impl RunSession {
             failed.gaps.into_iter().for_each(|text| gaps.add_fault(text));
         }
         let mut pool = TargetPool::default();
+        let skill_revisions = SkillRevisions::default();
         let (mut suites, mut refusals) = (Vec::with_capacity(loaded.len()), Vec::new());
         for mut suite in loaded {
             if spec.grading.judge_criteria {
                 suite.judge_criteria();
             }
-            match suite.into_job(&cases, &mut pool, notify) {
+            match suite.into_job(&cases, &mut pool, &skill_revisions, notify) {
                 Ok(job) => suites.push(job),
                 Err(refusal) => refusals.push(*refusal),
             }
@@ -163,7 +168,7 @@ impl RunSession {
         if !refusals.is_empty() {
             return Err(SessionError::Refused(refusals));
         }
-        Ok(Self { spec, suites, secrets: Arc::new(secrets), interrupted, gaps })
+        Ok(Self { spec, suites, secrets: Arc::new(secrets), interrupted, gaps, skill_revisions })
     }
 
     pub fn suites(&self) -> &[SuiteJob] {
@@ -190,7 +195,7 @@ impl RunSession {
         notify: &mut Notify<'_>,
         listener: EventListener,
     ) -> Result<FinishedRun, SessionError> {
-        let Self { spec, suites, secrets, interrupted, gaps } = self;
+        let Self { spec, suites, secrets, interrupted, gaps, skill_revisions: _held } = self;
         let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
         if suites.iter().all(|suite| suite.case_count() == 0) {
             return Err(if gaps.is_empty() {

@@ -259,6 +259,7 @@ impl RunSpec {
         }
         Ok(CaseSpec {
             targets,
+            arms: plan.arms.clone(),
             selection: Selection {
                 filters,
                 tags: plan.tags.clone(),

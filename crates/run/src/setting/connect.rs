@@ -29,6 +29,10 @@ pub struct ConnectContext<'a> {
     pub base: &'a PathBase,
     pub files: &'a dyn Files,
     pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The model of the arm, in place of the target's.
+    pub arm_model: Option<&'a str>,
+    /// Arguments that the arm adds.
+    pub arm_args: &'a [String],
     /// What the options of this target may still insert.
     pub insertions: InsertionBudget,
 }
@@ -49,6 +53,14 @@ impl ConnectContext<'_> {
                 Diagnostic::new(&EXPANSION_LIMIT, template.span(), message).level(Level::BlocksRun)
             }
         })
+    }
+
+    /// The model: that of the arm, else that of the target.
+    pub fn model(&self, own: Option<&Template>) -> Result<Option<String>, Diagnostic> {
+        match self.arm_model {
+            Some(model) => Ok(Some(model.to_owned())),
+            None => self.optional(own),
+        }
     }
 
     /// A diagnostic for a variable that is not set.

@@ -103,6 +103,8 @@ impl Target {
             base,
             files,
             variable,
+            arm_model: None,
+            arm_args: &[],
             insertions: InsertionBudget::default(),
         }
     }

@@ -73,6 +73,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         paths: args.paths.clone(),
         plan: PlanOptions {
             targets: args.target.clone(),
+            arms: args.arm.clone(),
             trials: args.trials,
             seed: Some(args.seed),
             sample: args.sample.map(|count| count as u64),

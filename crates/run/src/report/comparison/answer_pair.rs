@@ -87,7 +87,7 @@ impl AnswerPairs {
         let is_of = |test: &TestChange| {
             test.test == row.eval_id
                 && (!has_suites || test.suite == row.dataset)
-                && (!has_targets || test.target == row.target)
+                && (!has_targets || test.target == row.variant())
         };
         for pair in self.pairs.iter_mut().filter(|pair| is_of(&pair.test)) {
             let (kept, wants_pass) = side(pair);

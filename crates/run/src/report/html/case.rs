@@ -53,7 +53,7 @@ pub fn test_line(row: &Row) -> String {
     let name = row.test_name.as_deref().filter(|name| *name != row.eval_id);
     put(&mut map, "name", name.map(|name| cut_text::text(name, NAME)));
     map.insert("suite".to_owned(), json!(cut_text::text(&row.dataset, NAME)));
-    map.insert("target".to_owned(), json!(cut_text::text(&row.target, NAME)));
+    map.insert("target".to_owned(), json!(cut_text::text(&row.variant(), NAME)));
     let tags = cut_text::texts(&row.tags, TOOLS, NAME);
     put(&mut map, "tags", (!tags.is_empty()).then_some(tags));
     put(&mut map, "ask", question(row));

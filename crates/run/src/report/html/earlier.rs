@@ -45,7 +45,7 @@ fn document(row: &Row) -> Value {
     let mut map = Map::new();
     map.insert("id".to_owned(), json!(cut_text::text(&row.eval_id, NAME)));
     map.insert("suite".to_owned(), json!(cut_text::text(&row.dataset, NAME)));
-    map.insert("target".to_owned(), json!(cut_text::text(&row.target, NAME)));
+    map.insert("target".to_owned(), json!(cut_text::text(&row.variant(), NAME)));
     map.insert("trial".to_owned(), json!(row.trial));
     map.insert("outcome".to_owned(), json!(row.outcome.word()));
     put(&mut map, "score", row.score);

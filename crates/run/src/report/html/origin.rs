@@ -77,7 +77,7 @@ fn agent(row: &Row) -> Option<Value> {
     if map.is_empty() {
         return None;
     }
-    map.insert("target".to_owned(), json!(cut_text::text(&row.target, NAME)));
+    map.insert("target".to_owned(), json!(cut_text::text(&row.variant(), NAME)));
     Some(map.into())
 }
 

@@ -89,7 +89,7 @@ impl PageBudget {
     }
 
     pub fn put(&mut self, row: &Row, text: &SuiteText) {
-        let key = (row.dataset.clone(), row.eval_id.clone(), row.target.clone());
+        let key = (row.dataset.clone(), row.eval_id.clone(), row.variant().into_owned());
         let at = *self.places.entry(key).or_insert_with(|| {
             self.tests.push(PageTest::of(row, text));
             self.size += self.tests.last().map_or(0, PageTest::own_size);

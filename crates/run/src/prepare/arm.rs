@@ -1,0 +1,192 @@
+//! Which arms of a suite run, with which skills, and which tests run in an arm (spec 19).
+
+use camino::Utf8Path;
+use evalrig_core::diagnostic::did_you_mean;
+use evalrig_core::model::{Arm, NamedAssertion, Skill, SkillSource, Suite, Test, Trigger};
+use evalrig_core::read::{enclosing_skill, skills_in};
+use evalrig_core::source::{Files, Reach};
+
+use crate::execute::{SuiteJob, TargetVariant};
+
+use super::PrepareErrors;
+
+/// The arm that runs with the skills of the suite.
+pub(crate) const WITH: &str = "with";
+/// The arm that runs without skills.
+pub(crate) const WITHOUT: &str = "without";
+
+/// Gives the directory in which a skill source is found; a revision has to be checked out first.
+pub(crate) type FindDirectory<'a> =
+    dyn Fn(&SkillSource) -> Result<camino::Utf8PathBuf, String> + 'a;
+
+/// The chosen arms of a suite, and the skills of each. One entry without an arm if there are none.
+#[derive(Debug, Default)]
+pub(super) struct ChosenArms {
+    entries: Vec<(Option<Arm>, Option<Vec<Skill>>)>,
+}
+
+impl ChosenArms {
+    /// `wanted` are the names of `--arm`.
+    pub(super) fn choose(
+        job: &SuiteJob,
+        wanted: &[String],
+        directory_of: &FindDirectory<'_>,
+        errors: &mut PrepareErrors,
+    ) -> Self {
+        let finder = SkillFinder { job, directory_of };
+        let own = finder.suite_skills(errors);
+        let arms = arms_to_run(&job.suite, own.is_some(), wanted, errors);
+        if arms.is_empty() {
+            return Self { entries: vec![(None, own)] };
+        }
+        let entries = arms.into_iter().map(|arm| {
+            let skills = match &arm.skills {
+                Some(sources) => Some(finder.find(sources, errors)),
+                None => own.clone(),
+            };
+            (Some(arm), skills)
+        });
+        Self { entries: entries.collect() }
+    }
+
+    /// The variants of a test's targets, in order. A test that only demands that skills are left alone
+    /// is a contract of these skills: it does not run where the agent has none of them.
+    pub(super) fn variants(&self, test: &Test, targets: Vec<String>) -> Vec<TargetVariant> {
+        let contract = contract_skills(test);
+        let mut found = Vec::new();
+        for (arm, skills) in &self.entries {
+            let names = match arm.as_ref().and_then(|arm| arm.target.clone()) {
+                Some(target) => vec![target],
+                None => targets.clone(),
+            };
+            for target in names {
+                let variant = match arm {
+                    Some(arm) => TargetVariant::of_arm(&target, arm, skills.clone()),
+                    None => {
+                        TargetVariant { skills: skills.clone(), ..TargetVariant::plain(&target) }
+                    }
+                };
+                let is_void = variant.arm.is_some()
+                    && !contract.is_empty()
+                    && !contract.iter().any(|skill| variant.has_skill(skill));
+                if !is_void {
+                    found.push(variant);
+                }
+            }
+        }
+        found
+    }
+}
+
+struct SkillFinder<'a> {
+    job: &'a SuiteJob,
+    directory_of: &'a FindDirectory<'a>,
+}
+
+impl SkillFinder<'_> {
+    /// The skills of the suite: those it names, else the one that it lies in. `None` if it is not
+    /// about skills.
+    fn suite_skills(&self, errors: &mut PrepareErrors) -> Option<Vec<Skill>> {
+        let job = self.job;
+        match &job.suite.skills {
+            Some(sources) => Some(self.find(sources, errors)),
+            None => {
+                let reach = Reach::Inside(&job.root);
+                let skill = enclosing_skill(&job.files, &job.path, &job.root, reach)?;
+                Some(vec![skill])
+            }
+        }
+    }
+
+    fn find(&self, sources: &[SkillSource], errors: &mut PrepareErrors) -> Vec<Skill> {
+        let mut found: Vec<Skill> = Vec::new();
+        for source in sources {
+            let directory = match (self.directory_of)(source) {
+                Ok(directory) => directory,
+                Err(message) => {
+                    errors.add(message);
+                    continue;
+                }
+            };
+            let skills = self.skills_below(&directory, source);
+            if skills.is_empty() {
+                errors.add(format!("`{}` in `skills` has no SKILL.md", source.written));
+            }
+            for skill in skills {
+                if let Some(first) = found.iter().find(|known| known.name == skill.name) {
+                    let (name, one, other) = (&skill.name, &first.directory, &skill.directory);
+                    errors.add(format!("two skills are named `{name}`: `{one}` and `{other}`"));
+                } else {
+                    found.push(skill);
+                }
+            }
+        }
+        found
+    }
+
+    fn skills_below(&self, directory: &Utf8Path, source: &SkillSource) -> Vec<Skill> {
+        if source.revision.is_some() {
+            // Checked out by evalrig, outside the repository.
+            return skills_in(&crate::disk::Disk, directory, Reach::Inside(directory));
+        }
+        let files: &dyn Files = &self.job.files;
+        skills_in(files, directory, Reach::Inside(&self.job.root))
+    }
+}
+
+/// Those of `--arm`, else those of the suite. `with` and `without` exist wherever there are skills.
+fn arms_to_run(
+    suite: &Suite,
+    has_skills: bool,
+    wanted: &[String],
+    errors: &mut PrepareErrors,
+) -> Vec<Arm> {
+    if wanted.is_empty() {
+        return suite.arms.clone();
+    }
+    let mut arms = Vec::new();
+    for name in wanted {
+        let written = suite.arms.iter().find(|arm| arm.name == *name).cloned();
+        let built_in = || match name.as_str() {
+            WITH if has_skills => Some(Arm::plain(WITH)),
+            WITHOUT if has_skills => Some(Arm { skills: Some(Vec::new()), ..Arm::plain(WITHOUT) }),
+            _ => None,
+        };
+        match written.or_else(built_in) {
+            Some(arm) => arms.push(arm),
+            None => errors.add(unknown_arm(suite, has_skills, name)),
+        }
+    }
+    arms
+}
+
+fn unknown_arm(suite: &Suite, has_skills: bool, name: &str) -> String {
+    let built_in: &[&str] = if has_skills { &[WITH, WITHOUT] } else { &[] };
+    let known: Vec<&str> =
+        suite.arms.iter().map(|arm| arm.name.as_str()).chain(built_in.iter().copied()).collect();
+    let hint = match did_you_mean(name, known.iter().copied()) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None if known.is_empty() => "; it has no arms and no skills".to_owned(),
+        None => format!("; it has {}", known.join(", ")),
+    };
+    format!("--arm: suite `{}` has no arm `{name}`{hint}", suite.name)
+}
+
+/// The skills of a test that demands nothing but that they are left alone; empty for other tests.
+fn contract_skills(test: &Test) -> Vec<&str> {
+    let mut skills = Vec::new();
+    for named in &test.assertions {
+        match forbidden(named) {
+            Some(skill) => skills.push(skill),
+            None => return Vec::new(),
+        }
+    }
+    skills
+}
+
+fn forbidden(named: &NamedAssertion) -> Option<&str> {
+    let trigger = named.assertion.check.trigger()?;
+    let Trigger { skill, should_trigger } = trigger;
+    let is_forbidden = *should_trigger == named.assertion.common.negate;
+    is_forbidden.then_some(skill.as_str())
+}
