@@ -8,11 +8,21 @@ mod confine_by_path;
 mod directory;
 #[cfg(all(test, unix))]
 pub(crate) mod faults;
+#[cfg(unix)]
+mod file_copy;
 mod named_output;
 mod open;
 mod replace;
 mod suite_files;
 mod system;
+#[cfg(unix)]
+mod tree;
+#[cfg(unix)]
+mod tree_copy;
+#[cfg(unix)]
+mod tree_facts;
+#[cfg(unix)]
+mod tree_remove;
 #[cfg(unix)]
 mod write_at;
 #[cfg(not(unix))]
@@ -46,6 +56,16 @@ pub use replace::{
 };
 pub(crate) use suite_files::{Confinement, SuiteFiles};
 pub use system::{OpenFile, remove_directory, remove_file, remove_tree, rename, sync_directory};
+#[cfg(unix)]
+pub(crate) use system::{copy_tree, set_mode};
+#[cfg(unix)]
+pub(crate) use tree::{OpenDirectory, TreeEntry, TreeReader, TreeVisitor, facts_at, walk_tree};
+#[cfg(unix)]
+pub(crate) use tree_copy::{
+    ContentHash, CopiedFile, CopiedTree, CopyError, CopyOrigin, CopyRules, TreePlace,
+};
+#[cfg(unix)]
+pub(crate) use tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
 pub use write_path::WritePath;
 
 /// Who may read a new file or directory. A file that is replaced keeps its permissions.

@@ -97,6 +97,7 @@ pub(crate) enum RecordedOperation {
     RemoveFile(Utf8PathBuf),
     RemoveDirectory(Utf8PathBuf),
     RemoveTree(Utf8PathBuf),
+    CopyTree(Utf8PathBuf),
 }
 
 impl fmt::Debug for RecordedOperation {
@@ -118,6 +119,7 @@ impl fmt::Debug for RecordedOperation {
             Self::RemoveFile(path) => write!(f, "remove {}", name(path)),
             Self::RemoveDirectory(path) => write!(f, "remove directory {}", name(path)),
             Self::RemoveTree(path) => write!(f, "remove tree {}", name(path)),
+            Self::CopyTree(path) => write!(f, "copy into {}", name(path)),
         }
     }
 }
@@ -142,6 +144,7 @@ impl From<Operation<'_>> for RecordedOperation {
             Operation::RemoveFile(path) => Self::RemoveFile(path.to_owned()),
             Operation::RemoveDirectory(path) => Self::RemoveDirectory(path.to_owned()),
             Operation::RemoveTree(path) => Self::RemoveTree(path.to_owned()),
+            Operation::CopyTree(path) => Self::CopyTree(path.to_owned()),
         }
     }
 }
@@ -162,7 +165,8 @@ fn path_of<'a>(operation: &Operation<'a>) -> &'a Utf8Path {
         | Operation::SymbolicLink(_, path)
         | Operation::RemoveFile(path)
         | Operation::RemoveDirectory(path)
-        | Operation::RemoveTree(path) => path,
+        | Operation::RemoveTree(path)
+        | Operation::CopyTree(path) => path,
     }
 }
 

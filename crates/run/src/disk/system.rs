@@ -8,6 +8,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Access;
 #[cfg(unix)]
+use super::tree_copy::{self, CopiedTree, CopyError, CopyRules, TreePlace};
+#[cfg(unix)]
+use super::tree_remove;
+#[cfg(unix)]
 use super::write_at as platform;
 #[cfg(not(unix))]
 use super::write_by_path as platform;
@@ -35,6 +39,8 @@ pub(super) enum Operation<'a> {
     RemoveFile(&'a Utf8Path),
     RemoveDirectory(&'a Utf8Path),
     RemoveTree(&'a Utf8Path),
+    /// Into this directory.
+    CopyTree(&'a Utf8Path),
 }
 
 #[cfg(not(all(test, unix)))]
@@ -171,8 +177,38 @@ pub fn remove_directory<'p>(place: impl Into<WritePath<'p>>) -> io::Result<()> {
     attempt(Operation::RemoveDirectory(place.path), || platform::remove_directory(place))
 }
 
+/// Whatever is in it: directories without permissions, any depth. Links are not followed.
 pub fn remove_tree(path: &Utf8Path) -> io::Result<()> {
-    attempt(Operation::RemoveTree(path), || fs::remove_dir_all(path))
+    #[cfg(unix)]
+    let remove = tree_remove::remove_tree;
+    #[cfg(not(unix))]
+    let remove = fs::remove_dir_all;
+    attempt(Operation::RemoveTree(path), || remove(path))
+}
+
+/// Copies what is in one directory into another one, which exists. What has the same name is replaced;
+/// directories are merged, and links in the way are not followed.
+#[cfg(unix)]
+pub(crate) fn copy_tree(
+    from: TreePlace<'_>,
+    to: TreePlace<'_>,
+    rules: CopyRules<'_>,
+) -> Result<CopiedTree, CopyError> {
+    // The error has a path, which the operation of tests does not know.
+    let mut failure = None;
+    let copied = attempt(Operation::CopyTree(to.path), || {
+        tree_copy::copy_tree(from, to, rules).map_err(|error| {
+            failure = Some(error);
+            io::Error::other("the tree cannot be copied")
+        })
+    });
+    copied.map_err(|error| failure.unwrap_or_else(|| error.into()))
+}
+
+/// Sets the permission bits of a file or directory.
+#[cfg(unix)]
+pub(crate) fn set_mode(path: &Utf8Path, mode: u32) -> io::Result<()> {
+    attempt(Operation::SetMode(path), || platform::set_mode(path, mode))
 }
 
 pub fn sync_directory<'p>(place: impl Into<WritePath<'p>>) -> io::Result<()> {

@@ -68,6 +68,10 @@ fn unlink(place: WritePath<'_>, flags: AtFlags) -> io::Result<()> {
     in_directory(place, |directory, name| Ok(unlinkat(directory, name.as_str(), flags)?))
 }
 
+pub(super) fn set_mode(path: &Utf8Path, mode: u32) -> io::Result<()> {
+    std::fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
 /// For syncing.
 pub(super) fn open_directory(place: WritePath<'_>) -> io::Result<Option<File>> {
     match place.reach {

@@ -96,7 +96,8 @@ impl ModelDisk {
             Op::CreateFile(path) => self.create(path),
             Op::OpenToAppend(path) if self.current.contains_key(path) => {}
             Op::OpenToAppend(path) => self.create(path),
-            Op::OpenStream | Op::SetMode => {}
+            // Copied trees are temporary: no run reads those of another one.
+            Op::OpenStream | Op::SetMode | Op::CopyTree(_) => {}
             Op::Write(path, bytes) => {
                 self.contents(path, |file| file.current.extend_from_slice(bytes));
             }

@@ -1,0 +1,253 @@
+//! Copies the files of a tree into directories that exist, with several threads.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use rustix::fs::{Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, fchmod, futimens, openat};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+
+use super::tree::{facts_of, facts_of_file, mode_of, open_below};
+use super::tree_copy::{ContentHash, CopiedFile, CopyError, CopyOrigin, CopyRules, clear};
+use super::tree_facts::NodeFacts;
+
+/// Fewer files are copied faster by one thread.
+const WORTH_A_THREAD: usize = 48;
+const MOST_THREADS: usize = 4;
+
+/// Files that a thread takes at a time.
+const BATCH: usize = 8;
+
+/// Files up to this size are read and written at once.
+const BUFFER: usize = 128 * 1024;
+
+/// Between two trees with the same directories.
+#[derive(Clone, Copy)]
+pub(super) struct FileCopier<'a> {
+    pub(super) source: BorrowedFd<'a>,
+    pub(super) target: BorrowedFd<'a>,
+    pub(super) rules: CopyRules<'a>,
+}
+
+impl FileCopier<'_> {
+    pub(super) fn copy_all(&self, paths: Vec<Vec<u8>>) -> Result<Vec<CopiedFile>, CopyError> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let threads = (paths.len() / WORTH_A_THREAD).clamp(1, cores.min(MOST_THREADS));
+        let next = AtomicUsize::new(0);
+        if threads == 1 {
+            return self.copy_batches(&paths, &next);
+        }
+        let mut copied = Vec::with_capacity(paths.len());
+        thread::scope(|scope| {
+            let work = || self.copy_batches(&paths, &next);
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            let mut failure = None;
+            let parts = others.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread failed").into()))
+            });
+            for part in parts.chain([own]) {
+                match part {
+                    Ok(part) => copied.extend(part),
+                    Err(error) => failure = Some(error),
+                }
+            }
+            failure.map_or(Ok(()), Err)
+        })?;
+        Ok(copied)
+    }
+
+    fn copy_batches(
+        &self,
+        paths: &[Vec<u8>],
+        next: &AtomicUsize,
+    ) -> Result<Vec<CopiedFile>, CopyError> {
+        let mut content = ContentCopier::default();
+        let mut copied = Vec::new();
+        loop {
+            let from = next.fetch_add(BATCH, Ordering::Relaxed);
+            if from >= paths.len() {
+                return Ok(copied);
+            }
+            for path in &paths[from..paths.len().min(from + BATCH)] {
+                let done = self.copy_one(path, &mut content);
+                // The other threads stop as well.
+                let done = done.inspect_err(|_| next.store(paths.len(), Ordering::Relaxed));
+                copied.push(done.map_err(|error| CopyError::at(path, error))?);
+            }
+        }
+    }
+
+    fn copy_one(&self, path: &[u8], content: &mut ContentCopier) -> io::Result<CopiedFile> {
+        let (source, original) = match open_below(self.source, path) {
+            Ok(file) => {
+                let facts = facts_of_file(&file)?;
+                (Some(file), facts)
+            }
+            Err(error) => (None, self.facts_of_unreadable(path, error)?),
+        };
+        let mode = mode_of(original.mode & 0o777);
+        let target = self.create(path, mode)?;
+        let mut hash = None;
+        if let Some(source) = source {
+            hash = content.copy(source, &target, original.size, self.rules.is_hashed)?;
+        }
+        futimens(&target, &times(&original))?;
+        let mut copy = facts_of_file(&target)?;
+        if copy.mode != original.mode & 0o777 {
+            fchmod(&target, mode)?;
+            copy = facts_of_file(&target)?;
+        }
+        Ok(CopiedFile { path: path.to_owned(), original, copy, hash })
+    }
+
+    /// Programs that run as the same user cannot read it either, so an empty one will do.
+    fn facts_of_unreadable(&self, path: &[u8], error: io::Error) -> io::Result<NodeFacts> {
+        use rustix::fs::{AtFlags, statat};
+        let is_refused = error.kind() == io::ErrorKind::PermissionDenied;
+        if self.rules.origin == CopyOrigin::Authored || !is_refused {
+            return Err(error);
+        }
+        Ok(facts_of(&statat(self.source, path, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    fn create(&self, path: &[u8], mode: Mode) -> io::Result<OwnedFd> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        match openat(self.target, path, flags, mode) {
+            Err(Errno::EXIST) => {
+                clear(self.target, path)?;
+                Ok(openat(self.target, path, flags, mode)?)
+            }
+            opened => Ok(opened?),
+        }
+    }
+}
+
+fn times(original: &NodeFacts) -> Timestamps {
+    const SECOND: i128 = 1_000_000_000;
+    let seconds = i64::try_from(original.modified.div_euclid(SECOND)).unwrap_or(0);
+    let rest = i64::try_from(original.modified.rem_euclid(SECOND)).unwrap_or(0);
+    #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "systems differ")]
+    Timestamps {
+        last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        last_modification: Timespec { tv_sec: seconds as _, tv_nsec: rest as _ },
+    }
+}
+
+/// Copies contents one after the other.
+struct ContentCopier {
+    buffer: Vec<u8>,
+    /// Until the file system has refused it.
+    may_clone: bool,
+    may_copy_in_kernel: bool,
+}
+
+impl Default for ContentCopier {
+    fn default() -> Self {
+        let is_linux = cfg!(target_os = "linux");
+        Self { buffer: vec![0; BUFFER], may_clone: is_linux, may_copy_in_kernel: is_linux }
+    }
+}
+
+impl ContentCopier {
+    fn copy(
+        &mut self,
+        mut source: File,
+        target: &OwnedFd,
+        size: u64,
+        is_hashed: bool,
+    ) -> io::Result<Option<ContentHash>> {
+        let is_shared = size > 0 && self.clone(&source, target);
+        if is_hashed {
+            let target = (!is_shared).then_some(target);
+            return self.copy_hashed(&mut source, target).map(Some);
+        }
+        if !is_shared && !self.copy_in_kernel(&source, target, size)? {
+            self.copy_by_buffer(&mut source, target)?;
+        }
+        Ok(None)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn clone(&mut self, source: &File, target: &OwnedFd) -> bool {
+        self.may_clone = self.may_clone && rustix::fs::ioctl_ficlone(target, source).is_ok();
+        self.may_clone
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn clone(&mut self, _: &File, _: &OwnedFd) -> bool {
+        self.may_clone
+    }
+
+    /// False if it must be done otherwise; then nothing was copied.
+    #[cfg(target_os = "linux")]
+    fn copy_in_kernel(&mut self, source: &File, target: &OwnedFd, size: u64) -> io::Result<bool> {
+        if size <= BUFFER as u64 || !self.may_copy_in_kernel {
+            return Ok(false);
+        }
+        let mut is_any_copied = false;
+        loop {
+            match rustix::fs::copy_file_range(source, None, target, None, 1 << 30) {
+                Ok(0) => return Ok(true),
+                Ok(_) => is_any_copied = true,
+                Err(Errno::INTR) => {}
+                Err(error) if is_any_copied => return Err(error.into()),
+                Err(_) => {
+                    self.may_copy_in_kernel = false;
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn copy_in_kernel(&mut self, _: &File, _: &OwnedFd, _: u64) -> io::Result<bool> {
+        Ok(self.may_copy_in_kernel)
+    }
+
+    fn copy_by_buffer(&mut self, source: &mut File, target: &OwnedFd) -> io::Result<()> {
+        self.each_part(source, |part| write_all(target, part))
+    }
+
+    fn copy_hashed(
+        &mut self,
+        source: &mut File,
+        target: Option<&OwnedFd>,
+    ) -> io::Result<ContentHash> {
+        let mut hasher = Sha256::new();
+        self.each_part(source, |part| {
+            hasher.update(part);
+            target.map_or(Ok(()), |target| write_all(target, part))
+        })?;
+        Ok(hasher.finalize().into())
+    }
+
+    fn each_part(
+        &mut self,
+        source: &mut File,
+        mut act: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        loop {
+            match source.read(&mut self.buffer) {
+                Ok(0) => return Ok(()),
+                Ok(length) => act(&self.buffer[..length])?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+fn write_all(target: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(target, bytes) {
+            Ok(length) => bytes = &bytes[length..],
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

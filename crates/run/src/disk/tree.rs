@@ -1,0 +1,365 @@
+//! Walks trees of files that a hostile program may have made. Only the directory that is being read is
+//! open, and each one is opened relative to its parent, so neither links nor depth lead astray: a walk
+//! follows no link, enters no other file system, and needs one descriptor however deep the tree is.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use camino::Utf8Path;
+use rustix::fs::{
+    AtFlags, CWD, Dev, Dir, FileType, Mode, OFlags, Stat, chmodat, fchmod, fstat, openat,
+    readlinkat, statat,
+};
+use rustix::io::Errno;
+
+use super::confine::PASSING;
+use super::open::regular;
+use super::tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
+
+const READING: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// What is done with the entries of a tree. A directory is entered after all other entries of its
+/// parent were visited.
+pub(crate) trait TreeVisitor {
+    /// A directory was opened; the path of the root is empty.
+    fn enter(&mut self, _: &[u8], _: OpenDirectory<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Anything but a directory of the same file system.
+    fn visit(&mut self, entry: &TreeEntry<'_>) -> io::Result<()>;
+
+    /// Whether to enter a directory.
+    fn wants(&mut self, _: &[u8]) -> bool {
+        true
+    }
+
+    /// A directory that cannot be opened.
+    fn refused(&mut self, _: &[u8], error: io::Error) -> io::Result<()> {
+        Err(error)
+    }
+
+    /// Everything below a directory was visited.
+    fn leave(&mut self, _: &TreeEntry<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A directory while it is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OpenDirectory<'a>(BorrowedFd<'a>);
+
+impl OpenDirectory<'_> {
+    pub(crate) fn facts(self) -> io::Result<NodeFacts> {
+        Ok(facts_of(&fstat(self.0)?))
+    }
+
+    /// Opens a regular file in it; links are not followed.
+    pub(crate) fn open(self, name: &CStr) -> io::Result<File> {
+        open_file(self.0, name)
+    }
+}
+
+/// An entry of a directory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TreeEntry<'a> {
+    pub(super) parent: BorrowedFd<'a>,
+    pub(super) name: &'a CStr,
+    /// Below the root, with `/`.
+    pub(crate) path: &'a [u8],
+    pub(crate) kind: NodeKind,
+}
+
+impl TreeEntry<'_> {
+    pub(crate) fn facts(&self) -> io::Result<NodeFacts> {
+        Ok(facts_of(&statat(self.parent, self.name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    pub(crate) fn link_target(&self) -> io::Result<Vec<u8>> {
+        Ok(readlinkat(self.parent, self.name, Vec::new())?.into_bytes())
+    }
+
+    /// Opens a regular file.
+    pub(crate) fn open(&self) -> io::Result<File> {
+        open_file(self.parent, self.name)
+    }
+}
+
+fn open_file(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    regular(openat(parent, name, flags | OFlags::NOCTTY, Mode::empty())?.into())
+}
+
+pub(super) fn facts_of(found: &Stat) -> NodeFacts {
+    #[allow(clippy::useless_conversion, reason = "it has 16 bits on other systems")]
+    let mode = u32::from(found.st_mode) & 0o7777;
+    let nanoseconds = |seconds, rest| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "systems differ")]
+    NodeFacts {
+        kind: kind_of(FileType::from_raw_mode(found.st_mode)),
+        mode,
+        size: u64::try_from(found.st_size).unwrap_or(0),
+        inode: u64::from(found.st_ino),
+        modified: nanoseconds(found.st_mtime as i64, found.st_mtime_nsec as i64),
+        changed: nanoseconds(found.st_ctime as i64, found.st_ctime_nsec as i64),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "systems differ")]
+pub(super) fn mode_of(bits: u32) -> Mode {
+    Mode::from_raw_mode(bits as rustix::fs::RawMode)
+}
+
+pub(super) fn kind_of(found: FileType) -> NodeKind {
+    match found {
+        FileType::RegularFile => NodeKind::File,
+        FileType::Directory => NodeKind::Directory,
+        FileType::Symlink => NodeKind::Link,
+        _ => NodeKind::Special,
+    }
+}
+
+/// What a path is; a link at its end is not followed.
+pub(crate) fn facts_at(path: &Utf8Path) -> io::Result<NodeFacts> {
+    Ok(facts_of(&statat(CWD, path.as_str(), AtFlags::SYMLINK_NOFOLLOW)?))
+}
+
+pub(super) fn facts_of_file(file: impl AsFd) -> io::Result<NodeFacts> {
+    Ok(facts_of(&fstat(file)?))
+}
+
+/// Reads entries of a tree by their paths. Links are not followed.
+#[derive(Debug)]
+pub(crate) struct TreeReader(OwnedFd);
+
+impl TreeReader {
+    pub(crate) fn open(root: &Utf8Path) -> io::Result<Self> {
+        Ok(Self(openat(CWD, root.as_str(), PASSING, Mode::empty())?))
+    }
+
+    /// Opens a regular file.
+    pub(crate) fn file(&self, path: &[u8]) -> io::Result<File> {
+        open_below(self.0.as_fd(), path)
+    }
+
+    pub(crate) fn facts(&self, path: &[u8]) -> io::Result<NodeFacts> {
+        Ok(facts_of(&statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    pub(crate) fn link_target(&self, path: &[u8]) -> io::Result<Vec<u8>> {
+        Ok(readlinkat(&self.0, path, Vec::new())?.into_bytes())
+    }
+}
+
+/// Opens a regular file by its path below a directory.
+pub(super) fn open_below(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::fs::{ResolveFlags, openat2};
+        let stay = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        match openat2(root, path, flags, Mode::empty(), stay) {
+            // The kernel or a sandbox does not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return regular(opened?.into()),
+        }
+    }
+    regular(openat(root, path, flags, Mode::empty())?.into())
+}
+
+/// Visits everything below a directory.
+pub(crate) fn walk_tree(
+    root: &Utf8Path,
+    unreadable: UnreadableDirectory,
+    visitor: &mut dyn TreeVisitor,
+) -> io::Result<()> {
+    let directory = openat(CWD, root.as_str(), PASSING, Mode::empty())?;
+    walk_below(directory.as_fd(), c".", unreadable, visitor)
+}
+
+/// Visits everything below the directory `name`.
+pub(super) fn walk_below(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    unreadable: UnreadableDirectory,
+    visitor: &mut dyn TreeVisitor,
+) -> io::Result<()> {
+    let (here, stat) = open_directory(parent, name, unreadable)?;
+    let mut walk = TreeWalk {
+        here,
+        device: stat.st_dev,
+        levels: Vec::new(),
+        path: Vec::new(),
+        unreadable,
+        visitor,
+    };
+    walk.read(&stat)?;
+    while !walk.levels.is_empty() {
+        walk.step()?;
+    }
+    Ok(())
+}
+
+/// A directory on the way to the current one.
+struct TreeLevel {
+    inode: u64,
+    /// Directories that are still to be entered.
+    pending: Vec<CString>,
+    /// Of the path of this directory.
+    path_length: usize,
+}
+
+struct TreeWalk<'v> {
+    here: OwnedFd,
+    device: Dev,
+    levels: Vec<TreeLevel>,
+    path: Vec<u8>,
+    unreadable: UnreadableDirectory,
+    visitor: &'v mut dyn TreeVisitor,
+}
+
+impl TreeWalk<'_> {
+    /// Visits what is in the current directory and notes its directories.
+    fn read(&mut self, stat: &Stat) -> io::Result<()> {
+        self.visitor.enter(&self.path, OpenDirectory(self.here.as_fd()))?;
+        let path_length = self.path.len();
+        let mut pending = Vec::new();
+        // All names are read first: a visitor may remove the entries.
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.here)? {
+            let entry = entry?;
+            if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+                names.push((entry.file_name().to_owned(), entry.file_type()));
+            }
+        }
+        for (name, found) in names {
+            let mut kind = kind_of(found);
+            if found == FileType::Unknown {
+                match statat(&self.here, &name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) => kind = kind_of(FileType::from_raw_mode(stat.st_mode)),
+                    Err(Errno::NOENT) => continue,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            if kind == NodeKind::Directory {
+                pending.push(name);
+                continue;
+            }
+            push_name(&mut self.path, &name);
+            let parent = self.here.as_fd();
+            let entry = TreeEntry { parent, name: &name, path: &self.path, kind };
+            let visited = self.visitor.visit(&entry);
+            self.path.truncate(path_length);
+            visited?;
+        }
+        #[allow(clippy::useless_conversion, reason = "it has 32 bits on other systems")]
+        let inode = u64::from(stat.st_ino);
+        self.levels.push(TreeLevel { inode, pending, path_length });
+        Ok(())
+    }
+
+    /// Enters the next directory, or goes back up.
+    fn step(&mut self) -> io::Result<()> {
+        let Some(level) = self.levels.last_mut() else { return Ok(()) };
+        let Some(name) = level.pending.pop() else {
+            return self.go_up();
+        };
+        push_name(&mut self.path, &name);
+        if self.visitor.wants(&self.path) {
+            match open_directory(self.here.as_fd(), &name, self.unreadable) {
+                Ok((inner, stat)) if stat.st_dev == self.device => {
+                    self.here = inner;
+                    return self.read(&stat);
+                }
+                Ok(_) => {
+                    let kind = NodeKind::Special;
+                    let parent = self.here.as_fd();
+                    let entry = TreeEntry { parent, name: &name, path: &self.path, kind };
+                    self.visitor.visit(&entry)?;
+                }
+                // It vanished, or something else took its name.
+                Err(error) if is_gone(&error) => {}
+                Err(error) => self.visitor.refused(&self.path, error)?,
+            }
+        }
+        let length = self.levels.last().map_or(0, |level| level.path_length);
+        self.path.truncate(length);
+        Ok(())
+    }
+
+    fn go_up(&mut self) -> io::Result<()> {
+        self.levels.pop();
+        let Some(above) = self.levels.last() else { return Ok(()) };
+        let parent = openat(&self.here, c"..", PASSING, Mode::empty())?;
+        let found = fstat(&parent)?;
+        #[allow(clippy::useless_conversion, reason = "it has 32 bits on other systems")]
+        let is_same = found.st_dev == self.device && u64::from(found.st_ino) == above.inode;
+        if !is_same {
+            return Err(io::Error::other("a directory was moved while it was read"));
+        }
+        self.here = parent;
+        let from = if above.path_length == 0 { 0 } else { above.path_length + 1 };
+        let name = CString::new(&self.path[from..])?;
+        let parent = self.here.as_fd();
+        let kind = NodeKind::Directory;
+        let entry = TreeEntry { parent, name: &name, path: &self.path, kind };
+        let left = self.visitor.leave(&entry);
+        let length = above.path_length;
+        self.path.truncate(length);
+        left
+    }
+}
+
+fn push_name(path: &mut Vec<u8>, name: &CStr) {
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name.to_bytes());
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    matches!(errno, Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
+}
+
+fn open_directory(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    unreadable: UnreadableDirectory,
+) -> io::Result<(OwnedFd, Stat)> {
+    let needed = unreadable.needed();
+    let opened = match openat(parent, name, READING, Mode::empty()) {
+        Err(Errno::ACCESS) if needed > 0 => {
+            unlock(parent, name, needed)?;
+            openat(parent, name, READING, Mode::empty())?
+        }
+        opened => opened?,
+    };
+    let stat = fstat(&opened)?;
+    let mode = facts_of(&stat).mode;
+    if mode & needed != needed {
+        // Looking or removing fails later if it belongs to another user.
+        let _ = fchmod(&opened, mode_of(mode | needed));
+    }
+    Ok((opened, stat))
+}
+
+/// Gives the owner of a directory further permissions. It is opened first, because a name could
+/// meanwhile be that of a link.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn unlock(parent: BorrowedFd<'_>, name: &CStr, needed: u32) -> io::Result<()> {
+    let opened = openat(parent, name, PASSING | OFlags::NOFOLLOW, Mode::empty())?;
+    let mode = mode_of(facts_of(&fstat(&opened)?).mode | needed);
+    let path = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
+    Ok(chmodat(CWD, path.as_str(), mode, AtFlags::empty())?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn unlock(parent: BorrowedFd<'_>, name: &CStr, needed: u32) -> io::Result<()> {
+    let stat = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let mode = mode_of(facts_of(&stat).mode | needed);
+    Ok(chmodat(parent, name, mode, AtFlags::SYMLINK_NOFOLLOW)?)
+}

@@ -1,0 +1,286 @@
+//! Copies trees: by reference where the file system can (`FICLONE`), otherwise with several threads.
+//!
+//! Permissions and modification times of files are kept, hard links become files of their own, owners
+//! and extended attributes are not copied. Links stay links.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use camino::Utf8Path;
+use evalrig_core::source::{Reach, is_outside};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, chmodat, mkdirat, openat, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::confine::{self, PASSING};
+use super::file_copy::FileCopier;
+use super::tree::{OpenDirectory, TreeEntry, TreeVisitor, facts_of, mode_of, walk_below};
+use super::tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
+use super::tree_remove::remove_below;
+
+/// The SHA-256 of a file.
+pub(crate) type ContentHash = [u8; 32];
+
+/// What is copied, and how far it is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopyOrigin {
+    /// Written by an author: links must stay inside of it, and special files are refused.
+    Authored,
+    /// Made by programs: links are copied as they are, special files are left out, and a file that its
+    /// owner cannot read is empty.
+    Made,
+}
+
+/// What to copy besides files and where from.
+#[derive(Clone, Copy)]
+pub(crate) struct CopyRules<'a> {
+    pub(crate) origin: CopyOrigin,
+    /// Whether the content is hashed.
+    pub(crate) is_hashed: bool,
+    /// Paths that are left out.
+    pub(crate) leaves_out: &'a (dyn Fn(&[u8]) -> bool + Sync),
+}
+
+/// A tree and the directory that its path may not leave.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TreePlace<'a> {
+    pub(crate) path: &'a Utf8Path,
+    pub(crate) reach: Reach<'a>,
+}
+
+impl<'a> From<&'a Utf8Path> for TreePlace<'a> {
+    fn from(path: &'a Utf8Path) -> Self {
+        Self { path, reach: Reach::Anywhere }
+    }
+}
+
+/// A file that was copied.
+#[derive(Debug)]
+pub(crate) struct CopiedFile {
+    pub(crate) path: Vec<u8>,
+    pub(crate) original: NodeFacts,
+    pub(crate) copy: NodeFacts,
+    pub(crate) hash: Option<ContentHash>,
+}
+
+/// Everything that was copied, in no order.
+#[derive(Debug, Default)]
+pub(crate) struct CopiedTree {
+    pub(crate) files: Vec<CopiedFile>,
+    /// Paths and targets.
+    pub(crate) links: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// Why a tree could not be copied.
+#[derive(Debug)]
+pub(crate) struct CopyError {
+    /// Below the tree; empty if it is the tree itself.
+    pub(crate) path: String,
+    pub(crate) error: io::Error,
+}
+
+impl fmt::Display for CopyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => write!(f, "{}", self.error),
+            path => write!(f, "`{path}`: {}", self.error),
+        }
+    }
+}
+
+impl From<io::Error> for CopyError {
+    fn from(error: io::Error) -> Self {
+        Self { path: String::new(), error }
+    }
+}
+
+impl CopyError {
+    pub(super) fn at(path: &[u8], error: impl Into<io::Error>) -> Self {
+        Self { path: String::from_utf8_lossy(path).into_owned(), error: error.into() }
+    }
+}
+
+/// Copies what is in one directory into another one, which exists. What has the same name is replaced;
+/// directories are merged, and links in the way are not followed.
+pub(super) fn copy_tree(
+    from: TreePlace<'_>,
+    to: TreePlace<'_>,
+    rules: CopyRules<'_>,
+) -> Result<CopiedTree, CopyError> {
+    refuse_nesting(from.path, to.path)?;
+    let (source, target) = (open(from)?, open(to)?);
+    let mut survey = CopySurvey {
+        root: from.path,
+        source: source.as_fd(),
+        target: target.as_fd(),
+        rules,
+        copied: CopiedTree::default(),
+        files: Vec::new(),
+        modes: Vec::new(),
+        failure: None,
+    };
+    let unreadable = UnreadableDirectory::Refuse;
+    let walked = walk_below(source.as_fd(), c".", unreadable, &mut survey);
+    if let Some(failure) = survey.failure.take() {
+        return Err(failure);
+    }
+    walked?;
+    let mut copied = survey.copied;
+    let copier = FileCopier { source: source.as_fd(), target: target.as_fd(), rules };
+    copied.files = copier.copy_all(survey.files)?;
+    for (path, mode) in survey.modes.iter().rev() {
+        let changed = chmodat(&target, path.as_slice(), *mode, AtFlags::empty());
+        changed.map_err(|error| CopyError::at(path, error))?;
+    }
+    Ok(copied)
+}
+
+fn open(place: TreePlace<'_>) -> io::Result<OwnedFd> {
+    match place.reach {
+        Reach::Inside(limit) => confine::open_directory(limit, place.path, PASSING),
+        Reach::Anywhere => Ok(openat(CWD, place.path.as_str(), PASSING, Mode::empty())?),
+    }
+}
+
+/// A copy inside of its original would never end.
+fn refuse_nesting(from: &Utf8Path, to: &Utf8Path) -> io::Result<()> {
+    if to.canonicalize_utf8()?.starts_with(from.canonicalize_utf8()?) {
+        let message = format!("the directory for temporary files is inside of `{from}`");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    Ok(())
+}
+
+/// Creates directories and links, and notes files.
+struct CopySurvey<'a> {
+    root: &'a Utf8Path,
+    source: BorrowedFd<'a>,
+    target: BorrowedFd<'a>,
+    rules: CopyRules<'a>,
+    copied: CopiedTree,
+    files: Vec<Vec<u8>>,
+    /// Permissions of directories that are set when everything is in them.
+    modes: Vec<(Vec<u8>, Mode)>,
+    failure: Option<CopyError>,
+}
+
+impl CopySurvey<'_> {
+    /// Ends the walk with an error that has a path.
+    fn noting(&mut self, path: &[u8], done: io::Result<()>) -> io::Result<()> {
+        done.map_err(|error| {
+            self.failure = Some(CopyError::at(path, error));
+            io::Error::other("cannot be copied")
+        })
+    }
+
+    fn create_directory(&mut self, path: &[u8], mode: u32) -> io::Result<()> {
+        if path.is_empty() {
+            return Ok(());
+        }
+        let mode = mode_of(mode & 0o777);
+        let usable = mode | Mode::RWXU;
+        match mkdirat(self.target, path, usable) {
+            Err(Errno::EXIST) => {
+                if is_directory(self.target, path)? {
+                    chmodat(self.target, path, usable, AtFlags::empty())?;
+                } else {
+                    unlinkat(self.target, path, AtFlags::empty())?;
+                    mkdirat(self.target, path, usable)?;
+                }
+            }
+            made => made?,
+        }
+        // The umask may have taken what the group or others have beyond reading.
+        if mode != usable || !(Mode::RWXU | READABLE).contains(mode) {
+            self.modes.push((path.to_owned(), mode));
+        }
+        Ok(())
+    }
+
+    fn add_link(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
+        let target = entry.link_target()?;
+        if self.rules.origin == CopyOrigin::Authored && self.leads_out(entry.path, &target) {
+            let message = "link-outside-template: the link leads out of the template";
+            return Err(io::Error::other(message));
+        }
+        match symlinkat(target.as_slice(), self.target, entry.path) {
+            Err(Errno::EXIST) => {
+                clear(self.target, entry.path)?;
+                symlinkat(target.as_slice(), self.target, entry.path)?;
+            }
+            made => made?,
+        }
+        self.copied.links.push((entry.path.to_owned(), target));
+        Ok(())
+    }
+
+    /// A link that leads nowhere stays inside.
+    fn leads_out(&self, path: &[u8], target: &[u8]) -> bool {
+        let Ok(path) = std::str::from_utf8(path) else {
+            return true;
+        };
+        let path = self.root.join(path);
+        target.starts_with(b"/")
+            || confine::look_inside(self.root, &path).is_err_and(|error| is_outside(&error))
+    }
+}
+
+const READABLE: Mode = Mode::RGRP.union(Mode::XGRP).union(Mode::ROTH).union(Mode::XOTH);
+
+impl TreeVisitor for CopySurvey<'_> {
+    fn enter(&mut self, path: &[u8], directory: OpenDirectory<'_>) -> io::Result<()> {
+        let made = directory.facts().and_then(|facts| self.create_directory(path, facts.mode));
+        self.noting(path, made)
+    }
+
+    fn wants(&mut self, path: &[u8]) -> bool {
+        !(self.rules.leaves_out)(path)
+    }
+
+    fn visit(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
+        if (self.rules.leaves_out)(entry.path) {
+            return Ok(());
+        }
+        let done = match (entry.kind, self.rules.origin) {
+            (NodeKind::File, _) => {
+                self.files.push(entry.path.to_owned());
+                Ok(())
+            }
+            (NodeKind::Link, _) => self.add_link(entry),
+            (_, CopyOrigin::Made) => Ok(()),
+            (_, CopyOrigin::Authored) => {
+                Err(io::Error::other("it is not a file, a directory or a link"))
+            }
+        };
+        self.noting(entry.path, done)
+    }
+
+    /// Programs that run as the same user cannot read it either.
+    fn refused(&mut self, path: &[u8], error: io::Error) -> io::Result<()> {
+        if self.rules.origin == CopyOrigin::Authored
+            || error.kind() != io::ErrorKind::PermissionDenied
+        {
+            return self.noting(path, Err(error));
+        }
+        let made = match statat(self.source, path, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) => self.create_directory(path, facts_of(&found).mode),
+            Err(error) => Err(error.into()),
+        };
+        self.noting(path, made)
+    }
+}
+
+fn is_directory(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<bool> {
+    let found = statat(root, path, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(FileType::from_raw_mode(found.st_mode) == FileType::Directory)
+}
+
+/// Makes a name free.
+pub(super) fn clear(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<()> {
+    if is_directory(root, path)? {
+        return remove_below(root, path);
+    }
+    Ok(unlinkat(root, path, AtFlags::empty())?)
+}
