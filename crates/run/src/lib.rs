@@ -44,12 +44,14 @@ pub mod provider;
 pub mod report;
 pub mod results;
 pub mod runlog;
+pub mod sandbox;
 #[cfg(feature = "view")]
 pub mod serve;
 pub mod session;
 pub mod setting;
 pub mod target;
 pub mod text;
+pub mod workspace;
 
 use evalrig_core::diagnostic::Code;
 

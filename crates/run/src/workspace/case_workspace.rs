@@ -1,0 +1,253 @@
+//! The workspace of one attempt: where its agent runs, what the agent did, and what checks see.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::model::{
+    Answer, CommandQuestion, Fault, FaultKind, FileChanges, Stage, Workspace, WorkspaceFiles,
+};
+use evalrig_core::source::{Files, Reach, is_outside};
+use serde_json::Value;
+
+use crate::disk::{Access, Disk, create_directories, create_new_directory, remove_tree, rename};
+use crate::sandbox::SandboxUse;
+
+use super::base::WorkspaceBase;
+use super::case_facts::CaseFacts;
+use super::changes::{WorkspaceEvidence, find_changes};
+use super::command::run_in_copy;
+use super::hook::{HookPlace, directory_inside, run_hook};
+use super::place::{WorkspacePlaces, io_fault};
+use super::snapshot::WorkspaceSnapshot;
+
+/// A workspace that is ready for its agent. Dropping it removes it.
+#[derive(Debug)]
+pub struct CaseWorkspace {
+    places: Arc<WorkspacePlaces>,
+    /// Holds the workspace and copies of it.
+    directory: Utf8PathBuf,
+    root: Utf8PathBuf,
+    cwd: Utf8PathBuf,
+    env: Vec<(String, String)>,
+    workspace: Workspace,
+    /// For the hook after the case.
+    hook_input: Value,
+    /// The name of a kept workspace.
+    label: String,
+    suite_root: Utf8PathBuf,
+    state: Option<Arc<ObservedState>>,
+}
+
+/// The snapshot, and what was found when the workspace was compared with it.
+#[derive(Debug)]
+struct ObservedState {
+    root: Utf8PathBuf,
+    snapshot: WorkspaceSnapshot,
+    evidence: OnceLock<Result<WorkspaceEvidence, Fault>>,
+}
+
+impl ObservedState {
+    fn evidence(&self) -> &Result<WorkspaceEvidence, Fault> {
+        self.evidence.get_or_init(|| find_changes(&self.root, &self.snapshot))
+    }
+}
+
+impl Drop for ObservedState {
+    fn drop(&mut self) {
+        let _ = remove_tree(self.snapshot.store());
+    }
+}
+
+impl CaseWorkspace {
+    pub(super) fn new(
+        places: &Arc<WorkspacePlaces>,
+        directory: Utf8PathBuf,
+        workspace: &Workspace,
+        case: &CaseFacts<'_>,
+    ) -> Self {
+        let root = directory.join("workspace");
+        let mut prepared = Self {
+            places: Arc::clone(places),
+            cwd: root.clone(),
+            root,
+            directory,
+            env: Vec::new(),
+            workspace: workspace.clone(),
+            hook_input: Value::Null,
+            label: String::new(),
+            suite_root: case.root.to_owned(),
+            state: None,
+        };
+        prepared.set_case(case);
+        prepared
+    }
+
+    pub(super) fn set_case(&mut self, case: &CaseFacts<'_>) {
+        self.env = case.environment(&self.workspace, &self.root);
+        self.hook_input = case.hook_input(&self.root);
+        self.label = label(case);
+    }
+
+    pub(super) fn begin(&mut self, snapshot: WorkspaceSnapshot) {
+        let (root, evidence) = (self.root.clone(), OnceLock::new());
+        self.state = Some(Arc::new(ObservedState { root, snapshot, evidence }));
+    }
+
+    pub(super) fn find_cwd(&mut self) -> Result<(), Fault> {
+        let found = directory_inside(&self.root, self.workspace.cwd.as_deref());
+        self.cwd =
+            found.map_err(|reason| Fault::new(Stage::Workspace, FaultKind::Setup, reason))?;
+        Ok(())
+    }
+
+    pub(super) fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    pub(super) fn base(&self) -> Result<Arc<WorkspaceBase>, Fault> {
+        Ok(Arc::clone(self.state()?.snapshot.base()))
+    }
+
+    fn state(&self) -> Result<&Arc<ObservedState>, Fault> {
+        self.state.as_ref().ok_or_else(|| Fault::not_measured("the workspace has no snapshot"))
+    }
+
+    /// Where the agent starts: absolute, at or below [`WorkspaceFiles::path`].
+    pub fn cwd(&self) -> &Utf8Path {
+        &self.cwd
+    }
+
+    /// Variables for every process of the case; later ones take precedence.
+    pub fn env(&self) -> &[(String, String)] {
+        &self.env
+    }
+
+    /// The directory of the case: the workspace is in it, and a home can be put beside it. Removed with
+    /// the workspace.
+    pub fn directory(&self) -> &Utf8Path {
+        &self.directory
+    }
+
+    /// What the agent did, once it is over. The first call compares, later ones repeat the result.
+    pub async fn changes(&self) -> Result<FileChanges, Fault> {
+        let state = Arc::clone(self.state()?);
+        let found = tokio::task::spawn_blocking(move || state.evidence().clone()).await;
+        let found = found.map_err(|error| io_fault("cannot read the workspace", &error))?;
+        found.map(|evidence| evidence.changes)
+    }
+
+    /// Runs a command in a copy of the workspace, with its overlay on top, and removes the copy.
+    pub async fn run_command(
+        &self,
+        question: &CommandQuestion,
+        sandbox: Option<SandboxUse<'_>>,
+    ) -> Answer {
+        match run_in_copy(self, question, sandbox).await {
+            Ok(answer) => Answer::Command(answer),
+            Err(fault) => Answer::Failed(fault),
+        }
+    }
+
+    pub(super) fn suite_root(&self) -> &Utf8Path {
+        &self.suite_root
+    }
+
+    /// Runs `teardown`, after the checks. Returns a warning if it failed.
+    pub async fn teardown(&self) -> Option<String> {
+        let hook = self.workspace.teardown.as_ref()?;
+        let place = HookPlace {
+            workspace: &self.root,
+            cwd: self.workspace.cwd.as_deref(),
+            env: &self.env,
+            input: &self.hook_input,
+        };
+        run_hook("teardown", hook, place).await.err().map(|fault| fault.message)
+    }
+
+    /// Moves the workspace to where the end of the run does not remove it: `kept-RUN/TEST-TRIAL` beside
+    /// the scratch directory. Returns its new path.
+    pub async fn keep(self) -> Result<Utf8PathBuf, Fault> {
+        let kept = tokio::task::spawn_blocking(move || self.move_away()).await;
+        let kept = kept.unwrap_or_else(|error| Err(io::Error::other(error)));
+        kept.map_err(|error| io_fault("cannot keep the workspace", &error))
+    }
+
+    fn move_away(self) -> io::Result<Utf8PathBuf> {
+        let scratch = self.places.scratch();
+        let run = scratch.file_name().unwrap_or("run");
+        let parent = scratch.parent().unwrap_or(scratch).join(format!("kept-{run}"));
+        create_directories(&parent, Access::Private)?;
+        let mut path = parent.join(&self.label);
+        let mut number = 2;
+        // The name is taken before anything is moved there.
+        while let Err(error) = create_new_directory(&path, Access::Private) {
+            if error.kind() != io::ErrorKind::AlreadyExists {
+                return Err(error);
+            }
+            path = parent.join(format!("{}-{number}", self.label));
+            number += 1;
+        }
+        rename(&self.root, &path)?;
+        Ok(path)
+    }
+
+    /// Removes the workspace now, without blocking the caller's thread.
+    pub async fn remove(self) {
+        // A failure leaves it to the end of the run.
+        let _ = tokio::task::spawn_blocking(move || drop(self)).await;
+    }
+}
+
+impl Drop for CaseWorkspace {
+    fn drop(&mut self) {
+        let _ = remove_tree(&self.directory);
+    }
+}
+
+impl WorkspaceFiles for CaseWorkspace {
+    fn path(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Fault> {
+        match Disk.read(&self.root.join(path), Reach::Inside(&self.root), limit) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(error) => Err(io_fault(&format!("cannot read `{path}` in the workspace"), &error)),
+        }
+    }
+
+    fn list(&self) -> Result<&[String], Fault> {
+        match self.state()?.evidence() {
+            Ok(evidence) => Ok(&evidence.files),
+            Err(fault) => Err(fault.clone()),
+        }
+    }
+}
+
+/// Whether there is no regular file that belongs to the workspace.
+fn is_absence(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    let is_loop = rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::LOOP);
+    let is_missing = matches!(error.kind(), Kind::NotFound | Kind::NotADirectory);
+    let is_other = matches!(error.kind(), Kind::IsADirectory | Kind::InvalidInput);
+    is_outside(error) || is_loop || is_missing || is_other || error.kind() == Kind::InvalidFilename
+}
+
+/// The name of a kept workspace: the test and its trial.
+fn label(case: &CaseFacts<'_>) -> String {
+    const MOST: usize = 80;
+    let plain =
+        |one: char| if one.is_ascii_alphanumeric() || "._".contains(one) { one } else { '-' };
+    let test: String = case.test_id.chars().map(plain).take(MOST).collect();
+    let test = test.trim_start_matches(['.', '-']);
+    match case.attempt {
+        1 => format!("{test}-{}", case.trial),
+        attempt => format!("{test}-{}-{attempt}", case.trial),
+    }
+}

@@ -1,0 +1,347 @@
+//! What is found when an agent did something to its workspace.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::time::SystemTime;
+
+use evalrig_core::model::{FaultKind, WorkspaceFiles};
+
+use super::testing::{TestRun, set_mode, write};
+
+#[tokio::test]
+async fn nothing_changed() {
+    let run = TestRun::new(&[("a", "1\n"), ("b/c", "2\n")]);
+    let changes = run.changes(|_| {}).await;
+    assert!(changes.is_empty(), "{changes:?}");
+    assert_eq!((changes.diff.as_str(), changes.is_diff_truncated), ("", false));
+}
+
+#[tokio::test]
+async fn created_changed_and_deleted_files_are_listed_in_byte_order() {
+    let run = TestRun::new(&[("a", "1\n2\n3\n"), ("b/c", "2\n"), ("b/d", "x\n"), ("z", "")]);
+    let changes = run
+        .changes(|root| {
+            write(&root.join("a"), "1\ntwo\n3\n");
+            fs::remove_file(root.join("b/c")).unwrap();
+            fs::rename(root.join("b/d"), root.join("b/e")).unwrap();
+            write(&root.join("new/x"), "hello\n");
+            write(&root.join("B"), "");
+        })
+        .await;
+    assert_eq!(changes.created, ["B", "b/e", "new/x"]);
+    assert_eq!(changes.modified, ["a"]);
+    assert_eq!(changes.deleted, ["b/c", "b/d"]);
+    let expected = "\
+diff --git a/B b/B
+new file mode 100644
+diff --git a/a b/a
+--- a/a
++++ b/a
+@@ -1,3 +1,3 @@
+ 1
+-2
++two
+ 3
+diff --git a/b/c b/b/c
+deleted file mode 100644
+--- a/b/c
++++ /dev/null
+@@ -1 +0,0 @@
+-2
+diff --git a/b/d b/b/d
+deleted file mode 100644
+--- a/b/d
++++ /dev/null
+@@ -1 +0,0 @@
+-x
+diff --git a/b/e b/b/e
+new file mode 100644
+--- /dev/null
++++ b/b/e
+@@ -0,0 +1 @@
++x
+diff --git a/new/x b/new/x
+new file mode 100644
+--- /dev/null
++++ b/new/x
+@@ -0,0 +1 @@
++hello
+";
+    assert_eq!(changes.diff, expected);
+}
+
+#[tokio::test]
+async fn the_diff_is_one_that_git_applies() {
+    let run = TestRun::new(&[
+        ("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n"),
+        ("crlf", "one\r\ntwo\r\n"),
+        ("no-newline", "last"),
+        ("gone", "x\n"),
+        ("sub/tool.sh", "#!/bin/sh\n"),
+    ]);
+    let case = run.prepare(&run.workspace()).await.unwrap();
+    let root = case.path();
+    write(&root.join("a"), "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\nend");
+    write(&root.join("crlf"), "one\r\n2\r\n");
+    write(&root.join("no-newline"), "last\none");
+    fs::remove_file(root.join("gone")).unwrap();
+    set_mode(&root.join("sub/tool.sh"), 0o755);
+    write(&root.join("odd \"name\"\twith\nall"), "x");
+    let changes = case.changes().await.unwrap();
+    let copy = run.suite.join("copy");
+    fs::create_dir(&copy).unwrap();
+    for name in ["a", "crlf", "no-newline", "gone"] {
+        fs::copy(run.template().join(name), copy.join(name)).unwrap();
+    }
+    write(&copy.join("sub/tool.sh"), "#!/bin/sh\n");
+    write(&run.suite.join("patch"), &changes.diff);
+    let applied = std::process::Command::new("git")
+        .args(["apply", "--verbose", "../patch"])
+        .env("GIT_CEILING_DIRECTORIES", run.suite.as_str())
+        .current_dir(&copy)
+        .output()
+        .unwrap();
+    assert!(
+        applied.status.success(),
+        "{}\n{}",
+        String::from_utf8_lossy(&applied.stderr),
+        changes.diff
+    );
+    for name in ["a", "crlf", "no-newline", "odd \"name\"\twith\nall"] {
+        assert_eq!(
+            fs::read(copy.join(name)).unwrap(),
+            fs::read(root.join(name)).unwrap(),
+            "{name}"
+        );
+    }
+    assert!(!copy.join("gone").exists());
+}
+
+#[tokio::test]
+async fn a_changed_file_with_its_old_size_and_time_is_found() {
+    let run = TestRun::new(&[("a", "one\n"), ("b", "one\n")]);
+    let changes = run
+        .changes(|root| {
+            for name in ["a", "b"] {
+                let path = root.join(name);
+                let before = fs::metadata(&path).unwrap().modified().unwrap();
+                let text = if name == "a" { "two\n" } else { "one\n" };
+                fs::write(&path, text).unwrap();
+                let file = fs::File::options().write(true).open(&path).unwrap();
+                file.set_modified(before).unwrap();
+            }
+        })
+        .await;
+    assert_eq!(changes.modified, ["a"], "`b` has the same content");
+}
+
+#[tokio::test]
+async fn touching_a_file_is_not_a_change() {
+    let run = TestRun::new(&[("a", "one\n")]);
+    let changes = run
+        .changes(|root| {
+            let file = fs::File::options().write(true).open(root.join("a")).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+            fs::hard_link(root.join("a"), root.join("linked")).unwrap();
+        })
+        .await;
+    assert_eq!((changes.modified.len(), changes.created), (0, vec!["linked".to_owned()]));
+}
+
+#[tokio::test]
+async fn permissions_are_part_of_a_file() {
+    let run = TestRun::new(&[("tool.sh", "#!/bin/sh\n")]);
+    let changes = run.changes(|root| set_mode(&root.join("tool.sh"), 0o755)).await;
+    assert_eq!(changes.modified, ["tool.sh"]);
+    let expected = "diff --git a/tool.sh b/tool.sh\nold mode 100644\nnew mode 100755\n";
+    assert_eq!(changes.diff, expected);
+}
+
+#[tokio::test]
+async fn binary_files_and_texts_without_an_end_are_shown_as_what_they_are() {
+    let run = TestRun::new(&[("bin", "\0old"), ("text", "a\nb")]);
+    let changes = run
+        .changes(|root| {
+            write(&root.join("bin"), b"\0new");
+            write(&root.join("text"), "a\nb\n");
+            write(&root.join("latin"), b"caf\xe9\n");
+        })
+        .await;
+    let expected = "\
+diff --git a/bin b/bin
+Binary files a/bin and b/bin differ
+diff --git a/latin b/latin
+new file mode 100644
+--- /dev/null
++++ b/latin
+@@ -0,0 +1 @@
++caf\u{fffd}
+diff --git a/text b/text
+--- a/text
++++ b/text
+@@ -1,2 +1,2 @@
+ a
+-b
+\\ No newline at end of file
++b
+";
+    assert_eq!(changes.diff, expected);
+    assert!(!changes.is_diff_truncated);
+}
+
+#[tokio::test]
+async fn links_are_compared_by_their_targets() {
+    let run = TestRun::new(&[("a", "x\n"), ("b", "y\n")]);
+    symlink("a", run.template().join("link")).unwrap();
+    symlink("a", run.template().join("same")).unwrap();
+    let changes = run
+        .changes(|root| {
+            fs::remove_file(root.join("link")).unwrap();
+            symlink("b", root.join("link")).unwrap();
+            // A link is never followed, so this is not a copy of the file.
+            symlink("/etc/passwd", root.join("out")).unwrap();
+            fs::remove_file(root.join("b")).unwrap();
+            symlink("a", root.join("b")).unwrap();
+        })
+        .await;
+    assert_eq!(
+        (changes.created.as_slice(), changes.modified.as_slice()),
+        (&["out".to_owned()][..], &["b".to_owned(), "link".to_owned()][..])
+    );
+    assert!(changes.diff.contains("+/etc/passwd\n\\ No newline"), "{}", changes.diff);
+    assert!(changes.diff.contains("deleted file mode 100644\n--- a/b\n"), "{}", changes.diff);
+    assert!(changes.diff.contains("new file mode 120000\n--- /dev/null\n+++ b/b\n"));
+}
+
+#[tokio::test]
+async fn names_that_are_not_utf8_are_shown_with_replacements() {
+    let run = TestRun::new(&[]);
+    let odd = OsStr::from_bytes(b"caf\xe9");
+    write(&run.template().join("x"), "");
+    fs::write(run.template().as_std_path().join(odd), "old\n").unwrap();
+    let case = run.prepare(&run.workspace()).await.unwrap();
+    fs::write(case.path().as_std_path().join(odd), "new\n").unwrap();
+    fs::write(case.path().as_std_path().join(OsStr::from_bytes(b"\xff")), "").unwrap();
+    let changes = case.changes().await.unwrap();
+    assert_eq!(
+        (changes.modified, changes.created),
+        (vec!["caf\u{fffd}".to_owned()], vec!["\u{fffd}".to_owned()])
+    );
+    assert!(changes.diff.contains("-old\n+new\n"));
+    assert_eq!(case.list().unwrap(), ["caf\u{fffd}", "x", "\u{fffd}"]);
+}
+
+#[tokio::test]
+async fn the_rules_in_force_are_those_of_the_snapshot() {
+    let run = TestRun::new(&[(".gitignore", "*.log\n"), ("src/a", "1\n")]);
+    let changes = run
+        .changes(|root| {
+            write(&root.join("x.log"), "");
+            write(&root.join(".gitignore"), "src/\nhidden\n");
+            write(&root.join("src/.gitignore"), "*\n");
+            write(&root.join("src/a"), "2\n");
+            write(&root.join("hidden"), "");
+        })
+        .await;
+    assert_eq!(changes.modified, [".gitignore", "src/a"]);
+    assert_eq!(changes.created, ["hidden", "src/.gitignore"]);
+}
+
+#[tokio::test]
+async fn repositories_that_the_agent_makes_are_left_out_but_not_their_files() {
+    let run = TestRun::new(&[("a", "")]);
+    let changes = run
+        .changes(|root| {
+            write(&root.join(".git/HEAD"), "ref: x");
+            write(&root.join("lib/.git/objects/aa"), "");
+            write(&root.join("lib/code.c"), "int x;\n");
+        })
+        .await;
+    assert_eq!(changes.created, ["lib/code.c"]);
+}
+
+#[tokio::test]
+async fn special_files_and_locked_directories_do_not_stop_it() {
+    let run = TestRun::new(&[("a/b", "x\n")]);
+    let changes = run
+        .changes(|root| {
+            let fifo = std::process::Command::new("mkfifo").arg(root.join("pipe")).status();
+            assert!(fifo.unwrap().success());
+            write(&root.join("locked/x"), "");
+            set_mode(&root.join("locked"), 0);
+            set_mode(&root.join("a"), 0);
+        })
+        .await;
+    assert_eq!((changes.created, changes.deleted.len()), (vec!["locked/x".to_owned()], 0));
+}
+
+#[tokio::test]
+async fn large_files_are_named_and_long_diffs_are_cut() {
+    let run = TestRun::new(&[("big", &"x\n".repeat(600_000))]);
+    let changes = run
+        .changes(|root| {
+            write(&root.join("big"), "y\n".repeat(600_000));
+            for number in 0..40 {
+                write(&root.join(format!("n{number:02}")), "line\n".repeat(2_000));
+            }
+        })
+        .await;
+    assert_eq!((changes.modified.len(), changes.created.len()), (1, 40));
+    let note = "Files a/big and b/big differ; one has 1200000 bytes, more than 1 MiB\n";
+    assert!(changes.diff.contains(note));
+    assert!(changes.diff.len() <= 256 * 1024, "{}", changes.diff.len());
+    assert!(changes.is_diff_truncated);
+    let last = changes.diff.lines().last().unwrap();
+    assert_eq!(last, "[diff cut at 256 KiB; 18 more files changed]");
+}
+
+#[tokio::test]
+async fn a_file_of_a_million_lines_is_compared() {
+    let lines: String = (0..140_000).map(|number| format!("{number}\n")).collect();
+    let run = TestRun::new(&[("empty-lines", &"\n".repeat(1_000_000)), ("numbers", &lines)]);
+    let reversed: String = (0..140_000).rev().map(|number| format!("{number}\n")).collect();
+    let changes = run
+        .changes(|root| {
+            write(&root.join("empty-lines"), format!("{}x\n", "\n".repeat(999_999)));
+            // Nothing is in order, which is the worst case.
+            write(&root.join("numbers"), &reversed);
+        })
+        .await;
+    assert_eq!(changes.modified, ["empty-lines", "numbers"]);
+    let hunk = "@@ -999997,4 +999997,4 @@\n \n \n \n-\n+x\n";
+    assert!(changes.diff.contains(hunk), "{}", &changes.diff[..300]);
+}
+
+#[tokio::test]
+async fn a_changed_snapshot_is_a_fault() {
+    let run = TestRun::new(&[("a", "old\n"), ("b", "kept\n")]);
+    let with_setup = evalrig_core::model::Workspace {
+        setup: Some(run.hook("echo made > c")),
+        ..run.workspace()
+    };
+    let find = |name: &str| {
+        let found =
+            std::process::Command::new("grep").args(["-rl", name]).arg(&run.scratch).output();
+        let found = String::from_utf8(found.unwrap().stdout).unwrap();
+        found.lines().filter(|path| !path.contains("/workspaces/")).map(str::to_owned).collect()
+    };
+    for (workspace, text) in
+        [(run.workspace(), "old"), (run.workspace(), "kept"), (with_setup, "made")]
+    {
+        let case = run.prepare(&workspace).await.unwrap();
+        write(&case.path().join("a"), "new\n");
+        let copies: Vec<String> = find(text);
+        assert!(!copies.is_empty());
+        for copy in copies {
+            fs::write(copy, "forged\n").unwrap();
+        }
+        let fault = case.changes().await.unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Tampered, "{text}");
+    }
+    // The next case is not to blame, and gets what the template says.
+    let case = run.prepare(&run.workspace()).await.unwrap();
+    assert_eq!(fs::read_to_string(case.path().join("a")).unwrap(), "old\n");
+    assert!(case.changes().await.unwrap().is_empty());
+}

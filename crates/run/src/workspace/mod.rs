@@ -1,0 +1,79 @@
+//! Workspaces: the directory that one attempt of a case owns, and what the agent did to it (spec 17).
+//!
+//! # The life of a workspace
+//!
+//! [`Workspaces`] exists once per run. [`Workspaces::prepare`] gives each attempt a [`CaseWorkspace`]:
+//!
+//! 1. A *base* is prepared once per run for equal `template`, `repos`, `before_all` and `ignore`: the
+//!    template is copied, repositories are checked out from the cache, `before_all` runs in it.
+//! 2. The base is copied into a new directory.
+//! 3. Attached files, then further directories such as skills, are copied into it.
+//! 4. `setup` runs in it. With `setup_cache`, 3 and 4 happen once per run in a second base.
+//! 5. The snapshot is taken.
+//!
+//! Then the agent runs in [`CaseWorkspace::cwd`] with [`CaseWorkspace::env`], and
+//! [`CaseWorkspace::changes`] says what it did. Checks read through
+//! [`evalrig_core::model::WorkspaceFiles`], commands run in copies ([`CaseWorkspace::run_command`]).
+//! [`CaseWorkspace::teardown`] comes last, then [`CaseWorkspace::keep`] or [`CaseWorkspace::remove`];
+//! a workspace that is dropped is removed as well. [`Workspaces::finish`] runs `after_all`.
+//!
+//! # What holds
+//!
+//! - Everything is below the scratch directory of the run, which the next run removes if this one is
+//!   killed. Only a kept workspace leaves it.
+//! - The snapshot is not below the workspace. Its hashes are in memory, and nothing of it is used that
+//!   does not have its hash: a changed snapshot is a fault of the kind `tampered`.
+//! - A file is compared by what the file system says about it, including the time of its last change,
+//!   which no program can set; by its content if that differs or the clock is too coarse.
+//! - No call follows a link out of the workspace, whatever the agent puts there.
+//!
+//! Only Unix has workspaces: elsewhere [`Workspaces::prepare`] gives a fault.
+
+#[cfg(unix)]
+mod additions;
+#[cfg(unix)]
+mod base;
+#[cfg(unix)]
+mod base_cache;
+mod case_facts;
+#[cfg(unix)]
+mod case_workspace;
+#[cfg(unix)]
+mod changes;
+#[cfg(unix)]
+mod command;
+#[cfg(unix)]
+mod diff;
+#[cfg(unix)]
+mod git;
+#[cfg(unix)]
+mod hook;
+#[cfg(unix)]
+mod ignore_rules;
+#[cfg(unix)]
+mod place;
+#[cfg(unix)]
+mod repo;
+#[cfg(unix)]
+mod snapshot;
+#[cfg(not(unix))]
+mod unsupported;
+#[cfg(unix)]
+mod workspaces;
+
+#[cfg(all(test, unix))]
+mod changes_tests;
+#[cfg(all(test, unix))]
+mod repo_tests;
+#[cfg(all(test, unix))]
+mod testing;
+#[cfg(all(test, unix))]
+mod workspaces_tests;
+
+pub use case_facts::{CaseFacts, attachment_paths};
+#[cfg(unix)]
+pub use case_workspace::CaseWorkspace;
+#[cfg(not(unix))]
+pub use unsupported::{NoCaseWorkspace as CaseWorkspace, NoWorkspaces as Workspaces};
+#[cfg(unix)]
+pub use workspaces::Workspaces;

@@ -1,0 +1,94 @@
+//! Workspaces where the system is not Unix: there are none.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::model::{
+    Answer, CommandQuestion, Fault, FaultKind, FileChanges, Stage, Workspace, WorkspaceFiles,
+};
+
+use crate::sandbox::SandboxUse;
+
+use super::CaseFacts;
+
+fn unsupported() -> Fault {
+    let message = "workspaces need Linux or macOS";
+    Fault::new(Stage::Workspace, FaultKind::Setup, message)
+}
+
+#[derive(Debug)]
+pub struct NoWorkspaces;
+
+impl NoWorkspaces {
+    pub fn new(_: &Utf8Path) -> Self {
+        Self
+    }
+
+    pub async fn prepare(
+        &self,
+        _: &Workspace,
+        _: &CaseFacts<'_>,
+        _: &[(String, Utf8PathBuf)],
+        _: &[(String, Utf8PathBuf)],
+    ) -> Result<NoCaseWorkspace, Fault> {
+        Err(unsupported())
+    }
+
+    pub async fn go_on(&self, _: &mut NoCaseWorkspace, _: &CaseFacts<'_>) -> Result<(), Fault> {
+        Err(unsupported())
+    }
+
+    pub async fn finish(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Never made.
+#[derive(Debug)]
+pub struct NoCaseWorkspace(std::convert::Infallible);
+
+impl NoCaseWorkspace {
+    pub fn cwd(&self) -> &Utf8Path {
+        match self.0 {}
+    }
+
+    pub fn env(&self) -> &[(String, String)] {
+        match self.0 {}
+    }
+
+    pub fn directory(&self) -> &Utf8Path {
+        match self.0 {}
+    }
+
+    pub async fn changes(&self) -> Result<FileChanges, Fault> {
+        match self.0 {}
+    }
+
+    pub async fn run_command(&self, _: &CommandQuestion, _: Option<SandboxUse<'_>>) -> Answer {
+        match self.0 {}
+    }
+
+    pub async fn teardown(&self) -> Option<String> {
+        match self.0 {}
+    }
+
+    pub async fn keep(self) -> Result<Utf8PathBuf, Fault> {
+        match self.0 {}
+    }
+
+    pub async fn remove(self) {
+        match self.0 {}
+    }
+}
+
+impl WorkspaceFiles for NoCaseWorkspace {
+    fn path(&self) -> &Utf8Path {
+        match self.0 {}
+    }
+
+    fn read(&self, _: &str, _: u64) -> Result<Option<Vec<u8>>, Fault> {
+        match self.0 {}
+    }
+
+    fn list(&self) -> Result<&[String], Fault> {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,113 @@
+//! The workspaces of a run.
+
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::model::{Fault, Workspace};
+
+use super::additions::Additions;
+use super::base::WorkspaceBase;
+use super::base_cache::{BaseCache, CopiedFacts};
+use super::case_facts::CaseFacts;
+use super::case_workspace::CaseWorkspace;
+use super::place::{WorkspacePlaces, io_fault, on_disk};
+use super::repo::RepoCache;
+use super::snapshot::WorkspaceSnapshot;
+
+/// The workspaces of a run. Nothing is created before the first one is prepared.
+#[derive(Debug)]
+pub struct Workspaces {
+    places: Arc<WorkspacePlaces>,
+    bases: BaseCache,
+}
+
+/// Where copies of repositories are kept: `$XDG_CACHE_HOME/evalrig/repos`.
+fn repo_cache_path() -> Option<Utf8PathBuf> {
+    let variable = |name| std::env::var(name).ok().filter(|path| path.starts_with('/'));
+    let cache = variable("XDG_CACHE_HOME").map(Utf8PathBuf::from);
+    let cache = cache.or_else(|| Some(Utf8PathBuf::from(variable("HOME")?).join(".cache")))?;
+    Some(cache.join("evalrig/repos"))
+}
+
+impl Workspaces {
+    /// `scratch` is the directory for temporary files of the run.
+    pub fn new(scratch: &Utf8Path) -> Self {
+        Self::with_repo_cache(scratch, repo_cache_path())
+    }
+
+    /// The same with another directory for copies of repositories.
+    pub fn with_repo_cache(scratch: &Utf8Path, cache: Option<Utf8PathBuf>) -> Self {
+        let places = Arc::new(WorkspacePlaces::new(scratch));
+        let bases = BaseCache::new(Arc::clone(&places), RepoCache::new(cache));
+        Self { places, bases }
+    }
+
+    /// Makes the workspace of one attempt.
+    ///
+    /// `attachments` are paths below the workspace (see [`super::attachment_paths`]) with the absolute
+    /// paths of the files, which must be below [`CaseFacts::root`]. `directories` are paths below the
+    /// workspace with directories that are copied there, without the parts that belong to evals.
+    pub async fn prepare(
+        &self,
+        workspace: &Workspace,
+        case: &CaseFacts<'_>,
+        attachments: &[(String, Utf8PathBuf)],
+        directories: &[(String, Utf8PathBuf)],
+    ) -> Result<CaseWorkspace, Fault> {
+        let additions = Additions { attachments, directories };
+        let places = Arc::clone(&self.places);
+        let created = on_disk(move || places.create_case()).await;
+        let directory = created.map_err(|error| io_fault("cannot create the workspace", &error))?;
+        // From here on dropping it removes the directory.
+        let mut prepared = CaseWorkspace::new(&self.places, directory, workspace, case);
+        let root = prepared.root().to_owned();
+        let (base, copied) = self.bases.copy(workspace, case, additions, &root).await?;
+        let is_changed = !workspace.setup_cache && additions.are_any(workspace);
+        if is_changed {
+            additions.add(workspace, case, &root).await?;
+        }
+        prepared.find_cwd()?;
+        prepared.begin(self.snapshot(&root, workspace, base, copied, is_changed).await?);
+        Ok(prepared)
+    }
+
+    /// Lets the next test of a conversation go on in the same workspace: takes a new snapshot.
+    pub async fn go_on(
+        &self,
+        prepared: &mut CaseWorkspace,
+        case: &CaseFacts<'_>,
+    ) -> Result<(), Fault> {
+        prepared.set_case(case);
+        let (root, base) = (prepared.root().to_owned(), prepared.base()?);
+        let workspace = prepared.workspace().clone();
+        let snapshot = self.snapshot(&root, &workspace, base, Vec::new(), true).await?;
+        prepared.begin(snapshot);
+        Ok(())
+    }
+
+    /// Ends the workspaces of a run: runs `after_all`. Returns warnings.
+    pub async fn finish(&self) -> Vec<String> {
+        self.bases.finish().await
+    }
+
+    async fn snapshot(
+        &self,
+        root: &Utf8Path,
+        workspace: &Workspace,
+        base: Arc<WorkspaceBase>,
+        copied: CopiedFacts,
+        is_changed: bool,
+    ) -> Result<WorkspaceSnapshot, Fault> {
+        let (places, root) = (Arc::clone(&self.places), root.to_owned());
+        let patterns = workspace.ignore.clone();
+        let taken = on_disk(move || {
+            let (base, store) = (Arc::clone(&base), places.new_snapshot()?);
+            if is_changed {
+                WorkspaceSnapshot::of_tree(&root, base, &copied, store, &patterns)
+            } else {
+                WorkspaceSnapshot::of_copy(base, copied.clone(), store)
+            }
+        });
+        taken.await.map_err(|error| io_fault("cannot read the workspace", &error))
+    }
+}
