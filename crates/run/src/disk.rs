@@ -10,8 +10,10 @@ mod directory;
 pub(crate) mod faults;
 #[cfg(unix)]
 mod file_copy;
+mod load_files;
 mod named_output;
 mod open;
+mod path_state;
 mod replace;
 mod suite_files;
 mod system;
@@ -45,11 +47,14 @@ pub use directory::{
     create_directories, create_directory_of, create_durable_directories, create_new_directory,
     create_own_directory,
 };
+pub use load_files::LoadFiles;
+pub(crate) use load_files::SeenPaths;
 pub use named_output::{
     NamedOutput, behind_links, is_plain_file, is_standard_output, open_to_append, write_named,
 };
 pub use open::read_whole;
 pub(crate) use open::{open_named, open_regular};
+pub(crate) use path_state::Fingerprint;
 pub use replace::{
     AtLink, Durability, FileDraft, create_new, directory_of, is_draft_name, replace, replace_link,
     sync_parent,

@@ -42,9 +42,13 @@ pub struct Run {
     /// Print the number of calls and their estimated cost, and call nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Keep running: wait for a file of the suites to change, and run the tests again that depend on
+    /// it, until Ctrl-C.
+    #[arg(long, conflicts_with_all = ["dry_run", "failed", "resume", "output", "shard", "gate"])]
+    pub watch: bool,
     /// Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C.
     #[cfg(feature = "view")]
-    #[arg(long, conflicts_with = "dry_run")]
+    #[arg(long, conflicts_with_all = ["dry_run", "watch"])]
     pub view: bool,
     /// With --view: do not open a browser.
     #[cfg(feature = "view")]

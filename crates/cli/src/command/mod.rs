@@ -71,7 +71,7 @@ pub fn run(parsed: ParsedArguments) -> Exit {
     })
 }
 
-fn print_error(context: &Context, error: CommandError) {
+pub(crate) fn print_error(context: &Context, error: CommandError) {
     match error {
         CommandError::CouldNotStart(message) | CommandError::NothingSelected(message) => {
             print_message(&message);

@@ -13,7 +13,7 @@ pub const CONFIGURED: &[&str] = &["run", "validate"];
 
 /// Options that a file of the repository cannot set: they widen what the repository may do, or act on
 /// the screen of its user.
-const COMMAND_LINE_ONLY: &[&str] = &["root", "allow_outside_root", "view", "no_open"];
+const COMMAND_LINE_ONLY: &[&str] = &["root", "allow_outside_root", "view", "no_open", "watch"];
 
 /// An option, and how it is configured.
 #[derive(Debug, Clone)]

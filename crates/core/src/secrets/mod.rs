@@ -170,7 +170,8 @@ impl Secrets {
     }
 }
 
-fn is_secret_name(name: &str) -> bool {
+/// Whether a variable with this name holds a secret.
+pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_uppercase();
     NAMES.iter().any(|part| name.contains(part))
 }

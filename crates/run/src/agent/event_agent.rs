@@ -9,7 +9,9 @@ use evalrig_core::syntax::fields::{Field, Shape};
 use crate::setting::{ConnectContext, FilesMode, Secret, option};
 
 use super::environment::Environment;
+use super::placeholder::CommandPart;
 use super::process::{ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run, with_stderr};
+use super::program_files::files_of_arguments;
 use super::request::{AttemptFault, Request};
 use super::{Agent, Pending, Unreported, text};
 
@@ -150,6 +152,12 @@ impl Agent for EventAgent {
 
     fn unreported(&self) -> Vec<Unreported> {
         self.program.unreported.to_vec()
+    }
+
+    fn program_files(&self) -> Vec<Utf8PathBuf> {
+        let words = std::iter::once(&self.executable).chain(&self.args);
+        let words: Vec<_> = words.map(|word| vec![CommandPart::Text(word.clone())]).collect();
+        files_of_arguments(&self.cwd, &words)
     }
 }
 

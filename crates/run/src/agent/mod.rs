@@ -14,6 +14,7 @@ mod orphan;
 pub(crate) mod placeholder;
 pub(crate) mod price;
 pub(crate) mod process;
+pub(crate) mod program_files;
 mod request;
 mod script_reader;
 pub(crate) mod service;
@@ -28,7 +29,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::Transcript;
 
 pub(crate) use event_agent::StreamFault;
@@ -86,5 +87,11 @@ pub trait Agent: fmt::Debug + Send + Sync {
     /// Where attempts run, if each is a process. Processes get fewer workers than HTTP services.
     fn working_dir(&self) -> Option<&Utf8Path> {
         None
+    }
+
+    /// The files of its program, if it runs one: another content may give other answers. Without
+    /// any, the answers of a program are never taken from a cache.
+    fn program_files(&self) -> Vec<Utf8PathBuf> {
+        Vec::new()
     }
 }

@@ -3,24 +3,21 @@
 //! test gives errored cases.
 
 use std::collections::HashMap;
-use std::fs::{File, Metadata};
 use std::io::{self, BufRead};
-use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::source::{ChangedFile, DirectoryListing, FileFacts, Files, Reach, is_outside};
 use sha2::{Digest, Sha256};
 
 use super::Disk;
-use super::open::{open_regular, read_up_to};
-
-/// Larger files are not read for every case. An attachment is always smaller.
-const HASH_LIMIT: u64 = 16 * 1024 * 1024;
+use super::open::open_regular;
+use super::path_state::Fingerprint;
 
 #[derive(Debug, Clone)]
 pub(crate) struct SuiteFiles {
     root: Utf8PathBuf,
     confinement: Confinement,
+    /// What each file was when the suite was loaded.
     known: HashMap<Utf8PathBuf, Fingerprint>,
 }
 
@@ -30,54 +27,6 @@ pub(crate) enum Confinement {
     Root,
     /// `--allow-outside-root`.
     None,
-}
-
-/// What a file was when the suite was loaded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Fingerprint {
-    Content([u8; 32]),
-    /// Of a file over the limit.
-    State(FileState),
-}
-
-/// What the system says about a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct FileState {
-    size: u64,
-    modified: Option<SystemTime>,
-    /// Device and inode.
-    identity: (u64, u64),
-    /// When the inode changed, which cannot be set back without setting the clock.
-    changed: (i64, i64),
-}
-
-impl FileState {
-    fn of(found: &Metadata) -> Self {
-        let (identity, changed) = inode(found);
-        Self { size: found.len(), modified: found.modified().ok(), identity, changed }
-    }
-}
-
-#[cfg(unix)]
-fn inode(found: &Metadata) -> ((u64, u64), (i64, i64)) {
-    use std::os::unix::fs::MetadataExt;
-    ((found.dev(), found.ino()), (found.ctime(), found.ctime_nsec()))
-}
-
-#[cfg(not(unix))]
-fn inode(_found: &Metadata) -> ((u64, u64), (i64, i64)) {
-    ((0, 0), (0, 0))
-}
-
-impl Fingerprint {
-    /// Reads the file through one descriptor.
-    fn of(file: File) -> io::Result<Self> {
-        let found = file.metadata()?;
-        if found.len() > HASH_LIMIT {
-            return Ok(Self::State(FileState::of(&found)));
-        }
-        Ok(Self::Content(Sha256::digest(read_up_to(file, HASH_LIMIT)?).into()))
-    }
 }
 
 impl SuiteFiles {
@@ -171,6 +120,7 @@ mod tests {
 
     use evalrig_core::source::is_changed;
 
+    use super::super::path_state::HASH_LIMIT;
     use super::*;
 
     #[test]

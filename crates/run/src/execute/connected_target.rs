@@ -1,12 +1,14 @@
 //! A target that is ready to be called: its agent, retries, timeout and concurrency.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{Fault, Measurement, Transcript};
 use tokio::sync::Semaphore;
 
+use crate::disk::Fingerprint;
 use crate::provider::replay::replay_target;
 use crate::results::ReadError;
 use crate::setting::{ConnectContext, FilesMode};
@@ -25,6 +27,9 @@ pub(crate) struct ConnectedTarget {
     /// Name of the provider; `None` for stored answers.
     pub(crate) provider: Option<&'static str>,
     pub(crate) model: Option<String>,
+    /// Digest of the settings that decide its answers; `None` if they are not known.
+    settings: Option<String>,
+    identity: OnceLock<Option<String>>,
     agent: Box<dyn Agent>,
     retries: u32,
     timeout: Duration,
@@ -55,6 +60,8 @@ impl ConnectedTarget {
             name: target.name.value.clone(),
             provider: Some(target.provider.name),
             model: connect.model(target.model())?,
+            settings: target.settings_digest(connect.variable),
+            identity: OnceLock::new(),
             agent: target.connect(connect)?,
             retries: connect.integer(&target.retries(), 0, 10)? as u32,
             timeout: Duration::from_secs(timeout),
@@ -71,6 +78,8 @@ impl ConnectedTarget {
             name: target.to_owned(),
             provider: None,
             model: None,
+            settings: None,
+            identity: OnceLock::new(),
             agent: replay_target(results, target)?,
             retries: 0,
             timeout: Duration::from_secs(DEFAULT_TIMEOUT),
@@ -88,6 +97,34 @@ impl ConnectedTarget {
     /// Working directory of the target's processes; `None` if it starts none.
     pub(crate) fn working_dir(&self) -> Option<&Utf8Path> {
         self.agent.working_dir()
+    }
+
+    /// The files of its program.
+    pub(crate) fn program_files(&self) -> Vec<Utf8PathBuf> {
+        self.agent.program_files()
+    }
+
+    /// What decides its answers: its settings, and its program as it was when this was first asked.
+    /// `None` if that is not known.
+    pub(crate) fn identity(&self) -> Option<&str> {
+        self.identity.get_or_init(|| self.find_identity()).as_deref()
+    }
+
+    fn find_identity(&self) -> Option<String> {
+        let mut identity = self.settings.clone()?;
+        let program = self.program_files();
+        if self.is_process() && program.is_empty() {
+            return None;
+        }
+        for file in program {
+            identity += &format!("\n{file} {}", Fingerprint::of_path(&file)?.text());
+        }
+        Some(identity)
+    }
+
+    /// How attached files are shown to it.
+    pub(crate) fn attachments(&self) -> FilesMode {
+        self.attachments
     }
 
     /// What it can never report. With a price, tokens are enough for the cost.

@@ -33,6 +33,7 @@ pub struct SuiteJob {
     /// What cases read, checked against what was loaded.
     pub(crate) files: SuiteFiles,
     pub(crate) thresholds: Thresholds,
+    pub(crate) targets_file: Option<Utf8PathBuf>,
     /// By the name that cases use.
     pub(crate) connected: HashMap<String, Arc<ConnectedTarget>>,
     /// Stored answers of the targets, when a run is graded again. A target may be a judge too, and
@@ -81,6 +82,7 @@ impl SuiteJob {
             path,
             files: SuiteFiles::new(&root, confinement),
             root,
+            targets_file: None,
             connected: HashMap::new(),
             replays: HashMap::new(),
             variants: TargetVariants::new(),

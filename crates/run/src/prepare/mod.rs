@@ -62,7 +62,7 @@ pub(crate) struct CaseSpec {
 }
 
 /// All trials of a test on a target.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TestOnTarget {
     pub(crate) suite: String,
     pub(crate) test: String,

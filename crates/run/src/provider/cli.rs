@@ -20,6 +20,7 @@ use crate::agent::process::{
     OUTPUT_LIMIT, ProcessOutput, ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run,
     with_stderr,
 };
+use crate::agent::program_files::{files_of_arguments, files_of_script};
 use crate::agent::shell::script;
 use crate::agent::{Agent, AttemptFault, Pending, Request, Retry, Unreported, text};
 use crate::disk::{Access, Disk, create_new};
@@ -276,6 +277,13 @@ impl Agent for CliAgent {
 
     fn working_dir(&self) -> Option<&Utf8Path> {
         Some(&self.cwd)
+    }
+
+    fn program_files(&self) -> Vec<Utf8PathBuf> {
+        match &self.command {
+            CliCommand::Argv(argv) => files_of_arguments(&self.cwd, argv),
+            CliCommand::Shell(line) => files_of_script(&self.cwd, line),
+        }
     }
 
     fn unreported(&self) -> Vec<Unreported> {

@@ -35,7 +35,7 @@ pub struct RunSettings {
     pub no_messages: bool,
     #[serde(skip_serializing_if = "is_false")]
     pub no_record: bool,
-    /// Whether only what had failed was run.
+    /// Whether only what had failed or changed was run: `--failed`, or a rerun of `--watch`.
     #[serde(skip_serializing_if = "is_false")]
     pub failed: bool,
 }

@@ -137,13 +137,10 @@ impl LoadedSuite {
             return Err(no_targets_file(&suite, sources, secrets));
         }
         redact_names(&mut suite, &secrets);
-        Ok(Some(Self {
-            job: SuiteJob::new(suite, sources, found.path.clone(), root, options.confinement()),
-            secrets,
-            diagnostics,
-            targets,
-            variables,
-        }))
+        let mut job =
+            SuiteJob::new(suite, sources, found.path.clone(), root, options.confinement());
+        job.targets_file = file;
+        Ok(Some(Self { job, secrets, diagnostics, targets, variables }))
     }
 
     /// See [`redact_names`].
@@ -300,7 +297,7 @@ fn targets_of(
 ) -> (Option<Utf8PathBuf>, Option<Targets>) {
     let chosen = options.targets_file.clone();
     let directory = suite.parent().unwrap_or(suite);
-    let find = || find_targets_file(&Disk, directory, root, &options.working_directory);
+    let find = || find_targets_file(&options.files, directory, root, &options.working_directory);
     let is_chosen = chosen.is_some();
     let file = chosen.or_else(find);
     let targets = file.as_deref().and_then(|file| {

@@ -37,6 +37,8 @@ mod stored_run;
 mod suite_text;
 #[cfg(test)]
 mod tests;
+mod watch;
+mod watch_inputs;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -70,6 +72,7 @@ pub use signals::wait_for_signal;
 use skill_revision::SkillRevisions;
 pub use spec::{BaselineSpec, LoadOptions, ReportSpec, RerunWords, RunLogSpec, RunSpec};
 pub use stored_run::{StoredRunSpec, report_stored_run};
+pub use watch::{Waited, WatchSession, WatchStep};
 
 use baseline::{Baseline, BaselineSearch, BaselineSuite};
 use earlier_options::repeat_options;
@@ -99,6 +102,8 @@ pub struct RunSession {
     gaps: Gaps,
     /// Holds the skills of arms until the run is over.
     skill_revisions: SkillRevisions,
+    /// Whether cases were left out that an earlier run of `--watch` has answered.
+    is_part: bool,
 }
 
 /// What a run would do (`--dry-run`).
@@ -168,7 +173,8 @@ impl RunSession {
         if !refusals.is_empty() {
             return Err(SessionError::Refused(refusals));
         }
-        Ok(Self { spec, suites, secrets: Arc::new(secrets), interrupted, gaps, skill_revisions })
+        let secrets = Arc::new(secrets);
+        Ok(Self { spec, suites, secrets, interrupted, gaps, skill_revisions, is_part: false })
     }
 
     pub fn suites(&self) -> &[SuiteJob] {
@@ -195,7 +201,8 @@ impl RunSession {
         notify: &mut Notify<'_>,
         listener: EventListener,
     ) -> Result<FinishedRun, SessionError> {
-        let Self { spec, suites, secrets, interrupted, gaps, skill_revisions: _held } = self;
+        let Self { spec, suites, secrets, interrupted, gaps, skill_revisions: _held, is_part } =
+            self;
         let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
         if suites.iter().all(|suite| suite.case_count() == 0) {
             return Err(if gaps.is_empty() {
@@ -210,7 +217,7 @@ impl RunSession {
         let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
         let baseline = read_baseline(&spec, &jobs, own, notify)?.map(|(found, _)| found);
         let secrets = Arc::clone(&secrets);
-        let start = RunStart { suites, secrets, baseline, gaps, is_regrade: false };
+        let start = RunStart { suites, secrets, baseline, gaps, is_regrade: false, is_part };
         run_suites(&spec, start, notify, listener)
     }
 }
@@ -224,6 +231,8 @@ struct RunStart {
     gaps: Gaps,
     /// Whether a stored run is graded again.
     is_regrade: bool,
+    /// Whether the suites have selected cases that are not run.
+    is_part: bool,
 }
 
 /// Runs the cases that are not finished, and writes results and reports.
@@ -233,7 +242,7 @@ fn run_suites(
     notify: &mut Notify<'_>,
     listener: EventListener,
 ) -> Result<FinishedRun, SessionError> {
-    let RunStart { mut suites, secrets, baseline, gaps, is_regrade } = start;
+    let RunStart { mut suites, secrets, baseline, gaps, is_regrade, is_part } = start;
     let listener = redacting(listener, Arc::clone(&secrets));
     let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
     let run_log = run_log_news(spec, &suites);
@@ -250,7 +259,8 @@ fn run_suites(
     let rule = spec.grading.exit_rule;
     let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots, Arc::clone(&secrets))?;
     let history = TestHistory::new(reports.shows_history);
-    let mut files = ResultsFiles::new(RunOrigin::of(spec, &suites), Arc::clone(&secrets), history);
+    let origin = RunOrigin::of(spec, &suites, is_part);
+    let mut files = ResultsFiles::new(origin, Arc::clone(&secrets), history);
     if is_regrade {
         files.expect_gaps();
     }

@@ -91,8 +91,14 @@ pub fn regrade(
         notify(Notice::Warning(note));
     }
     let gaps = stored.gaps.without_missing();
-    let start =
-        RunStart { suites, secrets: Arc::clone(&secrets), baseline: None, gaps, is_regrade: true };
+    let start = RunStart {
+        suites,
+        secrets: Arc::clone(&secrets),
+        baseline: None,
+        gaps,
+        is_regrade: true,
+        is_part: false,
+    };
     run_suites(&run, start, notify, listener)
 }
 

@@ -24,14 +24,16 @@ pub(super) struct RunOrigin {
 
 impl RunOrigin {
     /// The repository is that of the first suite.
-    pub(super) fn of(spec: &RunSpec, suites: &[ResumableSuite]) -> Self {
+    pub(super) fn of(spec: &RunSpec, suites: &[ResumableSuite], is_part: bool) -> Self {
         let root = suites.first().map(|suite| suite.job.root.as_path());
+        let mut settings = settings_of(spec, root.unwrap_or(Utf8Path::new("")));
+        settings.failed |= is_part;
         Self {
             run: new_run_id(SystemTime::now()),
             options: spec.plan.clone(),
             git: root.and_then(read_git_state),
             command: spec.command.clone(),
-            settings: settings_of(spec, root.unwrap_or(Utf8Path::new(""))),
+            settings,
         }
     }
 

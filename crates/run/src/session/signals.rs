@@ -43,6 +43,35 @@ pub fn wait_for_signal() -> StopSignal {
     asked.recv().unwrap_or(StopSignal::Interrupt)
 }
 
+/// Hears signals while nothing runs. A run that starts hears them instead.
+#[derive(Debug)]
+pub(super) struct SignalWaiter(mpsc::Receiver<StopSignal>);
+
+impl SignalWaiter {
+    /// A signal that came after the last case of a run counts.
+    pub(super) fn new() -> Self {
+        let (waiter, asked) = mpsc::channel();
+        let mut signals = locked(handled_signals());
+        if let Some(signal) = signals.last {
+            let _ = waiter.send(signal);
+        }
+        *signals = HeardSignals { waiter: Some(waiter), ..HeardSignals::default() };
+        Self(asked)
+    }
+
+    /// Whether the process is asked to end before the time is over.
+    pub(super) fn is_asked_within(&self, time: Duration) -> bool {
+        match self.0.recv_timeout(time) {
+            Ok(_) => true,
+            Err(mpsc::RecvTimeoutError::Timeout) => false,
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                thread::sleep(time);
+                false
+            }
+        }
+    }
+}
+
 fn handled_signals() -> &'static Mutex<HeardSignals> {
     SIGNALS.get_or_init(|| {
         let (ready, is_ready) = mpsc::channel();

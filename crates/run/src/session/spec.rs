@@ -9,7 +9,7 @@ use evalrig_core::read::{FoundSuite, UNDECODABLE_NAME, suite_root};
 use evalrig_core::reader::{EnvFiles, ReadPolicy, TargetNames, World};
 use evalrig_core::source::{EntryKind, Files, Reach};
 
-use crate::disk::{Confinement, Disk, ProcessEnvironment};
+use crate::disk::{Confinement, LoadFiles, ProcessEnvironment};
 use crate::prepare::{CaseSpec, GradingSpec};
 use crate::report::Detail;
 use crate::results::PlanOptions;
@@ -29,6 +29,7 @@ pub struct LoadOptions {
     pub allow_outside_root: bool,
     /// `None`: the one nearest to each suite.
     pub targets_file: Option<Utf8PathBuf>,
+    pub files: LoadFiles,
 }
 
 impl LoadOptions {
@@ -39,6 +40,7 @@ impl LoadOptions {
             env_files: EnvFiles::Search,
             allow_outside_root: false,
             targets_file: None,
+            files: LoadFiles::default(),
         }
     }
 
@@ -59,7 +61,7 @@ impl LoadOptions {
         paths: &[String],
         notify: &mut Notify<'_>,
     ) -> Result<Vec<FoundSuite>, SessionError> {
-        let found = FoundSuite::from_arguments(&Disk, &self.working_directory, paths);
+        let found = FoundSuite::from_arguments(&self.files, &self.working_directory, paths);
         let found = found.map_err(SessionError::DiscoveryError)?;
         for path in &found.undecodable {
             let shown = single_line(self.shown(path).as_str());
@@ -77,7 +79,7 @@ impl LoadOptions {
 
     pub fn world(&self) -> World<'_> {
         World {
-            files: &Disk,
+            files: &self.files,
             environment: &ProcessEnvironment,
             working_directory: &self.working_directory,
         }
@@ -107,7 +109,7 @@ impl LoadOptions {
     pub fn root_of(&self, suite: &Utf8Path) -> Utf8PathBuf {
         match &self.root {
             Some(root) => root.clone(),
-            None => suite_root(&Disk, suite),
+            None => suite_root(&self.files, suite),
         }
     }
 
@@ -124,7 +126,7 @@ impl LoadOptions {
         expected: EntryKind,
     ) -> Result<(), SessionError> {
         let Some(path) = path else { return Ok(()) };
-        let found = Disk.kind(path);
+        let found = self.files.kind(path);
         if found == Some(expected) {
             return Ok(());
         }

@@ -2,10 +2,12 @@
 
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Level};
+use evalrig_core::model::{Map, Value};
 use evalrig_core::reader::{
     InsertionBudget, Options, ReadResult, Reader, Reference, Reported, Template, wrong_type,
 };
 use evalrig_core::source::{Files, Span, Spanned};
+use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::fields::{Bound, Field, UNKNOWN_FIELD, is_free, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
@@ -70,6 +72,8 @@ pub struct Target {
     pub common: Common,
     pub settings: Box<dyn ProviderSettings>,
     pub references: Vec<Reference>,
+    /// All options as written.
+    pub(super) options: Map,
 }
 
 impl Target {
@@ -242,12 +246,17 @@ fn read_target(
 ) -> ReadResult<Target> {
     let common = read_common(options);
     let settings = (provider.read)(options);
+    let written = match raw_value(options.fields.node) {
+        Value::Map(map) => map,
+        _ => Map::new(),
+    };
     Ok(Target {
         name: name.cloned().ok_or(Reported)?,
         provider,
         common: common?,
         settings: settings?,
         references: options.reader.take_references(),
+        options: written,
     })
 }
 

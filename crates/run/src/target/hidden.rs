@@ -80,14 +80,14 @@ fn notice(secrets: &mut FileSecrets, key: &str, value: Node<'_>) {
             }
         }
         // `max_tokens: 16000000` is a number, not a secret.
-        _ if matches!(value.scalar(), Some(Scalar::Str(_))) && is_secret_name(key) => {
+        _ if matches!(value.scalar(), Some(Scalar::Str(_))) && is_secret_option(key) => {
             add(secrets, value);
         }
         _ => {}
     }
 }
 
-fn is_secret_name(key: &str) -> bool {
+pub(super) fn is_secret_option(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     SECRET_WORDS.iter().any(|word| key.contains(word))
 }

@@ -5,6 +5,7 @@ mod entry;
 mod file;
 mod find;
 mod hidden;
+mod identity;
 mod schema;
 #[cfg(test)]
 pub(crate) mod testing;

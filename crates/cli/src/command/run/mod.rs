@@ -2,6 +2,7 @@
 
 mod dry_run;
 mod rerun;
+mod watch;
 
 use std::sync::Arc;
 
@@ -31,6 +32,9 @@ pub(super) use rerun::command_line;
 const DEFAULT_REPORT: &str = "terminal";
 
 pub fn run(context: &Context, args: &Run) -> Result<Exit, CommandError> {
+    if args.watch {
+        return watch::watch(context, spec(context, args));
+    }
     let mut notify = notify(context);
     let session = RunSession::prepare(spec(context, args), &mut notify)?;
     if args.dry_run {
