@@ -24,7 +24,8 @@ pub use log::{
     VerdictWord, Verify,
 };
 pub use running::{
-    Against, Compare, ComparisonFormat, Grade, Grading, MeasureOption, ReportRun, Reports, Run,
+    Against, CacheOption, Compare, ComparisonFormat, Grade, Grading, MeasureOption, ReportRun,
+    Reports, Run,
 };
 pub use transpile::Transpile;
 #[cfg(feature = "view")]

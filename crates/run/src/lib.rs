@@ -29,6 +29,7 @@
 //! ```
 
 pub mod agent;
+mod cache;
 mod clock;
 pub mod config;
 mod descriptor;

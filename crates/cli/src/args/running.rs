@@ -46,6 +46,10 @@ pub struct Run {
     /// it, until Ctrl-C.
     #[arg(long, conflicts_with_all = ["dry_run", "failed", "resume", "output", "shard", "gate"])]
     pub watch: bool,
+    /// Use the answer of an earlier run if nothing that decides it has changed, and keep new answers;
+    /// `gate` also with --gate.
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "on")]
+    pub cache: Option<CacheOption>,
     /// Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C.
     #[cfg(feature = "view")]
     #[arg(long, conflicts_with_all = ["dry_run", "watch"])]
@@ -258,6 +262,14 @@ pub enum ComparisonFormat {
     Text,
     Json,
     Markdown,
+}
+
+/// When answers of earlier runs are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CacheOption {
+    Off,
+    On,
+    Gate,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -162,6 +162,11 @@ impl Sources {
         source.lines = OnceLock::new();
     }
 
+    /// The path of every source; a file of which several lines are kept occurs several times.
+    pub fn paths(&self) -> impl Iterator<Item = &Utf8Path> {
+        self.list.iter().map(Source::path)
+    }
+
     pub fn get(&self, id: SourceId) -> &Source {
         &self.list[(id.0 - self.base) as usize]
     }

@@ -154,10 +154,10 @@ impl Agent for EventAgent {
         self.program.unreported.to_vec()
     }
 
-    fn program_files(&self) -> Vec<Utf8PathBuf> {
+    fn source_files(&self) -> Option<Vec<Utf8PathBuf>> {
         let words = std::iter::once(&self.executable).chain(&self.args);
         let words: Vec<_> = words.map(|word| vec![CommandPart::Text(word.clone())]).collect();
-        files_of_arguments(&self.cwd, &words)
+        Some(files_of_arguments(&self.cwd, &words))
     }
 }
 

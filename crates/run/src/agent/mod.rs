@@ -89,9 +89,9 @@ pub trait Agent: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The files of its program, if it runs one: another content may give other answers. Without
-    /// any, the answers of a program are never taken from a cache.
-    fn program_files(&self) -> Vec<Utf8PathBuf> {
-        Vec::new()
+    /// The files that its answers come from, such as those of its program: another content may give
+    /// other answers. `None` if they are not known; such answers are never cached.
+    fn source_files(&self) -> Option<Vec<Utf8PathBuf>> {
+        self.working_dir().is_none().then(Vec::new)
     }
 }

@@ -15,6 +15,7 @@ use evalrig_core::source::{Files, is_changed};
 use futures_util::future::join_all;
 
 use crate::agent::{Purpose, Request};
+use crate::cache::{AnswerCache, AnswerKey, AskedCase, CachedAnswer};
 use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
 use crate::results::{CaseKey, JudgeUsage, Row};
@@ -38,6 +39,16 @@ pub(super) struct CaseWork<'a> {
     /// Number of the case in the plan.
     pub(super) number: usize,
     pub(super) shared: &'a RunShared,
+}
+
+/// Where an answer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AnswerOrigin {
+    /// An interrupted run that goes on.
+    Journal,
+    /// Another run.
+    Cache,
+    Target,
 }
 
 /// A case that is over.
@@ -118,20 +129,23 @@ impl<'a> CaseWork<'a> {
             return self.rows().skipped(skip.reason.as_deref()).into();
         }
         let scratch = CaseScratch::new(self);
-        let (answered, is_new) = match self.earlier() {
-            Some(answered) => (answered.clone(), false),
-            None => match self.ask_target(&scratch).await {
-                Ok(answered) => (answered, true),
+        let (answered, origin) = match self.earlier() {
+            Some(answered) => (answered.clone(), AnswerOrigin::Journal),
+            None => match self.find_or_ask(&scratch).await {
+                Ok(answered) => answered,
                 Err((fault, attempts)) => return self.rows().failed(&fault, attempts).into(),
             },
         };
         let memory = self.shared.reserve_memory(&answered.transcript).await;
-        let mut is_kept = !is_new;
+        let mut is_kept = origin != AnswerOrigin::Target;
         let (mut grades, usage) = self.grade(&answered, &mut is_kept, &scratch).await;
         self.explain_unreported(&mut grades);
         let transcript = &answered.transcript;
-        let row = self.rows().graded(transcript, answered.attempts, &grades, usage);
+        let mut row = self.rows().graded(transcript, answered.attempts, &grades, usage);
+        row.cached = (origin == AnswerOrigin::Cache).then_some(true);
+        // The run log has runs of agents; of a cached answer it has the first one.
         let recording = self.job.options.recording.as_ref();
+        let recording = recording.filter(|_| origin != AnswerOrigin::Cache);
         let logging = recording.map(|recording| PendingRunLog {
             answer: self.keep_answer(&answered, &mut is_kept),
             record: recording.add(self.finished(transcript, &row)),
@@ -181,6 +195,45 @@ impl<'a> CaseWork<'a> {
     /// The answer of an interrupted run. Most runs have none, so the key is built only if needed.
     fn earlier(&self) -> Option<&'a UngradedAnswer> {
         if self.job.answered.is_empty() { None } else { self.job.answered.get(&self.key()) }
+    }
+
+    /// The answer from the cache; otherwise the target's, which the cache then keeps.
+    async fn find_or_ask(
+        &self,
+        scratch: &CaseScratch<'_>,
+    ) -> Result<(UngradedAnswer, AnswerOrigin), (Fault, u32)> {
+        let cache = self.job.options.cache.as_ref();
+        let Some((cache, key)) = cache.and_then(|cache| Some((cache, self.answer_key(cache)?)))
+        else {
+            return Ok((self.ask_target(scratch).await?, AnswerOrigin::Target));
+        };
+        let root = &self.suite_job().root;
+        if let Some(CachedAnswer { transcript, attempts }) = cache.find(root, &key) {
+            return Ok((UngradedAnswer { transcript, attempts }, AnswerOrigin::Cache));
+        }
+        let answered = self.ask_target(scratch).await?;
+        let UngradedAnswer { transcript, attempts } = answered;
+        let answer = CachedAnswer { transcript, attempts };
+        cache.store(root, &key, &self.key(), &answer);
+        let CachedAnswer { transcript, attempts } = answer;
+        Ok((UngradedAnswer { transcript, attempts }, AnswerOrigin::Target))
+    }
+
+    /// `None` if it is not known what the answer depends on.
+    fn answer_key(&self, cache: &AnswerCache) -> Option<AnswerKey> {
+        let suite = self.suite_job();
+        let connected = suite.target(&self.case.target)?;
+        let asked = AskedCase {
+            identity: connected.identity()?,
+            attachments: connected.attachments(),
+            messages: &self.test().input,
+            files: &suite.files,
+            // Programs find the id in a variable.
+            test_id: connected.is_process().then(|| self.test().id.as_str()),
+            trial: self.case.trial,
+            skill: suite.skill.as_deref(),
+        };
+        cache.key_of(&asked)
     }
 
     async fn ask_target(&self, scratch: &CaseScratch<'_>) -> Result<UngradedAnswer, (Fault, u32)> {

@@ -99,12 +99,12 @@ impl ConnectedTarget {
         self.agent.working_dir()
     }
 
-    /// The files of its program.
-    pub(crate) fn program_files(&self) -> Vec<Utf8PathBuf> {
-        self.agent.program_files()
+    /// The files that its answers come from, as far as they are known.
+    pub(crate) fn source_files(&self) -> Vec<Utf8PathBuf> {
+        self.agent.source_files().unwrap_or_default()
     }
 
-    /// What decides its answers: its settings, and its program as it was when this was first asked.
+    /// What decides its answers: its settings, and its files as they were when this was first asked.
     /// `None` if that is not known.
     pub(crate) fn identity(&self) -> Option<&str> {
         self.identity.get_or_init(|| self.find_identity()).as_deref()
@@ -112,11 +112,7 @@ impl ConnectedTarget {
 
     fn find_identity(&self) -> Option<String> {
         let mut identity = self.settings.clone()?;
-        let program = self.program_files();
-        if self.is_process() && program.is_empty() {
-            return None;
-        }
-        for file in program {
+        for file in self.agent.source_files()? {
             identity += &format!("\n{file} {}", Fingerprint::of_path(&file)?.text());
         }
         Some(identity)

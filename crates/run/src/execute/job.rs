@@ -11,6 +11,7 @@ use evalrig_core::plan::{Chain, PlannedCase};
 use evalrig_core::score::Thresholds;
 use evalrig_core::source::Sources;
 
+use crate::cache::AnswerCache;
 use crate::descriptor::DescriptorBudget;
 use crate::disk::{Confinement, SuiteFiles};
 use crate::results::CaseKey;
@@ -34,6 +35,8 @@ pub struct SuiteJob {
     pub(crate) files: SuiteFiles,
     pub(crate) thresholds: Thresholds,
     pub(crate) targets_file: Option<Utf8PathBuf>,
+    /// Digest of the skill that it belongs to; found only for the answer cache.
+    pub(crate) skill: Option<String>,
     /// By the name that cases use.
     pub(crate) connected: HashMap<String, Arc<ConnectedTarget>>,
     /// Stored answers of the targets, when a run is graded again. A target may be a judge too, and
@@ -83,6 +86,7 @@ impl SuiteJob {
             files: SuiteFiles::new(&root, confinement),
             root,
             targets_file: None,
+            skill: None,
             connected: HashMap::new(),
             replays: HashMap::new(),
             variants: TargetVariants::new(),
@@ -159,6 +163,8 @@ pub(crate) struct RunOptions {
     pub(crate) scratch: Utf8PathBuf,
     /// Records cases in `.co/evals`.
     pub(crate) recording: Option<Arc<RunLogRecorder>>,
+    /// Answers of earlier runs.
+    pub(crate) cache: Option<Arc<AnswerCache>>,
 }
 
 /// A suite with the sink of its rows.

@@ -72,7 +72,8 @@ impl RunLimits {
     pub(crate) fn count(&self, row: &Row) -> Option<String> {
         let mut spent = locked(&self.spent);
         let judged = row.judge_usage.as_ref();
-        let costs = [Some(row.cost_usd), judged.map(|usage| usage.cost_usd)];
+        let own = (!row.is_cached()).then_some(row.cost_usd);
+        let costs = [own, judged.map(|usage| usage.cost_usd)];
         spent.cost_usd += costs.into_iter().flatten().flatten().sum::<f64>();
         if row.outcome == Outcome::Errored {
             spent.errors += 1;
@@ -91,14 +92,15 @@ impl RunLimits {
     pub(crate) fn unknown_cost_warning(&self, row: &Row) -> Option<String> {
         self.budget_usd?;
         let is_judged = row.judge_usage.is_some_and(|usage| usage.cost_usd.is_none());
-        let is_unknown = row.attempts > 0 && (row.cost_usd.is_none() || is_judged);
+        let is_asked = row.attempts > 0 && !row.is_cached();
+        let is_unknown = is_asked && row.cost_usd.is_none() || row.attempts > 0 && is_judged;
         let mut spent = locked(&self.spent);
         if !is_unknown || std::mem::replace(&mut spent.has_warned, true) {
             return None;
         }
         let who = match row.cost_usd {
-            None => format!("target `{}`", row.target),
-            Some(_) => "the judge".to_owned(),
+            None if is_asked => format!("target `{}`", row.target),
+            _ => "the judge".to_owned(),
         };
         Some(format!(
             "the budget cannot be enforced: the cost of {who} is unknown; set `price` on the target"

@@ -117,6 +117,7 @@ impl RowMaker<'_> {
             input: Some(input_messages(&self.test.input)),
             criteria: self.test.criteria.clone(),
             expected_output: self.test.expected_output.as_ref().map(expected_output),
+            cached: None,
             agent: None,
             workspace: None,
             run: None,

@@ -279,11 +279,11 @@ impl Agent for CliAgent {
         Some(&self.cwd)
     }
 
-    fn program_files(&self) -> Vec<Utf8PathBuf> {
-        match &self.command {
+    fn source_files(&self) -> Option<Vec<Utf8PathBuf>> {
+        Some(match &self.command {
             CliCommand::Argv(argv) => files_of_arguments(&self.cwd, argv),
             CliCommand::Shell(line) => files_of_script(&self.cwd, line),
-        }
+        })
     }
 
     fn unreported(&self) -> Vec<Unreported> {

@@ -199,6 +199,8 @@ pub struct CaseFinding {
     pub cost_usd: Option<f64>,
     pub duration_ms: Option<u64>,
     pub attempts: u32,
+    /// Whether the answer is that of an earlier run.
+    pub is_cached: bool,
     pub checks: Vec<CheckFinding>,
     pub checks_left_out: usize,
     pub trouble: Option<CaseFault>,
@@ -229,6 +231,7 @@ impl CaseFinding {
             cost_usd: row.cost_usd,
             duration_ms: row.duration_ms,
             attempts: row.attempts,
+            is_cached: row.is_cached(),
             trouble: match row.outcome {
                 Outcome::Errored => trouble.or_else(errored),
                 _ => trouble,

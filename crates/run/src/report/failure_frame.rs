@@ -250,6 +250,9 @@ fn facts(finding: &CaseFinding) -> Vec<String> {
     if finding.attempts > 1 {
         facts.push(format!("{} attempts", finding.attempts));
     }
+    if finding.is_cached {
+        facts.push("cached".to_owned());
+    }
     facts
 }
 

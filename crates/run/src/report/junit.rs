@@ -212,6 +212,7 @@ fn push_properties(row: &Row, out: &mut String) {
         ("score", row.score.map(|score| score.to_string())),
         ("costUsd", row.cost_usd.map(|cost| cost.to_string())),
         ("tokens", tokens),
+        ("cached", row.is_cached().then(|| "true".to_owned())),
     ];
     out.push_str("      <properties>\n");
     for (name, value) in properties {

@@ -119,6 +119,7 @@ impl Markdown {
         facts.extend(total_lines::average(&self.tally).map(|text| format!("score {text}")));
         facts.extend(total_lines::tokens(&self.tally).map(|text| format!("tokens: {text}")));
         facts.extend(total_lines::cost(&self.tally).map(|text| format!("cost: {text}")));
+        facts.extend(total_lines::reused(&self.tally));
         facts.extend(total_lines::judges(&self.tally).map(|text| format!("judges: {text}")));
         if let Some(results) = &end.results {
             facts.push(format!("results: {}", code(results.as_str(), 300)));

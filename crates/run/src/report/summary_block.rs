@@ -47,6 +47,7 @@ impl SummaryBlock<'_> {
         };
         let cost = total_lines::cost(tally).map(|text| format!("{text}{besides}"));
         self.fact("cost", cost, out)?;
+        self.fact("cache", total_lines::reused(tally), out)?;
         self.fact("judges", total_lines::judges(tally), out)?;
         self.table("suites", &tally.suites, &tally.suite_samples, out)?;
         self.table("targets", &tally.targets, &tally.target_samples, out)?;

@@ -60,7 +60,7 @@ impl Tally {
     /// The numbers of spec 11.3 over all suites, for runs without that document.
     pub fn document(&self, end: &ReportedRun) -> Value {
         let totals = &self.totals;
-        json!({
+        let mut document = json!({
             "schemaVersion": SCHEMA_VERSION,
             "suite": one_or_list(self.suites.keys().chain(&end.suites)),
             "target": one_or_list(self.targets.keys()),
@@ -70,7 +70,11 @@ impl Tally {
             "judgeUsage": totals.judge_usage(),
             "durationMs": end.duration_ms,
             "exitCode": end.exit_code,
-        })
+        });
+        if totals.reused > 0 {
+            document["cachedAnswers"] = totals.reused.into();
+        }
+        document
     }
 }
 

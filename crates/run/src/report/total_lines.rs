@@ -111,6 +111,19 @@ pub fn cost(tally: &Tally) -> Option<String> {
     Some(with_gaps(&tally.totals.cost, numbers::money(tally.totals.cost.known), tally.nouns().1))
 }
 
+/// How many answers an earlier run had paid for.
+pub fn reused(tally: &Tally) -> Option<String> {
+    let (one, many) = tally.nouns();
+    match tally.totals.reused {
+        0 => None,
+        reused => Some(format!(
+            "{} of {} answered from the cache",
+            numbers::count(reused),
+            numbers::counted(tally.totals.counts.total(), one, many)
+        )),
+    }
+}
+
 /// A sum with gaps is a lower bound and says so.
 fn with_gaps(sum: &PartialSum, text: String, many: &str) -> String {
     let all = sum.reported + sum.unreported;

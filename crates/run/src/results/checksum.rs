@@ -12,7 +12,7 @@ const SUFFIX: usize = KEY.len() + DIGITS + 2;
 
 /// Adds the checksum to an object that has at least one key and no line break; adds the line break
 /// too. Returns the checksum.
-pub(super) fn seal(line: &mut Vec<u8>) -> u32 {
+pub(crate) fn seal(line: &mut Vec<u8>) -> u32 {
     debug_assert_eq!(line.last(), Some(&b'}'));
     line.pop();
     let crc = crc32c(line);
@@ -23,7 +23,7 @@ pub(super) fn seal(line: &mut Vec<u8>) -> u32 {
 
 /// What the end of a line says of the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seal {
+pub(crate) enum Seal {
     /// The line is as it was written.
     Intact(u32),
     Broken,
@@ -32,7 +32,7 @@ pub(super) enum Seal {
 }
 
 /// Line breaks that a transfer added at the end do no harm.
-pub(super) fn check_seal(line: &[u8]) -> Seal {
+pub(crate) fn check_seal(line: &[u8]) -> Seal {
     let line = line.trim_ascii_end();
     let Some(at) = line.len().checked_sub(SUFFIX) else {
         return Seal::Absent;

@@ -38,6 +38,7 @@ mod variant;
 mod writer;
 
 pub use crate::clock::{file_stamp, rfc3339};
+pub(crate) use checksum::{Seal, check_seal, seal};
 pub use error::{ReadError, WriteError};
 pub use exit::{Borderline, ExitRule, ExitTally, RunVerdict};
 pub use file_changes::WorkspaceChanges;

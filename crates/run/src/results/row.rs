@@ -40,6 +40,7 @@ pub struct Row {
     pub trial: u32,
     pub attempts: u32,
     pub duration_ms: Option<u64>,
+    /// Of the answer; nothing of it was spent if it was `cached`.
     pub cost_usd: Option<f64>,
     pub tokens: Option<TokenCounts>,
     pub trace_summary: Trace,
@@ -62,6 +63,9 @@ pub struct Row {
     /// A text, messages, or the data that the author wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_output: Option<Value>,
+    /// Whether the answer is that of an earlier run (`--cache`); absent if the target was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentFacts>,
     /// What the agent did to the files of its workspace; absent without one.
@@ -138,6 +142,11 @@ impl Row {
             None => Cow::Borrowed(&self.target),
             Some(arm) => Cow::Owned(variant_name(&self.target, Some(arm))),
         }
+    }
+
+    /// Whether the target was not asked, because an earlier answer was used.
+    pub fn is_cached(&self) -> bool {
+        self.cached == Some(true)
     }
 
     pub fn key(&self) -> CaseKey {

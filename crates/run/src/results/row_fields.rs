@@ -58,6 +58,7 @@ pub(super) static ROW_FIELDS: &[Field] = &[
     Field::new("input", Shape::List(&Shape::Map), "the messages of the test"),
     Field::new("criteria", Shape::Text, "criteria of the test"),
     Field::new("expectedOutput", Shape::Any, "expected output: a text, messages or data"),
+    Field::new("cached", Shape::Boolean, "whether the answer is that of an earlier run"),
     Field::new("agent", Shape::Fields(AGENT_FIELDS), "what answered"),
     Field::new(
         "workspace",

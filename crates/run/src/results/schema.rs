@@ -168,7 +168,7 @@ mod tests {
         row.output_messages = Some(Vec::new());
         let more = json!({
             "testName": "n", "tags": ["t"], "input": [], "criteria": "c", "expectedOutput": 1,
-            "agent": {}, "run": "r", "plan": {"hash": "h"}, "evalrig": "1", "git": {"commit": "0"},
+            "agent": {}, "cached": true, "run": "r", "plan": {"hash": "h"}, "evalrig": "1", "git": {"commit": "0"},
             "command": "evalrig run", "workspace": {}, "arm": "with"
         });
         let mut whole = serde_json::to_value(&row).unwrap();

@@ -37,6 +37,9 @@ pub struct RunSummary {
     pub tokens: Option<TokenCounts>,
     pub cost_usd: Option<f64>,
     pub judge_usage: Option<JudgeUsage>,
+    /// Answers from the cache; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_answers: Option<u64>,
     pub duration_ms: Option<u64>,
     pub exit_code: u8,
 }
@@ -182,6 +185,7 @@ impl SummaryBuilder {
             tokens: self.totals.tokens(),
             cost_usd: self.totals.cost_usd(),
             judge_usage: self.totals.judge_usage(),
+            cached_answers: Some(self.totals.reused).filter(|reused| *reused > 0),
             duration_ms: facts.duration_ms,
             exit_code: facts.exit_code,
         }

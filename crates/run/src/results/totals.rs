@@ -109,8 +109,11 @@ pub struct RunTotals {
     /// As targets report it, which need not be input and output.
     pub all_tokens: PartialSum,
     pub cached: PartialSum,
+    /// Spent: an answer from the cache counts 0.
     pub cost: PartialSum,
     pub judges: JudgeTotals,
+    /// Answers from the cache, which used no tokens and cost nothing.
+    pub reused: u64,
 }
 
 impl RunTotals {
@@ -119,7 +122,12 @@ impl RunTotals {
         if row.score.is_some() {
             self.scores.add(row.score);
         }
-        if was_answered(row) {
+        if row.is_cached() {
+            self.reused += 1;
+            let sums = [&mut self.input, &mut self.output, &mut self.all_tokens, &mut self.cached];
+            sums.into_iter().for_each(|sum| sum.add_count(Some(0)));
+            self.cost.add(Some(0.0));
+        } else if was_answered(row) {
             let tokens = row.tokens;
             self.input.add_count(tokens.map(|tokens| tokens.input));
             self.output.add_count(tokens.map(|tokens| tokens.output));
@@ -217,6 +225,16 @@ mod tests {
             assert_eq!(totals.cost_usd(), Some(0.5));
             assert!(totals.tokens().is_some());
         }
+    }
+
+    #[test]
+    fn an_answer_from_the_cache_costs_nothing() {
+        let mut cached = row("b", 1);
+        (cached.cached, cached.tokens) = (Some(true), None);
+        let asked = row("a", 1);
+        let totals = totals(&[asked.clone(), cached]);
+        assert_eq!((totals.reused, totals.cost_usd()), (1, asked.cost_usd));
+        assert_eq!(totals.tokens(), asked.tokens);
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod scratch;
 mod served_run;
 mod signals;
 mod skill_revision;
+mod skill_files;
 mod spec;
 mod stored_run;
 mod suite_text;
@@ -46,6 +47,7 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use evalrig_core::secrets::Secrets;
 
+use crate::cache::AnswerCache;
 use crate::descriptor::{DescriptorBudget, raise_limit};
 use crate::execute::{FailFast, Job, RunOptions, SuiteJob};
 use crate::prepare::{Estimate, TargetPool};
@@ -89,6 +91,7 @@ use resume::{
 use run_job::run_job;
 use run_origin::RunOrigin;
 use scratch::RunScratch;
+use skill_files::skill_digest;
 
 /// Suites whose cases are planned and whose targets are connected. Nothing has been called.
 #[derive(Debug)]
@@ -250,6 +253,9 @@ fn run_suites(
     let mut answered = HashMap::new();
     for suite in &mut suites {
         suite.remove_finished(&mut answered);
+        if spec.cache {
+            suite.job.skill = skill_digest(&suite.job);
+        }
     }
     if spec.handle_signals {
         raise_limit();
@@ -268,6 +274,10 @@ fn run_suites(
     observer.add_gaps(gaps);
     let suites = start_suites(spec, suites, &mut files, &mut observer)?;
     let descriptors = DescriptorBudget::now();
+    let cache = spec.cache.then(|| {
+        let roots = suites.iter().map(|suite| suite.job.root.as_path());
+        Arc::new(AnswerCache::open(roots, Arc::clone(&secrets)))
+    });
     let recording = spec.run_log.as_ref().map(|log| {
         let drafts = descriptors.drafts;
         Arc::new(RunLogRecorder::new(log.store.clone(), log.keep_runs, drafts, secrets))
@@ -284,11 +294,13 @@ fn run_suites(
         messages: spec.messages,
         scratch: scratch.path().to_owned(),
         recording: recording.clone(),
+        cache: cache.clone(),
     };
     let job = Job { suites, options, answered };
     let (end, observer) = run_job(job, observer, listener, spec.handle_signals, planned);
     drop(scratch);
-    for warning in recording.iter().flat_map(|one| one.take_warnings()) {
+    let uncached = cache.and_then(|cache| cache.take_warning());
+    for warning in recording.iter().flat_map(|one| one.take_warnings()).chain(uncached) {
         notify(Notice::Message(warning));
     }
     let ended = EndedRun { end, planned, is_regrade, run_log };

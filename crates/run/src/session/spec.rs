@@ -206,6 +206,8 @@ pub struct RunSpec {
     pub max_errors: Option<u64>,
     /// Start no other case after this many cases that did not pass.
     pub fail_fast: Option<u64>,
+    /// Whether answers of earlier runs are used, and new ones kept for later runs.
+    pub cache: bool,
     pub reports: ReportSpec,
     pub rerun: RerunWords,
     /// The command line, for the record.
@@ -235,6 +237,7 @@ impl RunSpec {
             budget_usd: None,
             max_errors: None,
             fail_fast: None,
+            cache: false,
             reports: ReportSpec::default(),
             rerun: RerunWords::default(),
             command: None,

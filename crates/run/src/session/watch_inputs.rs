@@ -6,19 +6,15 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{JudgePrompt, NamedAssertion};
 use evalrig_core::reader::EnvFiles;
-use evalrig_core::source::{EntryKind, Files, Reach};
+use evalrig_core::source::{Files, Reach};
 use sha2::{Digest, Sha256};
 
 use crate::disk::{Fingerprint, LoadFiles};
 use crate::execute::SuiteJob;
 use crate::prepare::TestOnTarget;
 
+use super::skill_files::{directories, skill_files};
 use super::spec::LoadOptions;
-
-/// The file that makes a directory a skill.
-const SKILL: &str = "SKILL.md";
-/// Files of a skill; a larger one is watched in part.
-const MOST_SKILL_FILES: usize = 1000;
 
 /// By test and target; the number of trials is part of the digest.
 pub(super) type CaseInputs = BTreeMap<TestOnTarget, [u8; 32]>;
@@ -80,20 +76,17 @@ fn shared_inputs(job: &SuiteJob, loading: &LoadOptions) -> Sha256 {
         EnvFiles::Only(file) => vec![file.clone()],
         EnvFiles::Search => directories(job).map(|directory| directory.join(".env")).collect(),
     };
-    for file in env_files.iter().chain(&skill_files(job, &loading.files)) {
+    // What a suite reads itself counts only for the tests that use it.
+    let skill = skill_files(job, &loading.files, |path| loading.files.has_seen(path));
+    for file in env_files.iter().chain(&skill) {
         add_file(&mut digest, file, &loading.files);
     }
     digest
 }
 
-/// From that of the suite up to the repository root.
-fn directories(job: &SuiteJob) -> impl Iterator<Item = &Utf8Path> {
-    job.path.ancestors().skip(1).take_while(|directory| directory.starts_with(&job.root))
-}
-
 fn add_target(digest: &mut Sha256, job: &SuiteJob, name: &str, files: &LoadFiles) {
     let Some(connected) = job.target(name) else { return };
-    for file in connected.program_files() {
+    for file in connected.source_files() {
         let _ = files.look(&file, Reach::Anywhere);
     }
     add(digest, &[name, connected.identity().unwrap_or("unknown")]);
@@ -118,35 +111,4 @@ fn add_checks(
         }
         add_checks(digest, job, check.members(), files);
     }
-}
-
-/// The files of the skill that a suite belongs to. What a suite reads itself counts only for the tests
-/// that use it.
-fn skill_files(job: &SuiteJob, files: &LoadFiles) -> Vec<Utf8PathBuf> {
-    let is_skill = |directory: &&Utf8Path| files.kind(&directory.join(SKILL)).is_some();
-    let Some(skill) = directories(job).find(is_skill) else {
-        return Vec::new();
-    };
-    let mut found = vec![skill.join(SKILL)];
-    let mut open = vec![skill.to_owned()];
-    while let Some(directory) = open.pop() {
-        // Only directories below the skill: a link may lead anywhere.
-        let Ok(listing) = files.list(&directory, Reach::Inside(skill)) else { continue };
-        for entry in listing.entries {
-            let path = directory.join(&entry.name);
-            let is_own = entry.name.starts_with('.') || entry.name == "node_modules";
-            match entry.kind {
-                EntryKind::Directory if !is_own && !entry.is_link && entry.name != "evals" => {
-                    open.push(path);
-                }
-                EntryKind::File if !is_own && !files.has_seen(&path) => found.push(path),
-                _ => {}
-            }
-            if found.len() >= MOST_SKILL_FILES {
-                return found;
-            }
-        }
-    }
-    found.sort();
-    found
 }

@@ -2,12 +2,10 @@
 
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Level};
-use evalrig_core::model::{Map, Value};
 use evalrig_core::reader::{
     InsertionBudget, Options, ReadResult, Reader, Reference, Reported, Template, wrong_type,
 };
 use evalrig_core::source::{Files, Span, Spanned};
-use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::fields::{Bound, Field, UNKNOWN_FIELD, is_free, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
@@ -18,6 +16,7 @@ use crate::setting::{
     read_common,
 };
 
+use super::identity::WrittenOptions;
 use super::unsupported::{provider_from_variable, unsupported_provider};
 
 declare_codes! {
@@ -72,8 +71,7 @@ pub struct Target {
     pub common: Common,
     pub settings: Box<dyn ProviderSettings>,
     pub references: Vec<Reference>,
-    /// All options as written.
-    pub(super) options: Map,
+    pub(super) options: WrittenOptions,
 }
 
 impl Target {
@@ -246,17 +244,13 @@ fn read_target(
 ) -> ReadResult<Target> {
     let common = read_common(options);
     let settings = (provider.read)(options);
-    let written = match raw_value(options.fields.node) {
-        Value::Map(map) => map,
-        _ => Map::new(),
-    };
     Ok(Target {
         name: name.cloned().ok_or(Reported)?,
         provider,
         common: common?,
         settings: settings?,
         references: options.reader.take_references(),
-        options: written,
+        options: WrittenOptions::of(options.fields.node),
     })
 }
 

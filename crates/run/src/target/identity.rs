@@ -1,8 +1,12 @@
 //! What a target is: the settings that decide what it answers, as one digest. Keys are no part of it.
 
+use std::fmt;
+
 use evalrig_core::model::{JsonStyle, Map, Value};
 use evalrig_core::reader::{InsertionBudget, Template};
 use evalrig_core::secrets::{Secrets, is_secret_name};
+use evalrig_core::syntax::Node;
+use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::fields::is_free;
 use sha2::{Digest, Sha256};
 
@@ -29,6 +33,24 @@ const ADDRESSES: &[&str] = &["base_url", "endpoint"];
 /// What counts in place of a secret, so that the digest says nothing about it.
 const MARK: &str = "***";
 
+/// All options of a target as written. Debug output shows no value: it may be a key.
+pub(super) struct WrittenOptions(Map);
+
+impl WrittenOptions {
+    pub(super) fn of(target: Node<'_>) -> Self {
+        match raw_value(target) {
+            Value::Map(map) => Self(map),
+            _ => Self(Map::new()),
+        }
+    }
+}
+
+impl fmt::Debug for WrittenOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.iter().map(|(key, _)| key)).finish()
+    }
+}
+
 impl Target {
     /// Equal for targets with the same provider and options once variables are known, whatever their
     /// keys. `None` if a variable is not set or its value is too long.
@@ -43,7 +65,7 @@ impl Target {
         let filling =
             Filling { target: self, variable: &public, budget: InsertionBudget::default() };
         let mut counted = Map::new();
-        for (key, value) in self.options.iter() {
+        for (key, value) in self.options.0.iter() {
             if !WITHOUT_EFFECT.contains(&key) && !is_free(key) {
                 counted.insert(key, filling.value(key, value)?);
             }

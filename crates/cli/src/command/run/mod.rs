@@ -1,5 +1,6 @@
 //! `run`: maps the options to a session, and runs it or prints its plan.
 
+mod cache;
 mod dry_run;
 mod rerun;
 mod watch;
@@ -28,15 +29,23 @@ use super::notice::notify;
 
 pub(super) use rerun::command_line;
 
+use cache::CacheUse;
+
 /// The report without `--report`.
 const DEFAULT_REPORT: &str = "terminal";
 
 pub fn run(context: &Context, args: &Run) -> Result<Exit, CommandError> {
+    let use_of_cache = cache::use_of_cache(args)?;
+    let mut spec = spec(context, args);
+    spec.cache = use_of_cache == CacheUse::On;
     if args.watch {
-        return watch::watch(context, spec(context, args));
+        return watch::watch(context, spec);
+    }
+    if use_of_cache == CacheUse::OffForGate && !context.global.quiet {
+        print_message(cache::OFF_FOR_GATE);
     }
     let mut notify = notify(context);
-    let session = RunSession::prepare(spec(context, args), &mut notify)?;
+    let session = RunSession::prepare(spec, &mut notify)?;
     if args.dry_run {
         let estimate = session.estimate(&mut notify)?;
         return dry_run::print_plan(session.suites(), &estimate);
@@ -106,6 +115,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         budget_usd: args.budget_usd,
         max_errors: args.max_errors,
         fail_fast: args.fail_fast,
+        cache: false,
         reports: reports(context, &args.reports, args.keeping.output.as_deref()),
         rerun: rerun::rerun_words(),
         command: Some(command_line()),

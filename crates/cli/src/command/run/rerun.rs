@@ -16,14 +16,17 @@ const PLACES: &[&str] = &[
 /// An interrupted run keeps its baseline; of a complete run only failed tests are repeated, which
 /// cannot be compared.
 const COMPARISON: &[&str] = &["--baseline", "--margin", "--measure", "--gate"];
+/// Where answers come from. Tests that failed on stored answers would fail on them again.
+const ANSWERS: &[&str] = &["--cache"];
 /// Options of these lists without a value.
-const FLAGS: &[&str] = &["--allow-outside-root", "--no-env-file", "--gate"];
+const FLAGS: &[&str] = &["--allow-outside-root", "--no-env-file", "--gate", "--cache"];
 
 pub(super) fn rerun_words() -> RerunWords {
     let typed = || std::env::args().skip(1);
+    let resumed = [PLACES, COMPARISON, ANSWERS];
     RerunWords {
         failed: kept(typed(), |option| PLACES.contains(&option)),
-        resume: kept(typed(), |option| PLACES.contains(&option) || COMPARISON.contains(&option)),
+        resume: kept(typed(), |option| resumed.iter().any(|list| list.contains(&option))),
     }
 }
 

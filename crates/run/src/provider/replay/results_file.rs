@@ -51,6 +51,10 @@ impl Agent for RowAgent {
     fn elapsed_ms(&self, _: std::time::Instant) -> Option<u64> {
         None
     }
+
+    fn source_files(&self) -> Option<Vec<Utf8PathBuf>> {
+        Some(vec![self.path.clone()])
+    }
 }
 
 impl RowAgent {

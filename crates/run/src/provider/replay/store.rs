@@ -27,6 +27,11 @@ impl Agent for StoreAgent {
     fn elapsed_ms(&self, _: std::time::Instant) -> Option<u64> {
         None
     }
+
+    /// Every run adds files.
+    fn source_files(&self) -> Option<Vec<camino::Utf8PathBuf>> {
+        None
+    }
 }
 
 impl StoreAgent {

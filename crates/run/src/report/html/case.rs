@@ -119,6 +119,7 @@ fn details(row: &Row, text: &SuiteText, common: usize, specs: &mut CheckSpecs) -
     put(&mut map, "common", (common > 0).then_some(common));
     map.insert("timestamp".to_owned(), json!(cut_text::text(&row.timestamp, NAME)));
     put(&mut map, "attempts", (row.attempts > 1).then_some(row.attempts));
+    put(&mut map, "cached", row.is_cached().then_some(true));
     let agent = row.agent.as_ref();
     let named = |name: Option<&String>| name.map(|name| cut_text::text(name, NAME));
     put(&mut map, "sessionId", named(agent.and_then(|agent| agent.session_id.as_ref())));

@@ -119,6 +119,10 @@ impl SummaryPanel {
         });
         tiles.push(self.cost_tile());
         tiles.push(tokens_tile(tally));
+        if let Some(text) = total_lines::reused(tally) {
+            let (reused, rest) = text.split_once(' ').unwrap_or((&text, ""));
+            tiles.push(tile("Cache", reused, rest));
+        }
         if let Some(text) = total_lines::judges(tally) {
             let (calls, rest) = text.split_once(", ").unwrap_or((&text, ""));
             tiles.push(tile("Judges", calls, rest));

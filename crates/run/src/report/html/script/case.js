@@ -52,6 +52,7 @@ function headFacts(one, details) {
     ["Cost", known(one.cost) ? money(one.cost) : "unknown"],
     ["Tokens", details ? tokensText(details.tokens) : null],
     ["Judge", details && judgeText(details.judge)],
+    ["Answer", details && details.cached ? "from the cache; time, cost and tokens are those of the first time" : null],
     ["Attempts", details && details.attempts > 1 ? details.attempts : null],
     ["Stop reason", details && details.stopReason],
     ["Against the baseline", changeText(one.test)],
