@@ -294,7 +294,7 @@ pub struct Schema {
     /// JSON Schema draft.
     #[arg(long, value_name = "DRAFT", default_value = Draft::D2020.word(), value_parser = word_parser::<Draft>(&[]))]
     pub draft: Draft,
-    /// For editors: flag unknown keys and old spellings. For `suite` only.
+    /// For editors: flag unknown keys and old spellings. For `suite` and `targets`.
     #[arg(long)]
     pub strict: bool,
 }

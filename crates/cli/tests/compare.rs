@@ -157,3 +157,55 @@ fn earlier_runs_are_found() {
     assert_eq!(found["base"], ".evalrig/results/s-2026-01-02T00-00-00.jsonl");
     assert_eq!(found["base"], found["candidate"]);
 }
+
+/// The rows of some tests only, as a shard has them.
+fn part_of(run: &str, is_kept: impl Fn(usize) -> bool) -> String {
+    let number = |line: &str| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        row["evalId"].as_str().unwrap()[1..].parse::<usize>().unwrap()
+    };
+    run.lines().filter(|line| is_kept(number(line))).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn files_of_shards_are_compared_as_whole_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let (good, bad) = (run_of(20, 5), run_of(20, 3));
+    let is_even = |test: usize| test.is_multiple_of(2);
+    for (name, text) in [
+        ("good", good.clone()),
+        ("bad", bad.clone()),
+        ("good-1.jsonl", part_of(&good, is_even)),
+        ("good-2.jsonl", part_of(&good, |test| !is_even(test))),
+        ("bad-1.jsonl", part_of(&bad, is_even)),
+        ("bad-2.jsonl", part_of(&bad, |test| !is_even(test))),
+    ] {
+        fs::write(at.join(name), text).unwrap();
+    }
+    let compare = |arguments: &[&str]| {
+        let all = [&["compare", "--format", "json", "--gate", "--seed", "7"], arguments].concat();
+        let output = evalrig(at, &all);
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        (code(&output), found["suite"].clone(), found["tests"].clone())
+    };
+    let whole = compare(&["good", "bad"]);
+    assert_eq!(whole.0, 1);
+    let shards =
+        ["--base", "good-1.jsonl", "good-2.jsonl", "--candidate", "bad-1.jsonl", "bad-2.jsonl"];
+    assert_eq!(compare(&shards), whole);
+    let patterns = ["--candidate", "bad-*.jsonl", "--base", "good-*.jsonl"];
+    assert_eq!(compare(&patterns), whole);
+    // Half of it has fewer tests in common.
+    let half = compare(&["--base", "good-1.jsonl", "--candidate", "bad-1.jsonl", "bad-2.jsonl"]);
+    assert_ne!(half, whole);
+    assert_eq!(half.2.as_array().map(Vec::len), whole.2.as_array().map(Vec::len));
+    for wrong in [
+        &["--base", "good"][..],
+        &["--candidate", "bad"],
+        &["good", "--base", "good", "--candidate", "bad"],
+        &["--base", "good", "--candidate", "none"],
+    ] {
+        assert_eq!(compare(wrong).0, 2, "{wrong:?}");
+    }
+}

@@ -65,6 +65,9 @@ fn a_skill_gets_tests_of_its_own() {
     let suite = project.read("csv/EVAL.yaml");
     assert!(suite.contains("skill: \"csv-analyzer\""), "{suite}");
     assert!(suite.starts_with("# yaml-language-server: $schema=https://"), "{suite}");
+    let targets = project.read("csv/.evalrig/targets.yaml");
+    let first = targets.lines().next().unwrap();
+    assert!(first.ends_with("/schema/targets.strict.schema.json"), "{first}");
 }
 
 #[test]

@@ -26,6 +26,9 @@ const WORKFLOW: &str = include_str!("../../templates/evals.yml");
 /// The first line of suites, for editors.
 const MODELINE: &str = "# yaml-language-server: $schema=https://raw.githubusercontent.com/evalrig/evalrig/main/schema/eval.strict.schema.json\n";
 
+/// The first line of targets files, for editors.
+const TARGETS_MODELINE: &str = "# yaml-language-server: $schema=https://raw.githubusercontent.com/evalrig/evalrig/main/schema/targets.strict.schema.json\n";
+
 const TARGETS: &str = ".evalrig/targets.yaml";
 
 /// What `.co/evals` is, before a run creates it.
@@ -101,11 +104,11 @@ impl InitPlace {
             };
             add(self.directory.join("EVAL.yaml"), content, what);
         }
-        let targets = self.directory.join(TARGETS);
-        match agent {
-            Some(agent) => add(targets, agent.targets_file(&self.directory), agent.doc()),
-            None => add(targets, MOCK_TARGETS.to_owned(), "a mock target that answers them"),
-        }
+        let (targets, what) = match agent {
+            Some(agent) => (agent.targets_file(&self.directory), agent.doc()),
+            None => (MOCK_TARGETS.to_owned(), "a mock target that answers them"),
+        };
+        add(self.directory.join(TARGETS), format!("{TARGETS_MODELINE}{targets}"), what);
         if agent == Some(InitAgent::Python) && python_program(&self.directory).is_none() {
             add(self.directory.join(STARTER.0), STARTER.1.to_owned(), "an agent to start from");
         }

@@ -10,8 +10,8 @@ use crate::output::print_json;
 
 pub fn run(args: &Schema) -> Result<Exit, CommandError> {
     let draft = args.draft;
-    if args.strict && args.kind != SchemaKind::Suite {
-        let message = "`--strict` is for the schema of suites";
+    if args.strict && !matches!(args.kind, SchemaKind::Suite | SchemaKind::Targets) {
+        let message = "`--strict` is for the schemas of suites and targets files";
         return Err(CommandError::CouldNotStart(message.to_owned()));
     }
     let value = match args.kind {
@@ -19,6 +19,7 @@ pub fn run(args: &Schema) -> Result<Exit, CommandError> {
         SchemaKind::Suite => schema::suite(draft),
         SchemaKind::EvalsJson => schema::evals_json(draft),
         SchemaKind::Results => evalrig_run::results::results_schema(draft),
+        SchemaKind::Targets if args.strict => evalrig_run::target::strict_schema(draft),
         SchemaKind::Targets => evalrig_run::target::schema(draft),
     };
     print_json(&(value.to_json(JsonStyle::Pretty) + "\n"))?;

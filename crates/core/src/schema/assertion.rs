@@ -4,10 +4,10 @@ use crate::assertion::{AssertionKind, COMMON_FIELDS, KINDS, UnknownKeys, custom_
 use crate::model::Value;
 use crate::syntax::fields::Field;
 
-use super::keyword::{any_of, list_of, map, matching, non_empty_list_of, when};
+use super::keyword::{any_of, list_of, map, non_empty_list_of, when};
 use super::object::ObjectSchema;
 use super::shape::SchemaBuilder;
-use super::variant::{Variant, choose, spellings};
+use super::variant::{Variant, choose, is_named, spellings};
 
 pub(super) fn definitions(writer: SchemaBuilder) -> Vec<(String, Value)> {
     let entries = any_of(vec![writer.reference("assertion"), question()]);
@@ -76,21 +76,13 @@ fn entry(writer: SchemaBuilder) -> Value {
     choose("type", &variants, Some(custom)).into_iter().fold(whole, ObjectSchema::rule).finish()
 }
 
-/// Only `type` until it is known: then the definition of the type has all keys. Types are recognised by
-/// patterns, because editors show the words of an `enum` to readers.
+/// Only `type` until it is known: then the definition of the type has all keys.
 fn strict_entry(writer: SchemaBuilder) -> Value {
     let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
     let docs: Vec<String> = KINDS.iter().map(|kind| summary(kind)).collect();
     let known = map([("enum", names.into()), ("enumDescriptions", docs.into())]);
     let name = any_of(vec![known, map([("type", "string".into()), ("minLength", 1_u64.into())])]);
-    // An entry that is not written yet matches every condition that does not ask for a mapping.
-    let is_kind = |pattern: String| {
-        map([
-            ("type", "object".into()),
-            ("required", vec!["type"].into()),
-            ("properties", map([("type", matching(&format!("^(not[-_])?({pattern})$")))])),
-        ])
-    };
+    let is_kind = |pattern: String| is_named("type", &format!("(not[-_])?({pattern})"));
     let rules = KINDS
         .iter()
         .map(|kind| when(is_kind(pattern_of(kind)), writer.reference(&definition_of(kind))));

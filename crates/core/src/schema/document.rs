@@ -52,7 +52,7 @@ impl Document {
 
     /// Editors offer the title of a schema as a value.
     #[must_use]
-    pub(super) fn without_title(mut self) -> Self {
+    pub fn without_title(mut self) -> Self {
         self.title = None;
         self
     }

@@ -3,7 +3,7 @@
 use crate::model::{Map, Value};
 
 /// A mapping with these keys, in this order.
-pub(super) fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
+pub fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
     let entries = entries.map(|(key, value)| (key.to_owned(), value));
     Value::Map(entries.into_iter().collect())
 }
@@ -54,7 +54,8 @@ pub(super) fn present(key: &str) -> Value {
     with(key, not(of_type("null")))
 }
 
-pub(super) fn when(condition: Value, then: Value) -> Value {
+/// What matches the condition must match the other schema too.
+pub fn when(condition: Value, then: Value) -> Value {
     map([("if", condition), ("then", then)])
 }
 

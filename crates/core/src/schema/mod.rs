@@ -16,8 +16,8 @@ mod variant;
 
 pub use document::{Document, Draft};
 pub use evals_json::evals_json;
-pub use keyword::{any_of, list_of, matching, of_type};
+pub use keyword::{any_of, list_of, map, matching, of_type, when};
 pub use object::ObjectSchema;
 pub use shape::{SchemaBuilder, SchemaMode};
 pub use suite::{strict_suite, suite};
-pub use variant::{Variant, choose, spellings};
+pub use variant::{Variant, choose, is_named, spellings};

@@ -2,7 +2,7 @@
 
 use crate::model::Value;
 
-use super::keyword::{map, when, with};
+use super::keyword::{map, matching, when, with};
 
 /// What holds when the deciding key is one of these names.
 #[derive(Debug, Clone)]
@@ -23,6 +23,17 @@ pub fn choose(key: &str, variants: &[Variant], otherwise: Option<Value>) -> Vec<
         rules.push(map([("if", is_one_of(all.collect())), ("else", schema)]));
     }
     rules
+}
+
+/// A mapping whose key holds a name that matches the pattern, for schemas of editors: they show the
+/// words of an `enum` to readers, and an entry that is not written yet matches every condition that
+/// does not ask for a mapping.
+pub fn is_named(key: &str, pattern: &str) -> Value {
+    map([
+        ("type", "object".into()),
+        ("required", vec![key].into()),
+        ("properties", map([(key, matching(&format!("^({pattern})$")))])),
+    ])
 }
 
 /// All spellings of a name: each `-` may be written as `_`.

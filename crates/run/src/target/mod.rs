@@ -14,7 +14,7 @@ mod unsupported;
 pub use entry::Target;
 pub use file::{NotFound, ROOT, Targets, read_targets};
 pub use find::{find_targets_file, is_agentv, reach_of_found};
-pub use schema::schema;
+pub use schema::{schema, strict_schema};
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&evalrig_core::diagnostic::Code]] =
