@@ -84,10 +84,14 @@ impl RunIndex {
         Ok(RunListing { runs, unread })
     }
 
-    /// The run with this id, if there is one.
+    /// The run with this id, if there is one. A run that has just started was listed under the name of
+    /// its file until its header was written, and a page may have been opened then.
     pub(super) fn find(&self, id: &str) -> Option<ListedRun> {
         let (groups, _) = self.groups().ok()?;
-        let (id, files) = groups.into_iter().find(|(known, _)| known == id)?;
+        let is_of_file = |files: &[SeenFile]| files.iter().any(|(path, ..)| stem(path) == id);
+        let at = groups.iter().position(|(known, _)| known == id);
+        let at = at.or_else(|| groups.iter().position(|(_, files)| is_of_file(files)))?;
+        let (id, files) = groups.into_iter().nth(at)?;
         Some(self.listed(id, files))
     }
 
@@ -203,4 +207,33 @@ fn state(file: Utf8PathBuf) -> io::Result<SeenFile> {
 fn stem(file: &Utf8Path) -> String {
     let name = file.file_name().unwrap_or_default();
     name.strip_suffix(ENDING).unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::results::{Existing, PlanOptions, ResultsPaths, ResultsWriter, RunHeader};
+
+    #[test]
+    fn a_run_is_found_by_the_name_it_had_before_its_header_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let file = folder.join("live-2026-01-02T03-04-05.jsonl");
+        fs::write(&file, "").unwrap();
+        let index = RunIndex::new(Some(folder.to_owned()), Vec::new());
+        let early = index.newest().unwrap().id;
+        assert_eq!(early, "live-2026-01-02T03-04-05");
+        let mut header =
+            RunHeader::new("2026-01-02T03:04:05Z".to_owned(), Vec::new(), PlanOptions::default());
+        header.run = Some("20260102T030405-aaaaaa".to_owned());
+        let place = ResultsPaths::at(&file).unwrap();
+        drop(ResultsWriter::create(place, Existing::Replace, &header, Arc::default()).unwrap());
+        // A page that was opened early asks for its events under the old name.
+        let found = index.find(&early).expect("the run");
+        assert_eq!(found.id, "20260102T030405-aaaaaa");
+        assert_eq!(index.files_of(&found.id), [file]);
+        assert!(index.find("live-2026-01-02T03-04-06").is_none());
+    }
 }
