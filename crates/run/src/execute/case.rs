@@ -7,8 +7,9 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::grade;
 use evalrig_core::model::{
-    Answer, Answers, Ask, AssertionGrade, Evidence, Fault, FaultKind, Grade, GradingOptions,
-    JudgeQuestion, Question, ScriptQuestion, Stage, Step, Test, Transcript,
+    Answer, Answers, Ask, AssertionGrade, CommandQuestion, Evidence, Fault, FaultKind, Grade,
+    GradingOptions, JudgeQuestion, Question, ScriptQuestion, Stage, Step, Test, Transcript,
+    WorkspaceFiles,
 };
 use evalrig_core::plan::PlannedCase;
 use evalrig_core::source::{Files, is_changed};
@@ -18,11 +19,13 @@ use crate::agent::{Purpose, Request};
 use crate::cache::{AnswerCache, AnswerKey, AskedCase, CachedAnswer};
 use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
-use crate::results::{CaseKey, JudgeUsage, Row};
+use crate::results::{CaseKey, JudgeUsage, Row, WorkspaceChanges};
 use crate::runlog::{FinishedCase, PendingRecord};
 use crate::setting::FilesMode;
+use crate::workspace::CaseWorkspace;
 
 use super::answer_memory::MemoryShare;
+use super::case_workspace::{AttemptWorkspaces, ChainState};
 use super::connected_target::ConnectedTarget;
 use super::job::{Job, SuiteJob, SuiteRun, UngradedAnswer};
 use super::retry::Retrying;
@@ -74,7 +77,7 @@ impl From<Row> for CaseDone {
 }
 
 impl<'a> CaseWork<'a> {
-    fn suite_job(&self) -> &'a SuiteJob {
+    pub(super) fn suite_job(&self) -> &'a SuiteJob {
         &self.suite.job
     }
 
@@ -123,26 +126,38 @@ impl<'a> CaseWork<'a> {
     }
 
     /// Never fails: faults are recorded in the row.
-    pub(super) async fn run(&self) -> CaseDone {
+    pub(super) async fn run(&self, chain: &mut ChainState) -> CaseDone {
         let test = self.test();
         if let Some(skip) = &test.skip {
             return self.rows().skipped(skip.reason.as_deref()).into();
         }
         let scratch = CaseScratch::new(self);
-        let (answered, origin) = match self.earlier() {
+        let connected = self.suite_job().target(&self.case.target);
+        let workspaces =
+            connected.and_then(|connected| AttemptWorkspaces::of(self, connected, chain));
+        let (answered, origin) = match self.earlier(workspaces.is_some()) {
             Some(answered) => (answered.clone(), AnswerOrigin::Journal),
-            None => match self.find_or_ask(&scratch).await {
+            None => match self.find_or_ask(&scratch, workspaces.as_ref()).await {
                 Ok(answered) => answered,
-                Err((fault, attempts)) => return self.rows().failed(&fault, attempts).into(),
+                Err((fault, attempts)) => {
+                    let mut row = self.rows().failed(&fault, attempts);
+                    self.end_workspaces(workspaces, &mut row, chain).await;
+                    return row.into();
+                }
             },
         };
         let memory = self.shared.reserve_memory(&answered.transcript).await;
         let mut is_kept = origin != AnswerOrigin::Target;
-        let (mut grades, usage) = self.grade(&answered, &mut is_kept, &scratch).await;
+        let workspace = workspaces.as_ref().and_then(AttemptWorkspaces::take);
+        let surroundings = CaseSurroundings { scratch: &scratch, workspace: workspace.as_ref() };
+        let (mut grades, usage) = self.grade(&answered, &mut is_kept, surroundings).await;
         self.explain_unreported(&mut grades);
         let transcript = &answered.transcript;
         let mut row = self.rows().graded(transcript, answered.attempts, &grades, usage);
         row.cached = (origin == AnswerOrigin::Cache).then_some(true);
+        if let (Some(workspace), Some(workspaces)) = (workspace, &workspaces) {
+            self.end_workspace(workspace, workspaces.keep_rule(), &mut row, chain).await;
+        }
         // The run log has runs of agents; of a cached answer it has the first one.
         let recording = self.job.options.recording.as_ref();
         let recording = recording.filter(|_| origin != AnswerOrigin::Cache);
@@ -151,6 +166,19 @@ impl<'a> CaseWork<'a> {
             record: recording.add(self.finished(transcript, &row)),
         });
         CaseDone { row, logging, memory }
+    }
+
+    async fn end_workspaces(
+        &self,
+        workspaces: Option<AttemptWorkspaces<'_>>,
+        row: &mut Row,
+        chain: &mut ChainState,
+    ) {
+        let Some(workspaces) = workspaces else { return };
+        if let Some(workspace) = workspaces.take() {
+            row.workspace = workspace.changes().await.ok().as_ref().map(WorkspaceChanges::from);
+            self.end_workspace(workspace, workspaces.keep_rule(), row, chain).await;
+        }
     }
 
     fn finished<'r>(&self, transcript: &'r Transcript, row: &'r Row) -> FinishedCase<'r>
@@ -192,26 +220,33 @@ impl<'a> CaseWork<'a> {
         self.suite.sink.write_answer(&self.key(), hash, answered)
     }
 
-    /// The answer of an interrupted run. Most runs have none, so the key is built only if needed.
-    fn earlier(&self) -> Option<&'a UngradedAnswer> {
-        if self.job.answered.is_empty() { None } else { self.job.answered.get(&self.key()) }
+    /// The answer of an interrupted run. Most runs have none, so the key is built only if needed. The
+    /// files of a workspace went with that run, so such a case runs again.
+    fn earlier(&self, has_workspace: bool) -> Option<&'a UngradedAnswer> {
+        if self.job.answered.is_empty() || has_workspace {
+            None
+        } else {
+            self.job.answered.get(&self.key())
+        }
     }
 
     /// The answer from the cache; otherwise the target's, which the cache then keeps.
     async fn find_or_ask(
         &self,
         scratch: &CaseScratch<'_>,
+        workspaces: Option<&AttemptWorkspaces<'_>>,
     ) -> Result<(UngradedAnswer, AnswerOrigin), (Fault, u32)> {
-        let cache = self.job.options.cache.as_ref();
+        // Checks on files need the workspace, which the cache does not keep.
+        let cache = self.job.options.cache.as_ref().filter(|_| workspaces.is_none());
         let Some((cache, key)) = cache.and_then(|cache| Some((cache, self.answer_key(cache)?)))
         else {
-            return Ok((self.ask_target(scratch).await?, AnswerOrigin::Target));
+            return Ok((self.ask_target(scratch, workspaces).await?, AnswerOrigin::Target));
         };
         let root = &self.suite_job().root;
         if let Some(CachedAnswer { transcript, attempts }) = cache.find(root, &key) {
             return Ok((UngradedAnswer { transcript, attempts }, AnswerOrigin::Cache));
         }
-        let answered = self.ask_target(scratch).await?;
+        let answered = self.ask_target(scratch, workspaces).await?;
         let UngradedAnswer { transcript, attempts } = answered;
         let answer = CachedAnswer { transcript, attempts };
         cache.store(root, &key, &self.key(), &answer);
@@ -236,7 +271,11 @@ impl<'a> CaseWork<'a> {
         cache.key_of(&asked)
     }
 
-    async fn ask_target(&self, scratch: &CaseScratch<'_>) -> Result<UngradedAnswer, (Fault, u32)> {
+    async fn ask_target(
+        &self,
+        scratch: &CaseScratch<'_>,
+        workspaces: Option<&AttemptWorkspaces<'_>>,
+    ) -> Result<UngradedAnswer, (Fault, u32)> {
         let suite = self.suite_job();
         let test = self.test();
         let Some(connected) = suite.target(&self.case.target) else {
@@ -258,7 +297,7 @@ impl<'a> CaseWork<'a> {
             scratch: scratch.of(connected),
             place: None,
         };
-        let (asked, attempts) = self.ask(connected, &request).await;
+        let (asked, attempts) = self.ask(connected, &request, workspaces).await;
         match asked {
             Ok(transcript) => Ok(UngradedAnswer { transcript, attempts }),
             Err(fault) => Err((fault, attempts)),
@@ -278,6 +317,7 @@ impl<'a> CaseWork<'a> {
         &self,
         connected: &ConnectedTarget,
         request: &Request<'_>,
+        workspaces: Option<&AttemptWorkspaces<'_>>,
     ) -> (Result<Transcript, Fault>, u32) {
         let again = |again: Retrying<'_>| {
             self.shared.tell(Event::Retrying {
@@ -286,7 +326,7 @@ impl<'a> CaseWork<'a> {
                 seconds: again.wait.as_secs_f64(),
             });
         };
-        connected.ask(request, self.job.options.retries, &again).await
+        connected.ask(request, self.job.options.retries, workspaces, &again).await
     }
 
     /// Grades in rounds; each round answers the questions of the previous one.
@@ -294,7 +334,7 @@ impl<'a> CaseWork<'a> {
         &self,
         answered: &UngradedAnswer,
         is_kept: &mut bool,
-        scratch: &CaseScratch<'_>,
+        around: CaseSurroundings<'_>,
     ) -> (Vec<AssertionGrade>, Option<JudgeUsage>) {
         let suite = self.suite_job();
         let evidence = Evidence {
@@ -303,7 +343,7 @@ impl<'a> CaseWork<'a> {
             trial: self.case.trial,
             transcript: &answered.transcript,
             files: &suite.files,
-            workspace: None,
+            workspace: around.workspace.map(|workspace| workspace as &dyn WorkspaceFiles),
         };
         let options =
             GradingOptions { pass: suite.thresholds.pass, judging: self.job.options.judging };
@@ -317,7 +357,7 @@ impl<'a> CaseWork<'a> {
             // The answer may have cost money, so it is stored before judges are called.
             self.shared.wait(self.keep_answer(answered, is_kept)).await;
             let calls: Vec<usize> = asks.iter().map(|ask| judged.call_of(ask)).collect();
-            let given = asks.iter().zip(calls).map(|(ask, call)| self.answer(ask, call, scratch));
+            let given = asks.iter().zip(calls).map(|(ask, call)| self.answer(ask, call, around));
             for (ask, (answer, used)) in asks.iter().zip(join_all(given).await) {
                 judged.add(used);
                 answers.insert(ask.key.clone(), answer);
@@ -329,21 +369,20 @@ impl<'a> CaseWork<'a> {
         &self,
         ask: &Ask,
         call: usize,
-        scratch: &CaseScratch<'_>,
+        around: CaseSurroundings<'_>,
     ) -> (Answer, Option<JudgeUsage>) {
         match &ask.question {
             Question::Script(question) => {
                 if let Err(fault) = self.check_scripts(question) {
                     return (Answer::Failed(fault), None);
                 }
-                let environment = self.script_environment();
+                let environment = self.script_environment(around.workspace);
                 let answer = run_script(question, &environment, SCRIPT_GRACE).await;
                 (answer, None)
             }
-            Question::Judge(question) => self.ask_judge(question, call, scratch).await,
-            Question::Command(_) => {
-                let fault = Fault::not_measured("there is no workspace");
-                (Answer::Failed(fault), None)
+            Question::Judge(question) => self.ask_judge(question, call, around.scratch).await,
+            Question::Command(question) => {
+                (self.run_command(question, around.workspace).await, None)
             }
         }
     }
@@ -363,15 +402,29 @@ impl<'a> CaseWork<'a> {
         Ok(())
     }
 
-    fn script_environment(&self) -> [(String, String); 4] {
+    async fn run_command(
+        &self,
+        question: &CommandQuestion,
+        workspace: Option<&CaseWorkspace>,
+    ) -> Answer {
+        match workspace {
+            Some(workspace) => workspace.run_command(question, None).await,
+            None => Answer::Failed(Fault::not_measured("the workspace is gone")),
+        }
+    }
+
+    fn script_environment(&self, workspace: Option<&CaseWorkspace>) -> Vec<(String, String)> {
         let suite = self.suite_job();
-        [
+        let own = [
             ("EVALRIG_SUITE", suite.suite.name.clone()),
             ("EVALRIG_TEST_ID", self.test().id.to_string()),
             ("EVALRIG_TRIAL", self.case.trial.to_string()),
             ("EVALRIG_ROOT", suite.root.to_string()),
         ]
-        .map(|(name, value)| (name.to_owned(), value))
+        .map(|(name, value)| (name.to_owned(), value));
+        let mut all = workspace.map_or(Vec::new(), |workspace| workspace.env().to_vec());
+        all.extend(own);
+        all
     }
 
     async fn ask_judge(
@@ -403,7 +456,7 @@ impl<'a> CaseWork<'a> {
             scratch: scratch.of(connected),
             place: None,
         };
-        let (asked, attempts) = self.ask(connected, &request).await;
+        let (asked, attempts) = self.ask(connected, &request, None).await;
         match asked {
             Ok(transcript) => {
                 let used = JudgeUsage {
@@ -420,6 +473,13 @@ impl<'a> CaseWork<'a> {
             }
         }
     }
+}
+
+/// What a case has besides its answer while it is graded.
+#[derive(Clone, Copy)]
+struct CaseSurroundings<'a> {
+    scratch: &'a CaseScratch<'a>,
+    workspace: Option<&'a CaseWorkspace>,
 }
 
 /// Replaces the message of this fault, also inside composites.

@@ -14,6 +14,7 @@ use crate::results::ReadError;
 use crate::setting::{ConnectContext, FilesMode};
 use crate::target::Target;
 
+use super::case_workspace::AttemptWorkspaces;
 use super::retry::{self, Retrying};
 use crate::agent::price::Rates;
 use crate::agent::{Agent, Quote, Request, Unreported};
@@ -146,10 +147,11 @@ impl ConnectedTarget {
     }
 
     /// Calls the agent, with retries; returns the number of attempts too.
-    pub(crate) async fn ask(
+    pub(super) async fn ask(
         &self,
         request: &Request<'_>,
         retries: Option<u32>,
+        workspaces: Option<&AttemptWorkspaces<'_>>,
         again: &(dyn Fn(Retrying<'_>) + Sync),
     ) -> (Result<Transcript, Fault>, u32) {
         let _slot = match &self.slots {
@@ -158,7 +160,13 @@ impl ConnectedTarget {
         };
         let request = Request { attachments: self.attachments, ..*request };
         let retries = retries.unwrap_or(self.retries);
-        let (asked, attempts) = retry::attempts(&*self.agent, &request, retries, again).await;
+        let (asked, attempts) = match workspaces {
+            Some(workspaces) => {
+                let agent = workspaces.around(&*self.agent);
+                retry::attempts(&agent, &request, retries, again).await
+            }
+            None => retry::attempts(&*self.agent, &request, retries, again).await,
+        };
         (asked.map(|transcript| self.complete_transcript(transcript)), attempts)
     }
 

@@ -16,6 +16,7 @@ use crate::descriptor::DescriptorBudget;
 use crate::disk::{Confinement, SuiteFiles};
 use crate::results::CaseKey;
 use crate::runlog::RunLogRecorder;
+use crate::workspace::Workspaces;
 
 use super::connected_target::ConnectedTarget;
 use super::limit::FailFast;
@@ -161,6 +162,8 @@ pub(crate) struct RunOptions {
     pub(crate) messages: bool,
     /// Where temporary files go.
     pub(crate) scratch: Utf8PathBuf,
+    /// Makes the workspaces of cases.
+    pub(crate) workspaces: Arc<Workspaces>,
     /// Records cases in `.co/evals`.
     pub(crate) recording: Option<Arc<RunLogRecorder>>,
     /// Answers of earlier runs.

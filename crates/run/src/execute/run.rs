@@ -17,6 +17,7 @@ use super::answer_memory::{AnswerMemory, MemoryShare};
 use super::backlog::Backlog;
 use super::cancel::Cancel;
 use super::case::{CaseDone, CaseWork};
+use super::case_workspace::ChainState;
 use super::job::Job;
 use super::limit::{Limit, ReachedLimit, RunLimits};
 use super::row_sink::{Durable, RowSink, WrittenRow};
@@ -216,6 +217,9 @@ pub(crate) async fn execute(
     };
     let queues = queues(&job);
     drain_queues(&job, &shared, &queues).await;
+    for warning in job.options.workspaces.finish().await {
+        shared.tell(Event::Warning(warning));
+    }
     if let (Some(reached), false) = (shared.limits.reached(), shared.cancel.is_asked())
         && reached.limit != Limit::Failures
     {
@@ -326,6 +330,7 @@ impl Worker {
 
     async fn run_chain(&self, mut cursor: ChainCursor) {
         let length = self.job.suites[cursor.suite].job.chains[cursor.chain].len();
+        let mut chain = ChainState::default();
         while cursor.done < length {
             let _slot = match &self.slots {
                 Some(slots) => slots.acquire().await.ok(),
@@ -339,7 +344,8 @@ impl Worker {
             }
             let work = work_of(&self.job, &self.shared, cursor);
             self.shared.tell(Event::Started { case: work.number, label: work.label() });
-            let done = work.run().await;
+            chain.has_next = cursor.done + 1 < length;
+            let done = work.run(&mut chain).await;
             if done.row.error.is_some() && descriptor::is_exhausted() {
                 // No row: the case was not at fault, and `--resume` runs it.
                 return self.shared.break_off(descriptor::EXHAUSTED.to_owned());

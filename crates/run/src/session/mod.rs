@@ -31,8 +31,8 @@ mod scratch;
 #[cfg(feature = "view")]
 mod served_run;
 mod signals;
-mod skill_revision;
 mod skill_files;
+mod skill_revision;
 mod spec;
 mod stored_run;
 mod suite_text;
@@ -54,6 +54,7 @@ use crate::prepare::{Estimate, TargetPool};
 use crate::report::RunLogNews;
 use crate::results::{Gaps, Interrupted};
 use crate::runlog::{RunLogRecorder, Store};
+use crate::workspace::Workspaces;
 
 pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
 pub use crate::prepare::GradingSpec;
@@ -293,6 +294,7 @@ fn run_suites(
         judging: spec.grading.judging,
         messages: spec.messages,
         scratch: scratch.path().to_owned(),
+        workspaces: Arc::new(Workspaces::new(scratch.path())),
         recording: recording.clone(),
         cache: cache.clone(),
     };

@@ -1,7 +1,5 @@
 //! What a workspace knows of its case, and what it tells the programs of the case.
 
-use std::collections::HashSet;
-
 use camino::Utf8Path;
 use evalrig_core::model::Workspace;
 use serde_json::{Value, json};
@@ -77,72 +75,9 @@ pub(super) fn run_hook_input(path: &Utf8Path) -> Value {
     })
 }
 
-/// Where attached files are placed below a workspace, by their written paths: at the same relative path;
-/// by their name alone if that leads up or is absolute; with `-2`, `-3`, … if the place is taken.
-pub fn attachment_paths<'w>(written: impl IntoIterator<Item = &'w str>) -> Vec<String> {
-    let mut taken = HashSet::new();
-    let paths = written.into_iter().map(|path| {
-        let wanted = wanted_path(path);
-        let mut place = wanted.clone();
-        let mut number = 2;
-        while !taken.insert(place.clone()) {
-            place = numbered(&wanted, number);
-            number += 1;
-        }
-        place
-    });
-    paths.collect()
-}
-
-fn wanted_path(written: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    let is_inside = !written.starts_with('/')
-        && written.split('/').all(|part| match part {
-            "" | "." => true,
-            ".." => parts.pop().is_some(),
-            _ => {
-                parts.push(part);
-                true
-            }
-        });
-    if is_inside && !parts.is_empty() {
-        return parts.join("/");
-    }
-    let name = written.split('/').rfind(|part| !matches!(*part, "" | "." | ".."));
-    name.unwrap_or("file").to_owned()
-}
-
-/// `a/b.txt` becomes `a/b-2.txt`.
-fn numbered(path: &str, number: u32) -> String {
-    let name = path.rfind('/').map_or(0, |at| at + 1);
-    match path[name..].rfind('.').filter(|at| *at > 0) {
-        Some(at) => format!("{}-{number}{}", &path[..name + at], &path[name + at..]),
-        None => format!("{path}-{number}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn attached_files_keep_their_paths_inside_of_the_workspace() {
-        let written = ["a/b.txt", "./c.txt", "a//./d", "a/../e", "f"];
-        assert_eq!(attachment_paths(written), ["a/b.txt", "c.txt", "a/d", "e", "f"]);
-    }
-
-    #[test]
-    fn paths_that_lead_up_are_replaced_by_their_names() {
-        let written = ["../x.md", "a/../../y", "/etc/z.conf", "..", "../../x.md", "x.md"];
-        let expected = ["x.md", "y", "z.conf", "file", "x-2.md", "x-3.md"];
-        assert_eq!(attachment_paths(written), expected);
-    }
-
-    #[test]
-    fn equal_names_are_numbered() {
-        let written = ["a/.env", "a/.env", "../n", "../n"];
-        assert_eq!(attachment_paths(written), ["a/.env", "a/.env-2", "n", "n-2"]);
-    }
 
     #[test]
     fn variables_of_evalrig_come_last() {

@@ -70,7 +70,7 @@ mod testing;
 #[cfg(all(test, unix))]
 mod workspaces_tests;
 
-pub use case_facts::{CaseFacts, attachment_paths};
+pub use case_facts::CaseFacts;
 #[cfg(unix)]
 pub use case_workspace::CaseWorkspace;
 #[cfg(not(unix))]

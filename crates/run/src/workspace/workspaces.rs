@@ -44,7 +44,7 @@ impl Workspaces {
 
     /// Makes the workspace of one attempt.
     ///
-    /// `attachments` are paths below the workspace (see [`super::attachment_paths`]) with the absolute
+    /// `attachments` are paths below the workspace (see `evalrig_core::evidence::placed_files`) with the absolute
     /// paths of the files, which must be below [`CaseFacts::root`]. `directories` are paths below the
     /// workspace with directories that are copied there, without the parts that belong to evals.
     pub async fn prepare(
