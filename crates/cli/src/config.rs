@@ -1,4 +1,4 @@
-//! Defaults for the options of `run` and `validate` (spec 18): flags, then variables `EVALRIG_*`, then
+//! Defaults for the options of `run` and `validate` (spec 24): flags, then variables `EVALRIG_*`, then
 //! the profile, then `evalrig.toml`, then what is built in. The keys are the options themselves.
 
 mod keys;

@@ -1,4 +1,4 @@
-//! `evalrig.toml`: defaults for options, and profiles of them (spec 18). Reading it calls nothing and
+//! `evalrig.toml`: defaults for options, and profiles of them (spec 24). Reading it calls nothing and
 //! opens nothing; the caller knows the options.
 
 mod codes;
