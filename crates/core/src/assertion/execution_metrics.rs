@@ -253,32 +253,21 @@ impl Check for ExecutionMetrics {
 mod tests {
     use super::super::testing::{Trial, read};
     use super::*;
-    use crate::model::{Block, Message, Role, Tokens, Value};
+    use crate::model::{SessionFacts, Tokens, Value};
 
     fn call(tool: &str) -> Call {
-        Call {
-            id: String::new(),
-            tool: tool.to_owned(),
-            args: Value::Null,
-            output: None,
-            duration_ms: None,
-        }
+        Call::new("", tool, Value::Null)
     }
 
-    /// Eight calls, three assistant messages, three seconds, 0.12 USD.
+    /// Eight calls of tools, three of the model, three seconds, 0.12 USD.
     fn measured() -> Transcript {
-        let said = |role| Message::new(role, vec![Block::Text("x".to_owned())]);
         Transcript {
             calls: Some(vec![call("Bash"); 8]),
             tokens: Some(Tokens { input: 1500, output: 500, cached: 0 }),
             cost_usd: Some(0.12),
             duration_ms: Some(3000),
-            ..Transcript::of_messages(vec![
-                said(Role::Assistant),
-                said(Role::Tool),
-                said(Role::Assistant),
-                said(Role::Assistant),
-            ])
+            session: SessionFacts { llm_calls: Some(3), ..SessionFacts::default() },
+            ..Transcript::of_text("x")
         }
     }
 

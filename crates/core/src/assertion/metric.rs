@@ -1,7 +1,7 @@
 //! Limits on the numbers that a target reports. A number that it does not report is not measured,
 //! which is neither zero nor within a limit.
 
-use crate::model::{Fault, Map, Measurement, Number, Role, Score, Step, Transcript};
+use crate::model::{Fault, Map, Measurement, Number, Score, Step, Transcript};
 use crate::reader::{Options, ReadResult, all_read};
 
 use super::finding::{Finding, FindingList};
@@ -54,7 +54,7 @@ impl Metric {
         let tokens = transcript.tokens;
         let count = match self {
             Self::ToolCalls => transcript.calls.as_ref().map(|calls| calls.len() as u64),
-            Self::LlmCalls => llm_calls(transcript),
+            Self::LlmCalls => transcript.session.llm_calls,
             Self::Tokens => tokens.map(|tokens| tokens.total()),
             Self::InputTokens | Self::OutputTokens if transcript.is_token_sum => None,
             Self::InputTokens => tokens.map(|tokens| tokens.input),
@@ -68,6 +68,7 @@ impl Metric {
         };
         count.map(Amount::Count).ok_or_else(|| match self {
             Self::ToolCalls => Fault::not_reported(Measurement::ToolCalls),
+            Self::LlmCalls => Fault::not_reported(Measurement::LlmCalls),
             // A target reports all of them or none.
             Self::Tokens | Self::InputTokens | Self::OutputTokens if tokens.is_none() => {
                 Fault::not_reported(Measurement::Tokens)
@@ -79,22 +80,13 @@ impl Metric {
     /// What a target has to report so that it is known.
     pub(super) fn measurement(self) -> Option<Measurement> {
         match self {
-            // Calls of the model are counted by the messages between calls of tools.
-            Self::ToolCalls | Self::LlmCalls => Some(Measurement::ToolCalls),
+            Self::ToolCalls => Some(Measurement::ToolCalls),
+            Self::LlmCalls => Some(Measurement::LlmCalls),
             Self::Tokens | Self::InputTokens | Self::OutputTokens => Some(Measurement::Tokens),
             Self::Cost => Some(Measurement::Cost),
             Self::Duration => None,
         }
     }
-}
-
-/// Every assistant message is one model call (spec 10.1). A target that does not report tool calls
-/// only shows its last message, so counting messages would not measure the calls before it.
-fn llm_calls(transcript: &Transcript) -> Option<u64> {
-    transcript.calls.as_ref()?;
-    let messages = transcript.messages.iter();
-    let calls = messages.filter(|message| message.role == Role::Assistant);
-    Some(calls.count() as u64)
 }
 
 /// Inclusive.

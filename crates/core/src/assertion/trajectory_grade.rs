@@ -163,13 +163,7 @@ mod tests {
     /// `search` or `search{"q":"x"}`.
     fn call(text: &str) -> Call {
         let (tool, args) = text.split_at(text.find('{').unwrap_or(text.len()));
-        Call {
-            id: String::new(),
-            tool: tool.to_owned(),
-            args: json_value(args).unwrap_or(Value::Null),
-            output: None,
-            duration_ms: None,
-        }
+        Call::new("", tool, json_value(args).unwrap_or(Value::Null))
     }
 
     fn trial(options: &str, calls: Option<Vec<Call>>) -> Trial {

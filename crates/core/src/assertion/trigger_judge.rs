@@ -233,13 +233,7 @@ mod tests {
     fn call(tool: &str, argument: &str, value: &str) -> Call {
         let mut args = Map::new();
         args.insert(argument, value);
-        Call {
-            id: String::new(),
-            tool: tool.to_owned(),
-            args: args.into(),
-            output: None,
-            duration_ms: None,
-        }
+        Call::new("", tool, args.into())
     }
 
     fn trial(options: &str, calls: Option<Vec<Call>>) -> Trial {

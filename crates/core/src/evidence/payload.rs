@@ -1,8 +1,6 @@
 //! The JSON object on a script's stdin (spec 10.1). Keys of user data are never renamed.
 
-use crate::model::{
-    Block, Call, Evidence, JsonStyle, Map, Message, Number, Role, Transcript, Value,
-};
+use crate::model::{Block, Call, Evidence, JsonStyle, Map, Message, Number, Transcript, Value};
 
 use super::message_json::{expected_to_value, messages_to_value};
 use super::question::question;
@@ -59,7 +57,7 @@ pub fn trace_summary(transcript: &Transcript) -> Map {
     map.insert("eventCount", or_null(event_count(transcript)));
     map.insert("toolNames", tool_names(transcript));
     map.insert("toolCallCount", or_null(call_count(transcript)));
-    map.insert("llmCallCount", llm_calls(transcript));
+    map.insert("llmCallCount", or_null(transcript.session.llm_calls));
     map.insert("inputTokens", or_null(tokens.map(|tokens| tokens.input)));
     map.insert("outputTokens", or_null(tokens.map(|tokens| tokens.output)));
     map.insert("totalTokens", or_null(tokens.map(|tokens| tokens.total())));
@@ -75,7 +73,7 @@ fn snake_summary(transcript: &Transcript) -> Map {
     map.insert("tool_names", tool_names(transcript));
     map.insert("tool_calls", calls_by_name(transcript));
     map.insert("tool_call_count", or_null(call_count(transcript)));
-    map.insert("llm_call_count", llm_calls(transcript));
+    map.insert("llm_call_count", or_null(transcript.session.llm_calls));
     map.insert("cost_usd", or_null(cost(transcript)));
     map.insert("duration_ms", or_null(transcript.duration_ms));
     map
@@ -128,12 +126,6 @@ fn call_count(transcript: &Transcript) -> Option<u64> {
 fn event_count(transcript: &Transcript) -> Option<u64> {
     let answers = u64::from(!transcript.answer.is_empty());
     call_count(transcript).map(|calls| calls + answers)
-}
-
-fn llm_calls(transcript: &Transcript) -> Value {
-    let messages = transcript.messages.iter();
-    let calls = messages.filter(|message| message.role == Role::Assistant);
-    Value::from(calls.count() as u64)
 }
 
 fn tool_names(transcript: &Transcript) -> Value {
@@ -233,7 +225,7 @@ mod tests {
         }
         assert_eq!(
             Value::from(trace_summary(&sample.transcript)).to_json(JsonStyle::Compact),
-            r#"{"eventCount":null,"toolNames":null,"toolCallCount":null,"llmCallCount":1,"inputTokens":null,"outputTokens":null,"totalTokens":null,"costUsd":null,"durationMs":null}"#
+            r#"{"eventCount":null,"toolNames":null,"toolCallCount":null,"llmCallCount":null,"inputTokens":null,"outputTokens":null,"totalTokens":null,"costUsd":null,"durationMs":null}"#
         );
     }
 

@@ -1,8 +1,8 @@
 //! Evidence made up for the unit tests of this room.
 
 use crate::model::{
-    Block, Call, Evidence, Expected, FileRef, Message, Role, Test, TestId, Tokens, ToolCall,
-    Transcript, Value,
+    Block, Call, Evidence, Expected, FileRef, Message, Role, SessionFacts, Test, TestId, Tokens,
+    ToolCall, Transcript, Value,
 };
 use crate::source::{MemoryFiles, SourceId, Span};
 
@@ -62,15 +62,13 @@ pub(super) fn csv_sample() -> Sample {
     let answer = Message::new(Role::Assistant, vec![text(said)]);
     let transcript = Transcript {
         calls: Some(vec![Call {
-            id: "call_1".to_owned(),
-            tool: "Skill".to_owned(),
-            args: super::json::parse(arguments).expect("JSON"),
             output: Some(Value::from("")),
-            duration_ms: None,
+            ..Call::new("call_1", "Skill", super::json::parse(arguments).expect("JSON"))
         }]),
         tokens: Some(Tokens { input: 120, output: 35, cached: 0 }),
         cost_usd: Some(0.002),
         duration_ms: Some(900),
+        session: SessionFacts { llm_calls: Some(2), ..SessionFacts::default() },
         ..Transcript::of_messages(vec![call, result, answer])
     };
     let mut sample = Sample::new(vec![input], transcript);

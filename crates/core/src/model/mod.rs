@@ -46,7 +46,9 @@ pub use rubric::{Operator, Required, RubricItem, ScoreRange, Weight};
 pub use score::Score;
 pub use suite::Suite;
 pub use test::{Skip, Test};
-pub use transcript::{Call, SessionFacts, Tokens, Transcript, answer_of};
+pub use transcript::{
+    Call, SessionFacts, SkillEvents, SkillUse, SkillUseKind, Tokens, Transcript, answer_of,
+};
 pub use value::{Map, Value};
 pub use word::Words;
 pub use workspace::{

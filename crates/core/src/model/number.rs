@@ -63,6 +63,22 @@ impl Number {
         self.source.as_deref().unwrap_or(&self.text)
     }
 
+    /// A whole number of either sign.
+    pub fn of_i64(value: i64) -> Self {
+        Self { text: value.to_string().into(), value: value as f64, source: None }
+    }
+
+    /// As [`Self::as_u64`], of either sign.
+    pub fn as_i64(&self) -> Option<i64> {
+        match self.text.parse() {
+            Ok(value) => Some(value),
+            Err(_) if self.value.fract() == 0.0 && self.value.abs() < 9e15 => {
+                Some(self.value as i64)
+            }
+            Err(_) => None,
+        }
+    }
+
     pub fn as_u64(&self) -> Option<u64> {
         match self.text.parse() {
             Ok(value) => Some(value),

@@ -24,6 +24,9 @@ pub struct Transcript {
     pub session: SessionFacts,
     /// What the agent did to its workspace; `None` without one.
     pub files: Option<FileChanges>,
+    pub skills: SkillEvents,
+    /// The agent was stopped before it was done: everything here is what was known by then.
+    pub partial: bool,
 }
 
 /// What an agent says about itself and its session.
@@ -33,6 +36,49 @@ pub struct SessionFacts {
     pub version: Option<String>,
     pub id: Option<String>,
     pub stop_reason: Option<String>,
+    /// Requests to the model, sub-agents included.
+    pub llm_calls: Option<u64>,
+    /// The tools that the agent was not allowed to use, one entry per refused call.
+    pub permission_denials: Option<Vec<String>>,
+    /// Events of types that the reader does not know.
+    pub unknown_events: u64,
+}
+
+/// Which skills an agent knew and which it used, by the rule of each agent (spec 18.3).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SkillEvents {
+    /// Names in the catalogue that the agent was given. `None` if it does not report one.
+    pub offered: Option<Vec<String>>,
+    /// In the order of use. `None` if the use of skills cannot be seen.
+    pub used: Option<Vec<SkillUse>>,
+}
+
+/// One use of a skill, or the attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillUse {
+    /// Without the prefix of a plugin.
+    pub name: String,
+    pub how: SkillUseKind,
+    /// Whether the agent got the skill: a call that was refused or failed is not a use.
+    pub ok: bool,
+    /// Index of the call in [`Transcript::calls`]; for a sub-agent, that of the call which started it.
+    pub call: Option<usize>,
+    /// Whether a sub-agent used it.
+    pub subagent: bool,
+}
+
+crate::words! {
+    /// How a skill was used.
+    pub enum SkillUseKind {
+        /// By the agent's tool for skills.
+        Tool = "tool",
+        /// By reading its `SKILL.md`.
+        Read = "read",
+        /// By running one of its scripts.
+        Script = "script",
+        /// The user named it in the prompt, and the agent loaded it before anything else.
+        Explicit = "explicit",
+    }
 }
 
 /// One use of a tool.
@@ -44,6 +90,25 @@ pub struct Call {
     pub args: Value,
     pub output: Option<Value>,
     pub duration_ms: Option<u64>,
+    /// Whether the call failed or was refused. `None` if the target does not report it.
+    pub is_error: Option<bool>,
+    /// Exit status of a command.
+    pub exit_code: Option<i64>,
+}
+
+impl Call {
+    /// A call of which nothing else is known yet.
+    pub fn new(id: impl Into<String>, tool: impl Into<String>, args: Value) -> Self {
+        Self {
+            id: id.into(),
+            tool: tool.into(),
+            args,
+            output: None,
+            duration_ms: None,
+            is_error: None,
+            exit_code: None,
+        }
+    }
 }
 
 /// Cached tokens are part of the input, reasoning tokens part of the output.

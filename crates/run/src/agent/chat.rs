@@ -146,13 +146,8 @@ fn call(call: &Value) -> Result<Call, String> {
     let name = function.get("name").and_then(Value::as_str);
     let written = function.get("arguments").or_else(|| function.get("input"));
     let id = call.get("id").and_then(Value::as_str);
-    Ok(Call {
-        id: id.unwrap_or_default().to_owned(),
-        tool: name.ok_or("a tool call has no name")?.to_owned(),
-        args: arguments(written),
-        output: None,
-        duration_ms: None,
-    })
+    let tool = name.ok_or("a tool call has no name")?;
+    Ok(Call::new(id.unwrap_or_default(), tool, arguments(written)))
 }
 
 /// Arguments that are not valid JSON are kept as text, for the assertions to judge.

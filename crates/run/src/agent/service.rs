@@ -105,6 +105,7 @@ impl<W: Wire> HttpAgent<W> {
         let model = model.filter(|model| !model.is_empty());
         let cost_usd = reply.cost_usd.or_else(|| self.cost(model, reply.used?));
         let mut transcript = Transcript::of_messages(vec![said(&reply)]);
+        transcript.session.llm_calls = Some(1);
         transcript.tokens = reply.used.map(|used| used.tokens);
         transcript.calls = Some(reply.calls);
         transcript.cost_usd = cost_usd;

@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 use std::time::SystemTime;
 
-use evalrig_core::model::{AssertionGrade, Fault, Grade, Outcome, Role, Score, Test, Transcript};
+use evalrig_core::model::{AssertionGrade, Fault, Grade, Outcome, Score, Test, Transcript};
 use evalrig_core::score::score_case;
 use evalrig_core::source::Span;
 
 use crate::json::{map_to_json, number_to_json, to_json};
 use crate::results::transcript_json::{expected_output, input_messages, output_messages};
 use crate::results::{
-    AgentFacts, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SCHEMA_VERSION,
-    SourcePlace, Trace, WorkspaceChanges, rfc3339,
+    AgentFacts, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, RowSkills,
+    SCHEMA_VERSION, SourcePlace, Trace, WorkspaceChanges, rfc3339,
 };
 
 use super::job::SuiteJob;
@@ -58,6 +58,8 @@ impl RowMaker<'_> {
             cost_usd: transcript.cost_usd,
             tokens: transcript.tokens.map(Into::into),
             trace_summary: trace(transcript),
+            skills: RowSkills::of(&transcript.skills),
+            partial: transcript.partial,
             judge_usage,
             evaluator_results: grades.iter().map(|grade| self.result(grade)).collect(),
             output_messages: self.kept_messages(transcript),
@@ -106,6 +108,8 @@ impl RowMaker<'_> {
             cost_usd: None,
             tokens: None,
             trace_summary: Trace::default(),
+            skills: None,
+            partial: false,
             evaluator_results: Vec::new(),
             judge_usage: None,
             error: None,
@@ -143,6 +147,8 @@ impl RowMaker<'_> {
             version: transcript.session.version.clone(),
             session_id: transcript.session.id.clone(),
             stop_reason: transcript.session.stop_reason.clone(),
+            permission_denials: transcript.session.permission_denials.clone(),
+            unknown_events: transcript.session.unknown_events,
         };
         (facts != AgentFacts::default()).then_some(facts)
     }
@@ -232,13 +238,11 @@ fn trace(transcript: &Transcript) -> Trace {
     let calls = transcript.calls.as_deref();
     let tokens = transcript.tokens;
     let answered = u64::from(!transcript.answer.is_empty());
-    let turns = transcript.messages.iter();
-    let turns = turns.filter(|message| message.role == Role::Assistant);
     Trace {
         event_count: calls.map(|calls| calls.len() as u64 + answered),
         tool_names: calls.map(|calls| calls.iter().map(|call| call.tool.clone()).collect()),
         tool_call_count: calls.map(|calls| calls.len() as u64),
-        llm_call_count: calls.map(|_| turns.count() as u64),
+        llm_call_count: transcript.session.llm_calls,
         input_tokens: tokens.map(|tokens| tokens.input),
         output_tokens: tokens.map(|tokens| tokens.output),
         total_tokens: tokens.map(|tokens| tokens.total()),

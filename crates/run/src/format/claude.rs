@@ -173,13 +173,8 @@ impl ClaudeReader {
         if let Some(time) = time_of(event) {
             self.call_times.insert(id.to_owned(), time);
         }
-        let call = Call {
-            id: id.to_owned(),
-            tool: tool.to_owned(),
-            args: given(block, "input").map_or_else(|| Map::new().into(), Value::clone),
-            output: None,
-            duration_ms: None,
-        };
+        let args = given(block, "input").map_or_else(|| Map::new().into(), Value::clone);
+        let call = Call::new(id, tool, args);
         let at = self.message(message);
         self.conversation.add_call(at, call);
     }

@@ -133,8 +133,7 @@ impl CodexReader {
     fn add_call(&mut self, id: Option<&str>, tool: &str, args: Value) -> String {
         self.calls += 1;
         let id = id.map_or_else(|| format!("call_{}", self.calls), str::to_owned);
-        let call =
-            Call { id: id.clone(), tool: tool.to_owned(), args, output: None, duration_ms: None };
+        let call = Call::new(id.clone(), tool, args);
         let message = self.conversation.open();
         self.conversation.add_call(message, call);
         id

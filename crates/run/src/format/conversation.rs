@@ -39,6 +39,7 @@ impl Conversation {
 
     pub(super) fn transcript(self) -> Transcript {
         let mut transcript = Transcript::of_messages(self.messages);
+        transcript.session.llm_calls = Some(assistant_messages(&transcript.messages));
         transcript.calls = Some(self.calls);
         transcript
     }
@@ -164,6 +165,11 @@ impl Conversation {
     }
 }
 
+/// In formats of messages, each of them is one request to the model (spec 10.1).
+pub(crate) fn assistant_messages(messages: &[Message]) -> u64 {
+    messages.iter().filter(|message| message.role == Role::Assistant).count() as u64
+}
+
 fn read_call(value: &Value, number: usize) -> Result<Call, String> {
     let Value::Map(map) = value else {
         return Err(format!("a tool call is an object, found {}", kind(value)));
@@ -180,11 +186,11 @@ fn read_call(value: &Value, number: usize) -> Result<Call, String> {
     let args = args.or_else(|| given(function, "arguments"));
     let id = measure::text(map, "id")?.map_or_else(|| format!("call_{number}"), str::to_owned);
     Ok(Call {
-        id,
-        tool: tool.to_owned(),
-        args: arguments(args),
         output: given(map, "output").cloned(),
         duration_ms: measure::milliseconds(map, "duration_ms")?,
+        is_error: measure::boolean(map, "is_error")?,
+        exit_code: measure::whole(map, "exit_code")?,
+        ..Call::new(id, tool, arguments(args))
     })
 }
 

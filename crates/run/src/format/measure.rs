@@ -14,6 +14,19 @@ pub(super) fn count(map: &Map, key: &str) -> Result<Option<u64>, String> {
     number(map, key, "a whole number of at least 0", whole)
 }
 
+/// A whole number of either sign.
+pub(super) fn whole(map: &Map, key: &str) -> Result<Option<i64>, String> {
+    number(map, key, "a whole number", Number::as_i64)
+}
+
+pub(super) fn boolean(map: &Map, key: &str) -> Result<Option<bool>, String> {
+    match given(map, key) {
+        None => Ok(None),
+        Some(Value::Bool(found)) => Ok(Some(*found)),
+        Some(other) => Err(format!("`{key}` takes a boolean, found {}", kind(other))),
+    }
+}
+
 /// Rounded: some programs report fractions.
 pub(super) fn milliseconds(map: &Map, key: &str) -> Result<Option<u64>, String> {
     number(map, key, "a number of milliseconds", |number| {

@@ -18,6 +18,7 @@ use evalrig_core::words;
 
 use crate::agent::{AttemptFault, Unreported};
 
+pub(crate) use conversation::assistant_messages;
 pub use events::{EVENT_FORMATS, EventFormat};
 
 words! {

@@ -231,16 +231,12 @@ fn push_text(content: &mut Vec<Block>, text: &str, continues: bool) {
 
 fn call(block: &Map) -> Result<Call, String> {
     let text = |key: &str| block.get(key).and_then(Value::as_str);
-    Ok(Call {
-        id: text("id").unwrap_or_default().to_owned(),
-        tool: text("name").ok_or("a tool call has no name")?.to_owned(),
-        args: match block.get("input") {
-            None | Some(Value::Null) => Map::new().into(),
-            Some(input) => input.clone(),
-        },
-        output: None,
-        duration_ms: None,
-    })
+    let args = match block.get("input") {
+        None | Some(Value::Null) => Map::new().into(),
+        Some(input) => input.clone(),
+    };
+    let tool = text("name").ok_or("a tool call has no name")?;
+    Ok(Call::new(text("id").unwrap_or_default(), tool, args))
 }
 
 /// The API does not include cached tokens in `input_tokens`.

@@ -13,6 +13,7 @@ use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::{Agent, AttemptFault, Pending, Quote, Request, Unreported, text};
+use crate::format::assistant_messages;
 use crate::setting::{ConnectContext, FilesMode, Setting, option};
 
 use super::{Provider, ProviderSettings};
@@ -337,12 +338,11 @@ fn tokens(
 fn calls(written: &[MockCall], context: &ConnectContext<'_>) -> Result<Vec<Call>, Diagnostic> {
     let value = |value: &Option<Value>| value.as_ref().map(|one| context.value(one)).transpose();
     let calls = (1..).zip(written).map(|(number, call)| {
+        let args = value(&call.args)?.unwrap_or_else(|| Map::new().into());
         Ok(Call {
-            id: format!("call_{number}"),
-            tool: context.text(&call.tool)?,
-            args: value(&call.args)?.unwrap_or_else(|| Map::new().into()),
             output: value(&call.output)?,
             duration_ms: context.count(call.duration_ms.as_ref())?,
+            ..Call::new(format!("call_{number}"), context.text(&call.tool)?, args)
         })
     });
     calls.collect()
@@ -406,6 +406,7 @@ impl MockAgent {
         transcript.tokens = response.tokens;
         transcript.cost_usd = response.cost_usd;
         transcript.duration_ms = Some(response.duration_ms);
+        transcript.session.llm_calls = Some(assistant_messages(&transcript.messages));
         Ok(transcript)
     }
 

@@ -23,6 +23,7 @@ mod row_check;
 mod row_fields;
 mod row_limit;
 mod row_question;
+mod row_skills;
 mod rows;
 mod run_header;
 mod run_settings;
@@ -55,6 +56,7 @@ pub use row::{
     AgentFacts, CaseKey, EvaluatorResult, GitState, GradeOutcome, JudgeUsage, PlanPlace,
     RecordPlace, Row, RowError, SCHEMA_VERSION, SourcePlace, TokenCounts, Trace,
 };
+pub use row_skills::{RowSkillUse, RowSkills};
 pub use rows::{Rows, read_finished};
 pub use run_header::{
     CaseGroup, Completion, PlanOptions, PlannedSuite, RunEnd, RunHeader, TrialNumbers, fingerprint,

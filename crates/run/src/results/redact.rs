@@ -27,6 +27,7 @@ pub(super) const IDENTIFIERS: &[&str] = &[
     "aggregator",
     "stage",
     "kind",
+    "how",
     "run",
     "plan",
     "evalrig",

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
 
 use super::file_changes::WorkspaceChanges;
+use super::row_skills::RowSkills;
 use super::variant::variant_name;
 
 pub const SCHEMA_VERSION: u32 = 1;
@@ -44,6 +45,12 @@ pub struct Row {
     pub cost_usd: Option<f64>,
     pub tokens: Option<TokenCounts>,
     pub trace_summary: Trace,
+    /// Absent if nothing is known about skills.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skills: Option<RowSkills>,
+    /// The agent was stopped before it was done, so that calls, tokens and messages are those so far.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub partial: bool,
     pub evaluator_results: Vec<EvaluatorResult>,
     pub judge_usage: Option<JudgeUsage>,
     pub error: Option<RowError>,
@@ -103,6 +110,12 @@ pub struct AgentFacts {
     pub session_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
+    /// The tools that the agent was not allowed to use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission_denials: Option<Vec<String>>,
+    /// Events that the reader does not know.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unknown_events: u64,
 }
 
 /// The plan that a row belongs to: its hash, and the shard as `I/N`.
@@ -297,6 +310,16 @@ pub struct EvaluatorResult {
     /// Where the assertion is written, so that reports can draw its line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourcePlace>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 fn write_outcome<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {

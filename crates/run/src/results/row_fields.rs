@@ -42,6 +42,8 @@ pub(super) static ROW_FIELDS: &[Field] = &[
     Field::new("costUsd", AMOUNT, "cost of the last attempt"),
     Field::new("tokens", Shape::Fields(TOKEN_FIELDS), "tokens of the last attempt"),
     Field::new("traceSummary", Shape::Fields(TRACE_FIELDS), "what the agent did").required(),
+    Field::new("skills", Shape::Fields(SKILL_FIELDS), "skills that the agent knew and used"),
+    Field::new("partial", Shape::Boolean, "whether the agent was stopped before it was done"),
     Field::new(
         "evaluatorResults",
         Shape::List(&Shape::Ref("evaluator-result")),
@@ -105,6 +107,30 @@ pub(super) static AGENT_FIELDS: &[Field] = &[
     Field::new("version", Shape::Text, "version of the agent"),
     Field::new("sessionId", Shape::Text, "the agent's id of the session"),
     Field::new("stopReason", Shape::Text, "why the agent stopped"),
+    Field::new("permissionDenials", TEXTS, "tools that the agent was not allowed to use"),
+    Field::new("unknownEvents", COUNT, "events of types that evalrig does not know"),
+];
+
+pub(super) static SKILL_FIELDS: &[Field] = &[
+    Field::new("offered", TEXTS, "names in the agent's catalogue; null if it reports none"),
+    Field::new(
+        "used",
+        Shape::List(&Shape::Fields(SKILL_USE_FIELDS)),
+        "uses in order; null if they cannot be seen",
+    ),
+];
+
+static SKILL_USE_FIELDS: &[Field] = &[
+    Field::new("name", Shape::Text, "name of the skill").required(),
+    Field::new(
+        "how",
+        Shape::Choice(&["tool", "read", "script", "explicit"]),
+        "by the tool for skills, by reading `SKILL.md`, by running a script, or by the prompt",
+    )
+    .required(),
+    Field::new("ok", Shape::Boolean, "false if the call was refused or failed").required(),
+    Field::new("call", COUNT, "index of the call"),
+    Field::new("subagent", Shape::Boolean, "whether a sub-agent used it"),
 ];
 
 pub(super) static PLAN_FIELDS: &[Field] = &[
@@ -122,7 +148,7 @@ pub(super) static TRACE_FIELDS: &[Field] = &[
     Field::new("eventCount", COUNT, "calls, and one for an answer"),
     Field::new("toolNames", TEXTS, "every call in order"),
     Field::new("toolCallCount", COUNT, "tool calls"),
-    Field::new("llmCallCount", COUNT, "assistant messages"),
+    Field::new("llmCallCount", COUNT, "requests to the model"),
     Field::new("inputTokens", COUNT, "tokens read"),
     Field::new("outputTokens", COUNT, "tokens written"),
     Field::new("totalTokens", COUNT, "input and output"),

@@ -169,7 +169,8 @@ mod tests {
         let more = json!({
             "testName": "n", "tags": ["t"], "input": [], "criteria": "c", "expectedOutput": 1,
             "agent": {}, "cached": true, "run": "r", "plan": {"hash": "h"}, "evalrig": "1", "git": {"commit": "0"},
-            "command": "evalrig run", "workspace": {}, "arm": "with"
+            "command": "evalrig run", "workspace": {}, "arm": "with",
+            "skills": {"offered": null, "used": []}, "partial": true
         });
         let mut whole = serde_json::to_value(&row).unwrap();
         whole.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -14,6 +14,7 @@ use evalrig_core::syntax::json_value;
 use crate::json::{from_json, to_json};
 
 use super::file_changes::WorkspaceChanges;
+use super::row_skills::{read_skills, skills_value};
 
 /// Leaves room for the messages, rows and lines around it: readers give up at 128 levels, and the
 /// door of the record earlier.
@@ -42,6 +43,15 @@ pub fn transcript_value(transcript: &Transcript) -> Value {
     let files = transcript.files.as_ref().map(WorkspaceChanges::from);
     let files = files.and_then(|files| serde_json::to_value(files).ok());
     map.insert_some("workspace", files.as_ref().map(from_json));
+    map.insert_some("llmCalls", session.llm_calls);
+    map.insert_some("permissionDenials", session.permission_denials.clone());
+    if session.unknown_events > 0 {
+        map.insert("unknownEvents", session.unknown_events);
+    }
+    map.insert_some("skills", skills_value(&transcript.skills));
+    if transcript.partial {
+        map.insert("partial", true);
+    }
     map.into()
 }
 
@@ -66,8 +76,13 @@ pub fn read_transcript(value: &Value) -> Option<Transcript> {
             version: text(map, "agentVersion"),
             id: text(map, "sessionId"),
             stop_reason: text(map, "stopReason"),
+            llm_calls: number(map, "llmCalls").and_then(Number::as_u64),
+            permission_denials: map.get("permissionDenials").and_then(texts),
+            unknown_events: number(map, "unknownEvents").and_then(Number::as_u64).unwrap_or(0),
         },
         files: map.get("workspace").and_then(read_files),
+        skills: map.get("skills").map(read_skills).unwrap_or_default(),
+        partial: map.get("partial") == Some(&Value::Bool(true)),
     })
 }
 
@@ -168,6 +183,8 @@ fn with_result(asked: &Value, made: Option<&Call>) -> Value {
     let mut map = map.clone();
     insert_data(&mut map, "output", call.output.as_ref());
     map.insert_some("duration_ms", call.duration_ms);
+    map.insert_some("isError", call.is_error);
+    map.insert_some("exitCode", call.exit_code.map(Number::of_i64));
     map.into()
 }
 
@@ -216,15 +233,19 @@ fn asked_calls(message: &Value) -> Vec<Call> {
     let calls = list.into_iter().flatten().filter_map(|value| {
         let map = value.as_map()?;
         let asked = read_tool_call(value)?;
+        let args = json_value(&asked.arguments).unwrap_or(Value::String(asked.arguments));
         Some(Call {
-            args: json_value(&asked.arguments).unwrap_or(Value::String(asked.arguments)),
-            id: asked.id,
-            tool: asked.name,
             output: data(map, "output"),
             duration_ms: ["durationMs", "duration_ms"]
                 .iter()
                 .find_map(|key| number(map, key))
                 .and_then(Number::as_u64),
+            is_error: boolean(map, "isError").or_else(|| boolean(map, "is_error")),
+            exit_code: ["exitCode", "exit_code"]
+                .iter()
+                .find_map(|key| number(map, key))
+                .and_then(Number::as_i64),
+            ..Call::new(asked.id, asked.name, args)
         })
     });
     calls.collect()
@@ -330,17 +351,19 @@ fn call_value(call: &Call) -> Value {
     insert_data(&mut map, "args", Some(&call.args));
     insert_data(&mut map, "output", call.output.as_ref());
     map.insert_some("durationMs", call.duration_ms);
+    map.insert_some("isError", call.is_error);
+    map.insert_some("exitCode", call.exit_code.map(Number::of_i64));
     map.into()
 }
 
 fn read_call(value: &Value) -> Option<Call> {
     let map = value.as_map()?;
     Some(Call {
-        id: text(map, "id")?,
-        tool: text(map, "tool")?,
-        args: data(map, "args")?,
         output: data(map, "output"),
         duration_ms: number(map, "durationMs").and_then(Number::as_u64),
+        is_error: boolean(map, "isError"),
+        exit_code: number(map, "exitCode").and_then(Number::as_i64),
+        ..Call::new(text(map, "id")?, text(map, "tool")?, data(map, "args")?)
     })
 }
 
@@ -394,6 +417,17 @@ fn all<T>(value: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
 
 fn text(map: &Map, key: &str) -> Option<String> {
     map.get(key)?.as_str().map(str::to_owned)
+}
+
+fn boolean(map: &Map, key: &str) -> Option<bool> {
+    match map.get(key)? {
+        Value::Bool(found) => Some(*found),
+        _ => None,
+    }
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_list()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 fn number<'m>(map: &'m Map, key: &str) -> Option<&'m Number> {

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use evalrig_core::model::SkillEvents;
+
 use super::*;
 
 fn number() -> impl Strategy<Value = Number> {
@@ -82,13 +84,17 @@ fn call() -> impl Strategy<Value = Call> {
         free(),
         prop::option::of(free()),
         prop::option::of(any::<u64>()),
+        prop::option::of(any::<bool>()),
+        prop::option::of(any::<i64>()),
     )
-        .prop_map(|(id, tool, args, output, duration_ms)| Call {
+        .prop_map(|(id, tool, args, output, duration_ms, is_error, exit_code)| Call {
             id,
             tool,
             args,
             output,
             duration_ms,
+            is_error,
+            exit_code,
         })
 }
 
@@ -119,7 +125,18 @@ fn transcript() -> impl Strategy<Value = Transcript> {
                 tokens,
                 cost_usd,
                 duration_ms,
-                session: SessionFacts { id: model.clone(), ..SessionFacts::default() },
+                session: SessionFacts {
+                    id: model.clone(),
+                    llm_calls: duration_ms,
+                    permission_denials: model.clone().map(|tool| vec![tool]),
+                    unknown_events: duration_ms.unwrap_or_default(),
+                    ..SessionFacts::default()
+                },
+                skills: SkillEvents {
+                    offered: model.clone().map(|name| vec![name]),
+                    ..SkillEvents::default()
+                },
+                partial: cost_usd.is_none(),
                 files: model.clone().map(|path| FileChanges {
                     created: vec![path.clone()],
                     path: Some(path),
@@ -160,13 +177,7 @@ fn deep_data_comes_back_too() {
     }
     let transcript = Transcript {
         messages: vec![Message::new(Role::Assistant, vec![Block::Json(deep.clone())])],
-        calls: Some(vec![Call {
-            id: "1".to_owned(),
-            tool: "t".to_owned(),
-            args: deep.clone(),
-            output: Some(deep),
-            duration_ms: None,
-        }]),
+        calls: Some(vec![Call { output: Some(deep.clone()), ..Call::new("1", "t", deep) }]),
         ..Transcript::default()
     };
     let text = transcript_value(&transcript).to_json(JsonStyle::Compact);
@@ -184,11 +195,11 @@ fn deep_data_comes_back_too() {
 #[test]
 fn messages_of_a_row_tell_of_the_calls() {
     let call = Call {
-        id: "call_1".to_owned(),
-        tool: "search".to_owned(),
-        args: json_value(r#"{"q":1.50}"#).unwrap(),
         output: json_value(r#"{"found":[1,2]}"#),
         duration_ms: Some(12),
+        is_error: Some(true),
+        exit_code: Some(-1),
+        ..Call::new("call_1", "search", json_value(r#"{"q":1.50}"#).unwrap())
     };
     let mut asking = Message::new(Role::Assistant, Vec::new());
     asking.tool_calls = vec![ToolCall {

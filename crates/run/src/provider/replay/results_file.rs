@@ -171,6 +171,17 @@ fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
     transcript.cost_usd = row.cost_usd;
     transcript.duration_ms = row.duration_ms;
     transcript.files = row.workspace.map(Into::into);
+    transcript.skills = row.skills.map(|skills| skills.events()).unwrap_or_default();
+    transcript.session.llm_calls = row.trace_summary.llm_call_count;
+    transcript.partial = row.partial;
+    if let Some(agent) = row.agent {
+        transcript.model = agent.model;
+        transcript.session.version = agent.version;
+        transcript.session.id = agent.session_id;
+        transcript.session.stop_reason = agent.stop_reason;
+        transcript.session.permission_denials = agent.permission_denials;
+        transcript.session.unknown_events = agent.unknown_events;
+    }
     Ok(transcript)
 }
 
@@ -318,6 +329,8 @@ mod tests {
             args: evalrig_core::syntax::json_value(r#"{"skill":"csv"}"#).unwrap(),
             output: Some(Value::Null),
             duration_ms: Some(5),
+            is_error: Some(false),
+            exit_code: Some(0),
         };
         let mut asking = Message::new(Role::Assistant, Vec::new());
         asking.tool_calls = vec![ToolCall {
