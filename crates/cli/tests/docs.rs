@@ -70,7 +70,7 @@ fn has_python() -> bool {
 const CLAUDE: &str = r#"#!/bin/sh
 prompt=$(cat)
 say() { printf '%s\n' "$1"; }
-say '{"type":"system","subtype":"init","model":"claude-sonnet-4-5"}'
+say '{"type":"system","subtype":"init","model":"claude-sonnet-4-5","tools":["Read"]}'
 case $prompt in
   *sales*)
     say '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"sales.csv"}}]}}'

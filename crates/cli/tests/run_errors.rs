@@ -293,7 +293,7 @@ tests:
     for (target, said) in [
         ("events", None),
         ("mocked", Some("does not report cost (no response has `cost_usd`)")),
-        ("codex", Some("does not report cost (`codex-cli`)")),
+        ("codex", Some("does not report cost (Codex)")),
         ("priced", None),
     ] {
         let ran = project.run(&["--dry-run", "--target", target]);

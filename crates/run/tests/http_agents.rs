@@ -91,6 +91,7 @@ fn with_request<T>(asked: &Asked<'_>, ask: impl FnOnce(&Request<'_>) -> T) -> T 
         files: &files,
         scratch: "/tmp".into(),
         place: None,
+        stop: None,
     })
 }
 
@@ -417,7 +418,7 @@ fn an_empty_account_is_asked_once() {
     let agent = openai(&server, "");
     let (result, count) =
         with_request(&Asked::default(), |request| block_on(attempts(&*agent, request, 5, |_| {})));
-    assert_eq!(result.unwrap_err().kind, FaultKind::Http);
+    assert_eq!(result.unwrap_err().fault.kind, FaultKind::Http);
     assert_eq!((count, server.requests().len()), (1, 1));
 }
 

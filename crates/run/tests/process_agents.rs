@@ -89,6 +89,7 @@ impl Place {
             files: &Disk,
             scratch: &scratch,
             place: None,
+            stop: None,
         };
         agent.answer(&request).await
     }
@@ -289,6 +290,33 @@ async fn a_timeout_may_be_tried_again() {
     assert_eq!(message, "no answer after 0.05 s");
 }
 
+/// Works without end, after a first call.
+const LOOPING: &str = r#"#!/bin/sh
+printf '{"type":"system","subtype":"init","tools":["Bash"],"skills":[]}\n'
+printf '{"type":"assistant","message":{"id":"a","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}}\n'
+while true; do :; done
+"#;
+
+#[tokio::test]
+async fn a_timeout_keeps_what_the_agent_did() {
+    let mut place = Place::new("Hi");
+    place.install("claude", LOOPING);
+    // Long enough for the shell to print its lines.
+    place.timeout = Duration::from_secs(3);
+    let (own, wrapped) = tokio::join!(
+        place.ask("provider: claude-cli\nexecutable: ./claude"),
+        place.ask("provider: cli\ncommand: ./claude\nformat: claude-json"),
+    );
+    for failure in [own, wrapped] {
+        let failure = failure.unwrap_err();
+        assert_eq!(failure.fault.kind, FaultKind::Timeout);
+        let so_far = failure.so_far.unwrap();
+        assert!(so_far.partial);
+        assert_eq!(so_far.calls.unwrap()[0].tool, "Bash");
+        assert_eq!(so_far.skills.used, Some(Vec::new()));
+    }
+}
+
 #[tokio::test]
 async fn formats_are_read_and_what_is_wrong_with_them_is_said() {
     let place = Place::new("{\"role\":\"assistant\",\"content\":\"hi\"}");
@@ -296,13 +324,17 @@ async fn formats_are_read_and_what_is_wrong_with_them_is_said() {
     assert_eq!(place.answer(&cat("jsonl")).await, "hi");
     let list = Place::new("[{\"role\":\"assistant\",\"content\":\"hi\"}]");
     assert_eq!(list.answer(&cat("messages")).await, "hi");
-    let result = Place::new("{\"result\":\"hi\",\"is_error\":false,\"type\":\"result\"}");
-    assert_eq!(result.answer(&cat("stream-json")).await, "hi");
+    let init = "{\"type\":\"system\",\"subtype\":\"init\",\"tools\":[]}";
+    let result = "{\"result\":\"hi\",\"is_error\":false,\"type\":\"result\"}";
+    let stream = Place::new(&format!("{init}\n{result}"));
+    assert_eq!(stream.answer(&cat("stream-json")).await, "hi");
+    assert_eq!(stream.answer(&cat("claude-json")).await, "hi");
     let wrong = Place::new("{\"role\"");
     for (format, message) in [
         ("jsonl", "line 1 of the output: "),
         ("messages", "the output is not JSON: "),
-        ("stream-json", "the output has no `result` event: "),
+        ("stream-json", "line 1 of the output is not JSON: {\"role\""),
+        ("pi-json", "line 1 of the output is not JSON: {\"role\""),
     ] {
         let (kind, retry, said) = wrong.fault(&cat(format)).await;
         assert_eq!((kind, retry), (FaultKind::Reply, Retry::Never));
@@ -312,7 +344,7 @@ async fn formats_are_read_and_what_is_wrong_with_them_is_said() {
 
 /// Prints its arguments, its input and some variables as the answer.
 const CLAUDE: &str = r#"#!/bin/sh
-printf '{"type":"system","subtype":"init","model":"m-9"}\n'
+printf '{"type":"system","subtype":"init","model":"m-9","tools":["Bash"]}\n'
 said="$* | $(cat) | ${CLAUDECODE-unset} ${CLAUDE_CODE_ENTRYPOINT-unset} $DISABLE_AUTOUPDATER $MINE"
 printf '{"type":"result","is_error":false,"result":"%s","total_cost_usd":0.5,"usage":{"input_tokens":3,"cache_read_input_tokens":2,"output_tokens":1},"duration_ms":7}\n' "$said"
 exit 1
@@ -354,7 +386,7 @@ async fn claude_without_a_result_is_a_failure() {
     );
     for (name, kind, message) in [
         ("no-result", FaultKind::Exit, "exit status 1: Error: no verbose"),
-        ("silent", FaultKind::Reply, "the output has no `result` event"),
+        ("silent", FaultKind::Reply, "the program printed no events"),
         ("error", FaultKind::Reply, "the agent ended with an error: Invalid API key"),
     ] {
         let options = format!("provider: claude-cli\nexecutable: ./{name}");
@@ -367,6 +399,7 @@ async fn claude_without_a_result_is_a_failure() {
 }
 
 const CODEX: &str = r#"#!/bin/sh
+printf '{"type":"thread.started","thread_id":"t"}\n'
 printf '{"type":"item.completed","item":{"id":"i1","type":"command_execution","command":"ls","aggregated_output":"a","exit_code":0}}\n'
 printf '{"type":"item.completed","item":{"id":"i2","type":"agent_message","text":"%s | %s"}}\n' "$*" "$(cat)"
 printf '{"type":"turn.completed","usage":{"input_tokens":30,"cached_input_tokens":6,"output_tokens":4}}\n'
@@ -394,7 +427,7 @@ async fn codex_may_fail() {
     let place = Place::new("Hi");
     place.install(
         "failed",
-        "#!/bin/sh\necho '{\"type\":\"turn.failed\",\"error\":{\"message\":\"401\"}}'\nexit 1\n",
+        "#!/bin/sh\necho '{\"type\":\"thread.started\"}'\necho '{\"type\":\"turn.failed\",\"error\":{\"message\":\"401\"}}'\nexit 1\n",
     );
     place.install("usage", "#!/bin/sh\necho 'error: unexpected argument' >&2\nexit 2\n");
     for (name, kind, message) in [

@@ -14,6 +14,7 @@ use super::grading::{GradingContext, Step};
 use super::judge_prompt::JudgePrompt;
 use super::measurement::Measurement;
 use super::rubric::{Required, RubricItem, Weight};
+use super::transcript::{Call, SkillUse};
 use super::value::{Map, Value};
 
 /// A skill that the agent must use, or must not use.
@@ -96,6 +97,13 @@ pub trait Check: fmt::Debug + Send + Sync {
     /// The files that it runs, as far as they can be told. They must not change while a suite runs.
     fn script_files(&self) -> Vec<Utf8PathBuf> {
         Vec::new()
+    }
+
+    /// Whether the grade is certain, whatever the agent does next. Known are the calls so far, and
+    /// the uses of skills by those that ended.
+    fn is_decided(&self, calls: &[Call], uses: &[SkillUse]) -> bool {
+        let _ = (calls, uses);
+        false
     }
 
     /// Whether grading it takes a judge.

@@ -10,27 +10,11 @@ use crate::setting::{ConnectContext, FilesMode, Secret, option};
 
 use super::environment::Environment;
 use super::placeholder::CommandPart;
-use super::process::{ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run, with_stderr};
+use super::process::{ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run_into, with_stderr};
 use super::program_files::files_of_arguments;
 use super::request::{AttemptFault, Request};
+use super::stream::{AgentStream, StreamFault, WatchedStream};
 use super::{Agent, Pending, Unreported, text};
-
-/// Why a stream of events gives no transcript.
-#[derive(Debug)]
-pub(crate) enum StreamFault {
-    /// The agent reports an error.
-    Reported(AttemptFault),
-    /// The stream breaks off, or is not a stream of events.
-    Unfinished(AttemptFault),
-}
-
-impl From<StreamFault> for AttemptFault {
-    fn from(stream: StreamFault) -> Self {
-        match stream {
-            StreamFault::Reported(fault) | StreamFault::Unfinished(fault) => fault,
-        }
-    }
-}
 
 /// Whether a bad exit status is a fault although the events report success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +37,8 @@ pub(crate) struct EventProgram {
     pub(crate) defaults: &'static [(&'static str, &'static str)],
     /// Variables that are not inherited.
     pub(crate) without: &'static [&'static str],
-    pub(crate) read: fn(&[u8]) -> Result<Transcript, StreamFault>,
+    /// Reads what it prints.
+    pub(crate) stream: fn() -> Box<dyn AgentStream>,
     pub(crate) exit: ExitStatusRule,
     /// What its events do not say.
     pub(crate) unreported: &'static [Unreported],
@@ -176,12 +161,20 @@ impl EventAgent {
             grace: TARGET_GRACE,
             output_limit: STREAM_LIMIT,
         };
-        let ended = run(&spec).await?;
-        let bad_exit = describe(ended.status).map(|how| {
+        let mut watched = WatchedStream::new((self.program.stream)(), request.stop);
+        let ended = run_into(&spec, &mut watched).await;
+        let ended = match ended {
+            Ok(ended) => ended,
+            Err(fault) => return Err(fault.with_stream(watched.stream)),
+        };
+        let Some(status) = ended.status else {
+            return watched.into_stopped();
+        };
+        let bad_exit = describe(status).map(|how| {
             let message = with_stderr(how, &ended.stderr);
             AttemptFault::new(FaultKind::Exit, message)
         });
-        let mut transcript = match (self.program.read)(&ended.stdout) {
+        let mut transcript = match watched.stream.finish() {
             Ok(transcript) => match bad_exit {
                 Some(fault) if self.program.exit == ExitStatusRule::Counts => return Err(fault),
                 _ => transcript,

@@ -2,6 +2,7 @@
 //! program started ends with it. Dropping the future of a running program kills its whole group.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -15,11 +16,12 @@ use crate::descriptor::{self, DescriptorWait};
 
 use super::group::ProcessGroup;
 use super::request::{AttemptFault, Retry};
+use super::stream::{CollectedOutput, OutputSink, SinkStop};
 use super::supervisor::RunningProgram;
 
 /// How much a program may print (spec 9.3).
 pub(crate) const OUTPUT_LIMIT: usize = 16 * 1024 * 1024;
-/// Events report every step of an agent, of which the answer is a small part.
+/// Messages report every step of an agent, of which the answer is a small part.
 pub(crate) const STREAM_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Between SIGTERM and SIGKILL for the program of a target (spec 9.3).
@@ -59,6 +61,15 @@ pub(crate) struct ProcessOutput {
     pub(crate) status: ExitStatus,
 }
 
+/// How a program ended that printed into a sink.
+#[derive(Debug)]
+pub(crate) struct ProgramEnd {
+    /// The last 2000 characters.
+    pub(crate) stderr: String,
+    /// `None` if it was stopped because the sink had enough.
+    pub(crate) status: Option<ExitStatus>,
+}
+
 /// How a program ended, unless with status 0: `exit status 3`, `killed by signal 9`.
 pub(crate) fn describe(status: ExitStatus) -> Option<String> {
     if status.success() {
@@ -83,28 +94,46 @@ pub(crate) fn with_stderr(message: impl Into<String>, stderr: &str) -> String {
     }
 }
 
+/// Runs a program and keeps what it prints.
 pub(crate) async fn run(spec: &ProcessSpec<'_>) -> Result<ProcessOutput, AttemptFault> {
+    let mut output = CollectedOutput::new(spec.output_limit);
+    let ended = run_into(spec, &mut output).await?;
+    let Some(status) = ended.status else {
+        return Err(AttemptFault::new(FaultKind::Io, "the program was stopped"));
+    };
+    Ok(ProcessOutput { stdout: output.bytes, stderr: ended.stderr, status })
+}
+
+/// Runs a program whose output a sink takes as it comes.
+pub(crate) async fn run_into(
+    spec: &ProcessSpec<'_>,
+    sink: &mut dyn OutputSink,
+) -> Result<ProgramEnd, AttemptFault> {
     let (mut child, program) = start(spec).await?;
     let group = program.group;
-    let mut pipes = Pipes::of(&mut child, spec);
+    let mut pipes = Pipes::of(&mut child, spec, sink);
     let reason = match timeout(spec.timeout, finish(&mut child, &group, &mut pipes)).await {
         Ok(Ok(status)) => {
             program.end().await;
-            return Ok(ProcessOutput { stdout: pipes.out, stderr: pipes.tail.text(), status });
+            return Ok(ProgramEnd { stderr: pipes.tail.text(), status: Some(status) });
         }
         Ok(Err(reason)) => reason,
         Err(_) => StopReason::Timeout,
     };
     stop(&mut child, &group, &mut pipes, spec.grace).await;
     program.end().await;
-    Err(reason.explain(spec, &pipes.tail.text()))
+    let stderr = pipes.tail.text();
+    match reason {
+        StopReason::Sink(SinkStop::Enough) => Ok(ProgramEnd { stderr, status: None }),
+        reason => Err(reason.explain(spec, &stderr)),
+    }
 }
 
 /// Why a program is stopped.
 #[derive(Debug)]
 enum StopReason {
     Timeout,
-    TooMuchOutput,
+    Sink(SinkStop),
     Io(io::Error),
 }
 
@@ -117,9 +146,12 @@ impl StopReason {
                 fault.fault.message = with_stderr(fault.fault.message, stderr);
                 fault
             }
-            Self::TooMuchOutput => {
-                let message = format!("more than {} of output", size(spec.output_limit));
+            Self::Sink(SinkStop::TooMuch(limit)) => {
+                let message = format!("more than {} of output", size(limit));
                 AttemptFault::new(FaultKind::Limit, message)
+            }
+            Self::Sink(SinkStop::Enough) => {
+                AttemptFault::new(FaultKind::Io, "the program was stopped")
             }
             Self::Io(error) => {
                 let message = format!("cannot wait for `{}`: {error}", spec.program);
@@ -207,7 +239,7 @@ fn start_error(spec: &ProcessSpec<'_>, error: &io::Error) -> String {
 async fn finish(
     child: &mut Child,
     group: &ProcessGroup,
-    pipes: &mut Pipes<'_>,
+    pipes: &mut Pipes<'_, '_>,
 ) -> Result<ExitStatus, StopReason> {
     let ended = tokio::select! {
         biased;
@@ -235,7 +267,7 @@ async fn finish(
 }
 
 /// Terminates the whole group, and kills what is left of it after `grace`.
-async fn stop(child: &mut Child, group: &ProcessGroup, pipes: &mut Pipes<'_>, grace: Duration) {
+async fn stop(child: &mut Child, group: &ProcessGroup, pipes: &mut Pipes<'_, '_>, grace: Duration) {
     pipes.stdin = None;
     if group.terminate() {
         let ending = async {
@@ -251,19 +283,18 @@ async fn stop(child: &mut Child, group: &ProcessGroup, pipes: &mut Pipes<'_>, gr
 }
 
 /// The three pipes and what was read so far.
-#[derive(Debug)]
-struct Pipes<'a> {
+struct Pipes<'a, 's> {
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     input: &'a [u8],
-    out: Vec<u8>,
+    sink: &'s mut dyn OutputSink,
+    chunk: Vec<u8>,
     tail: Tail,
-    limit: usize,
 }
 
-impl<'a> Pipes<'a> {
-    fn of(child: &mut Child, spec: &ProcessSpec<'a>) -> Self {
+impl<'a, 's> Pipes<'a, 's> {
+    fn of(child: &mut Child, spec: &ProcessSpec<'a>, sink: &'s mut dyn OutputSink) -> Self {
         let input = spec.stdin.unwrap_or_default();
         Self {
             // Close the pipe at once if there is no input.
@@ -271,15 +302,15 @@ impl<'a> Pipes<'a> {
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
             input,
-            out: Vec::new(),
+            sink,
+            chunk: Vec::new(),
             tail: Tail::default(),
-            limit: spec.output_limit,
         }
     }
 
     /// Copies until all pipes are closed. Can be dropped and called again without losing data.
     async fn pump(&mut self) -> Result<(), StopReason> {
-        let Self { stdin, stdout, stderr, input, out, tail, limit } = self;
+        let Self { stdin, stdout, stderr, input, sink, chunk, tail } = self;
         while stdin.is_some() || stdout.is_some() || stderr.is_some() {
             tokio::select! {
                 written = write(stdin, input), if stdin.is_some() => {
@@ -288,12 +319,14 @@ impl<'a> Pipes<'a> {
                         *stdin = None;
                     }
                 }
-                is_open = read(stdout, out), if stdout.is_some() => {
-                    if !is_open || out.len() > *limit {
+                is_open = read(stdout, chunk), if stdout.is_some() => {
+                    let taken = sink.take(chunk);
+                    chunk.clear();
+                    if !is_open || taken.is_break() {
                         *stdout = None;
                     }
-                    if out.len() > *limit {
-                        return Err(StopReason::TooMuchOutput);
+                    if let ControlFlow::Break(stop) = taken {
+                        return Err(StopReason::Sink(stop));
                     }
                 }
                 is_open = read(stderr, &mut tail.bytes), if stderr.is_some() => {
@@ -323,7 +356,7 @@ async fn write(pipe: &mut Option<ChildStdin>, input: &[u8]) -> usize {
 
 /// Reads a chunk; false at the end of the pipe.
 async fn read<R: AsyncRead + Unpin>(pipe: &mut Option<R>, into: &mut Vec<u8>) -> bool {
-    const CHUNK: usize = 8 * 1024;
+    const CHUNK: usize = 32 * 1024;
     let Some(pipe) = pipe else {
         return false;
     };

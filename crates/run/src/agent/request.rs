@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::evidence::PlacedFile;
-use evalrig_core::model::{Fault, FaultKind, FileRef, Map, Message, Stage};
+use evalrig_core::model::{
+    Call, Fault, FaultKind, FileRef, Map, Message, NamedAssertion, SkillUse, Stage, Transcript,
+};
 use evalrig_core::source::Files;
 
 use crate::disk::{Access, create_directories};
@@ -43,6 +45,8 @@ pub struct Request<'a> {
     pub scratch: &'a Utf8Path,
     /// Where processes run; `None` without a workspace.
     pub place: Option<&'a CasePlace<'a>>,
+    /// When an agent that reports as it works may be stopped.
+    pub stop: Option<StopRule<'a>>,
 }
 
 /// Where the processes of a case run, if the case has a workspace.
@@ -56,6 +60,16 @@ pub struct CasePlace<'a> {
     pub env: &'a [(String, String)],
     /// The attached files that are in the workspace.
     pub placed: &'a [PlacedFile],
+}
+
+/// An agent may be stopped once every assertion of its test is decided (`stop_on_trigger`).
+#[derive(Debug, Clone, Copy)]
+pub struct StopRule<'a>(pub &'a [NamedAssertion]);
+
+impl StopRule<'_> {
+    pub(crate) fn is_met(self, calls: &[Call], uses: &[SkillUse]) -> bool {
+        self.0.iter().all(|named| named.assertion.check.is_decided(calls, uses))
+    }
 }
 
 impl<'a> Request<'a> {
@@ -110,16 +124,18 @@ pub enum Retry {
 }
 
 /// Why an attempt gave nothing to grade.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AttemptFault {
     /// The caller sets its stage: only the caller knows whether this was a case or a judge.
     pub fault: Fault,
     pub retry: Retry,
+    /// What the agent did before it was stopped.
+    pub so_far: Option<Box<Transcript>>,
 }
 
 impl AttemptFault {
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self { fault: Fault::new(Stage::Target, kind, message), retry: Retry::Never }
+        Fault::new(Stage::Target, kind, message).into()
     }
 
     pub(crate) fn timed_out(timeout: Duration) -> Self {
@@ -135,6 +151,6 @@ impl AttemptFault {
 
 impl From<Fault> for AttemptFault {
     fn from(fault: Fault) -> Self {
-        Self { fault, retry: Retry::Never }
+        Self { fault, retry: Retry::Never, so_far: None }
     }
 }

@@ -7,7 +7,7 @@ use evalrig_core::model::Measurement;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreported {
     pub what: Measurement,
-    /// The setting that is the cause, as code.
+    /// The setting or the agent that is the cause.
     pub cause: &'static str,
     pub remedy: &'static str,
 }

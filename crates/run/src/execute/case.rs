@@ -15,7 +15,7 @@ use evalrig_core::plan::PlannedCase;
 use evalrig_core::source::{Files, is_changed};
 use futures_util::future::join_all;
 
-use crate::agent::{Purpose, Request};
+use crate::agent::{AttemptFault, Purpose, Request};
 use crate::cache::{AnswerCache, AnswerKey, AskedCase, CachedAnswer};
 use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
@@ -296,11 +296,12 @@ impl<'a> CaseWork<'a> {
             files: &suite.files,
             scratch: scratch.of(connected),
             place: None,
+            stop: None,
         };
         let (asked, attempts) = self.ask(connected, &request, workspaces).await;
         match asked {
             Ok(transcript) => Ok(UngradedAnswer { transcript, attempts }),
-            Err(fault) => Err((fault, attempts)),
+            Err(failure) => Err((failure.fault, attempts)),
         }
     }
 
@@ -318,7 +319,7 @@ impl<'a> CaseWork<'a> {
         connected: &ConnectedTarget,
         request: &Request<'_>,
         workspaces: Option<&AttemptWorkspaces<'_>>,
-    ) -> (Result<Transcript, Fault>, u32) {
+    ) -> (Result<Transcript, AttemptFault>, u32) {
         let again = |again: Retrying<'_>| {
             self.shared.tell(Event::Retrying {
                 case: self.number,
@@ -455,6 +456,7 @@ impl<'a> CaseWork<'a> {
             files: &suite.files,
             scratch: scratch.of(connected),
             place: None,
+            stop: None,
         };
         let (asked, attempts) = self.ask(connected, &request, None).await;
         match asked {
@@ -467,9 +469,9 @@ impl<'a> CaseWork<'a> {
                 };
                 (Answer::Judge(transcript.answer), Some(used))
             }
-            Err(fault) => {
+            Err(failure) => {
                 let unknown = JudgeUsage { calls: 1, ..JudgeUsage::default() };
-                (Answer::Failed(fault), (attempts > 0).then_some(unknown))
+                (Answer::Failed(failure.fault), (attempts > 0).then_some(unknown))
             }
         }
     }

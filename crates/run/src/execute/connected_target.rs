@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::model::{Fault, Measurement, Transcript};
+use evalrig_core::model::{Measurement, Transcript};
 use tokio::sync::Semaphore;
 
 use crate::disk::Fingerprint;
@@ -17,7 +17,7 @@ use crate::target::Target;
 use super::case_workspace::AttemptWorkspaces;
 use super::retry::{self, Retrying};
 use crate::agent::price::Rates;
-use crate::agent::{Agent, Quote, Request, Unreported};
+use crate::agent::{Agent, AttemptFault, Quote, Request, Unreported};
 
 /// Default timeout of an attempt, in seconds.
 const DEFAULT_TIMEOUT: u64 = 300;
@@ -153,7 +153,7 @@ impl ConnectedTarget {
         retries: Option<u32>,
         workspaces: Option<&AttemptWorkspaces<'_>>,
         again: &(dyn Fn(Retrying<'_>) + Sync),
-    ) -> (Result<Transcript, Fault>, u32) {
+    ) -> (Result<Transcript, AttemptFault>, u32) {
         let _slot = match &self.slots {
             Some(slots) => slots.acquire().await.ok(),
             None => None,
@@ -167,14 +167,23 @@ impl ConnectedTarget {
             }
             None => retry::attempts(&*self.agent, &request, retries, again).await,
         };
-        (asked.map(|transcript| self.complete_transcript(transcript)), attempts)
+        let asked = match asked {
+            Ok(transcript) => Ok(self.complete_transcript(transcript)),
+            Err(mut failure) => {
+                let so_far = failure.so_far.take();
+                failure.so_far = so_far.map(|one| Box::new(self.complete_transcript(*one)));
+                Err(failure)
+            }
+        };
+        (asked, attempts)
     }
 
-    /// Adds the model and the cost from the target's settings if the agent does not report them.
+    /// Adds the model from the target's settings if the agent does not report it. A price that the
+    /// user gives wins over the cost that the agent reports.
     fn complete_transcript(&self, mut transcript: Transcript) -> Transcript {
         transcript.model = transcript.model.or_else(|| self.model.clone());
         let priced = || Some(self.rates?.cost(transcript.tokens?));
-        transcript.cost_usd = transcript.cost_usd.or_else(priced);
+        transcript.cost_usd = priced().or(transcript.cost_usd);
         transcript
     }
 }

@@ -75,13 +75,13 @@ pub async fn attempts(
     request: &Request<'_>,
     retries: u32,
     mut on_retry: impl FnMut(Retrying<'_>) + Send,
-) -> (Result<Transcript, Fault>, u32) {
+) -> (Result<Transcript, AttemptFault>, u32) {
     let mut backoff = Backoff::of(request);
     let mut attempt = 1;
     loop {
         let this = Request { attempt, ..*request };
         let begun = Instant::now();
-        let failure = match agent.answer(&this).await {
+        let mut failure = match agent.answer(&this).await {
             Ok(mut transcript) => {
                 // Excludes earlier attempts and waits.
                 transcript.duration_ms = transcript.duration_ms.or_else(|| agent.elapsed_ms(begun));
@@ -89,23 +89,25 @@ pub async fn attempts(
             }
             Err(failure) => failure,
         };
-        let AttemptFault { mut fault, retry } = failure;
-        if request.purpose == Purpose::Judge && fault.stage == Stage::Target {
-            fault.stage = Stage::Judge;
+        if let Some(so_far) = &mut failure.so_far {
+            so_far.duration_ms = so_far.duration_ms.or_else(|| agent.elapsed_ms(begun));
         }
-        let asked = match retry {
+        if request.purpose == Purpose::Judge && failure.fault.stage == Stage::Target {
+            failure.fault.stage = Stage::Judge;
+        }
+        let asked = match failure.retry {
             Retry::Soon => None,
             Retry::After(asked) => Some(asked),
-            Retry::Never => return (Err(fault), attempt),
+            Retry::Never => return (Err(failure), attempt),
         };
         if attempt > retries {
-            return (Err(fault), attempt);
+            return (Err(failure), attempt);
         }
         let Some(wait) = backoff.next_wait(asked) else {
-            fault.message.push_str(&too_long(asked.unwrap_or_default()));
-            return (Err(fault), attempt);
+            failure.fault.message.push_str(&too_long(asked.unwrap_or_default()));
+            return (Err(failure), attempt);
         };
-        on_retry(Retrying { attempt, fault: &fault, wait });
+        on_retry(Retrying { attempt, fault: &failure.fault, wait });
         tokio::time::sleep(wait).await;
         attempt += 1;
     }
@@ -202,7 +204,7 @@ mod tests {
         agent: &FailingAgent,
         purpose: Purpose,
         retries: u32,
-    ) -> (Result<Transcript, Fault>, u32, Vec<Duration>) {
+    ) -> (Result<Transcript, AttemptFault>, u32, Vec<Duration>) {
         let files = MemoryFiles::new();
         let request = Request {
             purpose,
@@ -218,6 +220,7 @@ mod tests {
             files: &files,
             scratch: "/tmp".into(),
             place: None,
+            stop: None,
         };
         let mut waits = Vec::new();
         let on_retry = |retrying: Retrying<'_>| waits.push(retrying.wait);
@@ -242,7 +245,7 @@ mod tests {
     async fn retries_are_limited() {
         let agent = FailingAgent::new(&[Retry::Soon; 9]);
         let (result, count, _) = ask(&agent, Purpose::Judge, 3).await;
-        let fault = result.unwrap_err();
+        let fault = result.unwrap_err().fault;
         assert_eq!((fault.stage, fault.kind), (Stage::Judge, FaultKind::Http));
         assert_eq!(count, 4);
         let (_, count, waits) = ask(&agent, Purpose::Case, 0).await;
@@ -252,11 +255,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn permanent_failures_and_long_waits_are_not_retried() {
         let (result, count, _) = ask(&FailingAgent::new(&[Retry::Never]), Purpose::Case, 5).await;
-        assert_eq!((result.unwrap_err().message.as_str(), count), ("busy", 1));
+        assert_eq!((result.unwrap_err().fault.message.as_str(), count), ("busy", 1));
         let agent = FailingAgent::new(&[Retry::After(seconds(3600))]);
         let (result, count, _) = ask(&agent, Purpose::Case, 5).await;
         let message =
             "busy; not retried: the service asks for a wait of 3600 s, and the maximum is 60 s";
-        assert_eq!((result.unwrap_err().message.as_str(), count), (message, 1));
+        assert_eq!((result.unwrap_err().fault.message.as_str(), count), (message, 1));
     }
 }

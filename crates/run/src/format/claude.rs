@@ -1,15 +1,19 @@
 //! Claude Code: the events of `--output-format stream-json` and the rows of its session files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use evalrig_core::model::{Call, Map, Number, SessionFacts, Tokens, Value};
 
 use crate::agent::Unreported;
 use crate::clock::unix_milliseconds;
 
-use super::conversation::Conversation;
-use super::events::{Ending, EventFormat, EventReader, EventSession, child, joined_text, text};
-use super::measure::{self, given};
+use super::claude_figures::{ClaudeFigures, message_tokens};
+use super::conversation::{CallEnd, Conversation};
+use super::events::{
+    EventFormat, EventReader, EventRole, EventSession, child, is_true, joined_text, note, text,
+};
+use super::measure::given;
+use super::skill_rule;
 
 /// Claude Code reports everything.
 pub(crate) const UNREPORTED: &[Unreported] = &[];
@@ -17,9 +21,24 @@ pub(crate) const UNREPORTED: &[Unreported] = &[];
 pub(crate) static FORMAT: EventFormat = EventFormat {
     name: "claude",
     doc: "Claude Code: stream-json, or a session file",
-    event_types: &["assistant", "user", "system", "result"],
+    agent: "Claude Code",
+    opens,
+    closing: "a `result` event",
+    skipped: &["stream_event"],
+    recognizes: |event| matches!(text(event, "type"), Some("assistant" | "user" | "system")),
     reader: || Box::new(ClaudeReader::default()),
 };
+
+/// Hooks may report before the `init` event. Other agents have such an event too, but do not list
+/// their tools in it. A session that cannot be resumed is a `result` and nothing else.
+fn opens(event: &Map) -> bool {
+    match (text(event, "type"), text(event, "subtype")) {
+        (Some("system"), Some("init")) => given(event, "tools").is_some(),
+        (Some("system"), Some(_)) => true,
+        (Some("result"), _) => is_true(event, "is_error"),
+        _ => false,
+    }
+}
 
 /// Endings that Claude Code calls errors, although what was said so far can be graded.
 const GRADED: &[&str] = &["error_max_turns", "error_max_budget_usd"];
@@ -27,100 +46,173 @@ const GRADED: &[&str] = &["error_max_turns", "error_max_budget_usd"];
 /// The model of messages that Claude Code made up itself.
 const SYNTHETIC: &str = "<synthetic>";
 
-#[derive(Debug, Default)]
+/// How the result of a call begins that was not made, such as one of a skill that does not exist.
+const NOT_MADE: &str = "<tool_use_error>";
+
+/// A call of a sub-agent whose result is still to come.
+#[derive(Debug)]
+struct SubAgentCall {
+    call: Call,
+    /// The call of the main thread that led to it.
+    root: Option<usize>,
+}
+
+#[derive(Debug)]
 struct ClaudeReader {
     conversation: Conversation,
     /// Messages by their id: their blocks come one by one.
     open_messages: HashMap<String, usize>,
+    /// Ids of the messages that the model wrote: each is a request.
+    requests: HashSet<String>,
+    sub_agent_calls: HashMap<String, SubAgentCall>,
+    has_sub_agents: bool,
     /// When calls were made.
     call_times: HashMap<String, i64>,
-    /// By message: every block repeats the counts of its message. Only for sessions without a
-    /// `result`; in a stream, these counts are not final.
+    /// By message: every block repeats the counts of its message. In a stream, these counts are not
+    /// final.
     usage: HashMap<String, Tokens>,
+    is_stream: bool,
     session_cost: Option<f64>,
     model: Option<String>,
     facts: SessionFacts,
     cwd: Option<String>,
+    offered: Option<Vec<String>>,
     result: Option<Map>,
 }
 
-impl EventReader for ClaudeReader {
-    fn read_event(&mut self, event: &Map) {
-        let kind = text(event, "type");
-        if kind == Some("result") {
-            self.facts.stop_reason = text(event, "stop_reason").map(str::to_owned);
-            self.result = Some(event.clone());
-            return;
+impl Default for ClaudeReader {
+    fn default() -> Self {
+        Self {
+            conversation: Conversation::of_agent(skill_rule::claude),
+            open_messages: HashMap::new(),
+            requests: HashSet::new(),
+            sub_agent_calls: HashMap::new(),
+            has_sub_agents: false,
+            call_times: HashMap::new(),
+            usage: HashMap::new(),
+            is_stream: false,
+            session_cost: None,
+            model: None,
+            facts: SessionFacts::default(),
+            cwd: None,
+            offered: None,
+            result: None,
         }
-        let is_true = |key| event.get(key) == Some(&Value::Bool(true));
-        let is_of_sub_agent =
-            given(event, "parent_tool_use_id").is_some() || is_true("isSidechain");
-        // Text that Claude Code itself puts into the conversation, such as that of a skill.
-        let is_injected = is_true("isMeta") || is_true("isSynthetic");
-        if is_of_sub_agent || is_injected {
-            return;
+    }
+}
+
+impl EventReader for ClaudeReader {
+    fn read_event(&mut self, event: &Map) -> EventRole {
+        let kind = text(event, "type").unwrap_or_default();
+        if kind == "result" {
+            self.result = Some(event.clone());
+            return EventRole::Closing;
         }
         if self.cwd.is_none() {
             self.cwd = text(event, "cwd").map(str::to_owned);
         }
+        let parent = given(event, "parent_tool_use_id");
+        let is_of_sub_agent = parent.is_some() || is_true(event, "isSidechain");
+        // Text that Claude Code itself puts into the conversation, such as that of a skill.
+        let is_injected = is_true(event, "isMeta") || is_true(event, "isSynthetic");
         match kind {
-            Some("system") => {
-                self.note_model(event);
-                self.note_session(event);
+            "assistant" | "user" if is_of_sub_agent => {
+                self.has_sub_agents = true;
+                self.read_sub_agent(event, parent.and_then(Value::as_str));
             }
-            Some("assistant") => self.read_assistant(event),
-            Some("user") => self.read_user(event),
-            Some("cost-state") => {
+            "user" if is_injected => {}
+            "assistant" => self.read_assistant(event),
+            "user" => self.read_user(event),
+            "system" => {
+                self.read_system(event);
+                return EventRole::Note;
+            }
+            "cost-state" => {
                 if let Some(Value::Number(cost)) = event.get("totalCostUSD") {
                     self.session_cost = Some(Number::value(cost));
                 }
             }
-            _ => {}
+            "stream_event" | "rate_limit_event" | "tool_progress" => return EventRole::Note,
+            _ => return EventRole::Unknown,
         }
+        EventRole::Step
+    }
+
+    fn conversation(&self) -> &Conversation {
+        &self.conversation
     }
 
     fn finish(self: Box<Self>) -> EventSession {
-        let (ending, figures) = self.ending();
+        let (failure, figures) = self.ending();
+        let mut facts = self.facts;
+        if !self.has_sub_agents && !self.requests.is_empty() {
+            facts.llm_calls = Some(self.requests.len() as u64);
+        }
         let mut conversation = self.conversation;
-        let result_text = self.result.as_ref().and_then(|result| text(result, "result"));
-        if let Some(result_text) = result_text.filter(|text| !text.trim().is_empty()) {
-            let is_new = match ending {
-                // The text of an error is not an answer, unless it is all there is.
-                Ending::Failed(_) => !conversation.has_assistant_message(),
-                _ => !conversation.answer().trim().ends_with(result_text.trim()),
+        if let Some(result) = &self.result {
+            note_ending(&mut facts, result);
+            let said = text(result, "result").filter(|said| !said.trim().is_empty());
+            // The text of an error is not an answer, unless it is all there is.
+            let is_new = |said: &str| match failure {
+                Some(_) => !conversation.has_assistant_message(),
+                None => !conversation.answer().trim().ends_with(said.trim()),
             };
-            if is_new {
-                conversation.say(result_text);
+            if let Some(said) = said.filter(|said| is_new(said)) {
+                conversation.say(said);
             }
         }
         EventSession {
             conversation,
-            ending,
+            failure,
+            complaint: None,
             tokens: figures.tokens,
             cost_usd: figures.cost_usd,
             duration_ms: figures.duration_ms,
             model: self.model,
-            facts: self.facts,
+            facts,
             cwd: self.cwd,
+            offered: self.offered,
         }
     }
 }
 
-impl ClaudeReader {
-    fn note_model(&mut self, holder: &Map) {
-        if self.model.is_none() {
-            self.model = text(holder, "model").map(str::to_owned);
-        }
+/// What the `result` says about the session.
+fn note_ending(facts: &mut SessionFacts, result: &Map) {
+    let subtype = text(result, "subtype").filter(|subtype| GRADED.contains(subtype));
+    facts.stop_reason = subtype.or_else(|| text(result, "stop_reason")).map(str::to_owned);
+    if let Some(Value::List(denials)) = result.get("permission_denials") {
+        let tools = denials.iter().filter_map(|one| text(one.as_map()?, "tool_name"));
+        facts.permission_denials = Some(tools.map(str::to_owned).collect());
     }
+    let stats = child(result, "subagent_stats");
+    let spawned = stats.and_then(|stats| super::measure::count(stats, "spawned").ok().flatten());
+    if spawned.is_some_and(|spawned| spawned > 0) {
+        // The stream does not show the last request of a sub-agent.
+        facts.llm_calls = None;
+    }
+}
 
-    fn note_session(&mut self, event: &Map) {
-        let noted = |known: &mut Option<String>, key: &str| {
-            if known.is_none() {
-                *known = text(event, key).map(str::to_owned);
+impl ClaudeReader {
+    fn read_system(&mut self, event: &Map) {
+        self.is_stream = true;
+        note(&mut self.model, text(event, "model"));
+        note(&mut self.facts.id, text(event, "session_id"));
+        note(&mut self.facts.version, text(event, "claude_code_version"));
+        match text(event, "subtype") {
+            Some("init") => {
+                if let Some(Value::List(skills)) = event.get("skills") {
+                    let names = skills.iter().filter_map(Value::as_str);
+                    let names = names.map(skill_rule::without_plugin).map(str::to_owned);
+                    self.offered = Some(names.collect());
+                }
             }
-        };
-        noted(&mut self.facts.id, "session_id");
-        noted(&mut self.facts.version, "claude_code_version");
+            // The `result` repeats them; a stream that is stopped has none.
+            Some("permission_denied") => {
+                let tool = text(event, "tool_name").unwrap_or_default().to_owned();
+                self.facts.permission_denials.get_or_insert_default().push(tool);
+            }
+            _ => {}
+        }
     }
 
     fn read_assistant(&mut self, event: &Map) {
@@ -130,11 +222,10 @@ impl ClaudeReader {
         if text(message, "model") == Some(SYNTHETIC) {
             return;
         }
-        self.note_model(message);
+        note(&mut self.model, text(message, "model"));
         let id = text(message, "id");
-        if let Some(usage) = child(message, "usage")
-            && let Ok(Some(tokens)) = tokens(usage, &USAGE)
-        {
+        self.requests.insert(id.unwrap_or_default().to_owned());
+        if let Some(tokens) = child(message, "usage").and_then(message_tokens) {
             self.usage.insert(id.unwrap_or_default().to_owned(), tokens);
         }
         for block in content(message) {
@@ -164,17 +255,12 @@ impl ClaudeReader {
     }
 
     fn read_call(&mut self, message: Option<&str>, block: &Map, event: &Map) {
-        let (id, tool) = (text(block, "id"), text(block, "name"));
-        let (id, tool) = (id.unwrap_or_default(), tool.unwrap_or_default());
-        let is_known = !id.is_empty() && self.conversation.call_mut(id).is_some();
-        if tool.is_empty() || is_known {
+        let Some(call) = call_of(block).filter(|call| !self.conversation.has_call(&call.id)) else {
             return;
-        }
+        };
         if let Some(time) = time_of(event) {
-            self.call_times.insert(id.to_owned(), time);
+            self.call_times.insert(call.id.clone(), time);
         }
-        let args = given(block, "input").map_or_else(|| Map::new().into(), Value::clone);
-        let call = Call::new(id, tool, args);
         let at = self.message(message);
         self.conversation.add_call(at, call);
     }
@@ -184,12 +270,10 @@ impl ClaudeReader {
         let Some(message) = child(event, "message") else {
             return;
         };
-        for block in content(message) {
-            if let (Some("tool_result"), Some(id)) =
-                (text(block, "type"), text(block, "tool_use_id"))
-            {
-                self.read_result(id, block, event);
-            }
+        for (id, block) in results(message) {
+            let times = self.call_times.remove(id).zip(time_of(event));
+            let took = times.and_then(|(from, to)| u64::try_from(to - from).ok());
+            self.conversation.end_call(id, CallEnd { duration_ms: took, ..end_of(block) });
         }
         let said = joined_text(message.get("content"));
         if !said.is_empty() {
@@ -197,36 +281,42 @@ impl ClaudeReader {
         }
     }
 
-    fn read_result(&mut self, id: &str, block: &Map, event: &Map) {
-        let output = result_of(block.get("content"));
-        self.conversation.add_result(id, output);
-        let times = self.call_times.get(id).zip(time_of(event));
-        let took = times.and_then(|(from, to)| u64::try_from(to - from).ok());
-        if let Some(call) = self.conversation.call_mut(id) {
-            call.duration_ms = took;
+    /// Of what sub-agents do, only the skills count.
+    fn read_sub_agent(&mut self, event: &Map, parent: Option<&str>) {
+        let Some(message) = child(event, "message") else {
+            return;
+        };
+        let of_call = |id| self.sub_agent_calls.get(id).and_then(|made| made.root);
+        let root = parent.and_then(|id| self.conversation.call_index(id).or_else(|| of_call(id)));
+        for block in content(message).filter(|block| text(block, "type") == Some("tool_use")) {
+            if let Some(call) = call_of(block) {
+                self.sub_agent_calls.insert(call.id.clone(), SubAgentCall { call, root });
+            }
+        }
+        for (id, block) in results(message) {
+            if let Some(SubAgentCall { mut call, root }) = self.sub_agent_calls.remove(id) {
+                call.is_error = end_of(block).is_error;
+                self.conversation.end_call_of_sub_agent(&call, root);
+            }
         }
     }
 
-    fn ending(&self) -> (Ending, Figures) {
+    fn ending(&self) -> (Option<String>, ClaudeFigures) {
         let Some(result) = &self.result else {
-            let ending =
-                Ending::Unfinished { message: "the output has no `result` event", complaint: None };
             let used = self.usage.values().copied().reduce(Tokens::plus);
-            let figures = Figures { tokens: used, cost_usd: self.session_cost, duration_ms: None };
-            return (ending, figures);
+            let tokens = used.filter(|_| !self.is_stream);
+            let figures = ClaudeFigures { tokens, cost_usd: self.session_cost, duration_ms: None };
+            return (None, figures);
         };
-        let (figures, fault) = match Figures::of(result) {
+        let (figures, fault) = match ClaudeFigures::of(result) {
             Ok(figures) => (figures, None),
-            Err(reason) => (Figures::default(), Some(reason)),
+            Err(reason) => (ClaudeFigures::default(), Some(reason)),
         };
         let is_graded = text(result, "subtype").is_some_and(|subtype| GRADED.contains(&subtype));
-        let is_error = result.get("is_error") == Some(&Value::Bool(true));
-        let ending = match fault {
-            _ if is_error && !is_graded => Ending::Failed(error_reason(result)),
-            Some(reason) => Ending::Failed(reason),
-            None => Ending::Completed,
-        };
-        (ending, figures)
+        if is_true(result, "is_error") && !is_graded {
+            return (Some(error_reason(result)), figures);
+        }
+        (fault, figures)
     }
 }
 
@@ -234,6 +324,27 @@ fn content(message: &Map) -> impl Iterator<Item = &Map> {
     let blocks = message.get("content").and_then(Value::as_list);
     let blocks = blocks.unwrap_or_default().iter();
     blocks.filter_map(Value::as_map)
+}
+
+fn call_of(block: &Map) -> Option<Call> {
+    let tool = text(block, "name").filter(|tool| !tool.is_empty())?;
+    let args = given(block, "input").map_or_else(|| Map::new().into(), Value::clone);
+    Some(Call::new(text(block, "id").unwrap_or_default(), tool, args))
+}
+
+/// The results in a message, with the ids of their calls.
+fn results(message: &Map) -> impl Iterator<Item = (&str, &Map)> {
+    let blocks = content(message).filter(|block| text(block, "type") == Some("tool_result"));
+    blocks.filter_map(|block| Some((text(block, "tool_use_id")?, block)))
+}
+
+fn end_of(block: &Map) -> CallEnd {
+    let output = result_of(block.get("content"));
+    let said = output.as_str().unwrap_or_default();
+    let is_error = is_true(block, "is_error") || said.trim_start().starts_with(NOT_MADE);
+    let exit_code = said.strip_prefix("Exit code ").filter(|_| is_error);
+    let exit_code = exit_code.and_then(|rest| rest.lines().next()?.trim().parse().ok());
+    CallEnd { is_error: Some(is_error), exit_code, output: Some(output), duration_ms: None }
 }
 
 fn time_of(event: &Map) -> Option<i64> {
@@ -273,79 +384,21 @@ fn error_reason(result: &Map) -> String {
     format!("the agent ended with an error: {said}")
 }
 
-/// What the `result` event counts.
-#[derive(Debug, Default)]
-struct Figures {
-    tokens: Option<Tokens>,
-    cost_usd: Option<f64>,
-    duration_ms: Option<u64>,
-}
-
-impl Figures {
-    fn of(result: &Map) -> Result<Self, String> {
-        Ok(Self {
-            tokens: all_tokens(result)?,
-            cost_usd: measure::amount(result, "total_cost_usd")?,
-            duration_ms: measure::milliseconds(result, "duration_ms")?,
-        })
-    }
-}
-
-/// After reaching its budget, Claude Code reports zeros in `usage` and the real counts per model.
-fn all_tokens(result: &Map) -> Result<Option<Tokens>, String> {
-    let used = match given(result, "usage") {
-        Some(Value::Map(usage)) => tokens(usage, &USAGE)?,
-        _ => None,
-    };
-    let Some(Value::Map(models)) = given(result, "modelUsage") else {
-        return Ok(used);
-    };
-    if used.is_some_and(|used| used.total() > 0) {
-        return Ok(used);
-    }
-    let mut sum = used;
-    for usage in models.iter().filter_map(|(_, usage)| usage.as_map()) {
-        if let Some(more) = tokens(usage, &MODEL_USAGE)? {
-            sum = Some(sum.unwrap_or_default().plus(more));
-        }
-    }
-    Ok(sum)
-}
-
-/// Keys of fresh input, output, cache reads and cache writes.
-type UsageKeys = [&'static str; 4];
-
-const USAGE: UsageKeys =
-    ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-
-const MODEL_USAGE: UsageKeys =
-    ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
-
-/// Input tokens include cache reads and writes (spec 9.3).
-fn tokens(usage: &Map, keys: &UsageKeys) -> Result<Option<Tokens>, String> {
-    let [fresh, output, cached, written] = keys;
-    let fresh = measure::count(usage, fresh)?;
-    let output = measure::count(usage, output)?;
-    let cached = measure::count(usage, cached)?.unwrap_or(0);
-    let written = measure::count(usage, written)?.unwrap_or(0);
-    Ok(fresh.zip(output).map(|(fresh, output)| Tokens {
-        input: fresh.saturating_add(cached).saturating_add(written),
-        output,
-        cached,
-    }))
-}
-
 #[cfg(test)]
 mod tests {
     use evalrig_core::model::{Role, Transcript};
 
-    use crate::agent::{AttemptFault, StreamFault};
+    use crate::agent::{AgentStream as _, StreamFault};
 
+    use super::super::stream_reader::StreamReader;
+    use super::super::testing::{calls, fault, recorded, uses};
     use super::*;
 
     fn read(output: &[u8]) -> Result<Transcript, StreamFault> {
         FORMAT.read_transcript(output)
     }
+
+    const INIT: &str = r#"{"type":"system","subtype":"init","model":"m-1","tools":["Read"],"session_id":"s","claude_code_version":"2"}"#;
 
     const RESULT: &str = r#"{"total_cost_usd":0.25,"usage":{"input_tokens":100,"cache_read_input_tokens":20,"cache_creation_input_tokens":3,"output_tokens":9},"is_error":false,"subtype":"success","result":"All done.","type":"result","duration_ms":1500}"#;
 
@@ -362,19 +415,19 @@ mod tests {
         )
     }
 
+    /// Reads the lines after an `init` event.
     fn good(lines: &[&str]) -> Transcript {
-        read(lines.join("\n").as_bytes()).unwrap()
+        read(format!("{INIT}\n{}", lines.join("\n")).as_bytes()).unwrap()
     }
 
     fn bad(lines: &[&str]) -> String {
-        let broken = read(lines.join("\n").as_bytes()).unwrap_err();
-        AttemptFault::from(broken).fault.message
+        fault(&FORMAT, &format!("{INIT}\n{}", lines.join("\n")))
     }
 
     #[test]
     fn blocks_with_one_id_are_one_message_and_calls_have_results() {
         let lines = [
-            r#"{"type":"system","subtype":"init","model":"m-1","tools":["Read"]}"#.to_owned(),
+            INIT.to_owned(),
             assistant("a", r#"{"type":"thinking","thinking":"hm"}"#, "05.000"),
             assistant("a", r#"{"type":"text","text":"Reading."}"#, "05.000"),
             assistant(
@@ -418,8 +471,10 @@ mod tests {
         let synthetic = r#"{"type":"assistant","message":{"id":"z","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}"#;
         let odd = r#"{"type":"stream_event","event":{"type":"result"}}"#;
         let broken = r#"{"type":"assistant","message":null}"#;
-        let read = good(&[sub, skill, synthetic, odd, broken, "[]", "warning", RESULT]);
+        let unknown = r#"{"type":"new_event"}"#;
+        let read = good(&[sub, skill, synthetic, odd, broken, unknown, RESULT]);
         assert_eq!(read.calls, Some(Vec::new()));
+        assert_eq!(read.session.unknown_events, 1);
         assert_eq!(read.messages.len(), 1, "the text of the result");
         assert_eq!(read.answer, "All done.");
     }
@@ -465,36 +520,100 @@ mod tests {
     }
 
     #[test]
-    fn counts_per_model_replace_zeros() {
-        let models = r#""modelUsage":{"a":{"inputTokens":5,"outputTokens":2,"cacheReadInputTokens":1},"b":{"inputTokens":1,"outputTokens":1}}"#;
-        let of = |usage: &str| {
-            let end = format!(r#"{{"type":"result","result":"x",{usage},{models}}}"#);
-            let tokens = good(&[&end]).tokens.unwrap();
-            (tokens.input, tokens.output, tokens.cached)
-        };
-        let zeros = r#""usage":{"input_tokens":0,"output_tokens":0}"#;
-        assert_eq!(of(zeros), (7, 3, 1));
-        let counted = r#""usage":{"input_tokens":4,"output_tokens":3}"#;
-        assert_eq!(of(counted), (4, 3, 0));
-        assert_eq!(of(r#""usage":null"#), (7, 3, 1));
-    }
-
-    #[test]
     fn a_stream_that_breaks_off_is_an_error() {
         let said = assistant("a", r#"{"type":"text","text":"So far."}"#, "05.0");
-        assert_eq!(bad(&[&said]), "the output has no `result` event");
-        assert_eq!(bad(&[]), "the output has no `result` event");
+        assert_eq!(bad(&[&said]), "the output ends at line 2 without a `result` event");
+        assert_eq!(fault(&FORMAT, ""), "the program printed no events");
         let cut = &RESULT[..60];
-        let message = bad(&[&said, cut]);
-        assert_eq!(message, format!("the output has no `result` event: {cut}"));
-        assert_eq!(good(&[RESULT, "{\"type\":\"sys"]).answer, "All done.");
+        assert_eq!(bad(&[&said, cut]), format!("line 3 of the output is not JSON: {cut}"));
+        let rest = "{\"type\":\"sys";
+        assert_eq!(bad(&[RESULT, rest]), format!("line 3 of the output is not JSON: {rest}"));
         let broken = read(cut.as_bytes()).unwrap_err();
         assert!(matches!(broken, StreamFault::Unfinished(_)));
     }
 
     #[test]
+    fn a_stream_that_goes_on_after_its_result_has_not_ended() {
+        let said = assistant("a", r#"{"type":"text","text":"More."}"#, "05.0");
+        assert!(bad(&[RESULT, &said]).starts_with("the output ends at line 3 without"));
+        let hook = r#"{"type":"system","subtype":"hook_response"}"#;
+        assert_eq!(good(&[RESULT, hook]).answer, "All done.");
+    }
+
+    #[test]
+    fn only_claude_code_opens_such_a_stream() {
+        for (first, message) in [
+            (recorded::GEMINI_SKILL, " (it looks like one of Gemini CLI)"),
+            (recorded::COPILOT_SKILL, " (it looks like one of Copilot CLI)"),
+            (recorded::CODEX_PATCH, " (it looks like one of Codex)"),
+            (RESULT, ""),
+            (r#"{"type":"system","subtype":"init","cwd":"/"}"#, ""),
+        ] {
+            let message =
+                format!("line 1 of the output does not open a stream of Claude Code{message}: {{");
+            assert!(fault(&FORMAT, first).starts_with(&message), "{}", fault(&FORMAT, first));
+        }
+        assert!(fault(&FORMAT, "[]").starts_with("line 1 of the output is not an event: []"));
+    }
+
+    #[test]
+    fn a_skill_is_used_by_the_main_thread() {
+        let read = read(recorded::CLAUDE_SKILL.as_bytes()).unwrap();
+        assert_eq!(uses(&read), ["csv-analyzer tool ok #0"]);
+        let offered = read.skills.offered.unwrap();
+        assert_eq!(offered, ["csv-analyzer", "csv-analyzer-pro"]);
+        assert_eq!(read.session.llm_calls, Some(2));
+        assert_eq!(read.session.permission_denials, Some(Vec::new()));
+        assert_eq!(read.messages.len(), 3, "the text of the skill is not a message");
+    }
+
+    #[test]
+    fn a_skill_that_does_not_exist_is_not_used() {
+        let refused = recorded::CLAUDE_SKILL.replace(
+            "Launching skill: csv-analyzer",
+            "<tool_use_error>Unknown skill: csv-analyzer</tool_use_error>",
+        );
+        let read = read(refused.as_bytes()).unwrap();
+        assert_eq!(uses(&read), ["csv-analyzer tool failed #0"]);
+        assert_eq!(read.calls.unwrap()[0].is_error, Some(true));
+    }
+
+    #[test]
+    fn a_skill_is_used_by_a_sub_agent() {
+        let read = read(recorded::CLAUDE_SUB_AGENT.as_bytes()).unwrap();
+        assert_eq!(uses(&read), ["csv-analyzer tool ok #0 sub-agent"]);
+        assert_eq!(read.calls.as_ref().unwrap().len(), 1);
+        let tokens = read.tokens.unwrap();
+        assert_eq!((tokens.input, tokens.output, tokens.cached), (600, 68, 120));
+        assert_eq!(read.session.llm_calls, None, "the last request is not shown");
+    }
+
+    #[test]
+    fn refused_and_failed_calls_are_errors() {
+        let denied = read(recorded::CLAUDE_DENIED.as_bytes()).unwrap();
+        assert_eq!(denied.session.permission_denials, Some(vec!["Bash".to_owned()]));
+        assert_eq!(calls(&denied), [r#"Bash {"command":"cat notes.txt"} error"#]);
+        let failed = read(recorded::CLAUDE_TOOL_ERROR.as_bytes()).unwrap();
+        assert_eq!(calls(&failed), [r#"Bash {"command":"ls /nonexistent; exit 3"} error 3"#]);
+    }
+
+    #[test]
+    fn an_agent_that_is_stopped_leaves_what_it_did() {
+        let mut stream = StreamReader::new(&FORMAT);
+        stream.feed(recorded::CLAUDE_STOPPED.as_bytes());
+        let so_far = Box::new(stream).so_far().unwrap();
+        assert!(so_far.partial);
+        assert_eq!(calls(&so_far), [r#"Bash {"command":"sleep 20"} error 137"#]);
+        assert_eq!(so_far.tokens, None, "counts in a stream are not final");
+        let mut other = StreamReader::new(&FORMAT);
+        other.feed(recorded::GEMINI_SKILL.as_bytes());
+        assert!(Box::new(other).so_far().is_none());
+    }
+
+    #[test]
     fn a_wrong_byte_is_replaced() {
-        let mut bytes = RESULT.replace("All done.", "All d#ne.").into_bytes();
+        let end = RESULT.replace("All done.", "All d#ne.");
+        let mut bytes = format!("{INIT}\n{end}").into_bytes();
         let at = bytes.iter().position(|byte| *byte == b'#').unwrap();
         bytes[at] = 0xff;
         assert_eq!(read(&bytes).unwrap().answer, "All d\u{fffd}ne.");

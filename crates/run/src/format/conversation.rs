@@ -1,30 +1,68 @@
 //! A conversation as it is read, with calls matched to their results.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use evalrig_core::model::{
-    Block, Call, FileRef, Image, JsonStyle, Map, Message, Role, ToolCall, Transcript, Value,
+    Block, Call, JsonStyle, Message, Role, SkillUse, SkillUseKind, ToolCall, Transcript, Value,
 };
 
-use super::json;
+use super::blocks::{arguments, blocks, output_of, plain_text};
 use super::measure::{self, given, kind};
+use super::skill_rule::{SkillRule, SkillSign, any_agent};
 
-/// Messages and calls so far. A format that uses this reports calls, even if there are none.
+/// How a call ended.
+#[derive(Debug, Default)]
+pub(super) struct CallEnd {
+    pub(super) output: Option<Value>,
+    pub(super) is_error: Option<bool>,
+    pub(super) exit_code: Option<i64>,
+    pub(super) duration_ms: Option<u64>,
+}
+
+/// Messages, calls and uses of skills so far. A format that uses this reports calls, even if there
+/// are none.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     messages: Vec<Message>,
     calls: Vec<Call>,
     /// The newest call with an id.
     by_id: HashMap<String, usize>,
+    /// The rule of the agent; without one, the names of all agents count.
+    rule: Option<SkillRule>,
+    /// Of calls that ended, in the order in which they did.
+    uses: Vec<SkillUse>,
+    ended: HashSet<usize>,
+    /// Something happened out of sight, so that uses are unknown.
+    is_hidden: bool,
+    /// Bytes of texts, arguments and outputs.
+    size: usize,
 }
 
 impl Conversation {
+    /// Of an agent whose use of skills shows by this rule.
+    pub(super) fn of_agent(rule: SkillRule) -> Self {
+        Self { rule: Some(rule), ..Self::default() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
     pub(super) fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    pub(super) fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// Uses of skills by calls that ended.
+    pub(super) fn uses(&self) -> &[SkillUse] {
+        &self.uses
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.size
     }
 
     pub(super) fn has_assistant_message(&self) -> bool {
@@ -37,11 +75,53 @@ impl Conversation {
         self.messages.retain(|message| message.role != role);
     }
 
-    pub(super) fn transcript(self) -> Transcript {
+    pub(super) fn transcript(mut self) -> Transcript {
+        let used = self.all_uses();
         let mut transcript = Transcript::of_messages(self.messages);
         transcript.session.llm_calls = Some(assistant_messages(&transcript.messages));
         transcript.calls = Some(self.calls);
+        transcript.skills.used = used;
         transcript
+    }
+
+    /// In the order of the calls. A call of an agent that never ended is not a use; formats of
+    /// messages need not say how a call ended.
+    fn all_uses(&mut self) -> Option<Vec<SkillUse>> {
+        if self.is_hidden {
+            return None;
+        }
+        let mut uses = std::mem::take(&mut self.uses);
+        let open = (0..self.calls.len()).filter(|at| !self.ended.contains(at));
+        uses.extend(open.flat_map(|at| self.uses_of(at, self.rule.is_none())));
+        uses.sort_by_key(|one| one.call);
+        Some(uses)
+    }
+
+    fn uses_of(&self, at: usize, is_ended: bool) -> Vec<SkillUse> {
+        let call = &self.calls[at];
+        let signs = self.rule.unwrap_or(any_agent)(call).into_iter();
+        let used = |sign: SkillSign| skill_use(sign, is_ended && is_success(call), Some(at));
+        signs.map(used).collect()
+    }
+
+    /// A call of a sub-agent ended. `parent` is the call that started the sub-agent.
+    pub(super) fn end_call_of_sub_agent(&mut self, call: &Call, parent: Option<usize>) {
+        let Some(rule) = self.rule else { return };
+        for sign in rule(call) {
+            let used = skill_use(sign, is_success(call), parent);
+            self.uses.push(SkillUse { subagent: true, ..used });
+        }
+    }
+
+    /// The prompt or the agent itself loaded a skill, without a call.
+    pub(super) fn add_explicit_use(&mut self, name: &str) {
+        let sign = SkillSign { name: name.to_owned(), how: SkillUseKind::Explicit };
+        self.uses.push(skill_use(sign, true, None));
+    }
+
+    /// From here on, the stream does not show everything that the agent does.
+    pub(super) fn hide_skills(&mut self) {
+        self.is_hidden = true;
     }
 
     /// Starts an assistant message and gives its index.
@@ -51,16 +131,27 @@ impl Conversation {
     }
 
     pub(super) fn add_text(&mut self, message: usize, text: &str) {
+        self.size += text.len();
         let content = &mut self.messages[message].content;
         content.push(Block::Text(text.to_owned()));
     }
 
+    /// Continues the last text of a message.
+    pub(super) fn append_text(&mut self, message: usize, text: &str) {
+        match self.messages[message].content.last_mut() {
+            Some(Block::Text(before)) => {
+                self.size += text.len();
+                before.push_str(text);
+            }
+            _ => self.add_text(message, text),
+        }
+    }
+
     pub(super) fn add_call(&mut self, message: usize, call: Call) {
-        self.messages[message].tool_calls.push(ToolCall {
-            id: call.id.clone(),
-            name: call.tool.clone(),
-            arguments: call.args.to_json(JsonStyle::Compact),
-        });
+        let arguments = call.args.to_json(JsonStyle::Compact);
+        self.size += arguments.len() + call.tool.len();
+        let (id, name) = (call.id.clone(), call.tool.clone());
+        self.messages[message].tool_calls.push(ToolCall { id, name, arguments });
         self.by_id.insert(call.id.clone(), self.calls.len());
         self.calls.push(call);
     }
@@ -72,6 +163,7 @@ impl Conversation {
 
     /// Adds what the user said.
     pub(super) fn ask(&mut self, text: &str) {
+        self.size += text.len();
         self.messages.push(Message::user(text));
     }
 
@@ -86,14 +178,43 @@ impl Conversation {
         evalrig_core::model::answer_of(&self.messages)
     }
 
-    pub(super) fn call_mut(&mut self, id: &str) -> Option<&mut Call> {
+    fn call_mut(&mut self, id: &str) -> Option<&mut Call> {
         let at = *self.by_id.get(id)?;
         self.calls.get_mut(at)
     }
 
+    /// Whether there is a call with this id.
+    pub(super) fn has_call(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    pub(super) fn call_index(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    /// Ends a call; its output is also a message.
+    pub(super) fn end_call(&mut self, id: &str, end: CallEnd) {
+        if let Some(output) = end.output {
+            self.add_result(id, output);
+        }
+        let Some(at) = self.call_index(id) else {
+            return;
+        };
+        let call = &mut self.calls[at];
+        call.is_error = end.is_error;
+        call.exit_code = end.exit_code;
+        call.duration_ms = end.duration_ms;
+        if self.rule.is_some() && self.ended.insert(at) {
+            let uses = self.uses_of(at, true);
+            self.uses.extend(uses);
+        }
+    }
+
     /// Adds the result of a call, also as a message.
-    pub(super) fn add_result(&mut self, id: &str, output: Value) {
-        let mut message = Message::new(Role::Tool, vec![Block::Text(plain_text(&output))]);
+    fn add_result(&mut self, id: &str, output: Value) {
+        let text = plain_text(&output);
+        self.size += text.len();
+        let mut message = Message::new(Role::Tool, vec![Block::Text(text)]);
         message.tool_call_id = Some(id.to_owned());
         if let Some(call) = self.call_mut(id) {
             message.name = Some(call.tool.clone());
@@ -165,6 +286,24 @@ impl Conversation {
     }
 }
 
+fn skill_use(sign: SkillSign, ok: bool, call: Option<usize>) -> SkillUse {
+    SkillUse { name: sign.name, how: sign.how, ok, call, subagent: false }
+}
+
+/// Neither refused nor failed, as far as is known.
+fn is_success(call: &Call) -> bool {
+    call.is_error != Some(true) && call.exit_code.is_none_or(|code| code == 0)
+}
+
+/// The skills that calls of an unknown agent use.
+pub(crate) fn uses_in(calls: &[Call]) -> Vec<SkillUse> {
+    let uses = calls.iter().enumerate().flat_map(|(at, call)| {
+        let ok = is_success(call);
+        any_agent(call).into_iter().map(move |sign| skill_use(sign, ok, Some(at)))
+    });
+    uses.collect()
+}
+
 /// In formats of messages, each of them is one request to the model (spec 10.1).
 pub(crate) fn assistant_messages(messages: &[Message]) -> u64 {
     messages.iter().filter(|message| message.role == Role::Assistant).count() as u64
@@ -192,82 +331,4 @@ fn read_call(value: &Value, number: usize) -> Result<Call, String> {
         exit_code: measure::whole(map, "exit_code")?,
         ..Call::new(id, tool, arguments(args))
     })
-}
-
-/// An object, or the JSON text of one. Any other text is kept: the tool was called with it.
-pub(super) fn arguments(written: Option<&Value>) -> Value {
-    match written {
-        None => Value::Map(Map::new()),
-        Some(Value::String(text)) if text.trim().is_empty() => Value::Map(Map::new()),
-        Some(Value::String(text)) => match json::parse(text) {
-            Ok(object @ Value::Map(_)) => object,
-            _ => Value::String(text.clone()),
-        },
-        Some(other) => other.clone(),
-    }
-}
-
-/// A text, one value, or a list of blocks. A block of an unknown kind is kept as data.
-fn blocks(content: &Value) -> Vec<Block> {
-    match content {
-        Value::String(text) => vec![Block::Text(text.clone())],
-        Value::List(items) => items.iter().map(block).collect(),
-        other => vec![Block::Json(other.clone())],
-    }
-}
-
-fn block(value: &Value) -> Block {
-    if let Value::String(text) = value {
-        return Block::Text(text.clone());
-    }
-    let text = |key| value.as_map().and_then(|map| map.get(key)?.as_str());
-    let known = match (text("type"), text("value").or_else(|| text("text"))) {
-        (Some("text"), Some(text)) => Some(Block::Text(text.to_owned())),
-        (Some("file"), Some(path)) => Some(Block::File(file(path))),
-        (Some("image"), Some(data)) if data.starts_with("data:") => {
-            Some(Block::Image(Image::Data(data.to_owned())))
-        }
-        (Some("image"), Some(path)) => Some(Block::Image(Image::Path(file(path)))),
-        _ => None,
-    };
-    let of_json = || match (text("type"), value.as_map()) {
-        (Some("json"), Some(map)) => map.get("value").cloned(),
-        _ => None,
-    };
-    known.unwrap_or_else(|| Block::Json(of_json().unwrap_or_else(|| value.clone())))
-}
-
-/// A file that an answer mentions is not an attachment, so it has no path.
-fn file(value: &str) -> FileRef {
-    FileRef { value: value.to_owned(), path: None }
-}
-
-/// The output in a tool message: a lone JSON block, else text.
-fn output_of(message: &Message) -> Value {
-    match message.content.as_slice() {
-        [Block::Json(value)] => value.clone(),
-        _ => Value::String(message.text().unwrap_or_default()),
-    }
-}
-
-/// Images are left out: their data is not text.
-fn plain_text(output: &Value) -> String {
-    let is_image = |block: &Value| {
-        let kind = block.as_map().and_then(|block| block.get("type")?.as_str());
-        kind == Some("image")
-    };
-    match output {
-        Value::List(blocks) if blocks.iter().any(is_image) => {
-            let rest = blocks.iter().filter(|block| !is_image(block));
-            let texts =
-                rest.map(|block| match block.as_map().and_then(|block| block.get("text")) {
-                    Some(Value::String(text)) => text.clone(),
-                    _ => block.to_json(JsonStyle::Compact),
-                });
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_json(JsonStyle::Compact),
-    }
 }

@@ -3,16 +3,21 @@
 
 use evalrig_core::model::{Map, Message, Role, SessionFacts, Tokens, Transcript, Value};
 
-use crate::agent::{StreamFault, cut};
+use crate::agent::StreamFault;
 
 use super::conversation::Conversation;
-use super::{claude, codex, event_lines, fault, json};
-
-/// Characters shown of a line that is not an event.
-const SHOWN: usize = 200;
+use super::stream_reader::StreamReader;
+use super::{claude, codex, copilot, event_lines, gemini, json, opencode, pi};
 
 /// Every event format. A new one is a file and a line here.
-pub static EVENT_FORMATS: &[&EventFormat] = &[&claude::FORMAT, &codex::FORMAT];
+pub static EVENT_FORMATS: &[&EventFormat] = &[
+    &claude::FORMAT,
+    &codex::FORMAT,
+    &gemini::FORMAT,
+    &copilot::FORMAT,
+    &opencode::FORMAT,
+    &pi::FORMAT,
+];
 
 /// How one agent reports.
 #[derive(Debug)]
@@ -21,86 +26,83 @@ pub struct EventFormat {
     pub name: &'static str,
     /// What the reader understands, for help.
     pub doc: &'static str,
-    /// Values of `type` that only this format uses.
-    pub(super) event_types: &'static [&'static str],
+    /// As users know the agent.
+    pub(super) agent: &'static str,
+    /// Whether a stream of this agent begins with such an event.
+    pub(super) opens: fn(&Map) -> bool,
+    /// The event with which a stream ends, in words.
+    pub(super) closing: &'static str,
+    /// Types of events that are not looked into; they repeat what others say.
+    pub(super) skipped: &'static [&'static str],
+    /// Whether an event is a sign of this format. Session files begin with other events.
+    pub(super) recognizes: fn(&Map) -> bool,
     pub(super) reader: fn() -> Box<dyn EventReader>,
 }
 
+/// What an event means for the course of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EventRole {
+    /// A step of the agent. After the end, the stream goes on.
+    Step,
+    /// Neither a step nor the end.
+    Note,
+    /// The end, unless another step follows.
+    Closing,
+    /// Of a type that the reader does not know.
+    Unknown,
+}
+
 /// Reads the events of one stream in order.
-pub(super) trait EventReader {
-    fn read_event(&mut self, event: &Map);
+pub(super) trait EventReader: Send {
+    fn read_event(&mut self, event: &Map) -> EventRole;
+
+    fn conversation(&self) -> &Conversation;
 
     fn finish(self: Box<Self>) -> EventSession;
 }
 
 /// What the events of a stream report. What they do not report is `None`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct EventSession {
     /// Sent and received; a stream may lack what was sent.
     pub(super) conversation: Conversation,
-    pub(super) ending: Ending,
+    /// The error with which the agent ended, or a figure that makes no sense.
+    pub(super) failure: Option<String>,
+    /// The last error that the agent reported; it may have recovered from it.
+    pub(super) complaint: Option<String>,
     pub(crate) tokens: Option<Tokens>,
     pub(crate) cost_usd: Option<f64>,
     pub(crate) duration_ms: Option<u64>,
     pub(crate) model: Option<String>,
     pub(crate) facts: SessionFacts,
     pub(crate) cwd: Option<String>,
-}
-
-/// How a stream ends. Session files have no ending of their own.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    Completed,
-    /// With an error that the agent reports, or with figures that make no sense.
-    Failed(String),
-    Unfinished {
-        message: &'static str,
-        /// The last error that the agent reported; it may have recovered from it.
-        complaint: Option<String>,
-    },
+    /// The catalogue of skills.
+    pub(super) offered: Option<Vec<String>>,
 }
 
 impl EventFormat {
-    /// The format of an event, if only one format has such events.
-    pub(crate) fn of_event_type(event_type: &str) -> Option<&'static Self> {
+    /// The format of an event, if it is a sign of one.
+    pub(crate) fn of_event(event: &Map) -> Option<&'static Self> {
         let mut formats = EVENT_FORMATS.iter().copied();
-        formats.find(|format| format.event_types.contains(&event_type))
+        formats.find(|format| (format.recognizes)(event))
     }
 
     /// What an agent printed during a run.
-    pub(crate) fn read_transcript(&self, output: &[u8]) -> Result<Transcript, StreamFault> {
-        let (session, stray_line) = self.read(output);
-        match &session.ending {
-            Ending::Completed => Ok(session.into_transcript()),
-            Ending::Failed(reason) => Err(StreamFault::Reported(fault(reason))),
-            Ending::Unfinished { message, complaint } => {
-                let detail = complaint.as_ref().or(stray_line.as_ref());
-                Err(StreamFault::Unfinished(match detail {
-                    Some(detail) => fault(format!("{message}: {detail}")),
-                    None => fault(*message),
-                }))
-            }
-        }
+    pub(crate) fn read_transcript(&'static self, output: &[u8]) -> Result<Transcript, StreamFault> {
+        let mut stream = StreamReader::new(self);
+        stream.feed(output);
+        stream.into_transcript()
     }
 
-    /// A session of any length, however it ended.
+    /// A session of any length, however it ended. What is not an event is left out.
     pub(crate) fn read_session(&self, output: &[u8]) -> EventSession {
-        self.read(output).0
-    }
-
-    /// Also the first line that is not an event.
-    fn read(&self, output: &[u8]) -> (EventSession, Option<String>) {
         let mut reader = (self.reader)();
-        let mut stray_line = None;
         for line in event_lines(output) {
-            match json::parse(&line) {
-                Ok(Value::Map(event)) => reader.read_event(&event),
-                _ => {
-                    stray_line.get_or_insert_with(|| cut(line.trim(), SHOWN));
-                }
+            if let Ok(Value::Map(event)) = json::parse(&line) {
+                reader.read_event(&event);
             }
         }
-        (reader.finish(), stray_line)
+        reader.finish()
     }
 }
 
@@ -110,7 +112,7 @@ impl EventSession {
     }
 
     /// What came back from the agent, without what it was asked.
-    fn into_transcript(mut self) -> Transcript {
+    pub(super) fn into_transcript(mut self) -> Transcript {
         self.conversation.remove_messages_of(Role::User);
         let mut transcript = self.conversation.transcript();
         transcript.tokens = self.tokens;
@@ -118,6 +120,7 @@ impl EventSession {
         transcript.duration_ms = self.duration_ms;
         transcript.model = self.model;
         transcript.session = self.facts;
+        transcript.skills.offered = self.offered;
         transcript
     }
 }
@@ -138,6 +141,13 @@ pub(super) fn joined_text(content: Option<&Value>) -> String {
     }
 }
 
+/// Sets what is not known yet.
+pub(super) fn note(known: &mut Option<String>, found: Option<&str>) {
+    if known.is_none() {
+        *known = found.map(str::to_owned);
+    }
+}
+
 pub(super) fn text<'m>(map: &'m Map, key: &str) -> Option<&'m str> {
     map.get(key).and_then(Value::as_str)
 }
@@ -146,14 +156,17 @@ pub(super) fn child<'m>(map: &'m Map, key: &str) -> Option<&'m Map> {
     map.get(key).and_then(Value::as_map)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+pub(super) fn is_true(map: &Map, key: &str) -> bool {
+    map.get(key) == Some(&Value::Bool(true))
+}
 
-    #[test]
-    fn no_two_formats_share_an_event_type() {
-        let all = EVENT_FORMATS.iter().flat_map(|format| format.event_types);
-        let unique: std::collections::BTreeSet<_> = all.clone().collect();
-        assert_eq!(unique.len(), all.count());
-    }
+/// `T` and everything that follows from it, or the fault of a figure.
+pub(super) fn figure<T>(
+    found: Result<Option<T>, String>,
+    failure: &mut Option<String>,
+) -> Option<T> {
+    found.unwrap_or_else(|reason| {
+        failure.get_or_insert(reason);
+        None
+    })
 }

@@ -2,7 +2,7 @@
 
 use evalrig_core::model::{Transcript, Value};
 
-use crate::agent::{AttemptFault, Unreported};
+use crate::agent::{AttemptFault, Unreported, cut};
 
 use super::conversation::Conversation;
 use super::measure::given;
@@ -12,8 +12,11 @@ use super::{fault, json, utf8};
 /// Everything can be reported.
 pub(super) const UNREPORTED: &[Unreported] = &[];
 
-/// A line with `role` is a message; any other has the keys of `messages`. Every line must be valid:
-/// a dropped line could be the answer.
+/// Characters shown of a line that does not fit.
+const SHOWN: usize = 200;
+
+/// A line with `role` is a message; any other has keys of `messages`. Every line must be valid: a
+/// line that is dropped could be a call or the answer.
 pub(super) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
     let mut fields = AnswerFields::default();
     let mut said = Conversation::default();
@@ -30,7 +33,8 @@ pub(super) fn read(output: &[u8]) -> Result<Transcript, AttemptFault> {
 fn add(line: &str, said: &mut Conversation, fields: &mut AnswerFields) -> Result<(), String> {
     match json::parse(line)? {
         Value::Map(map) if given(&map, "role").is_some() => said.add_message(&Value::Map(map)),
-        Value::Map(map) => fields.add(&map),
+        Value::Map(map) if AnswerFields::knows(&map) => fields.add(&map),
+        Value::Map(_) => Err(format!("neither a message nor figures: {}", cut(line.trim(), SHOWN))),
         other => Err(format!("expected an object, found {}", super::measure::kind(&other))),
     }
 }
@@ -82,6 +86,25 @@ mod tests {
             bad("{\"role\":7}"),
             "line 1 of the output: `role` takes a string, found a number"
         );
+    }
+
+    #[test]
+    fn a_line_that_is_not_known_is_refused() {
+        let good = "{\"role\":\"assistant\",\"content\":\"a\"}\n";
+        assert_eq!(
+            bad(&format!("{good}{{\"type\":\"tool_use\",\"name\":\"Skill\"}}")),
+            "line 2 of the output: neither a message nor figures: \
+             {\"type\":\"tool_use\",\"name\":\"Skill\"}"
+        );
+        assert!(read(format!("{good}{{\"tokens\":null}}").as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn an_error_after_a_message_is_an_error() {
+        let good = "{\"role\":\"assistant\",\"content\":\"a\"}\n";
+        let message = bad(&format!("{good}{{\"error\":\"rate limit\"}}"));
+        assert_eq!(message, "the program reports an error: rate limit");
+        assert!(read(format!("{good}{{\"error\":null}}").as_bytes()).is_ok());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `messages`: a JSON array of messages, or an object that contains them.
 
-use evalrig_core::model::{Map, Tokens, Transcript, Value};
+use evalrig_core::model::{JsonStyle, Map, Tokens, Transcript, Value};
 
 use crate::agent::{AttemptFault, Unreported};
 
@@ -11,6 +11,9 @@ use super::{fault, utf8};
 
 /// Keys that may hold the answer, in order of precedence.
 const ANSWERS: &[&str] = &["messages", "output", "text"];
+
+/// Keys beside the answer.
+const FIGURES: &[&str] = &["error", "token_usage", "tokens", "cost_usd", "duration_ms", "model"];
 
 /// Everything can be reported.
 pub(super) const UNREPORTED: &[Unreported] = &[];
@@ -68,8 +71,8 @@ impl AnswerFields {
         if let Some(answer) = ANSWERS.iter().find_map(|key| given(map, key)) {
             self.answer = Some(answer.clone());
         }
-        if let Some(Value::String(error)) = given(map, "error") {
-            self.error = Some(error.clone());
+        if let Some(error) = given(map, "error") {
+            self.error = Some(error_text(error));
         }
         let usage = given(map, "token_usage").or_else(|| given(map, "tokens"));
         self.tokens = match usage {
@@ -90,10 +93,20 @@ impl AnswerFields {
         Ok(())
     }
 
+    /// Whether an object has one of the keys, whatever its value.
+    pub(super) fn knows(map: &Map) -> bool {
+        ANSWERS.iter().chain(FIGURES).any(|key| map.get(key).is_some())
+    }
+
     /// `said` are messages from lines of their own; an answer that repeats the last one is dropped.
     pub(super) fn transcript(self, mut said: Conversation) -> Result<Transcript, String> {
+        if let Some(error) = &self.error {
+            return Err(format!("the program reports an error: {error}"));
+        }
         match &self.answer {
-            None if said.is_empty() => return Err(self.nothing()),
+            None if said.is_empty() => {
+                return Err("the output has neither `messages`, `output` nor `text`".to_owned());
+            }
             None => {}
             Some(Value::String(text)) => said.say_unless_said(text),
             Some(Value::List(messages)) => {
@@ -110,18 +123,20 @@ impl AnswerFields {
         transcript.model = self.model;
         Ok(transcript)
     }
+}
 
-    fn nothing(&self) -> String {
-        match &self.error {
-            Some(error) => format!("the program reports an error: {error}"),
-            None => "the output has neither `messages`, `output` nor `text`".to_owned(),
-        }
+/// A text, the `message` of an object, or anything else as JSON.
+fn error_text(error: &Value) -> String {
+    let message = error.as_map().and_then(|error| error.get("message")).unwrap_or(error);
+    match message {
+        Value::String(text) => text.clone(),
+        other => other.to_json(JsonStyle::Compact),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use evalrig_core::model::{Block, Call, JsonStyle, Role};
+    use evalrig_core::model::{Block, Call, Role};
 
     use super::*;
 
@@ -213,6 +228,9 @@ mod tests {
             ("3", "the output is a number, not messages or an object"),
             ("{}", "the output has neither `messages`, `output` nor `text`"),
             (r#"{"error": "no key"}"#, "the program reports an error: no key"),
+            (r#"{"text": "a", "error": "cut"}"#, "the program reports an error: cut"),
+            (r#"{"text": "a", "error": {"message": "m"}}"#, "the program reports an error: m"),
+            (r#"{"text": "a", "error": true}"#, "the program reports an error: true"),
             (r#"["x"]"#, "a message is an object, found a string"),
             ("[{}]", "a message has no `role`"),
             (r#"[{"role": "bot"}]"#, "a message has the role `bot`"),

@@ -1,14 +1,25 @@
 //! Formats in which agents and programs report (spec 9.3), one file per format. `run` and
 //! `log record` share the readers, which are pure. Malformed output is a fault of kind `reply`.
 
+mod blocks;
 pub(crate) mod claude;
+mod claude_figures;
 pub(crate) mod codex;
 mod conversation;
+pub(crate) mod copilot;
 mod events;
+pub(crate) mod gemini;
 pub(crate) mod json;
 mod jsonl;
 mod measure;
 pub(crate) mod messages;
+pub(crate) mod opencode;
+pub(crate) mod pi;
+mod shell_words;
+mod skill_rule;
+mod stream_reader;
+#[cfg(test)]
+mod testing;
 mod text;
 
 use std::borrow::Cow;
@@ -18,8 +29,9 @@ use evalrig_core::words;
 
 use crate::agent::{AttemptFault, Unreported};
 
-pub(crate) use conversation::assistant_messages;
+pub(crate) use conversation::{assistant_messages, uses_in};
 pub use events::{EVENT_FORMATS, EventFormat};
+pub(crate) use stream_reader::StreamReader;
 
 words! {
     /// `format` of a target that runs a program (spec 9.3).
@@ -28,6 +40,27 @@ words! {
         Messages = "messages",
         Jsonl = "jsonl",
         StreamJson = "stream-json",
+        ClaudeJson = "claude-json",
+        CodexJson = "codex-json",
+        GeminiJson = "gemini-json",
+        CopilotJson = "copilot-json",
+        OpencodeJson = "opencode-json",
+        PiJson = "pi-json",
+    }
+}
+
+impl OutputFormat {
+    /// The agent whose events these are.
+    pub(crate) fn events(self) -> Option<&'static EventFormat> {
+        match self {
+            Self::Text | Self::Messages | Self::Jsonl => None,
+            Self::StreamJson | Self::ClaudeJson => Some(&claude::FORMAT),
+            Self::CodexJson => Some(&codex::FORMAT),
+            Self::GeminiJson => Some(&gemini::FORMAT),
+            Self::CopilotJson => Some(&copilot::FORMAT),
+            Self::OpencodeJson => Some(&opencode::FORMAT),
+            Self::PiJson => Some(&pi::FORMAT),
+        }
     }
 }
 
@@ -37,7 +70,10 @@ pub fn read(format: OutputFormat, output: &[u8]) -> Result<Transcript, AttemptFa
         OutputFormat::Text => text::read(output),
         OutputFormat::Messages => messages::read(output),
         OutputFormat::Jsonl => jsonl::read(output),
-        OutputFormat::StreamJson => Ok(claude::FORMAT.read_transcript(output)?),
+        _ => match format.events() {
+            Some(events) => Ok(events.read_transcript(output)?),
+            None => text::read(output),
+        },
     }
 }
 
@@ -47,7 +83,12 @@ pub(crate) fn unreported(format: OutputFormat) -> &'static [Unreported] {
         OutputFormat::Text => text::UNREPORTED,
         OutputFormat::Messages => messages::UNREPORTED,
         OutputFormat::Jsonl => jsonl::UNREPORTED,
-        OutputFormat::StreamJson => claude::UNREPORTED,
+        OutputFormat::StreamJson | OutputFormat::ClaudeJson => claude::UNREPORTED,
+        OutputFormat::CodexJson => codex::UNREPORTED,
+        OutputFormat::GeminiJson => gemini::UNREPORTED,
+        OutputFormat::CopilotJson => copilot::UNREPORTED_IN_STREAM,
+        OutputFormat::OpencodeJson => opencode::UNREPORTED,
+        OutputFormat::PiJson => pi::UNREPORTED,
     }
 }
 
@@ -121,12 +162,62 @@ mod tests {
         }
     }
 
+    /// Streams, each with the format it is of.
+    const RECORDED: &[(OutputFormat, &str)] = &[
+        (OutputFormat::StreamJson, testing::recorded::CLAUDE_SUB_AGENT),
+        (OutputFormat::ClaudeJson, testing::recorded::CLAUDE_DENIED),
+        (OutputFormat::CodexJson, testing::recorded::CODEX_PATCH),
+        (OutputFormat::GeminiJson, testing::recorded::GEMINI_SKILL),
+        (OutputFormat::CopilotJson, testing::recorded::COPILOT_SKILL),
+        (OutputFormat::OpencodeJson, testing::recorded::OPENCODE_COMMAND),
+        (OutputFormat::PiJson, testing::recorded::PI_SKILL),
+    ];
+
+    #[test]
+    fn a_stream_that_is_cut_at_any_line_or_byte_gives_nothing() {
+        for (format, stream) in RECORDED {
+            assert!(read(*format, stream.as_bytes()).is_ok(), "{format:?}");
+            for end in 0..stream.trim_end().len() {
+                let cut = &stream.as_bytes()[..end];
+                assert!(read(*format, cut).is_err(), "{format:?} cut at {end}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_format_accepts_no_stream_of_another_agent() {
+        for (format, _) in RECORDED {
+            for (other, stream) in RECORDED {
+                let is_own = format.events().unwrap().name == other.events().unwrap().name;
+                let result = read(*format, stream.as_bytes());
+                assert_eq!(result.is_ok(), is_own, "{format:?} reads {other:?}");
+                for own in [OutputFormat::Jsonl, OutputFormat::Messages] {
+                    assert!(read(own, stream.as_bytes()).is_err(), "{own:?} reads {other:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_comes_in_pieces_of_any_size() {
+        for (format, stream) in RECORDED {
+            let whole = read(*format, stream.as_bytes()).unwrap();
+            for size in [1, 7, 1000] {
+                let mut reader = StreamReader::new(format.events().unwrap());
+                for piece in stream.as_bytes().chunks(size) {
+                    reader.feed(piece);
+                }
+                assert_eq!(reader.into_transcript().unwrap(), whole, "{format:?} by {size}");
+            }
+        }
+    }
+
     #[test]
     fn a_byte_order_mark_is_skipped() {
         let read = |format, text: &str| read(format, text.as_bytes()).unwrap().answer;
         assert_eq!(read(OutputFormat::Text, "\u{feff}hi\n"), "hi");
         assert_eq!(read(OutputFormat::Messages, "\u{feff}{\"text\":\"hi\"}"), "hi");
-        let result = "\u{feff}{\"type\":\"result\",\"result\":\"hi\"}";
-        assert_eq!(read(OutputFormat::StreamJson, result), "hi");
+        let stream = format!("\u{feff}{}", testing::recorded::CLAUDE_SKILL);
+        assert_eq!(read(OutputFormat::StreamJson, &stream), "The total is 42.");
     }
 }

@@ -7,7 +7,7 @@ use evalrig_core::syntax::fields::{Field, Shape};
 use crate::agent::Agent;
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram, ExitStatusRule};
-use crate::format;
+use crate::format::{self, StreamReader};
 use crate::setting::{ConnectContext, FilesMode, Setting, option};
 
 use super::{MODEL, Provider, ProviderSettings};
@@ -48,7 +48,7 @@ static PROGRAM: EventProgram = EventProgram {
     defaults: &[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")],
     // With these set, Claude Code detects that another Claude Code started it and behaves differently.
     without: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
-    read: |output| format::claude::FORMAT.read_transcript(output),
+    stream: || Box::new(StreamReader::new(&format::claude::FORMAT)),
     exit: ExitStatusRule::Ignored,
     unreported: format::claude::UNREPORTED,
 };

@@ -1,5 +1,6 @@
 //! `cli`: any program that reads a prompt and prints an answer (spec 9.3).
 
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -17,14 +18,17 @@ use crate::agent::placeholder::{
     CommandPart, CommandSyntax, Placeholder, PlaceholderValues, split_placeholders,
 };
 use crate::agent::process::{
-    OUTPUT_LIMIT, ProcessOutput, ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run,
+    OUTPUT_LIMIT, ProcessOutput, ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run, run_into,
     with_stderr,
 };
 use crate::agent::program_files::{files_of_arguments, files_of_script};
 use crate::agent::shell::script;
-use crate::agent::{Agent, AttemptFault, Pending, Request, Retry, Unreported, text};
+use crate::agent::stream::WatchedStream;
+use crate::agent::{
+    Agent, AttemptFault, Pending, Request, Retry, StopRule, StreamFault, Unreported, text,
+};
 use crate::disk::{Access, Disk, create_new};
-use crate::format::{self, OutputFormat};
+use crate::format::{self, EventFormat, OutputFormat, StreamReader};
 use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option};
 
 use super::{Provider, ProviderSettings};
@@ -270,6 +274,35 @@ struct CliAgent {
     files: FilesMode,
 }
 
+/// The command of one attempt.
+#[derive(Debug)]
+struct CliProgram {
+    program: String,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+}
+
+impl CliProgram {
+    fn spec<'p>(
+        &'p self,
+        agent: &'p CliAgent,
+        request: &Request<'_>,
+        stdin: Option<&'p [u8]>,
+    ) -> ProcessSpec<'p> {
+        ProcessSpec {
+            program: &self.program,
+            args: &self.args,
+            cwd: request.cwd(&agent.cwd),
+            env: &self.env,
+            without: &[],
+            stdin,
+            timeout: request.timeout,
+            grace: TARGET_GRACE,
+            output_limit: agent.output_limit(),
+        }
+    }
+}
+
 impl Agent for CliAgent {
     fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
         Box::pin(self.respond(request))
@@ -304,9 +337,42 @@ impl CliAgent {
             StdinMode::None => None,
         };
         let values = self.values(request, prompt, &files)?;
-        let ended = self.run(request, &values, stdin.as_deref()).await?;
-        self.check_exit(&ended)?;
-        self.read(&values, &ended)
+        let program = self.program(request, &values)?;
+        let spec = program.spec(self, request, stdin.as_deref());
+        match self.format.and_then(OutputFormat::events) {
+            Some(events) if values.output_file.is_empty() => {
+                self.run_agent(&spec, events, request.stop).await
+            }
+            _ => {
+                let ended = run(&spec).await?;
+                self.check_exit(ended.status, &ended.stderr)?;
+                self.read(&values, &ended)
+            }
+        }
+    }
+
+    /// Reads the events of an agent as they come.
+    async fn run_agent(
+        &self,
+        spec: &ProcessSpec<'_>,
+        events: &'static EventFormat,
+        stop: Option<StopRule<'_>>,
+    ) -> Result<Transcript, AttemptFault> {
+        let mut watched = WatchedStream::new(Box::new(StreamReader::new(events)), stop);
+        let ended = match run_into(spec, &mut watched).await {
+            Ok(ended) => ended,
+            Err(fault) => return Err(fault.with_stream(watched.stream)),
+        };
+        let Some(status) = ended.status else {
+            return watched.into_stopped();
+        };
+        let exit = self.check_exit(status, &ended.stderr);
+        match watched.stream.finish() {
+            // The error of the agent says more than its exit status.
+            Err(StreamFault::Reported(fault)) => Err(fault),
+            Err(StreamFault::Unfinished(fault)) => Err(exit.err().unwrap_or(fault)),
+            Ok(transcript) => exit.map(|()| transcript),
+        }
     }
 
     /// Rendered only if it is used: otherwise an unreadable file would be a fault for nothing.
@@ -353,12 +419,11 @@ impl CliAgent {
         Ok(values)
     }
 
-    async fn run(
+    fn program(
         &self,
         request: &Request<'_>,
         values: &PlaceholderValues,
-        stdin: Option<&[u8]>,
-    ) -> Result<ProcessOutput, AttemptFault> {
+    ) -> Result<CliProgram, AttemptFault> {
         let mut env = self.env.for_case(request);
         let argv = match &self.command {
             CliCommand::Argv(argv) => self.arguments(request, argv, values),
@@ -368,22 +433,12 @@ impl CliAgent {
                 shell(script.text)
             }
         };
-        let Some((program, args)) = argv.split_first() else {
+        let mut argv = argv.into_iter();
+        let Some(program) = argv.next() else {
             let message = "the command is empty: no files are attached for `{FILES}`";
             return Err(AttemptFault::new(FaultKind::Start, message).retry(Retry::Soon));
         };
-        let spec = ProcessSpec {
-            program,
-            args,
-            cwd: request.cwd(&self.cwd),
-            env: &env,
-            without: &[],
-            stdin,
-            timeout: request.timeout,
-            grace: TARGET_GRACE,
-            output_limit: self.output_limit(),
-        };
-        run(&spec).await
+        Ok(CliProgram { program, args: argv.collect(), env })
     }
 
     /// In a workspace, files that the command names are still those beside the targets file.
@@ -416,14 +471,14 @@ impl CliAgent {
         }
     }
 
-    fn check_exit(&self, ended: &ProcessOutput) -> Result<(), AttemptFault> {
-        let code = ended.status.code();
+    fn check_exit(&self, status: ExitStatus, stderr: &str) -> Result<(), AttemptFault> {
+        let code = status.code();
         let code = code.and_then(|code| u64::try_from(code).ok());
         if code.is_some_and(|code| self.ok_exit_codes.contains(&code)) {
             return Ok(());
         }
-        let how = describe(ended.status).unwrap_or_else(|| "exit status 0".to_owned());
-        let message = with_stderr(how, &ended.stderr);
+        let how = describe(status).unwrap_or_else(|| "exit status 0".to_owned());
+        let message = with_stderr(how, stderr);
         Err(AttemptFault::new(FaultKind::Exit, message))
     }
 

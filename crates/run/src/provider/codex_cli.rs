@@ -7,7 +7,7 @@ use evalrig_core::syntax::fields::{Field, Shape};
 use crate::agent::Agent;
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram, ExitStatusRule};
-use crate::format;
+use crate::format::{self, StreamReader};
 use crate::setting::{ConnectContext, FilesMode};
 
 use super::{MODEL, Provider, ProviderSettings};
@@ -41,7 +41,7 @@ static PROGRAM: EventProgram = EventProgram {
     last_args: &["-"],
     defaults: &[],
     without: &[],
-    read: |output| format::codex::FORMAT.read_transcript(output),
+    stream: || Box::new(StreamReader::new(&format::codex::FORMAT)),
     exit: ExitStatusRule::Counts,
     unreported: format::codex::UNREPORTED,
 };

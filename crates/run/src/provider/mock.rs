@@ -13,7 +13,7 @@ use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::{Agent, AttemptFault, Pending, Quote, Request, Unreported, text};
-use crate::format::assistant_messages;
+use crate::format::{assistant_messages, uses_in};
 use crate::setting::{ConnectContext, FilesMode, Setting, option};
 
 use super::{Provider, ProviderSettings};
@@ -403,6 +403,7 @@ impl MockAgent {
         };
         let mut transcript = Transcript::of_messages(messages(&response.calls, text));
         transcript.calls = Some(response.calls.clone());
+        transcript.skills.used = Some(uses_in(&response.calls));
         transcript.tokens = response.tokens;
         transcript.cost_usd = response.cost_usd;
         transcript.duration_ms = Some(response.duration_ms);

@@ -47,18 +47,20 @@ impl SessionFormat {
     /// The format that a session is most likely written in.
     pub fn guess(bytes: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(bytes);
-        let is_one_event = event_type(text.trim()).is_some();
+        let is_one_event = event(text.trim()).is_some();
         if !is_one_event && format::messages::read(bytes).is_ok() {
             return Some(Self::Messages);
         }
-        let mut types = text.lines().filter_map(event_type);
-        types.find_map(|one| EventFormat::of_event_type(&one).map(Self::Events))
+        let mut events = text.lines().filter_map(event);
+        events.find_map(|one| EventFormat::of_event(&one).map(Self::Events))
     }
 }
 
-fn event_type(line: &str) -> Option<String> {
+fn event(line: &str) -> Option<Map> {
     match format::json::parse(line) {
-        Ok(Value::Map(map)) => Some(map.get("type")?.as_str()?.to_owned()),
+        Ok(Value::Map(map)) if map.get("type").is_some_and(|kind| kind.as_str().is_some()) => {
+            Some(map)
+        }
         _ => None,
     }
 }

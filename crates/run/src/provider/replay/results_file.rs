@@ -240,6 +240,7 @@ mod tests {
             files: &Disk,
             scratch: "/tmp".into(),
             place: None,
+            stop: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(agent.answer(&request))

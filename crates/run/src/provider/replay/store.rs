@@ -130,6 +130,7 @@ mod tests {
             files: &Disk,
             scratch: "/tmp".into(),
             place: None,
+            stop: None,
         })
     }
 
