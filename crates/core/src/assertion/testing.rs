@@ -99,6 +99,8 @@ pub(super) struct Trial {
     pub(crate) transcript: Transcript,
     pub(crate) options: GradingOptions,
     pub(crate) files: MemoryFiles,
+    pub(crate) given_skills: Option<Vec<String>>,
+    pub(crate) arm: Option<&'static str>,
 }
 
 impl Trial {
@@ -122,6 +124,8 @@ impl Trial {
             transcript,
             options: GradingOptions { pass: 0.8, judging: Judging::Ask },
             files,
+            given_skills: None,
+            arm: None,
         }
     }
 
@@ -138,6 +142,8 @@ impl Trial {
             transcript: &self.transcript,
             files: &self.files,
             workspace: None,
+            given_skills: self.given_skills.as_deref(),
+            arm: self.arm,
         };
         grade(&evidence, self.options, answers)
     }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
-    Assertion, Call, Check, CommonOptions, Fault, GradingContext, Map, Measurement, Number, Score,
-    Step, Trigger,
+    Assertion, Call, Check, CommonOptions, Evidence, Fault, FaultKind, Grade, GradingContext, Map,
+    Measurement, Score, SkillUse, SkillUseKind, Stage, Step, Trigger, Value,
 };
 use crate::reader::{Options, ReadResult};
 use crate::source::Span;
@@ -46,6 +46,9 @@ The two cancel out: the check expects the skill to be used, although it reads li
 "#;
 }
 
+/// Reason of a grade that was skipped because the arm lacks the skill.
+const NOT_IN_THIS_ARM: &str = "not in this arm";
+
 static FIELDS: &[Field] = &[
     Field::new("skill", Shape::NonEmptyText, "name of the skill").required(),
     Field::new("should_trigger", Shape::Boolean, "whether the skill must be used; default true"),
@@ -57,25 +60,34 @@ static FIELDS: &[Field] = &[
     Field::new(
         "runs_per_query",
         Shape::Integer { min: 1, max: u64::MAX },
-        "passed on to eval sets",
+        "how many times the test is run, unless `--trials` is given",
     ),
-    Field::new("trigger_threshold", Shape::Number { min: 0.0, max: 1.0 }, "passed on to eval sets"),
+    Field::new(
+        "trigger_threshold",
+        Shape::Number { min: 0.0, max: 1.0 },
+        "share of the trials from which on the skill counts as used; default 0.5",
+    ),
 ];
 
 pub(super) static KIND: AssertionKind = AssertionKind::new(
     "trigger-judge",
     FIELDS,
     read,
-    "The agent used the skill, or with `should_trigger: false` did not use it. A call of `Skill` whose
-`skill` argument contains the name counts as use, and so does a call of `Read` whose `file_path` does.
-Only the first tool call is checked, unless `detection` is `any-call`. Written as `skill-used`, the
-default of `detection` is `any-call`; `not-skill-used` is the opposite.
+    "The agent used the skill, or with `should_trigger: false` did not use it. What counts as use is the
+rule of each agent: its tool for skills, or reading `SKILL.md`. Names are compared as a whole, and a
+call that was refused or failed is not a use. With `detection: first-call` the first tool call must be
+the use; with `any-call`, and whenever the skill must not be used, every call counts. Written as
+`skill-used`, the default of `detection` is `any-call`; `not-skill-used` is the opposite.
+
+With `runs_per_query` the test runs that often, and passes if the share of trials that used the skill
+reaches `trigger_threshold` (with `should_trigger: false`: stays below it).
 
 ```yaml
 assert:
   - type: trigger-judge
     skill: csv-analyzer
-    should_trigger: true
+    detection: any-call
+    runs_per_query: 3
   - type: not-skill-used
     skill: git-commit
 ```
@@ -112,10 +124,13 @@ fn read(
         report_double_negative(options);
     }
     Ok(Box::new(TriggerJudge {
-        trigger: Trigger { skill: skill?, should_trigger },
+        trigger: Trigger {
+            skill: skill?,
+            should_trigger,
+            runs_per_query: runs_per_query?,
+            threshold: trigger_threshold?,
+        },
         detection: detection?.unwrap_or(default),
-        runs_per_query: runs_per_query?,
-        trigger_threshold: trigger_threshold?,
     }))
 }
 
@@ -124,10 +139,8 @@ pub(crate) fn trigger_assertion(skill: String, should_trigger: bool, span: Span)
     Assertion {
         type_name: Cow::Borrowed(KIND.name),
         check: Box::new(TriggerJudge {
-            trigger: Trigger { skill, should_trigger },
+            trigger: Trigger::new(skill, should_trigger),
             detection: Detection::default(),
-            runs_per_query: None,
-            trigger_threshold: None,
         }),
         common: CommonOptions::defaults(span, span),
     }
@@ -160,8 +173,6 @@ struct TriggerJudge {
     /// As written; the caller applies `negate`.
     trigger: Trigger,
     detection: Detection,
-    runs_per_query: Option<u64>,
-    trigger_threshold: Option<Number>,
 }
 
 impl Check for TriggerJudge {
@@ -170,8 +181,8 @@ impl Check for TriggerJudge {
             .with("skill", self.trigger.skill.as_str())
             .with("should_trigger", self.trigger.should_trigger)
             .with("detection", self.detection.word())
-            .with_some("runs_per_query", self.runs_per_query)
-            .with_some("trigger_threshold", self.trigger_threshold.clone())
+            .with_some("runs_per_query", self.trigger.runs_per_query)
+            .with_some("trigger_threshold", self.trigger.threshold.clone())
     }
 
     /// Exported as `should_trigger` of the entry instead.
@@ -184,18 +195,40 @@ impl Check for TriggerJudge {
     }
 
     fn measures(&self) -> Vec<Measurement> {
-        vec![Measurement::ToolCalls]
+        vec![Measurement::SkillUse]
+    }
+
+    /// A use decides, whether it is expected or not; without one only the first call can.
+    fn is_decided(&self, common: &CommonOptions, calls: &[Call], uses: &[SkillUse]) -> bool {
+        let is_expected = self.trigger.should_trigger != common.negate;
+        let found = Found::of(&self.trigger.skill, uses);
+        let is_first_over = calls.first().is_some_and(|call| call.is_error.is_some());
+        match self.detection {
+            Detection::FirstCall if is_expected => found.first_call || is_first_over,
+            _ => found.any_use.is_some(),
+        }
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let Some(calls) = context.evidence.transcript.calls.as_deref() else {
-            return Fault::not_reported(Measurement::ToolCalls).into();
+        if self.is_void(context.evidence) {
+            return Grade::Skipped(NOT_IN_THIS_ARM.to_owned()).into();
+        }
+        let transcript = context.evidence.transcript;
+        let Some(uses) = transcript.skills.used.as_deref() else {
+            return Fault::not_reported(Measurement::SkillUse).into();
         };
-        let looked_at = match self.detection {
-            Detection::FirstCall => &calls[..calls.len().min(1)],
-            Detection::AnyCall => calls,
+        let found = Found::of(&self.trigger.skill, uses);
+        let is_expected = self.trigger.should_trigger != context.common.negate;
+        if found.any_use.is_none()
+            && let Some(fault) = self.not_offered(context.evidence, is_expected)
+        {
+            return fault.into();
+        }
+        let triggered = match self.detection {
+            Detection::FirstCall if is_expected => found.first_call,
+            _ => found.any_use.is_some(),
         };
-        let triggered = looked_at.iter().any(|call| self.is_shown_by(call));
+        let calls = transcript.calls.as_deref().unwrap_or_default();
         let skill = excerpt(&self.trigger.skill);
         let first = calls.first().map_or("none".into(), |call| excerpt(&call.tool));
         let text = if triggered {
@@ -206,40 +239,130 @@ impl Check for TriggerJudge {
         let holds = triggered == self.trigger.should_trigger;
         let mut findings = FindingList::default();
         findings.add(Finding { holds, text });
-        findings.marks(Score::when(holds)).into()
+        let mut marks = findings.marks(Score::when(holds));
+        marks.reasoning = found.explain(calls);
+        marks.details = Some(found.details());
+        marks.into()
     }
 }
 
 impl TriggerJudge {
-    /// A skill is used through the `Skill` tool, or by reading its file.
-    fn is_shown_by(&self, call: &Call) -> bool {
-        let argument = match call.tool.as_str() {
-            "Skill" => "skill",
-            "Read" => "file_path",
-            _ => return false,
+    /// A skill that the agent did not know cannot be used, which says nothing about the skill.
+    /// Whether the case runs in an arm that does not have the skill.
+    fn is_void(&self, evidence: &Evidence<'_>) -> bool {
+        let has = |given: &[String]| given.contains(&self.trigger.skill);
+        evidence.arm.is_some() && evidence.given_skills.is_some_and(|given| !has(given))
+    }
+
+    fn not_offered(&self, evidence: &Evidence<'_>, is_expected: bool) -> Option<Fault> {
+        let offered = evidence.transcript.skills.offered.as_ref()?;
+        let is_offered = offered.contains(&self.trigger.skill);
+        let was_to_be_offered = match evidence.given_skills {
+            Some(given) => given.contains(&self.trigger.skill),
+            None => is_expected,
         };
-        let value = call.args.as_map().and_then(|args| args.get(argument));
-        value
-            .and_then(|value| value.as_str())
-            .is_some_and(|text| text.contains(&self.trigger.skill))
+        if is_offered || !was_to_be_offered {
+            return None;
+        }
+        let skill = excerpt(&self.trigger.skill);
+        let names = excerpt(&offered.join(", ")).into_owned();
+        let names = if names.is_empty() { "no skills".to_owned() } else { names };
+        let message = format!("the agent was not offered the skill `{skill}`; it knows {names}");
+        Some(Fault::new(Stage::Measure, FaultKind::NotOffered, message))
+    }
+}
+
+/// What a transcript says about one skill.
+#[derive(Debug)]
+struct Found<'a> {
+    /// The first use.
+    any_use: Option<&'a SkillUse>,
+    /// Whether the first tool call, or the prompt before it, is a use.
+    first_call: bool,
+    /// The first call that was refused or failed.
+    failed: Option<&'a SkillUse>,
+}
+
+impl<'a> Found<'a> {
+    fn of(skill: &str, uses: &'a [SkillUse]) -> Self {
+        let own = || uses.iter().filter(|one| one.name == *skill);
+        let is_first = |one: &SkillUse| {
+            let is_explicit = one.how == SkillUseKind::Explicit;
+            is_explicit || (one.call == Some(0) && !one.subagent)
+        };
+        Self {
+            any_use: own().find(|one| one.ok),
+            first_call: own().any(|one| one.ok && is_first(one)),
+            failed: own().find(|one| !one.ok),
+        }
+    }
+
+    fn details(&self) -> Map {
+        let call = self.any_use.and_then(|one| one.call);
+        Map::new()
+            .with("firstCall", self.first_call)
+            .with("anyCall", self.any_use.is_some())
+            .with("call", call.map_or(Value::Null, |at| Value::from(at as u64)))
+    }
+
+    /// What the text does not say: that a use came late, by a sub-agent or by the prompt, or that
+    /// the call failed.
+    fn explain(&self, calls: &[Call]) -> Option<String> {
+        let shown = |one: &SkillUse| {
+            let at = one.call?;
+            let tool = calls.get(at).map_or("unknown".into(), |call| excerpt(&call.tool));
+            Some(format!("call {} ({tool})", at + 1))
+        };
+        match (self.any_use, self.failed) {
+            (Some(one), _) if one.how == SkillUseKind::Explicit => {
+                Some("the prompt names the skill".to_owned())
+            }
+            (Some(one), _) if one.subagent => {
+                let started = shown(one).map(|call| format!(", started by {call}"));
+                Some(format!("used by a sub-agent{}", started.unwrap_or_default()))
+            }
+            (Some(one), _) if !self.first_call => Some(format!("used by {}", shown(one)?)),
+            (None, Some(one)) => Some(format!("{} was refused or failed", shown(one)?)),
+            _ => None,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Trial, read};
-    use crate::model::{Call, Map, Transcript};
+    use crate::model::{
+        Call, FaultKind, JsonStyle, Map, SkillEvents, SkillUse, SkillUseKind, Transcript, Value,
+    };
 
-    fn call(tool: &str, argument: &str, value: &str) -> Call {
-        let mut args = Map::new();
-        args.insert(argument, value);
-        Call::new("", tool, args.into())
+    /// A call of the tool for skills; no name is another tool.
+    fn calls(skills: &[&str]) -> Vec<Call> {
+        let tool = |skill: &&str| if skill.is_empty() { "Bash" } else { "Skill" };
+        skills.iter().map(|skill| Call::new("", tool(skill), Map::new().into())).collect()
     }
 
-    fn trial(options: &str, calls: Option<Vec<Call>>) -> Trial {
-        let transcript = Transcript { calls, ..Transcript::of_text("ok") };
+    fn used(name: &str, call: usize) -> SkillUse {
+        let how = SkillUseKind::Tool;
+        SkillUse { name: name.to_owned(), how, ok: true, call: Some(call), subagent: false }
+    }
+
+    fn transcript(skills: &[&str]) -> Transcript {
+        let uses = skills.iter().enumerate().filter(|(_, name)| !name.is_empty());
+        let uses = uses.map(|(at, name)| used(name, at)).collect();
+        Transcript {
+            calls: Some(calls(skills)),
+            skills: SkillEvents { offered: None, used: Some(uses) },
+            ..Transcript::of_text("ok")
+        }
+    }
+
+    fn trial(options: &str, transcript: Transcript) -> Trial {
         let yaml = format!("- {{type: trigger-judge, skill: csv-analyzer{options}}}");
         Trial::new(&yaml, transcript)
+    }
+
+    fn details(trial: &Trial) -> String {
+        Value::from(trial.marks().details.unwrap()).to_json(JsonStyle::Compact)
     }
 
     #[test]
@@ -256,22 +379,23 @@ mod tests {
 
     #[test]
     fn the_examples_of_the_format() {
-        let skill = || call("Skill", "skill", "csv-analyzer");
-        let read = || call("Read", "file_path", "/s/csv-analyzer/SKILL.md");
-        let bash = || call("Bash", "command", "ls");
+        let skill = "csv-analyzer";
         for (options, calls, score, text) in [
-            ("", vec![skill()], 1.0, "triggered (first call: Skill)"),
-            ("", vec![read()], 1.0, "triggered (first call: Read)"),
-            ("", vec![bash(), skill()], 0.0, "did not trigger (first call: Bash)"),
-            (", detection: any-call", vec![bash(), skill()], 1.0, "triggered (first call: Bash)"),
-            (", should_trigger: false", vec![], 1.0, "did not trigger (first call: none)"),
-            ("", vec![], 0.0, "did not trigger (first call: none)"),
-            (", should_trigger: false", vec![skill()], 0.0, "triggered (first call: Skill)"),
-            (", negate: true", vec![skill()], 0.0, "triggered (first call: Skill)"),
+            ("", &[skill][..], 1.0, "triggered (first call: Skill)"),
+            ("", &["csv-analyzer-pro"], 0.0, "did not trigger (first call: Skill)"),
+            ("", &["", skill], 0.0, "did not trigger (first call: Bash)"),
+            (", detection: any-call", &["", skill], 1.0, "triggered (first call: Bash)"),
+            (", should_trigger: false", &[], 1.0, "did not trigger (first call: none)"),
+            (", should_trigger: false", &["", skill], 0.0, "triggered (first call: Bash)"),
+            (", negate: true", &["", skill], 0.0, "triggered (first call: Bash)"),
+            ("", &[], 0.0, "did not trigger (first call: none)"),
+            (", should_trigger: false", &[skill], 0.0, "triggered (first call: Skill)"),
+            (", negate: true", &[skill], 0.0, "triggered (first call: Skill)"),
+            (", should_trigger: false", &["csv"], 1.0, "did not trigger (first call: Skill)"),
         ] {
-            let found = trial(options, Some(calls)).marks();
+            let found = trial(options, transcript(calls)).marks();
             let text = vec![format!("Skill 'csv-analyzer' {text}")];
-            assert_eq!(found.score.value(), score, "{options} {text:?}");
+            assert_eq!(found.score.value(), score, "{options} {calls:?}");
             if score > 0.0 {
                 assert_eq!((found.hits, found.misses), (text, vec![]))
             } else {
@@ -281,26 +405,111 @@ mod tests {
     }
 
     #[test]
-    fn only_the_right_argument_of_the_right_tool_shows_a_skill() {
-        for (one, score) in [
-            (call("Skill", "skill", "data:csv-analyzer"), 1.0),
-            (call("Skill", "skill", "CSV-Analyzer"), 0.0),
-            (call("Skill", "name", "csv-analyzer"), 0.0),
-            (call("skill", "skill", "csv-analyzer"), 0.0),
-            (call("Read", "path", "/s/csv-analyzer/SKILL.md"), 0.0),
-            (call("Bash", "skill", "csv-analyzer"), 0.0),
-            (Call { args: "csv-analyzer".into(), ..call("Skill", "", "") }, 0.0),
-        ] {
-            let found = trial(", detection: any-call", Some(vec![one.clone()])).marks();
-            assert_eq!(found.score.value(), score, "{one:?}");
+    fn both_detections_are_written() {
+        let late = trial("", transcript(&["", "csv-analyzer"]));
+        assert_eq!(details(&late), r#"{"firstCall":false,"anyCall":true,"call":1}"#);
+        assert_eq!(late.marks().reasoning.as_deref(), Some("used by call 2 (Skill)"));
+        let first = trial("", transcript(&["csv-analyzer"]));
+        assert_eq!(details(&first), r#"{"firstCall":true,"anyCall":true,"call":0}"#);
+        assert_eq!(first.marks().reasoning, None);
+        let none = trial("", transcript(&[""]));
+        assert_eq!(details(&none), r#"{"firstCall":false,"anyCall":false,"call":null}"#);
+    }
+
+    #[test]
+    fn a_refused_call_is_not_a_use() {
+        let mut refused = transcript(&["csv-analyzer"]);
+        refused.skills.used = Some(vec![SkillUse { ok: false, ..used("csv-analyzer", 0) }]);
+        let found = trial("", refused.clone()).marks();
+        assert_eq!(found.score.value(), 0.0);
+        assert_eq!(found.reasoning.as_deref(), Some("call 1 (Skill) was refused or failed"));
+        assert_eq!(trial(", should_trigger: false", refused).marks().score.value(), 1.0);
+    }
+
+    #[test]
+    fn a_use_by_a_sub_agent_or_by_the_prompt_counts() {
+        let mut sub = transcript(&[""]);
+        sub.skills.used = Some(vec![SkillUse { subagent: true, ..used("csv-analyzer", 0) }]);
+        for (options, score) in
+            [(", detection: any-call", 1.0), ("", 0.0), (", should_trigger: false", 0.0)]
+        {
+            let found = trial(options, sub.clone()).marks();
+            assert_eq!(found.score.value(), score, "{options}");
+            let reason = "used by a sub-agent, started by call 1 (Bash)";
+            assert_eq!(found.reasoning.as_deref(), Some(reason));
+        }
+        let mut named = transcript(&[]);
+        let explicit = SkillUseKind::Explicit;
+        named.skills.used =
+            Some(vec![SkillUse { how: explicit, call: None, ..used("csv-analyzer", 0) }]);
+        let found = trial("", named);
+        assert_eq!(found.marks().score.value(), 1.0);
+        assert_eq!(details(&found), r#"{"firstCall":true,"anyCall":true,"call":null}"#);
+    }
+
+    #[test]
+    fn a_skill_that_the_agent_did_not_know_is_not_measured() {
+        let offering = |names: &[&str]| {
+            let mut transcript = transcript(&[""]);
+            let names = names.iter().map(|name| (*name).to_owned());
+            transcript.skills.offered = Some(names.collect());
+            transcript
+        };
+        let fault = trial("", offering(&["pdf", "csv"])).fault();
+        assert_eq!(fault.kind, FaultKind::NotOffered);
+        let message = "the agent was not offered the skill `csv-analyzer`; it knows pdf, csv";
+        assert_eq!(fault.message, message);
+        assert!(trial("", offering(&[])).fault().message.ends_with("it knows no skills"));
+        let known = trial("", offering(&["csv-analyzer"]));
+        assert_eq!(known.marks().score.value(), 0.0);
+        let unwanted = || trial(", should_trigger: false", offering(&[]));
+        assert_eq!(unwanted().marks().score.value(), 1.0);
+        let given = vec!["csv-analyzer".to_owned()];
+        let fault = Trial { given_skills: Some(given), ..unwanted() }.fault();
+        assert_eq!(fault.kind, FaultKind::NotOffered);
+        let not_given = Trial { given_skills: Some(Vec::new()), ..trial("", offering(&[])) };
+        assert_eq!(not_given.marks().score.value(), 0.0);
+    }
+
+    #[test]
+    fn a_skill_that_the_arm_does_not_have_is_not_judged() {
+        let without = || Trial { given_skills: Some(Vec::new()), ..trial("", offering(&[])) };
+        assert_eq!(without().marks().score.value(), 0.0);
+        let grade = Trial { arm: Some("without"), ..without() }.only().grade;
+        assert_eq!(grade, Grade::Skipped(NOT_IN_THIS_ARM.to_owned()));
+        let given = Some(vec!["csv-analyzer".to_owned()]);
+        let with = Trial { arm: Some("with"), given_skills: given, ..trial("", offering(&[])) };
+        assert_eq!(with.fault().kind, FaultKind::NotOffered);
+    }
+
+    #[test]
+    fn a_check_is_decided_as_soon_as_nothing_can_change_it() {
+        let over = |skills: &[&str]| {
+            let mut calls = calls(skills);
+            calls.iter_mut().for_each(|call| call.is_error = Some(false));
+            calls
+        };
+        let decided = |options: &str, calls: &[Call], uses: &[SkillUse]| {
+            let found = read(&format!("- {{type: trigger-judge, skill: x{options}}}"));
+            found.only().check.is_decided(&found.only().common, calls, uses)
+        };
+        assert!(!decided("", &[], &[]));
+        assert!(!decided("", &calls(&["x"]), &[]), "its result is still to come");
+        assert!(decided("", &over(&["x"]), &[used("x", 0)]));
+        assert!(decided("", &over(&[""]), &[]), "another call was the first");
+        for options in [", detection: any-call", ", should_trigger: false", ", negate: true"] {
+            assert!(!decided(options, &over(&["", "y"]), &[used("y", 1)]));
+            assert!(decided(options, &over(&["", "x"]), &[used("x", 1)]));
         }
     }
 
     #[test]
-    fn calls_that_are_not_reported_are_not_measured() {
+    fn uses_that_are_not_reported_are_not_measured() {
         for options in ["", ", should_trigger: false", ", negate: true"] {
-            let fault = trial(options, None).fault();
-            assert_eq!(fault.message, "not measured: tool calls");
+            let mut silent = transcript(&["csv-analyzer"]);
+            silent.skills.used = None;
+            let fault = trial(options, silent).fault();
+            assert_eq!(fault.message, "not measured: skill use");
         }
     }
 
@@ -317,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_eval_sets_use_is_kept() {
+    fn trials_and_threshold_are_kept() {
         let found = read(
             "- {type: trigger-judge, skill: csv, detection: any-call, runs_per_query: 3, \
              trigger_threshold: 0.50}",

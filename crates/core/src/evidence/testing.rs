@@ -27,6 +27,8 @@ impl Sample {
             transcript: &self.transcript,
             files: &self.files,
             workspace: None,
+            given_skills: None,
+            arm: None,
         }
     }
 }

@@ -4,8 +4,8 @@
 use camino::Utf8Path;
 
 use crate::model::{
-    Arm, Block, Execution, Expected, Map, Message, NamedAssertion, Role, SkillSource, Suite, Value,
-    Verdicts,
+    Arm, Block, Execution, Expected, Map, Message, NamedAssertion, OnTimeout, Role, SkillSource,
+    Suite, Value, Verdicts,
 };
 use crate::syntax::{EmitStyle, LineBreaks};
 
@@ -70,6 +70,15 @@ pub(super) fn own_settings(execution: &Execution, above: &Execution) -> Map {
     }
     if execution.timeout_seconds != above.timeout_seconds {
         map.insert_some("timeout_seconds", execution.timeout_seconds);
+    }
+    if execution.allow_empty != above.allow_empty {
+        map.insert_some("allow_empty", execution.allow_empty);
+    }
+    if execution.on_timeout != above.on_timeout {
+        map.insert_some("on_timeout", execution.on_timeout.map(OnTimeout::word));
+    }
+    if execution.stop_on_trigger != above.stop_on_trigger {
+        map.insert_some("stop_on_trigger", execution.stop_on_trigger);
     }
     map
 }

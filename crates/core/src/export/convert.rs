@@ -33,7 +33,7 @@ pub(super) fn criteria_from_assertions(test: &Test) -> Option<String> {
     let mut parts = Vec::new();
     for named in &test.assertions {
         parts.extend(match named.assertion.check.trigger() {
-            Some(Trigger { skill, should_trigger: true }) => {
+            Some(Trigger { skill, should_trigger: true, .. }) => {
                 Some(format!("uses the skill `{skill}`"))
             }
             Some(Trigger { skill, .. }) => Some(format!("does not use the skill `{skill}`")),

@@ -13,15 +13,26 @@ use super::expected::Expected;
 use super::grading::{GradingContext, Step};
 use super::judge_prompt::JudgePrompt;
 use super::measurement::Measurement;
+use super::number::Number;
 use super::rubric::{Required, RubricItem, Weight};
 use super::transcript::{Call, SkillUse};
 use super::value::{Map, Value};
 
 /// A skill that the agent must use, or must not use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Trigger {
     pub skill: String,
     pub should_trigger: bool,
+    /// Trials, unless the run says how many.
+    pub runs_per_query: Option<u64>,
+    /// Share of the trials from which on the skill counts as used.
+    pub threshold: Option<Number>,
+}
+
+impl Trigger {
+    pub fn new(skill: String, should_trigger: bool) -> Self {
+        Self { skill, should_trigger, runs_per_query: None, threshold: None }
+    }
 }
 
 /// The part of a test that an assertion can see while a suite is read.
@@ -101,8 +112,8 @@ pub trait Check: fmt::Debug + Send + Sync {
 
     /// Whether the grade is certain, whatever the agent does next. Known are the calls so far, and
     /// the uses of skills by those that ended.
-    fn is_decided(&self, calls: &[Call], uses: &[SkillUse]) -> bool {
-        let _ = (calls, uses);
+    fn is_decided(&self, common: &CommonOptions, calls: &[Call], uses: &[SkillUse]) -> bool {
+        let _ = (common, calls, uses);
         false
     }
 

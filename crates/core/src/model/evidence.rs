@@ -22,6 +22,10 @@ pub struct Evidence<'a> {
     /// The files that the agent left. `None` without a workspace, and for a stored answer whose
     /// workspace is gone; what changed is in the transcript.
     pub workspace: Option<&'a dyn WorkspaceFiles>,
+    /// Names of the skills that the case was given. `None` if nothing says which.
+    pub given_skills: Option<&'a [String]>,
+    /// The arm that the case runs in.
+    pub arm: Option<&'a str>,
 }
 
 impl fmt::Debug for Evidence<'_> {

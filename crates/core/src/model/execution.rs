@@ -8,6 +8,23 @@ use super::value::{Map, Value};
 pub struct Execution {
     pub target: Option<String>,
     pub timeout_seconds: Option<u32>,
+    /// Whether an empty answer is graded like any other.
+    pub allow_empty: Option<bool>,
+    pub on_timeout: Option<OnTimeout>,
+    /// Whether the agent is stopped once every trigger-judge is decided and nothing else is graded.
+    pub stop_on_trigger: Option<bool>,
+}
+
+crate::words! {
+    /// What a timeout of the agent is.
+    #[derive(Default)]
+    pub enum OnTimeout {
+        /// Nothing was measured.
+        #[default]
+        Error = "error",
+        /// The test failed.
+        Fail = "fail",
+    }
 }
 
 impl Execution {
@@ -21,12 +38,19 @@ impl Execution {
         Self {
             target: self.target.clone().or_else(|| other.target.clone()),
             timeout_seconds: self.timeout_seconds.or(other.timeout_seconds),
+            allow_empty: self.allow_empty.or(other.allow_empty),
+            on_timeout: self.on_timeout.or(other.on_timeout),
+            stop_on_trigger: self.stop_on_trigger.or(other.stop_on_trigger),
         }
     }
 
     pub fn to_value(&self) -> Value {
         let map = Map::new().with_some("target", self.target.as_deref());
-        map.with_some("timeoutSeconds", self.timeout_seconds).into()
+        map.with_some("timeoutSeconds", self.timeout_seconds)
+            .with_some("allowEmpty", self.allow_empty)
+            .with_some("onTimeout", self.on_timeout.map(OnTimeout::word))
+            .with_some("stopOnTrigger", self.stop_on_trigger)
+            .into()
     }
 }
 

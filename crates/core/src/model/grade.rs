@@ -40,6 +40,8 @@ crate::words! {
         Clone = "clone",
         /// The agent changed evidence that is not its own.
         Tampered = "tampered",
+        EmptyReply = "empty-reply",
+        NotOffered = "not-offered",
     }
 }
 

@@ -14,6 +14,7 @@ mod judge_prompt;
 mod measurement;
 mod message;
 mod number;
+mod pass_share;
 mod rubric;
 mod score;
 mod suite;
@@ -27,7 +28,7 @@ pub use arm::{Arm, Skill, SkillSource, skills_to_value};
 pub use assertion::{Assertion, Check, CommonOptions, NamedAssertion, TestView, Trigger};
 pub(crate) use base64::{from_base64, to_base64};
 pub use evidence::Evidence;
-pub use execution::{Execution, Verdicts};
+pub use execution::{Execution, OnTimeout, Verdicts};
 pub use expected::Expected;
 pub use grade::{AssertionGrade, Fault, FaultKind, Gate, Grade, Marks, Outcome, Stage, Verdict};
 pub use grading::{
@@ -42,6 +43,7 @@ pub use judge_prompt::{JudgePrompt, JudgeTemplate, JudgeVariable, PromptFile, Te
 pub use measurement::Measurement;
 pub use message::{Block, FileRef, Image, Message, Role, ToolCall};
 pub use number::Number;
+pub use pass_share::PassShare;
 pub use rubric::{Operator, Required, RubricItem, ScoreRange, Weight};
 pub use score::Score;
 pub use suite::Suite;

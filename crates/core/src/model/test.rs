@@ -2,11 +2,13 @@
 
 use crate::source::Span;
 
-use super::assertion::NamedAssertion;
+use super::assertion::{NamedAssertion, Trigger};
 use super::execution::Execution;
 use super::expected::Expected;
 use super::id::TestId;
 use super::message::Message;
+use super::number::Number;
+use super::pass_share::PassShare;
 use super::value::{Map, Value};
 use super::workspace::Workspace;
 
@@ -15,6 +17,9 @@ use super::workspace::Workspace;
 pub struct Skip {
     pub reason: Option<String>,
 }
+
+/// The threshold of skill-creator's `run_eval`.
+const DEFAULT_THRESHOLD: f64 = 0.5;
 
 #[derive(Debug, Clone)]
 pub struct Test {
@@ -63,6 +68,49 @@ impl Test {
             skip: None,
             workspace: None,
             span,
+        }
+    }
+
+    /// How often it is run, unless the run says otherwise: `trials`, or the `runs_per_query` of a
+    /// trigger-judge.
+    pub fn planned_trials(&self) -> u32 {
+        let written = self.triggers().filter_map(|(trigger, _)| trigger.runs_per_query).max();
+        let runs = written.or_else(|| self.trigger_number("runs_per_query")?.as_u64());
+        let has_trigger = self.triggers().next().is_some();
+        match runs {
+            Some(runs) if has_trigger && self.trials == 1 => u32::try_from(runs).unwrap_or(1),
+            _ => self.trials,
+        }
+    }
+
+    /// How many of its trials must pass, if `trigger_threshold` or `runs_per_query` says so
+    /// (spec 18.3).
+    pub fn pass_share(&self) -> Option<PassShare> {
+        let default = self.trigger_number("trigger_threshold").map(Number::value);
+        let has_runs = self.trigger_number("runs_per_query").is_some();
+        let shares = self.triggers().filter_map(|(trigger, is_negated)| {
+            let written = trigger.threshold.as_ref().map(Number::value).or(default);
+            let is_repeated = has_runs || trigger.runs_per_query.is_some();
+            let threshold = written.or(is_repeated.then_some(DEFAULT_THRESHOLD))?;
+            Some(if trigger.should_trigger != is_negated {
+                PassShare::at_least(threshold)
+            } else {
+                PassShare::above(1.0 - threshold)
+            })
+        });
+        shares.reduce(PassShare::and)
+    }
+
+    /// Its own trigger-judges, with whether they are negated.
+    fn triggers(&self) -> impl Iterator<Item = (&Trigger, bool)> {
+        let assertions = self.assertions.iter().map(|named| &named.assertion);
+        assertions.filter_map(|one| Some((one.check.trigger()?, one.common.negate)))
+    }
+
+    fn trigger_number(&self, key: &str) -> Option<&Number> {
+        match self.metadata.get(key)? {
+            Value::Number(number) => Some(number),
+            _ => None,
         }
     }
 

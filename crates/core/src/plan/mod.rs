@@ -36,7 +36,7 @@ pub fn plan(
     for at in selected {
         let test = &tests[*at];
         for target in targets(test) {
-            for trial in 1..=trials.unwrap_or(test.trials) {
+            for trial in 1..=trials.unwrap_or_else(|| test.planned_trials()) {
                 let case = PlannedCase { test: *at, target: target.clone(), trial };
                 let Some(conversation) = test.conversation_id.as_deref() else {
                     chains.push(vec![case]);
@@ -62,7 +62,44 @@ pub fn plan(
 mod tests {
     use super::*;
     use crate::export::testing::load;
+    use crate::model::PassShare;
     use crate::source::MemoryFiles;
+
+    #[test]
+    fn trigger_judges_say_how_often_a_test_is_run_and_how_often_it_must_pass() {
+        let test = |rest: &str| {
+            let text =
+                format!("name: demo\ntests:\n  - {{id: a, criteria: c, input: i, {rest}}}\n");
+            let files = MemoryFiles::new().with("/p/EVAL.yaml", text.as_str());
+            load(files, "/p/EVAL.yaml").suite.tests.remove(0)
+        };
+        let judge = |rest: &str| format!("assert: [{{type: trigger-judge, skill: x{rest}}}]");
+        for (rest, trials, share) in [
+            (judge(""), 1, None),
+            (judge(", runs_per_query: 3"), 3, Some(PassShare::at_least(0.5))),
+            (judge(", runs_per_query: 3") + ", trials: 5", 5, Some(PassShare::at_least(0.5))),
+            (judge(", trigger_threshold: 0.7"), 1, Some(PassShare::at_least(0.7))),
+            (
+                judge(", runs_per_query: 4, trigger_threshold: 0.25, should_trigger: false"),
+                4,
+                Some(PassShare::above(0.75)),
+            ),
+            (judge(", runs_per_query: 2, negate: true"), 2, Some(PassShare::above(0.5))),
+            (
+                judge("") + ", metadata: {runs_per_query: 3, trigger_threshold: 0.6}",
+                3,
+                Some(PassShare::at_least(0.6)),
+            ),
+            ("metadata: {runs_per_query: 3}".to_owned(), 1, None),
+        ] {
+            let test = test(&rest);
+            assert_eq!((test.planned_trials(), test.pass_share()), (trials, share), "{rest}");
+            let cases = plan(&[test], &[0], None, |_| vec!["t".to_owned()]);
+            assert_eq!(cases.len(), trials as usize);
+        }
+        let test = test(&judge(", runs_per_query: 3"));
+        assert_eq!(plan(&[test], &[0], Some(1), |_| vec!["t".to_owned()]).len(), 1);
+    }
 
     #[test]
     fn tests_of_a_conversation_follow_each_other() {

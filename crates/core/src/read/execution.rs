@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::assertion::read_entries;
 use crate::diagnostic::Diagnostic;
-use crate::model::{Assertion, Execution};
+use crate::model::{Assertion, Execution, OnTimeout};
 use crate::reader::{Reader, wrong_type};
 use crate::syntax::edit;
 use crate::syntax::fields::{Bound, DEPRECATED_FIELD, Entry, Field, Shape, unknown_field};
@@ -14,6 +14,19 @@ const MOST_TRIALS: u64 = 100;
 
 pub(super) const TRIALS: Shape = Shape::Integer { min: 1, max: MOST_TRIALS };
 
+pub(super) const ALLOW_EMPTY: Field =
+    Field::new("allow_empty", Shape::Boolean, "grade an empty answer; default false");
+pub(super) const ON_TIMEOUT: Field = Field::new(
+    "on_timeout",
+    Shape::Choice(OnTimeout::WORDS),
+    "whether a timeout is an error (default) or a failure",
+);
+pub(super) const STOP_ON_TRIGGER: Field = Field::new(
+    "stop_on_trigger",
+    Shape::Boolean,
+    "stop the agent once every trigger-judge is decided and nothing else is graded; default false",
+);
+
 pub static EXECUTION_FIELDS: &[Field] = &[
     Field::new("target", Shape::NonEmptyText, "name of a target in the targets file"),
     Field::new(
@@ -21,6 +34,9 @@ pub static EXECUTION_FIELDS: &[Field] = &[
         Shape::Integer { min: 1, max: 3600 },
         "timeout of one attempt, in seconds; default 300",
     ),
+    ALLOW_EMPTY,
+    ON_TIMEOUT,
+    STOP_ON_TRIGGER,
     Field::new("assert", Shape::Ref("assertion-list"), "assertions, as beside `execution`")
         .old(&["assertions", "evaluators"]),
     Field::new(
@@ -69,6 +85,7 @@ pub(super) fn read_execution(
         found.faulty |= seconds.is_none();
         found.execution.timeout_seconds = seconds.map(|seconds| seconds as u32);
     }
+    found.execution = read_endings(reader, &bound).or(&found.execution);
     if let Some(list) = bound.get("assert") {
         let list = read_entries(reader, "assert", list.value, 0);
         found.assertions = list.valid;
@@ -81,6 +98,16 @@ pub(super) fn read_execution(
         found.trials = old_trials(reader, &trials, &bound, outer);
     }
     found
+}
+
+/// `allow_empty`, `on_timeout` and `stop_on_trigger` of a test or of `execution`.
+pub(super) fn read_endings(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Execution {
+    let mut boolean = |name: &str| bound.get(name).and_then(|entry| reader.boolean(&entry));
+    let (allow_empty, stop_on_trigger) = (boolean("allow_empty"), boolean("stop_on_trigger"));
+    let on_timeout = bound
+        .get("on_timeout")
+        .and_then(|entry| OnTimeout::parse(reader.choice(&entry, OnTimeout::WORDS)?));
+    Execution { allow_empty, on_timeout, stop_on_trigger, ..Execution::default() }
 }
 
 /// `trials: 3` or `trials: {count: 3}` inside `execution`.

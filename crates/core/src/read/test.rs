@@ -17,7 +17,10 @@ use crate::syntax::fields::{
 };
 use crate::syntax::{Node, Scalar, resolve_plain};
 
-use super::execution::{ReadExecution, TRIALS, read_execution, read_trials};
+use super::execution::{
+    ALLOW_EMPTY, ON_TIMEOUT, ReadExecution, STOP_ON_TRIGGER, TRIALS, read_endings, read_execution,
+    read_trials,
+};
 use super::expected::read_expected;
 use super::identity::{DUPLICATE_ID, IdPlace, LineId, duplicate_id, read_id};
 use super::inherited_defaults::InheritedDefaults;
@@ -108,6 +111,9 @@ pub static TEST_FIELDS: &[Field] = &[
         "do not run the test; a string gives the reason",
     ),
     Field::new("trials", TRIALS, "how many times the test is run"),
+    ALLOW_EMPTY,
+    ON_TIMEOUT,
+    STOP_ON_TRIGGER,
 ];
 
 /// Whether the source of a test stays in memory, or is a line that is dropped after reading.
@@ -178,6 +184,7 @@ impl Loader<'_, '_> {
         let own_metadata = read_own_metadata(reader, &bound);
         let skip = read_skip(reader, &bound);
         let trials = bound.get("trials").and_then(|entry| read_trials(reader, &entry));
+        let settings = read_endings(reader, &bound).or(&execution.execution);
         let facts = TestFacts {
             criteria: &criteria,
             expected: expected_output.as_ref().ok().and_then(Option::as_ref),
@@ -200,7 +207,7 @@ impl Loader<'_, '_> {
             input: input?,
             expected_output: expected_output.ok()?,
             assertions: name_in_test(&mut self.reader, assertions),
-            execution: execution.execution.or(&level.execution()),
+            execution: settings.or(&level.execution()),
             trials: trials.or(execution.trials).or(self.defaults.trials).unwrap_or(1),
             skip,
             workspace: None,

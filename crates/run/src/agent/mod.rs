@@ -80,6 +80,11 @@ pub trait Agent: fmt::Debug + Send + Sync {
         Quote::Unknown
     }
 
+    /// Whether an empty answer without calls is an answer, and not a sign that something is broken.
+    fn may_be_silent(&self) -> bool {
+        false
+    }
+
     /// What it can never report.
     fn unreported(&self) -> Vec<Unreported> {
         Vec::new()

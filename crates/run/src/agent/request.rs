@@ -68,7 +68,8 @@ pub struct StopRule<'a>(pub &'a [NamedAssertion]);
 
 impl StopRule<'_> {
     pub(crate) fn is_met(self, calls: &[Call], uses: &[SkillUse]) -> bool {
-        self.0.iter().all(|named| named.assertion.check.is_decided(calls, uses))
+        let mut assertions = self.0.iter().map(|named| &named.assertion);
+        assertions.all(|one| one.check.is_decided(&one.common, calls, uses))
     }
 }
 

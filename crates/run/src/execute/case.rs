@@ -8,14 +8,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::grade;
 use evalrig_core::model::{
     Answer, Answers, Ask, AssertionGrade, CommandQuestion, Evidence, Fault, FaultKind, Grade,
-    GradingOptions, JudgeQuestion, Question, ScriptQuestion, Stage, Step, Test, Transcript,
-    WorkspaceFiles,
+    GradingOptions, JudgeQuestion, OnTimeout, Question, ScriptQuestion, Stage, Step, Test,
+    Transcript, WorkspaceFiles,
 };
 use evalrig_core::plan::PlannedCase;
 use evalrig_core::source::{Files, is_changed};
 use futures_util::future::join_all;
 
-use crate::agent::{AttemptFault, Purpose, Request};
+use crate::agent::{AttemptFault, Purpose, Request, StopRule};
 use crate::cache::{AnswerCache, AnswerKey, AskedCase, CachedAnswer};
 use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
@@ -122,7 +122,7 @@ impl<'a> CaseWork<'a> {
             return self.rows().skipped(skip.reason.as_deref());
         }
         let fault = Fault::new(Stage::Target, FaultKind::Limit, format!("not run: {reason}"));
-        self.rows().failed(&fault, 0)
+        self.rows().failed(&fault, 0, None)
     }
 
     /// Never fails: faults are recorded in the row.
@@ -139,8 +139,8 @@ impl<'a> CaseWork<'a> {
             Some(answered) => (answered.clone(), AnswerOrigin::Journal),
             None => match self.find_or_ask(&scratch, workspaces.as_ref()).await {
                 Ok(answered) => answered,
-                Err((fault, attempts)) => {
-                    let mut row = self.rows().failed(&fault, attempts);
+                Err(failed) => {
+                    let mut row = self.failed_row(&failed);
                     self.end_workspaces(workspaces, &mut row, chain).await;
                     return row.into();
                 }
@@ -166,6 +166,12 @@ impl<'a> CaseWork<'a> {
             record: recording.add(self.finished(transcript, &row)),
         });
         CaseDone { row, logging, memory }
+    }
+
+    /// Names of the skills that the agent was given; `None` if the suite is not about skills.
+    fn given_skills(&self) -> Option<Vec<String>> {
+        let skills = self.suite_job().variant(&self.case.target)?.skills.as_ref()?;
+        Some(skills.iter().map(|skill| skill.name.clone()).collect())
     }
 
     async fn end_workspaces(
@@ -235,7 +241,7 @@ impl<'a> CaseWork<'a> {
         &self,
         scratch: &CaseScratch<'_>,
         workspaces: Option<&AttemptWorkspaces<'_>>,
-    ) -> Result<(UngradedAnswer, AnswerOrigin), (Fault, u32)> {
+    ) -> Result<(UngradedAnswer, AnswerOrigin), FailedAsk> {
         // Checks on files need the workspace, which the cache does not keep.
         let cache = self.job.options.cache.as_ref().filter(|_| workspaces.is_none());
         let Some((cache, key)) = cache.and_then(|cache| Some((cache, self.answer_key(cache)?)))
@@ -275,13 +281,16 @@ impl<'a> CaseWork<'a> {
         &self,
         scratch: &CaseScratch<'_>,
         workspaces: Option<&AttemptWorkspaces<'_>>,
-    ) -> Result<UngradedAnswer, (Fault, u32)> {
+    ) -> Result<UngradedAnswer, FailedAsk> {
         let suite = self.suite_job();
         let test = self.test();
         let Some(connected) = suite.target(&self.case.target) else {
             let message = format!("target `{}` does not exist", self.case.target);
-            return Err((Fault::new(Stage::Target, FaultKind::Start, message), 0));
+            let fault = Fault::new(Stage::Target, FaultKind::Start, message);
+            return Err(FailedAsk { failure: fault.into(), attempts: 0 });
         };
+        let settings = connected.settings_for(&test.execution);
+        let stops = settings.stop_on_trigger == Some(true) && !test.assertions.is_empty();
         let request = Request {
             purpose: Purpose::Case,
             suite: &suite.suite.name,
@@ -296,12 +305,32 @@ impl<'a> CaseWork<'a> {
             files: &suite.files,
             scratch: scratch.of(connected),
             place: None,
-            stop: None,
+            stop: stops.then_some(StopRule(&test.assertions)),
         };
         let (asked, attempts) = self.ask(connected, &request, workspaces).await;
+        let may_be_empty = settings.allow_empty == Some(true) || connected.may_be_silent();
         match asked {
+            Ok(transcript) if !may_be_empty && is_silent(&transcript) => {
+                let failure = AttemptFault::new(FaultKind::EmptyReply, EMPTY_REPLY);
+                let so_far = Some(Box::new(transcript));
+                Err(FailedAsk { failure: AttemptFault { so_far, ..failure }, attempts })
+            }
             Ok(transcript) => Ok(UngradedAnswer { transcript, attempts }),
-            Err(failure) => Err((failure.fault, attempts)),
+            Err(failure) => Err(FailedAsk { failure, attempts }),
+        }
+    }
+
+    fn failed_row(&self, failed: &FailedAsk) -> Row {
+        let FailedAsk { failure, attempts } = failed;
+        let (fault, so_far) = (&failure.fault, failure.so_far.as_deref());
+        let connected = self.suite_job().target(&self.case.target);
+        let settings = connected.map(|connected| connected.settings_for(&self.test().execution));
+        let on_timeout = settings.and_then(|settings| settings.on_timeout).unwrap_or_default();
+        match (fault.kind, on_timeout) {
+            (FaultKind::Timeout, OnTimeout::Fail) => {
+                self.rows().timed_out(fault, *attempts, so_far)
+            }
+            _ => self.rows().failed(fault, *attempts, so_far),
         }
     }
 
@@ -338,6 +367,7 @@ impl<'a> CaseWork<'a> {
         around: CaseSurroundings<'_>,
     ) -> (Vec<AssertionGrade>, Option<JudgeUsage>) {
         let suite = self.suite_job();
+        let given_skills = self.given_skills();
         let evidence = Evidence {
             suite: &suite.suite.name,
             test: self.test(),
@@ -345,6 +375,8 @@ impl<'a> CaseWork<'a> {
             transcript: &answered.transcript,
             files: &suite.files,
             workspace: around.workspace.map(|workspace| workspace as &dyn WorkspaceFiles),
+            given_skills: given_skills.as_deref(),
+            arm: suite.variant(&self.case.target).and_then(|variant| variant.arm.as_deref()),
         };
         let options =
             GradingOptions { pass: suite.thresholds.pass, judging: self.job.options.judging };
@@ -482,6 +514,21 @@ impl<'a> CaseWork<'a> {
 struct CaseSurroundings<'a> {
     scratch: &'a CaseScratch<'a>,
     workspace: Option<&'a CaseWorkspace>,
+}
+
+/// A target that gave nothing to grade.
+struct FailedAsk {
+    failure: AttemptFault,
+    attempts: u32,
+}
+
+const EMPTY_REPLY: &str =
+    "the target answered nothing and called no tool; if that is right, set `allow_empty: true`";
+
+/// No text and no call. An agent that was stopped on purpose may have said nothing yet.
+fn is_silent(transcript: &Transcript) -> bool {
+    let has_calls = transcript.calls.as_ref().is_some_and(|calls| !calls.is_empty());
+    transcript.answer.trim().is_empty() && !has_calls && !transcript.partial
 }
 
 /// Replaces the message of this fault, also inside composites.

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::model::{Measurement, Transcript};
+use evalrig_core::model::{Execution, Measurement, Transcript};
 use tokio::sync::Semaphore;
 
 use crate::disk::Fingerprint;
 use crate::provider::replay::replay_target;
 use crate::results::ReadError;
-use crate::setting::{ConnectContext, FilesMode};
+use crate::setting::{Common, ConnectContext, FilesMode, Setting};
 use crate::target::Target;
 
 use super::case_workspace::AttemptWorkspaces;
@@ -36,6 +36,8 @@ pub(crate) struct ConnectedTarget {
     timeout: Duration,
     attachments: FilesMode,
     rates: Option<Rates>,
+    /// `allow_empty`, `on_timeout` and `stop_on_trigger` of the target.
+    endings: Execution,
     /// `None`: unlimited.
     pub(crate) max_concurrency: Option<usize>,
     slots: Option<Semaphore>,
@@ -68,6 +70,7 @@ impl ConnectedTarget {
             timeout: Duration::from_secs(timeout),
             attachments: connect.files_mode()?,
             rates: Rates::of(common.price.as_ref(), connect)?,
+            endings: endings(common, connect)?,
             max_concurrency,
             slots: max_concurrency.map(Semaphore::new),
         })
@@ -86,6 +89,7 @@ impl ConnectedTarget {
             timeout: Duration::from_secs(DEFAULT_TIMEOUT),
             attachments: FilesMode::Inline,
             rates: None,
+            endings: Execution::default(),
             max_concurrency: None,
             slots: None,
         })
@@ -132,6 +136,16 @@ impl ConnectedTarget {
             found.retain(|one| one.what != Measurement::Cost);
         }
         found
+    }
+
+    /// The settings of a test, with those of the target for what it does not set.
+    pub(crate) fn settings_for(&self, test: &Execution) -> Execution {
+        test.or(&self.endings)
+    }
+
+    /// Whether an empty answer is an answer, whatever the settings say.
+    pub(crate) fn may_be_silent(&self) -> bool {
+        self.agent.may_be_silent()
     }
 
     pub(crate) fn quote(&self) -> Quote {
@@ -186,4 +200,18 @@ impl ConnectedTarget {
         transcript.cost_usd = priced().or(transcript.cost_usd);
         transcript
     }
+}
+
+fn endings(common: &Common, connect: &ConnectContext<'_>) -> Result<Execution, Diagnostic> {
+    let boolean = |setting: &Option<Setting<bool>>| {
+        setting.as_ref().map(|setting| connect.boolean(setting)).transpose()
+    };
+    let on_timeout = common.on_timeout.as_ref();
+    let on_timeout = on_timeout.map(|word| connect.choice(word, "a value of `on_timeout`"));
+    Ok(Execution {
+        allow_empty: boolean(&common.allow_empty)?,
+        on_timeout: on_timeout.transpose()?,
+        stop_on_trigger: boolean(&common.stop_on_trigger)?,
+        ..Execution::default()
+    })
 }

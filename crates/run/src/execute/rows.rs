@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::time::SystemTime;
 
-use evalrig_core::model::{AssertionGrade, Fault, Grade, Outcome, Score, Test, Transcript};
+use evalrig_core::model::{
+    AssertionGrade, Fault, Grade, Outcome, Score, Test, Transcript, Verdict,
+};
 use evalrig_core::score::score_case;
 use evalrig_core::source::Span;
 
@@ -38,9 +40,48 @@ impl RowMaker<'_> {
         }
     }
 
-    /// The target did not answer.
-    pub(super) fn failed(&self, fault: &Fault, attempts: u32) -> Row {
-        Row { attempts, error: Some(row_error(fault)), ..self.row(Outcome::Errored) }
+    /// The target did not answer. `so_far` is what it did before it was stopped.
+    pub(super) fn failed(&self, fault: &Fault, attempts: u32, so_far: Option<&Transcript>) -> Row {
+        let row = match so_far {
+            Some(transcript) => self.reported(transcript, Outcome::Errored),
+            None => self.row(Outcome::Errored),
+        };
+        // What was said before the end is not an answer.
+        Row { attempts, candidate_answer: None, error: Some(row_error(fault)), ..row }
+    }
+
+    /// As [`Self::failed`], for a test that fails if its time is up.
+    pub(super) fn timed_out(
+        &self,
+        fault: &Fault,
+        attempts: u32,
+        so_far: Option<&Transcript>,
+    ) -> Row {
+        Row {
+            outcome: Outcome::Failed,
+            verdict: Some(Verdict::Fail),
+            score: Some(0.0),
+            pass_threshold: Some(self.job.thresholds.pass),
+            misses: vec![format!("Timed out: {}", fault.message)],
+            ..self.failed(fault, attempts, so_far)
+        }
+    }
+
+    /// What is known of a transcript before it is graded.
+    fn reported(&self, transcript: &Transcript, outcome: Outcome) -> Row {
+        Row {
+            candidate_answer: Some(transcript.answer.clone()),
+            duration_ms: transcript.duration_ms,
+            cost_usd: transcript.cost_usd,
+            tokens: transcript.tokens.map(Into::into),
+            trace_summary: trace(transcript),
+            skills: RowSkills::of(&transcript.skills),
+            partial: transcript.partial,
+            output_messages: self.kept_messages(transcript),
+            agent: self.agent(transcript),
+            workspace: transcript.files.as_ref().map(WorkspaceChanges::from),
+            ..self.row(outcome)
+        }
     }
 
     /// The target answered. `grades` is empty when there is nothing to grade.
@@ -53,19 +94,9 @@ impl RowMaker<'_> {
     ) -> Row {
         let mut row = Row {
             attempts,
-            candidate_answer: Some(transcript.answer.clone()),
-            duration_ms: transcript.duration_ms,
-            cost_usd: transcript.cost_usd,
-            tokens: transcript.tokens.map(Into::into),
-            trace_summary: trace(transcript),
-            skills: RowSkills::of(&transcript.skills),
-            partial: transcript.partial,
             judge_usage,
             evaluator_results: grades.iter().map(|grade| self.result(grade)).collect(),
-            output_messages: self.kept_messages(transcript),
-            agent: self.agent(transcript),
-            workspace: transcript.files.as_ref().map(WorkspaceChanges::from),
-            ..self.row(Outcome::Skipped)
+            ..self.reported(transcript, Outcome::Skipped)
         };
         if grades.is_empty() {
             row.error = Some(ungraded("nothing-to-grade", "nothing to grade"));
@@ -110,6 +141,7 @@ impl RowMaker<'_> {
             trace_summary: Trace::default(),
             skills: None,
             partial: false,
+            pass_trials: self.test.pass_share().map(Into::into),
             evaluator_results: Vec::new(),
             judge_usage: None,
             error: None,

@@ -77,6 +77,23 @@ pub fn read(format: OutputFormat, output: &[u8]) -> Result<Transcript, AttemptFa
     }
 }
 
+/// Reads a stream in pieces and says how much of it is held; for measurements.
+#[derive(Debug)]
+pub struct StreamMeter(Option<StreamReader>);
+
+impl StreamMeter {
+    pub fn new(format: OutputFormat) -> Self {
+        Self(format.events().map(StreamReader::new))
+    }
+
+    /// Bytes of the stream that are held afterwards, without the transcript.
+    pub fn feed(&mut self, piece: &[u8]) -> usize {
+        let Some(reader) = &mut self.0 else { return 0 };
+        reader.feed(piece);
+        reader.held()
+    }
+}
+
 /// What a program cannot report in this format.
 pub(crate) fn unreported(format: OutputFormat) -> &'static [Unreported] {
     match format {

@@ -106,6 +106,11 @@ impl StreamReader {
         }
     }
 
+    /// Bytes of the line whose end is still to come.
+    pub(super) fn held(&self) -> usize {
+        self.rest.capacity()
+    }
+
     /// The bytes of a line that are not UTF-8 are replaced: they may come from the output of a tool.
     fn read_line(&mut self, line: &[u8]) {
         self.line += 1;

@@ -186,7 +186,7 @@ fn contract_skills(test: &Test) -> Vec<&str> {
 
 fn forbidden(named: &NamedAssertion) -> Option<&str> {
     let trigger = named.assertion.check.trigger()?;
-    let Trigger { skill, should_trigger } = trigger;
+    let Trigger { skill, should_trigger, .. } = trigger;
     let is_forbidden = *should_trigger == named.assertion.common.negate;
     is_forbidden.then_some(skill.as_str())
 }

@@ -96,6 +96,8 @@ fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Ve
         transcript: &transcript,
         files: &suite.files,
         workspace: None,
+        given_skills: None,
+        arm: None,
     };
     let options = GradingOptions { pass: suite.thresholds.pass, judging };
     let asks = match grade(&evidence, options, &Answers::default()) {

@@ -286,7 +286,7 @@ impl CliProgram {
     fn spec<'p>(
         &'p self,
         agent: &'p CliAgent,
-        request: &Request<'_>,
+        request: &'p Request<'_>,
         stdin: Option<&'p [u8]>,
     ) -> ProcessSpec<'p> {
         ProcessSpec {

@@ -364,6 +364,10 @@ impl Agent for MockAgent {
         Box::pin(self.respond(request))
     }
 
+    fn may_be_silent(&self) -> bool {
+        true
+    }
+
     fn unreported(&self) -> Vec<Unreported> {
         let without = |known: &dyn Fn(&PreparedResponse) -> bool, missing: Unreported| {
             (!self.responses.iter().any(known)).then_some(missing)

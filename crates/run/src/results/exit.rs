@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use evalrig_core::model::{Outcome, Score, Stage};
+use evalrig_core::model::{Outcome, PassShare, Score, Stage};
 
-use super::row::Row;
+use super::row::{PassTrials, Row};
 
 /// What `borderline` is worth (`--allow-borderline`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,6 +61,8 @@ impl RunVerdict {
 struct Trials {
     passes: u64,
     verdicts: u64,
+    /// The share that the test itself asks for.
+    own_share: Option<PassTrials>,
 }
 
 impl Trials {
@@ -81,11 +83,13 @@ struct TestKey {
 #[derive(Debug, Clone, Default)]
 pub struct ExitTally {
     rule: ExitRule,
-    /// Of all cases.
+    /// Of all cases that must pass.
     whole: Trials,
     /// Of each test, where some of its trials may fail: otherwise the whole says enough, and memory
     /// does not grow with the suite.
     tests: HashMap<TestKey, Trials>,
+    /// Verdicts of these tests.
+    others: u64,
     is_incomplete: bool,
 }
 
@@ -107,14 +111,21 @@ impl ExitTally {
             Outcome::Errored => return self.add_incomplete(),
             Outcome::Skipped => return,
         };
-        self.whole.add(is_pass);
-        if self.rule.pass_trials < 1.0 {
+        // An option of the run goes before what the test says.
+        let has_rule = self.rule.pass_trials < 1.0;
+        let own_share = row.pass_trials.filter(|_| !has_rule);
+        if !has_rule && own_share.is_none() {
+            self.whole.add(is_pass);
+        } else {
+            self.others += 1;
             let key = TestKey {
                 suite: row.dataset.clone(),
                 test: row.eval_id.clone(),
                 target: row.variant().into_owned(),
             };
-            self.tests.entry(key).or_default().add(is_pass);
+            let trials = self.tests.entry(key).or_default();
+            trials.own_share = own_share;
+            trials.add(is_pass);
         }
     }
 
@@ -133,7 +144,7 @@ impl ExitTally {
             RunVerdict::Failed
         } else if self.is_incomplete {
             RunVerdict::Incomplete
-        } else if self.whole.verdicts == 0 {
+        } else if self.whole.verdicts + self.others == 0 {
             RunVerdict::Nothing
         } else {
             RunVerdict::Passed
@@ -141,14 +152,14 @@ impl ExitTally {
     }
 
     fn has_failed(&self) -> bool {
-        if self.rule.pass_trials < 1.0 {
-            self.tests.values().any(|trials| !self.passes(*trials))
-        } else {
-            self.whole.passes < self.whole.verdicts
-        }
+        self.whole.passes < self.whole.verdicts
+            || self.tests.values().any(|trials| !self.passes(*trials))
     }
 
     fn passes(&self, trials: Trials) -> bool {
+        if let Some(own) = trials.own_share {
+            return PassShare::from(own).is_reached(trials.passes, trials.verdicts);
+        }
         let share = trials.passes as f64 / trials.verdicts as f64;
         Score::of_share(share).reaches(self.rule.pass_trials)
     }
@@ -173,6 +184,26 @@ mod tests {
             };
             tally.add(&row);
         }
+    }
+
+    #[test]
+    fn a_test_may_say_how_many_of_its_trials_must_pass() {
+        let code = |share: f64, above: bool, pass_trials: f64, trials: &str| {
+            let rule = ExitRule { pass_trials, ..ExitRule::default() };
+            let mut tally = ExitTally::new(rule);
+            for (at, letter) in trials.chars().enumerate() {
+                let mut row = row("t", at as u32 + 1);
+                row.outcome = if letter == 'p' { Outcome::Passed } else { Outcome::Failed };
+                row.pass_trials = Some(PassTrials { share, above });
+                tally.add(&row);
+            }
+            tally.exit().code()
+        };
+        assert_eq!(code(0.5, false, 1.0, "ppf"), 0);
+        assert_eq!(code(0.5, false, 1.0, "pff"), 1);
+        assert_eq!(code(0.5, true, 1.0, "pf"), 1, "half is not more than half");
+        assert_eq!(code(0.5, true, 1.0, "ppf"), 0);
+        assert_eq!(code(0.5, false, 0.9, "ppf"), 1, "the option of the run goes first");
     }
 
     /// Tests separated by blanks.

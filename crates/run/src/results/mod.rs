@@ -53,8 +53,8 @@ pub use read::{DamagedLine, Finished, ScannedFile};
 pub use results_paths::{Latest, ResultsPaths};
 pub use resume::Interrupted;
 pub use row::{
-    AgentFacts, CaseKey, EvaluatorResult, GitState, GradeOutcome, JudgeUsage, PlanPlace,
-    RecordPlace, Row, RowError, SCHEMA_VERSION, SourcePlace, TokenCounts, Trace,
+    AgentFacts, CaseKey, EvaluatorResult, GitState, GradeOutcome, JudgeUsage, PassTrials,
+    PlanPlace, RecordPlace, Row, RowError, SCHEMA_VERSION, SourcePlace, TokenCounts, Trace,
 };
 pub use row_skills::{RowSkillUse, RowSkills};
 pub use rows::{Rows, read_finished};

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use evalrig_core::compare::ComparedCase;
-use evalrig_core::model::{Outcome, Tokens, Verdict};
+use evalrig_core::model::{Outcome, PassShare, Tokens, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
 
@@ -51,6 +51,9 @@ pub struct Row {
     /// The agent was stopped before it was done, so that calls, tokens and messages are those so far.
     #[serde(default, skip_serializing_if = "is_false")]
     pub partial: bool,
+    /// How many of the test's trials must pass, if the test says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_trials: Option<PassTrials>,
     pub evaluator_results: Vec<EvaluatorResult>,
     pub judge_usage: Option<JudgeUsage>,
     pub error: Option<RowError>,
@@ -116,6 +119,27 @@ pub struct AgentFacts {
     /// Events that the reader does not know.
     #[serde(skip_serializing_if = "is_zero")]
     pub unknown_events: u64,
+}
+
+/// A share of the trials of a test that got a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PassTrials {
+    pub share: f64,
+    /// The share itself is not enough.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub above: bool,
+}
+
+impl From<PassShare> for PassTrials {
+    fn from(share: PassShare) -> Self {
+        Self { share: share.share, above: share.above }
+    }
+}
+
+impl From<PassTrials> for PassShare {
+    fn from(trials: PassTrials) -> Self {
+        Self { share: trials.share, above: trials.above }
+    }
 }
 
 /// The plan that a row belongs to: its hash, and the shard as `I/N`.

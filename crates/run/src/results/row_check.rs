@@ -12,6 +12,7 @@ const MOST_COST: f64 = 1e12;
 pub(super) fn check_row(row: &Row) -> Result<(), String> {
     check_share("score", row.score)?;
     check_share("passThreshold", row.pass_threshold)?;
+    check_share("passTrials.share", row.pass_trials.map(|trials| trials.share))?;
     check_ordinal("trial", u64::from(row.trial))?;
     check_ordinal("source.line", u64::from(row.source.line))?;
     if let Some(record) = &row.record {

@@ -44,6 +44,7 @@ pub(super) static ROW_FIELDS: &[Field] = &[
     Field::new("traceSummary", Shape::Fields(TRACE_FIELDS), "what the agent did").required(),
     Field::new("skills", Shape::Fields(SKILL_FIELDS), "skills that the agent knew and used"),
     Field::new("partial", Shape::Boolean, "whether the agent was stopped before it was done"),
+    Field::new("passTrials", Shape::Fields(PASS_FIELDS), "how many trials of the test must pass"),
     Field::new(
         "evaluatorResults",
         Shape::List(&Shape::Ref("evaluator-result")),
@@ -118,6 +119,11 @@ pub(super) static SKILL_FIELDS: &[Field] = &[
         Shape::List(&Shape::Fields(SKILL_USE_FIELDS)),
         "uses in order; null if they cannot be seen",
     ),
+];
+
+pub(super) static PASS_FIELDS: &[Field] = &[
+    Field::new("share", SHARE, "share of the trials with a verdict").required(),
+    Field::new("above", Shape::Boolean, "whether the share itself is not enough"),
 ];
 
 static SKILL_USE_FIELDS: &[Field] = &[
@@ -196,6 +202,8 @@ pub(super) static ERROR_FIELDS: &[Field] = &[
             "setup",
             "clone",
             "tampered",
+            "empty-reply",
+            "not-offered",
             "skip",
             "nothing-to-grade",
             "not-judged",

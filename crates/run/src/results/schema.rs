@@ -170,7 +170,8 @@ mod tests {
             "testName": "n", "tags": ["t"], "input": [], "criteria": "c", "expectedOutput": 1,
             "agent": {}, "cached": true, "run": "r", "plan": {"hash": "h"}, "evalrig": "1", "git": {"commit": "0"},
             "command": "evalrig run", "workspace": {}, "arm": "with",
-            "skills": {"offered": null, "used": []}, "partial": true
+            "skills": {"offered": null, "used": []}, "partial": true,
+            "passTrials": {"share": 0.5}
         });
         let mut whole = serde_json::to_value(&row).unwrap();
         whole.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

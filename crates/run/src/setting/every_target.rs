@@ -1,7 +1,7 @@
 //! The options that every target takes (spec 9.1).
 
 use evalrig_core::evidence::FilesMode;
-use evalrig_core::model::{Map, Number};
+use evalrig_core::model::{Map, Number, OnTimeout};
 use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
@@ -58,12 +58,23 @@ pub static COMMON: &[Field] = &[
     Field::new(
         "price",
         Shape::Fields(PRICE),
-        "price in USD per million tokens, if the provider reports no cost",
+        "price in USD per million tokens; wins over a cost that the provider reports",
     ),
     Field::new(
         "files",
         Shape::Choice(FilesMode::WORDS),
-        "how attached files are passed on; default `inline`, for claude-cli and codex-cli `paths`",
+        "how attached files are passed on; default `inline`, for agent programs `paths`",
+    ),
+    Field::new("allow_empty", Shape::Boolean, "grade an empty answer; default false"),
+    Field::new(
+        "on_timeout",
+        Shape::Choice(OnTimeout::WORDS),
+        "whether a timeout is an error (default) or a failure",
+    ),
+    Field::new(
+        "stop_on_trigger",
+        Shape::Boolean,
+        "stop the agent once every trigger-judge is decided and nothing else is graded; default false",
     ),
 ];
 
@@ -86,6 +97,9 @@ pub struct Common {
     pub config: Map,
     pub price: Option<Price>,
     pub files: Option<Setting<FilesMode>>,
+    pub allow_empty: Option<Setting<bool>>,
+    pub on_timeout: Option<Setting<OnTimeout>>,
+    pub stop_on_trigger: Option<Setting<bool>>,
 }
 
 pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Common> {
@@ -96,6 +110,9 @@ pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Commo
     let config = options.map("config");
     let price = options.nested("price", PRICE, read_price);
     let files = option::choice(options, "files");
+    let allow_empty = option::boolean(options, "allow_empty");
+    let on_timeout = option::choice(options, "on_timeout");
+    let stop_on_trigger = option::boolean(options, "stop_on_trigger");
     Ok(Common {
         judge_target: judge_target?,
         timeout_seconds: timeout_seconds?,
@@ -104,6 +121,9 @@ pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Commo
         config: config?.unwrap_or_default(),
         price: price?,
         files: files?,
+        allow_empty: allow_empty?,
+        on_timeout: on_timeout?,
+        stop_on_trigger: stop_on_trigger?,
     })
 }
 
@@ -162,6 +182,8 @@ mod tests {
             ("workers: 0", "`max_concurrency` takes an integer of at least 1, found 0"),
             ("config: 1", "`config` takes a mapping, found a number"),
             ("files: all", "`files` cannot be `all`"),
+            ("on_timeout: pass", "`on_timeout` cannot be `pass`"),
+            ("allow_empty: 1", "`allow_empty` takes a boolean, found a number"),
             ("price: 1", "`price` takes a mapping, found a number"),
             ("price: {input: 1}", "`price` needs `output`"),
             ("price: {input: -1, output: 1}", "`input` takes a number of at least 0, found -1"),

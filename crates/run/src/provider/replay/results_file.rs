@@ -10,7 +10,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::model::{FaultKind, Tokens, Transcript};
+use evalrig_core::model::{FaultKind, Stage, Tokens, Transcript};
 use evalrig_core::source::Reach;
 
 use crate::agent::{Agent, AttemptFault, Pending, Purpose, Request};
@@ -47,6 +47,10 @@ impl Agent for RowAgent {
         Box::pin(std::future::ready(self.replay(request)))
     }
 
+    fn may_be_silent(&self) -> bool {
+        true
+    }
+
     /// The time of the lookup is not the duration of the answer.
     fn elapsed_ms(&self, _: std::time::Instant) -> Option<u64> {
         None
@@ -75,7 +79,7 @@ impl RowAgent {
         }
         let recorded = self.find(request);
         let recorded = recorded.ok_or_else(|| self.no_match(request))?;
-        transcript(self.row(recorded.extent)?)
+        replayed(self.row(recorded.extent)?)
     }
 
     /// Rows of the same suite are preferred, because a file may contain several suites. A renamed
@@ -139,6 +143,17 @@ fn index_rows(path: &Utf8Path) -> Result<(File, Index), ReadError> {
     Ok((file, index))
 }
 
+/// A case that ran out of time is replayed as such, with what the agent did until then.
+fn replayed(row: Row) -> Result<Transcript, AttemptFault> {
+    let error = row.error.clone().filter(|error| error.stage == Stage::Target.word());
+    let Some(error) = error.filter(|_| row.partial) else {
+        return transcript(row);
+    };
+    let kind = FaultKind::parse(&error.kind).unwrap_or(FaultKind::NoMatch);
+    let so_far = transcript(row).ok().map(Box::new);
+    Err(AttemptFault { so_far, ..AttemptFault::new(kind, error.message) })
+}
+
 fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
     let mut transcript = match (row.output_messages, &row.candidate_answer) {
         (Some(values), _) => {
@@ -195,6 +210,7 @@ mod tests {
     use evalrig_core::source::{MemoryFiles, Sources, Variables};
 
     use crate::disk::Disk;
+    use crate::results::RowError;
     use crate::results::testing::row;
     use crate::results::transcript_json::output_messages;
     use crate::setting::PathBase;
@@ -279,6 +295,25 @@ mod tests {
         assert_eq!(first.calls, None);
         let second = answer(&*agent, "a", 2).unwrap();
         assert_eq!((second.answer.as_str(), second.tokens), ("second", None));
+    }
+
+    #[test]
+    fn a_timeout_is_replayed_with_what_the_agent_did() {
+        let mut timed_out = row("a", 1);
+        timed_out.candidate_answer = None;
+        timed_out.output_messages = Some(output_messages(&Transcript::of_text("Let me see.")));
+        timed_out.partial = true;
+        timed_out.error = Some(RowError {
+            stage: "target".to_owned(),
+            kind: "timeout".to_owned(),
+            message: "no answer after 9 s".to_owned(),
+        });
+        let (_folder, path) = file(&[timed_out]);
+        let failure = answer(&*agent(&path, "").unwrap(), "a", 1).unwrap_err();
+        assert_eq!(failure.fault.kind, FaultKind::Timeout);
+        assert_eq!(failure.fault.message, "no answer after 9 s");
+        let so_far = failure.so_far.unwrap();
+        assert!(so_far.partial && so_far.messages.len() == 1);
     }
 
     #[test]
