@@ -331,8 +331,10 @@ impl<'a> Found<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Trial, read};
+    use super::NOT_IN_THIS_ARM;
     use crate::model::{
-        Call, FaultKind, JsonStyle, Map, SkillEvents, SkillUse, SkillUseKind, Transcript, Value,
+        Call, FaultKind, Grade, JsonStyle, Map, SkillEvents, SkillUse, SkillUseKind, Transcript,
+        Value,
     };
 
     /// A call of the tool for skills; no name is another tool.
@@ -447,14 +449,16 @@ mod tests {
         assert_eq!(details(&found), r#"{"firstCall":true,"anyCall":true,"call":null}"#);
     }
 
+    /// Of an agent that names the skills it knows, and uses none.
+    fn offering(names: &[&str]) -> Transcript {
+        let mut transcript = transcript(&[""]);
+        let names = names.iter().map(|name| (*name).to_owned());
+        transcript.skills.offered = Some(names.collect());
+        transcript
+    }
+
     #[test]
     fn a_skill_that_the_agent_did_not_know_is_not_measured() {
-        let offering = |names: &[&str]| {
-            let mut transcript = transcript(&[""]);
-            let names = names.iter().map(|name| (*name).to_owned());
-            transcript.skills.offered = Some(names.collect());
-            transcript
-        };
         let fault = trial("", offering(&["pdf", "csv"])).fault();
         assert_eq!(fault.kind, FaultKind::NotOffered);
         let message = "the agent was not offered the skill `csv-analyzer`; it knows pdf, csv";
