@@ -1,6 +1,8 @@
 //! No sandbox: programs see what evalrig sees.
 
-use super::{ProgramStart, Sandbox, SandboxView};
+use evalrig_core::model::ContainerSettings;
+
+use super::{ProgramStart, Sandbox, SandboxView, SandboxedProgram};
 
 #[derive(Debug, Clone, Copy)]
 pub struct NoSandbox;
@@ -10,11 +12,11 @@ impl Sandbox for NoSandbox {
         "none"
     }
 
-    fn available(&self) -> Result<(), String> {
+    fn available(&self, _: &ContainerSettings) -> Result<(), String> {
         Ok(())
     }
 
-    fn wrap(&self, start: ProgramStart, _: &SandboxView) -> Result<ProgramStart, String> {
-        Ok(start)
+    fn wrap(&self, start: ProgramStart, _: &SandboxView) -> Result<SandboxedProgram, String> {
+        Ok(start.into())
     }
 }

@@ -17,7 +17,7 @@ use crate::disk::{
     Access, CopyError, CopyOrigin, CopyRules, NodeKind, TreeEntry, TreePlace, TreeVisitor,
     UnreadableDirectory, copy_tree, create_new_directory, remove_tree, walk_tree,
 };
-use crate::sandbox::{ProgramStart, SandboxUse};
+use crate::sandbox::{ProgramStart, SandboxUse, SandboxedProgram};
 
 use super::case_workspace::CaseWorkspace;
 use super::hook::{directory_inside, words};
@@ -62,15 +62,16 @@ pub(super) async fn run_in_copy(
         script_fault(FaultKind::Start, format!("cannot run the command: {reason}"))
     })?;
     let (program, args) = words(&question.command);
-    let mut start = ProgramStart { program, args, cwd, env: environment(case, root) };
-    if let Some(used) = sandbox {
-        let mut view = used.view.clone();
-        view.writable.push(root.to_owned());
-        start = used
-            .sandbox
-            .wrap(start, &view)
-            .map_err(|reason| script_fault(FaultKind::Start, reason))?;
-    }
+    let start = ProgramStart { program, args, cwd, env: environment(case, root) };
+    let SandboxedProgram { start, guard } = match sandbox {
+        None => start.into(),
+        Some(used) => {
+            let mut view = used.view.clone();
+            view.writable.push(root.to_owned());
+            let wrapped = used.sandbox.wrap(start, &view);
+            wrapped.map_err(|reason| script_fault(FaultKind::Start, reason))?
+        }
+    };
     let spec = ProcessSpec {
         program: &start.program,
         args: &start.args,
@@ -83,6 +84,7 @@ pub(super) async fn run_in_copy(
         output_limit: STREAM_LIMIT,
     };
     let ended = run(&spec).await;
+    drop(guard);
     let mut ended = ended.map_err(|attempt| of_script(attempt.fault))?;
     let collected = match &question.collect {
         Some(pattern) => collect(root, pattern).await?,

@@ -65,6 +65,8 @@ mod workspaces;
 mod changes_tests;
 #[cfg(all(test, unix))]
 mod repo_tests;
+#[cfg(all(test, target_os = "linux"))]
+mod sandbox_tests;
 #[cfg(all(test, unix))]
 mod testing;
 #[cfg(all(test, unix))]

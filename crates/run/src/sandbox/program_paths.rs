@@ -1,0 +1,235 @@
+//! What a program needs of places that a sandbox hides: its own file, the installation that the file
+//! belongs to, its interpreter, and the files that its arguments name.
+
+use std::fs::File;
+use std::io::Read;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::ProgramStart;
+
+/// Interpreters of interpreters.
+const DEPTH: u32 = 3;
+
+/// Paths that must be visible besides the system.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ProgramPaths {
+    /// Files and directories.
+    pub(super) readable: Vec<Utf8PathBuf>,
+    /// Links that lead to them: where, and to what. Programs look for their parts beside what the link
+    /// leads to, so it must stay a link.
+    pub(super) links: Vec<(Utf8PathBuf, Utf8PathBuf)>,
+}
+
+/// Finds them. `is_visible` says what the sandbox shows anyway.
+pub(super) fn program_paths(
+    start: &ProgramStart,
+    is_visible: &dyn Fn(&Utf8Path) -> bool,
+) -> Result<ProgramPaths, String> {
+    let mut found = PathFinder { start, is_visible, paths: ProgramPaths::default() };
+    if !found.add_program(&start.program, DEPTH) {
+        return Err(format!("cannot start `{}`: no such program", start.program));
+    }
+    for argument in &start.args {
+        let path = Utf8Path::new(argument);
+        if path.is_absolute() && path.is_file() {
+            found.show(path.to_owned());
+        }
+    }
+    Ok(found.paths)
+}
+
+struct PathFinder<'a> {
+    start: &'a ProgramStart,
+    is_visible: &'a dyn Fn(&Utf8Path) -> bool,
+    paths: ProgramPaths,
+}
+
+impl PathFinder<'_> {
+    fn show(&mut self, path: Utf8PathBuf) {
+        let is_known = self.paths.readable.iter().any(|known| path.starts_with(known));
+        if !is_known && !(self.is_visible)(&path) {
+            self.paths.readable.push(path);
+        }
+    }
+
+    /// False if there is no such program.
+    fn add_program(&mut self, program: &str, depth: u32) -> bool {
+        let Some(path) = self.find(program) else {
+            return false;
+        };
+        let Ok(real) = path.canonicalize_utf8() else {
+            return false;
+        };
+        if real != path && !(self.is_visible)(&path) {
+            self.paths.links.push((path, real.clone()));
+        }
+        if !(self.is_visible)(&real) {
+            self.show(installation(&real, self.start.variable("HOME").as_deref()));
+        }
+        if depth > 1
+            && let Some(interpreter) = interpreter(&real)
+        {
+            self.add_program(&interpreter, depth - 1);
+        }
+        true
+    }
+
+    fn find(&self, program: &str) -> Option<Utf8PathBuf> {
+        if program.contains('/') {
+            let path = self.start.cwd.join(program);
+            return path.is_file().then_some(path);
+        }
+        let path = self.start.variable("PATH")?;
+        let directories = path.split(':').filter(|directory| directory.starts_with('/'));
+        directories
+            .map(|directory| Utf8Path::new(directory).join(program))
+            .find(|path| is_executable(path))
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Utf8Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Utf8Path) -> bool {
+    path.is_file()
+}
+
+/// The directory that belongs to a program and to nothing else, or the file itself.
+fn installation(program: &Utf8Path, home: Option<&str>) -> Utf8PathBuf {
+    let modules =
+        program.ancestors().filter(|path| path.file_name() == Some("node_modules")).last();
+    if let Some(modules) = modules {
+        return modules.to_owned();
+    }
+    let bin = program.parent().filter(|parent| parent.file_name() == Some("bin"));
+    let Some(prefix) = bin.and_then(Utf8Path::parent) else {
+        return program.to_owned();
+    };
+    let is_environment = prefix.join("pyvenv.cfg").is_file();
+    // These hold what belongs to the user.
+    let home = home.map(Utf8Path::new);
+    let is_shared = home.is_some_and(|home| prefix == home || prefix == home.join(".local"))
+        || prefix.parent().is_none();
+    if is_environment || (prefix.join("lib").is_dir() && !is_shared) {
+        prefix.to_owned()
+    } else {
+        program.to_owned()
+    }
+}
+
+/// The program in the first line of a script.
+fn interpreter(script: &Utf8Path) -> Option<String> {
+    let mut start = [0; 256];
+    let length = File::open(script).ok()?.read(&mut start).ok()?;
+    let line = start[..length].strip_prefix(b"#!")?;
+    let line = line.split(|byte| *byte == b'\n').next()?;
+    let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let first = words.next()?;
+    if !first.ends_with("/env") {
+        return Some(first.to_owned());
+    }
+    words.find(|word| !word.starts_with('-') && !word.contains('=')).map(str::to_owned)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    struct Place {
+        _folder: tempfile::TempDir,
+        home: Utf8PathBuf,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let home = Utf8PathBuf::from_path_buf(folder.path().canonicalize().unwrap()).unwrap();
+            Self { _folder: folder, home }
+        }
+
+        fn program(&self, path: &str, text: &str) -> Utf8PathBuf {
+            let path = self.home.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        }
+
+        fn find(&self, program: &str, path: &str, args: &[&str]) -> Result<ProgramPaths, String> {
+            let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+            let start = ProgramStart {
+                program: program.to_owned(),
+                args: args.iter().map(|one| (*one).to_owned()).collect(),
+                cwd: self.home.clone(),
+                env: vec![variable("HOME", self.home.as_str()), variable("PATH", path)],
+            };
+            program_paths(&start, &|path| path.starts_with("/usr") || path.starts_with("/bin"))
+        }
+    }
+
+    #[test]
+    fn programs_of_the_system_need_nothing() {
+        assert_eq!(
+            Place::new().find("sh", "/usr/bin:/bin", &["-c", "x"]),
+            Ok(ProgramPaths::default())
+        );
+        let missing = Place::new().find("no-such-program", "/usr/bin", &[]);
+        assert_eq!(missing.unwrap_err(), "cannot start `no-such-program`: no such program");
+    }
+
+    #[test]
+    fn a_program_of_npm_needs_its_modules_and_node() {
+        let place = Place::new();
+        let prefix = place.home.join(".nvm/v22");
+        let real =
+            place.program(".nvm/v22/lib/node_modules/@a/cli/cli.js", "#!/usr/bin/env node\n");
+        place.program(".nvm/v22/bin/node", "\x7fELF");
+        symlink("../lib/node_modules/@a/cli/cli.js", prefix.join("bin/agent")).unwrap();
+        let bin = prefix.join("bin");
+        let found = place.find("agent", bin.as_str(), &[]).unwrap();
+        assert_eq!(found.links, [(bin.join("agent"), real)]);
+        assert_eq!(found.readable, [prefix.join("lib/node_modules"), prefix]);
+    }
+
+    #[test]
+    fn a_single_program_does_not_show_the_directory_it_is_in() {
+        let place = Place::new();
+        let real = place.program(".local/share/agent/versions/1", "\x7fELF");
+        fs::create_dir_all(place.home.join(".local/bin")).unwrap();
+        fs::create_dir_all(place.home.join(".local/lib")).unwrap();
+        symlink(&real, place.home.join(".local/bin/agent")).unwrap();
+        let tool = place.program(".local/bin/tool", "\x7fELF");
+        let bin = place.home.join(".local/bin");
+        assert_eq!(place.find("agent", bin.as_str(), &[]).unwrap().readable, [real]);
+        assert_eq!(place.find("tool", bin.as_str(), &[]).unwrap().readable, [tool]);
+    }
+
+    #[test]
+    fn a_virtual_environment_is_needed_as_a_whole() {
+        let place = Place::new();
+        let venv = place.home.join("venvs/a");
+        let script = place.program("venvs/a/bin/agent", &format!("#!{venv}/bin/python\n"));
+        fs::write(venv.join("pyvenv.cfg"), "").unwrap();
+        symlink("/bin/sh", venv.join("bin/python")).unwrap();
+        let found = place.find(script.as_str(), "", &[]).unwrap();
+        assert_eq!(found.readable, [venv]);
+    }
+
+    #[test]
+    fn files_that_arguments_name_are_shown() {
+        let place = Place::new();
+        let script = place.program("suite/agent.py", "");
+        fs::write(place.home.join("suite/EVAL.yaml"), "").unwrap();
+        let directory = place.home.join("suite");
+        let args = [script.as_str(), directory.as_str(), "suite/EVAL.yaml", "/no/such/file"];
+        assert_eq!(place.find("sh", "/bin", &args).unwrap().readable, [script]);
+    }
+}
