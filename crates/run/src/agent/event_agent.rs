@@ -1,11 +1,15 @@
 //! Programs that report in a stream of events.
 
+use std::collections::BTreeSet;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{FaultKind, Transcript};
 use evalrig_core::reader::{Options, ReadResult, Template};
+use evalrig_core::source::{Files as _, Reach};
 use evalrig_core::syntax::fields::{Field, Shape};
 
+use crate::disk::Disk;
 use crate::setting::{ConnectContext, FilesMode, Secret, option};
 
 use super::environment::Environment;
@@ -40,9 +44,24 @@ pub(crate) struct EventProgram {
     /// Reads what it prints.
     pub(crate) stream: fn() -> Box<dyn AgentStream>,
     pub(crate) exit: ExitStatusRule,
+    /// Gives the agent access to a directory, for attached files outside of the working directory.
+    pub(crate) directory_flag: Option<&'static str>,
+    /// A file that it writes beside its events.
+    pub(crate) report: Option<ReportFile>,
     /// What its events do not say.
     pub(crate) unreported: &'static [Unreported],
 }
+
+/// A file in which a program reports what its events leave out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReportFile {
+    pub(crate) flag: &'static str,
+    /// Adds what the file says.
+    pub(crate) read: fn(&[u8], &mut Transcript) -> Result<(), String>,
+}
+
+/// Bytes of the largest report.
+const REPORT_LIMIT: u64 = 1024 * 1024;
 
 pub(crate) const ARGS: Field =
     Field::new("args", Shape::List(&Shape::Text), "additional arguments");
@@ -150,9 +169,14 @@ impl EventAgent {
     async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         let prompt = text::prompt(request, self.files)?;
         let env = self.env.for_case(request);
+        let report = match self.program.report {
+            Some(report) => Some((report, request.scratch()?.join(report_name(request)))),
+            None => None,
+        };
+        let args = self.arguments(request, report.as_ref().map(|(report, path)| (report, path)))?;
         let spec = ProcessSpec {
             program: &self.executable,
-            args: &self.args,
+            args: &args,
             cwd: request.cwd(&self.cwd),
             env: &env,
             without: self.program.without,
@@ -186,6 +210,51 @@ impl EventAgent {
         if transcript.model.is_none() {
             transcript.model.clone_from(&self.model);
         }
+        if let Some((report, path)) = report {
+            add_report(report, &path, &mut transcript)?;
+        }
         Ok(transcript)
     }
+
+    /// With access to the directories of attached files, and the path of the report.
+    fn arguments(
+        &self,
+        request: &Request<'_>,
+        report: Option<(&ReportFile, &Utf8PathBuf)>,
+    ) -> Result<Vec<String>, AttemptFault> {
+        let mut more = Vec::new();
+        if let (Some(flag), FilesMode::Paths) = (self.program.directory_flag, self.files) {
+            let files = text::attached(request)?;
+            let directories = files.iter().filter_map(|file| file.parent());
+            let outside = directories.filter(|directory| !directory.starts_with(&self.cwd));
+            for directory in outside.collect::<BTreeSet<_>>() {
+                more.extend([flag.to_owned(), directory.to_string()]);
+            }
+        }
+        if let Some((report, path)) = report {
+            more.extend([report.flag.to_owned(), path.to_string()]);
+        }
+        let mut args = self.args.clone();
+        let last = args.len() - self.program.last_args.len();
+        args.splice(last..last, more);
+        Ok(args)
+    }
+}
+
+fn report_name(request: &Request<'_>) -> String {
+    format!("report-{}-{}.json", request.attempt, request.call)
+}
+
+/// A program that did not write its report leaves what it would say unknown.
+fn add_report(
+    report: ReportFile,
+    path: &Utf8Path,
+    transcript: &mut Transcript,
+) -> Result<(), AttemptFault> {
+    let reach = Reach::Inside(path.parent().unwrap_or(path));
+    let Ok(bytes) = Disk.read(path, reach, REPORT_LIMIT) else {
+        return Ok(());
+    };
+    let unreadable = |why| AttemptFault::new(FaultKind::Reply, format!("`{}`: {why}", report.flag));
+    (report.read)(&bytes, transcript).map_err(unreadable)
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use evalrig_core::model::FaultKind;
 use evalrig_core::secrets::Secrets;
+pub(crate) use reqwest::Method as HttpMethod;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
@@ -30,6 +31,7 @@ const BODY_LIMIT: usize = 16 << 20;
 /// The URL and the headers of every request.
 pub(crate) struct Endpoint {
     url: Url,
+    method: HttpMethod,
     headers: HeaderMap,
     secrets: Secrets,
 }
@@ -80,7 +82,11 @@ impl Endpoint {
         secrets.add_url(url.as_str());
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Self { url, headers, secrets }
+        Self { url, method: HttpMethod::POST, headers, secrets }
+    }
+
+    pub(crate) fn set_method(&mut self, method: HttpMethod) {
+        self.method = method;
     }
 
     /// Adds a query parameter.
@@ -127,7 +133,7 @@ impl Endpoint {
     }
 
     /// One attempt. The timeout covers everything from connecting to the last byte.
-    pub(crate) async fn post(
+    pub(crate) async fn send(
         &self,
         body: String,
         timeout: Duration,
@@ -156,7 +162,8 @@ impl Endpoint {
         // A missing local prerequisite will still be missing on a retry.
         let client =
             client(&self.url).map_err(|reason| self.unreachable(&reason).retry(Retry::Never))?;
-        let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body);
+        let request = client.request(self.method.clone(), self.url.clone());
+        let request = request.headers(self.headers.clone()).body(body);
         let response = request.send().await.map_err(|error| self.not_sent(&error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let body = self.read(response).await?;

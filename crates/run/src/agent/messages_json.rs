@@ -11,9 +11,13 @@ pub(crate) fn messages_json(request: &Request<'_>, files: &[Utf8PathBuf]) -> Str
     let mut map = Map::new();
     map.insert("test_id", request.test_id);
     map.insert("attempt", request.attempt);
-    let messages: Vec<Value> = request.messages.iter().map(message_to_value).collect();
-    map.insert("messages", messages);
+    map.insert("messages", chat_messages(request));
     let files: Vec<Value> = files.iter().map(|file| file.as_str().into()).collect();
     map.insert("files", files);
     Value::Map(map).to_json(JsonStyle::Compact)
+}
+
+/// The messages in the form of spec 3.3.
+pub(crate) fn chat_messages(request: &Request<'_>) -> Value {
+    Value::List(request.messages.iter().map(message_to_value).collect())
 }

@@ -239,7 +239,7 @@ fn start_error(spec: &ProcessSpec<'_>, error: &io::Error) -> String {
 async fn finish(
     child: &mut Child,
     group: &ProcessGroup,
-    pipes: &mut Pipes<'_, '_>,
+    pipes: &mut Pipes<'_>,
 ) -> Result<ExitStatus, StopReason> {
     let ended = tokio::select! {
         biased;
@@ -267,7 +267,7 @@ async fn finish(
 }
 
 /// Terminates the whole group, and kills what is left of it after `grace`.
-async fn stop(child: &mut Child, group: &ProcessGroup, pipes: &mut Pipes<'_, '_>, grace: Duration) {
+async fn stop(child: &mut Child, group: &ProcessGroup, pipes: &mut Pipes<'_>, grace: Duration) {
     pipes.stdin = None;
     if group.terminate() {
         let ending = async {
@@ -283,19 +283,20 @@ async fn stop(child: &mut Child, group: &ProcessGroup, pipes: &mut Pipes<'_, '_>
 }
 
 /// The three pipes and what was read so far.
-struct Pipes<'a, 's> {
+struct Pipes<'s> {
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    input: &'a [u8],
+    /// What is still to be written.
+    input: Vec<u8>,
     sink: &'s mut dyn OutputSink,
     chunk: Vec<u8>,
     tail: Tail,
 }
 
-impl<'a, 's> Pipes<'a, 's> {
-    fn of(child: &mut Child, spec: &ProcessSpec<'a>, sink: &'s mut dyn OutputSink) -> Self {
-        let input = spec.stdin.unwrap_or_default();
+impl<'s> Pipes<'s> {
+    fn of(child: &mut Child, spec: &ProcessSpec<'_>, sink: &'s mut dyn OutputSink) -> Self {
+        let input = spec.stdin.unwrap_or_default().to_owned();
         Self {
             // Close the pipe at once if there is no input.
             stdin: child.stdin.take().filter(|_| !input.is_empty()),
@@ -311,17 +312,23 @@ impl<'a, 's> Pipes<'a, 's> {
     /// Copies until all pipes are closed. Can be dropped and called again without losing data.
     async fn pump(&mut self) -> Result<(), StopReason> {
         let Self { stdin, stdout, stderr, input, sink, chunk, tail } = self;
-        while stdin.is_some() || stdout.is_some() || stderr.is_some() {
+        loop {
+            let has_input = stdin.is_some() && !input.is_empty();
+            if !has_input && stdout.is_none() && stderr.is_none() {
+                return Ok(());
+            }
             tokio::select! {
-                written = write(stdin, input), if stdin.is_some() => {
-                    *input = &input[written..];
-                    if written == 0 || input.is_empty() {
+                written = write(stdin, input), if has_input => {
+                    input.drain(..written);
+                    let is_over = input.is_empty() && !sink.converses();
+                    if written == 0 || is_over {
                         *stdin = None;
                     }
                 }
                 is_open = read(stdout, chunk), if stdout.is_some() => {
                     let taken = sink.take(chunk);
                     chunk.clear();
+                    input.extend(sink.replies());
                     if !is_open || taken.is_break() {
                         *stdout = None;
                     }
@@ -337,7 +344,6 @@ impl<'a, 's> Pipes<'a, 's> {
                 }
             }
         }
-        Ok(())
     }
 
     /// Copies and ignores the output limit.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::{
-    Block, Call, FaultKind, JsonStyle, Map, Message, Number, Role, Tokens, ToolCall, Transcript,
-    Value,
+    Block, Call, FaultKind, JsonStyle, Map, Measurement, Message, Number, Role, Tokens, ToolCall,
+    Transcript, Value,
 };
 use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::json_value;
@@ -18,7 +18,7 @@ use super::http::{Endpoint, HttpReply, address};
 use super::http_fault::{excerpt, message_of};
 use super::price::{BilledTokens, PriceSource, Rates, cost, preload_table};
 use super::request::{AttemptFault, Purpose, Request};
-use super::{Agent, Pending, Quote};
+use super::{Agent, Pending, Quote, Unreported};
 
 /// Characters shown of a reply that cannot be read.
 const EXCERPT: usize = 200;
@@ -65,7 +65,7 @@ impl<W: Wire> fmt::Debug for HttpAgent<W> {
 impl<W: Wire> HttpAgent<W> {
     async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         let body = Value::Map(self.body(request)?).to_json(JsonStyle::Compact);
-        let exchange = self.endpoint.post(body, request.timeout).await?;
+        let exchange = self.endpoint.send(body, request.timeout).await?;
         self.read(&exchange).map_err(|reason| {
             // Redact before cutting: half a key would not be recognized.
             let shown = |text: &str| excerpt(&self.endpoint.redact(text), EXCERPT);
@@ -124,6 +124,14 @@ impl<W: Wire> HttpAgent<W> {
 impl<W: Wire> Agent for HttpAgent<W> {
     fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
         Box::pin(self.respond(request))
+    }
+
+    fn unreported(&self) -> Vec<Unreported> {
+        vec![Unreported {
+            what: Measurement::SkillUse,
+            cause: "a chat API",
+            remedy: "test skills with an agent, such as `provider: claude-cli`",
+        }]
     }
 
     fn quote(&self) -> Quote {

@@ -19,6 +19,16 @@ pub(crate) enum SinkStop {
 /// Takes what a program prints.
 pub(crate) trait OutputSink: Send {
     fn take(&mut self, bytes: &[u8]) -> ControlFlow<SinkStop>;
+
+    /// Whether the program is answered, so that its input stays open.
+    fn converses(&self) -> bool {
+        false
+    }
+
+    /// What is to be written to the program now.
+    fn replies(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
 }
 
 /// Reads the events of an agent.
@@ -113,6 +123,14 @@ impl AttemptFault {
 }
 
 impl OutputSink for WatchedStream<'_> {
+    fn converses(&self) -> bool {
+        self.stream.converses()
+    }
+
+    fn replies(&mut self) -> Vec<u8> {
+        self.stream.replies()
+    }
+
     fn take(&mut self, bytes: &[u8]) -> ControlFlow<SinkStop> {
         self.stream.take(bytes)?;
         let Some(rule) = self.rule else {

@@ -25,6 +25,8 @@ pub(super) struct CallEnd {
 pub(super) struct Conversation {
     messages: Vec<Message>,
     calls: Vec<Call>,
+    /// The message of each call.
+    places: Vec<usize>,
     /// The newest call with an id.
     by_id: HashMap<String, usize>,
     /// The rule of the agent; without one, the names of all agents count.
@@ -153,6 +155,7 @@ impl Conversation {
         let (id, name) = (call.id.clone(), call.tool.clone());
         self.messages[message].tool_calls.push(ToolCall { id, name, arguments });
         self.by_id.insert(call.id.clone(), self.calls.len());
+        self.places.push(message);
         self.calls.push(call);
     }
 
@@ -190,6 +193,20 @@ impl Conversation {
 
     pub(super) fn call_index(&self, id: &str) -> Option<usize> {
         self.by_id.get(id).copied()
+    }
+
+    /// Replaces the arguments of a call that were not known before.
+    pub(super) fn set_args(&mut self, id: &str, args: Value) {
+        let arguments = args.to_json(JsonStyle::Compact);
+        self.size += arguments.len();
+        let Some(at) = self.call_index(id) else {
+            return;
+        };
+        let asked = &mut self.messages[self.places[at]].tool_calls;
+        if let Some(asked) = asked.iter_mut().rev().find(|asked| asked.id == id) {
+            asked.arguments = arguments;
+        }
+        self.calls[at].args = args;
     }
 
     /// Ends a call; its output is also a message.

@@ -59,7 +59,10 @@ pub(crate) static FORMAT: EventFormat = EventFormat {
 fn opens(event: &Map) -> bool {
     match text(event, "type") {
         Some("message") => text(event, "role") == Some("user"),
-        Some(kind) => kind.starts_with("session.") && event.get("data").is_some(),
+        Some(kind) => {
+            let is_opening = kind.starts_with("session.") || kind == "user.message";
+            is_opening && event.get("data").is_some()
+        }
         None => false,
     }
 }

@@ -111,6 +111,14 @@ impl EventSession {
         self.conversation.messages()
     }
 
+    /// The transcript, unless the agent ended with an error.
+    pub(crate) fn into_checked(self) -> Result<Transcript, String> {
+        match self.failure {
+            Some(reason) => Err(reason),
+            None => Ok(self.into_transcript()),
+        }
+    }
+
     /// What came back from the agent, without what it was asked.
     pub(super) fn into_transcript(mut self) -> Transcript {
         self.conversation.remove_messages_of(Role::User);

@@ -1,6 +1,7 @@
 //! Formats in which agents and programs report (spec 9.3), one file per format. `run` and
 //! `log record` share the readers, which are pure. Malformed output is a fault of kind `reply`.
 
+pub(crate) mod acp;
 mod blocks;
 pub(crate) mod claude;
 mod claude_figures;

@@ -82,8 +82,13 @@ fn by_tool(call: &Call, keys: &[&str]) -> Vec<SkillSign> {
 
 fn by_read(call: &Call) -> Vec<SkillSign> {
     let path = argument(call, &["file_path", "path", "filePath"]);
-    let name = path.and_then(|path| skill_of_file(&path_parts("", path)));
+    let name = path.and_then(skill_in_path);
     name.map(|name| SkillSign { name, how: SkillUseKind::Read }).into_iter().collect()
+}
+
+/// The skill whose `SKILL.md` a path names.
+pub(super) fn skill_in_path(path: &str) -> Option<String> {
+    skill_of_file(&path_parts("", path))
 }
 
 fn by_command(call: &Call) -> Vec<SkillSign> {

@@ -33,6 +33,12 @@ pub(super) mod recorded {
         OPENCODE_401 = "opencode-401.jsonl";
         PI_SKILL = "pi-skill.jsonl";
         PI_401 = "pi-401.jsonl";
+        ACP_CLAUDE = "acp-claude.jsonl";
+        ACP_CLAUDE_OLD = "acp-claude-old.jsonl";
+        ACP_CODEX = "acp-codex.jsonl";
+        ACP_COPILOT = "acp-copilot.jsonl";
+        ACP_GEMINI = "acp-gemini.jsonl";
+        ACP_OPENCODE = "acp-opencode.jsonl";
     }
 }
 

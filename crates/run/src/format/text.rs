@@ -9,6 +9,8 @@ use super::utf8;
 /// Plain text is the answer and nothing else.
 pub(super) const UNREPORTED: &[Unreported] = &[
     unreported(Measurement::ToolCalls),
+    unreported(Measurement::LlmCalls),
+    unreported(Measurement::SkillUse),
     unreported(Measurement::Tokens),
     unreported(Measurement::Cost),
 ];

@@ -50,6 +50,8 @@ static PROGRAM: EventProgram = EventProgram {
     without: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
     stream: || Box::new(StreamReader::new(&format::claude::FORMAT)),
     exit: ExitStatusRule::Ignored,
+    directory_flag: Some("--add-dir"),
+    report: None,
     unreported: format::claude::UNREPORTED,
 };
 

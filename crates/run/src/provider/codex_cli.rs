@@ -1,16 +1,14 @@
 //! `codex-cli`: Codex, run as a program.
 
-use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::reader::{Options, ReadResult, Template};
+use evalrig_core::reader::{Options, ReadResult};
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::Agent;
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram, ExitStatusRule};
 use crate::format::{self, StreamReader};
-use crate::setting::{ConnectContext, FilesMode};
+use crate::setting::FilesMode;
 
-use super::{MODEL, Provider, ProviderSettings};
+use super::{EventProvider, MODEL, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "codex-cli",
@@ -43,6 +41,9 @@ static PROGRAM: EventProgram = EventProgram {
     without: &[],
     stream: || Box::new(StreamReader::new(&format::codex::FORMAT)),
     exit: ExitStatusRule::Counts,
+    // Codex reads files anywhere; its sandbox is about writing.
+    directory_flag: None,
+    report: None,
     unreported: format::codex::UNREPORTED,
 };
 
@@ -54,21 +55,9 @@ static FIELDS: &[Field] = &[
     ENV,
 ];
 
-#[derive(Debug, Clone, PartialEq)]
-struct CodexCli(EventAgentOptions);
-
-impl ProviderSettings for CodexCli {
-    fn model(&self) -> Option<&Template> {
-        self.0.model.as_ref()
-    }
-
-    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        self.0.connect(&PROGRAM, Vec::new(), context)
-    }
-}
-
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    Ok(Box::new(CodexCli(EventAgentOptions::read(options)?)))
+    let options = EventAgentOptions::read(options)?;
+    Ok(Box::new(EventProvider { options, program: &PROGRAM, flags: &[] }))
 }
 
 #[cfg(test)]
@@ -78,10 +67,12 @@ mod tests {
 
     #[test]
     fn every_option_is_optional() {
-        let CodexCli(read) = settings("provider: codex-cli");
+        let read: EventProvider = settings("provider: codex-cli");
+        let read = read.options;
         assert_eq!((read.executable, read.model), (None, None));
-        let CodexCli(read) =
+        let read: EventProvider =
             settings("provider: codex-cli, executable: codex-beta, model: m, cwd: /srv, args: [a]");
+        let read = read.options;
         assert_eq!(read.executable.unwrap().raw(), "codex-beta");
         assert_eq!(read.cwd.unwrap().raw(), "/srv");
     }

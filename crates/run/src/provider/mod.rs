@@ -1,13 +1,19 @@
 //! Providers: what a target can be. One file per provider with its name, options, settings, key
 //! variables, doc and connection. Only the list in this file knows all of them.
 
+mod acp;
 mod anthropic;
 mod azure;
 mod claude_cli;
 mod cli;
 mod codex_cli;
+mod copilot_cli;
+mod gemini_cli;
+mod http;
 mod mock;
 mod openai;
+mod opencode;
+mod pi;
 pub(crate) mod replay;
 
 use std::any::Any;
@@ -18,7 +24,8 @@ use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
-use crate::setting::{ConnectContext, FilesMode};
+use crate::agent::event_agent::{EventAgentOptions, EventProgram};
+use crate::setting::{ConnectContext, FilesMode, Setting, option};
 
 /// Every provider, in the order of spec 9.3.
 pub static PROVIDERS: &[&Provider] = &[
@@ -29,10 +36,26 @@ pub static PROVIDERS: &[&Provider] = &[
     &anthropic::PROVIDER,
     &claude_cli::PROVIDER,
     &codex_cli::PROVIDER,
+    &gemini_cli::PROVIDER,
+    &copilot_cli::PROVIDER,
+    &opencode::PROVIDER,
+    &pi::PROVIDER,
+    &acp::PROVIDER,
+    &http::PROVIDER,
     &replay::PROVIDER,
 ];
 
+/// Names that agentv has for our providers. They are read like ours.
+pub static OTHER_SPELLINGS: &[(&str, &str)] = &[
+    ("gemini", "gemini-cli"),
+    ("copilot", "copilot-cli"),
+    ("opencode-cli", "opencode"),
+    ("pi-cli", "pi"),
+];
+
 pub fn provider_named(name: &str) -> Option<&'static Provider> {
+    let other = OTHER_SPELLINGS.iter().find(|(other, _)| *other == name);
+    let name = other.map_or(name, |(_, ours)| ours);
     PROVIDERS.iter().copied().find(|provider| provider.name == name)
 }
 
@@ -60,6 +83,70 @@ pub struct Provider {
     /// Fails if an option is invalid, after reporting every fault.
     pub read: fn(&mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>>,
 }
+
+/// A program that reports in events and has no options of its own.
+#[derive(Debug, Clone)]
+struct EventProvider {
+    options: EventAgentOptions,
+    program: &'static EventProgram,
+    /// Come before the `args` of the target.
+    flags: &'static [&'static str],
+}
+
+impl ProviderSettings for EventProvider {
+    fn model(&self) -> Option<&Template> {
+        self.options.model.as_ref()
+    }
+
+    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let flags = self.flags.iter().map(|flag| (*flag).to_owned()).collect();
+        self.options.connect(self.program, flags, context)
+    }
+}
+
+/// The same with `bypass_permissions`.
+#[derive(Debug, Clone)]
+struct PermittedProvider {
+    options: EventAgentOptions,
+    program: &'static EventProgram,
+    bypass_permissions: Setting<bool>,
+    /// The flags that bypass permissions.
+    flags: &'static [&'static str],
+}
+
+impl PermittedProvider {
+    fn read(
+        options: &mut Options<'_, '_, '_>,
+        program: &'static EventProgram,
+        default: bool,
+        flags: &'static [&'static str],
+    ) -> ReadResult<Box<dyn ProviderSettings>> {
+        let own = EventAgentOptions::read(options);
+        let bypass_permissions = option::boolean(options, "bypass_permissions");
+        Ok(Box::new(Self {
+            options: own?,
+            program,
+            bypass_permissions: bypass_permissions?.unwrap_or(Setting::Given(default)),
+            flags,
+        }))
+    }
+}
+
+impl ProviderSettings for PermittedProvider {
+    fn model(&self) -> Option<&Template> {
+        self.options.model.as_ref()
+    }
+
+    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let is_bypassed = context.boolean(&self.bypass_permissions)?;
+        let flags = self.flags.iter().filter(|_| is_bypassed);
+        let flags = flags.map(|flag| (*flag).to_owned()).collect();
+        self.options.connect(self.program, flags, context)
+    }
+}
+
+const BYPASS_PERMISSIONS: Field =
+    Field::new("bypass_permissions", Shape::Boolean, "allow every tool without asking");
 
 const MODEL: Field = Field::new("model", Shape::NonEmptyText, "model to use");
 

@@ -6,7 +6,7 @@ use evalrig_core::schema::{
 };
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::provider::{PROVIDERS, Provider};
+use crate::provider::{OTHER_SPELLINGS, PROVIDERS, Provider};
 use crate::setting::TARGET_FIELDS;
 
 use super::file::ROOT;
@@ -17,7 +17,7 @@ pub fn schema(draft: Draft) -> Value {
     let variants: Vec<Variant> = PROVIDERS
         .iter()
         .map(|provider| Variant {
-            names: vec![provider.name.to_owned()],
+            names: spellings(provider).map(str::to_owned).collect(),
             schema: ObjectSchema::new(writer, &[provider.fields]).finish(),
         })
         .collect();
@@ -79,7 +79,14 @@ fn summary(provider: &Provider) -> String {
 
 fn provider_names() -> &'static [&'static str] {
     static NAMES: std::sync::OnceLock<Vec<&'static str>> = std::sync::OnceLock::new();
-    NAMES.get_or_init(|| PROVIDERS.iter().map(|provider: &&Provider| provider.name).collect())
+    NAMES.get_or_init(|| PROVIDERS.iter().flat_map(|provider| spellings(provider)).collect())
+}
+
+/// Its name, and those that other tools have for it.
+fn spellings(provider: &Provider) -> impl Iterator<Item = &'static str> {
+    let name = provider.name;
+    let others = OTHER_SPELLINGS.iter().filter(move |(_, ours)| *ours == name);
+    std::iter::once(name).chain(others.map(|(other, _)| *other))
 }
 
 #[cfg(test)]

@@ -41,7 +41,6 @@ const CHAT_SERVICES: &[&str] = &[
     "cerebras",
     "deepseek",
     "fireworks",
-    "gemini",
     "github-models",
     "google",
     "google-gemini",
@@ -69,6 +68,9 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("claude-sdk", "claude-cli"),
     ("codex", "codex-cli"),
     ("command", "cli"),
+    ("copilot-log", "copilot-cli"),
+    ("copilot-sdk", "copilot-cli"),
+    ("pi-coding-agent", "pi"),
     ("script", "cli"),
 ];
 
@@ -113,7 +115,8 @@ mod tests {
     #[test]
     fn each_unsupported_provider_gets_its_help() {
         for (written, help) in [
-            ("gemini", "it has a chat completions API: use `provider: openai` with its `base_url`"),
+            ("google", "it has a chat completions API: use `provider: openai` with its `base_url`"),
+            ("pi-coding-agent", "write `pi`"),
             ("azure_openai", "write `azure`"),
             ("codex", "write `codex-cli`"),
             ("claude_cli", "write `claude-cli`"),

@@ -1,0 +1,509 @@
+//! `acp`: any agent that speaks the Agent Client Protocol on standard input and output.
+//!
+//! The protocol is JSON-RPC, one message per line. A case is one session with one prompt:
+//! `initialize`, `session/new`, `session/prompt`.
+
+use std::ops::ControlFlow;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::model::{Call, FaultKind, JsonStyle, Map, Number, SkillUse, Transcript, Value};
+use evalrig_core::reader::{Options, ReadResult, Template};
+use evalrig_core::syntax::fields::{Field, Shape};
+use evalrig_core::words;
+
+use crate::agent::environment::{CWD, ENV, Environment};
+use crate::agent::process::{
+    ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run_into, with_stderr,
+};
+use crate::agent::stream::WatchedStream;
+use crate::agent::{
+    Agent, AgentStream, AttemptFault, OutputSink, Pending, Request, SinkStop, StreamFault,
+    Unreported, cut, text,
+};
+use crate::format::acp::{self, AcpReader};
+use crate::format::json;
+use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option};
+
+use super::{Provider, ProviderSettings};
+
+pub static PROVIDER: Provider = Provider {
+    name: "acp",
+    fields: FIELDS,
+    retries: 0,
+    files: FilesMode::Paths,
+    key_variables: &[],
+    doc: r#"Runs an agent that speaks the [Agent Client Protocol](https://agentclientprotocol.com) and gives it the
+prompt in a new session. How much such an agent reports differs: some name their tools, some give only a
+title. Use the agent's own provider where there is one.
+
+Permission requests are answered by `permissions`: `allow` (the default) or `deny`.
+
+```yaml
+targets:
+  - name: default
+    provider: acp
+    command: [goose, acp]
+    timeout_seconds: 600
+```
+
+```yaml
+targets:
+  - name: claude-acp
+    provider: acp
+    command: [npx, "@agentclientprotocol/claude-agent-acp"]
+    permissions: deny
+```
+"#,
+    read,
+};
+
+static FIELDS: &[Field] = &[
+    Field::new("command", Shape::NonEmptyList(&Shape::Text), "program and arguments").required(),
+    CWD,
+    ENV,
+    Field::new(
+        "permissions",
+        Shape::Choice(Permissions::WORDS),
+        "how permission requests are answered; default `allow`",
+    ),
+];
+
+words! {
+    /// How permission requests are answered.
+    enum Permissions {
+        Allow = "allow",
+        Deny = "deny",
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Acp {
+    /// Never empty.
+    command: Vec<Template>,
+    cwd: Option<Template>,
+    env: Vec<(String, Secret)>,
+    permissions: Setting<Permissions>,
+}
+
+fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
+    let command = read_command(options);
+    let cwd = option::path(options, "cwd");
+    let env = option::secret_map(options, "env");
+    let permissions = option::choice(options, "permissions");
+    Ok(Box::new(Acp {
+        command: command?,
+        cwd: cwd?,
+        env: env?,
+        permissions: permissions?.unwrap_or(Setting::Given(Permissions::Allow)),
+    }))
+}
+
+fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<Vec<Template>> {
+    let entry = options.require("command")?;
+    let command = option::templates(options, "command")?;
+    if command.is_empty() {
+        let help = "name the program, then its arguments";
+        return Err(options.missing(entry.value.span(), "`command` is empty", help));
+    }
+    Ok(command)
+}
+
+impl ProviderSettings for Acp {
+    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let mut command = context.texts(&self.command)?.into_iter();
+        Ok(Box::new(AcpAgent {
+            program: command.next().unwrap_or_default(),
+            args: command.collect(),
+            cwd: context.directory(self.cwd.as_ref())?,
+            env: Environment::of(&[], &self.env, context)?,
+            permissions: context.choice(&self.permissions, "a value of `permissions`")?,
+            files: context.files_mode()?,
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct AcpAgent {
+    program: String,
+    args: Vec<String>,
+    cwd: Utf8PathBuf,
+    env: Environment,
+    permissions: Permissions,
+    files: FilesMode,
+}
+
+impl Agent for AcpAgent {
+    fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
+        Box::pin(self.respond(request))
+    }
+
+    fn working_dir(&self) -> Option<&Utf8Path> {
+        Some(&self.cwd)
+    }
+
+    fn unreported(&self) -> Vec<Unreported> {
+        acp::UNREPORTED.to_vec()
+    }
+}
+
+impl AcpAgent {
+    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
+        let prompt = text::prompt(request, self.files)?;
+        let mut client = AcpClient::new(self.cwd.as_str(), prompt, self.permissions);
+        let first = client.replies();
+        let env = self.env.for_case(request);
+        let spec = ProcessSpec {
+            program: &self.program,
+            args: &self.args,
+            cwd: request.cwd(&self.cwd),
+            env: &env,
+            without: &[],
+            stdin: Some(&first),
+            timeout: request.timeout,
+            grace: TARGET_GRACE,
+            output_limit: STREAM_LIMIT,
+        };
+        let mut watched = WatchedStream::new(Box::new(client), request.stop);
+        let ended = match run_into(&spec, &mut watched).await {
+            Ok(ended) => ended,
+            Err(fault) => return Err(fault.with_stream(watched.stream)),
+        };
+        match (watched.stream.finish(), ended.status) {
+            (Ok(transcript), _) => Ok(transcript),
+            (Err(StreamFault::Reported(fault)), _) => Err(fault),
+            (Err(StreamFault::Unfinished(fault)), Some(status)) => {
+                let how = describe(status).unwrap_or(fault.fault.message);
+                Err(AttemptFault::new(FaultKind::Exit, with_stderr(how, &ended.stderr)))
+            }
+            (Err(StreamFault::Unfinished(fault)), None) => Err(fault),
+        }
+    }
+}
+
+/// Which reply is awaited. The number is the id of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AcpStage {
+    Initialize = 1,
+    NewSession = 2,
+    Prompt = 3,
+    Over = 4,
+}
+
+/// Our side of the conversation.
+#[derive(Debug)]
+struct AcpClient {
+    reader: AcpReader,
+    stage: AcpStage,
+    cwd: String,
+    prompt: String,
+    permissions: Permissions,
+    /// The beginning of a line whose end is still to come.
+    rest: Vec<u8>,
+    replies: Vec<u8>,
+    denied: Vec<String>,
+    failure: Option<String>,
+}
+
+impl AcpClient {
+    fn new(cwd: &str, prompt: String, permissions: Permissions) -> Self {
+        let mut client = Self {
+            reader: AcpReader::default(),
+            stage: AcpStage::Initialize,
+            cwd: cwd.to_owned(),
+            prompt,
+            permissions,
+            rest: Vec::new(),
+            replies: Vec::new(),
+            denied: Vec::new(),
+            failure: None,
+        };
+        let files = Map::new().with("readTextFile", false).with("writeTextFile", false);
+        let able = Map::new().with("fs", files).with("terminal", false);
+        let info = Map::new().with("name", "evalrig").with("version", env!("CARGO_PKG_VERSION"));
+        let params = Map::new()
+            .with("protocolVersion", 1_u64)
+            .with("clientCapabilities", able)
+            .with("clientInfo", info);
+        client.ask("initialize", params);
+        client
+    }
+
+    /// A request whose id is the number of the stage.
+    fn ask(&mut self, method: &str, params: Map) {
+        let id = self.stage as u64;
+        let message = Map::new().with("jsonrpc", "2.0").with("id", id).with("method", method);
+        self.send(message.with("params", params));
+    }
+
+    fn send(&mut self, message: Map) {
+        let line = Value::Map(message).to_json(JsonStyle::Compact);
+        self.replies.extend(line.bytes());
+        self.replies.push(b'\n');
+    }
+
+    fn read_line(&mut self, line: &[u8]) {
+        let line = String::from_utf8_lossy(line);
+        if line.trim().is_empty() {
+            return;
+        }
+        let Ok(Value::Map(message)) = json::parse(&line) else {
+            let shown = cut(line.trim(), 200);
+            return self.fail(format!("the agent printed what is not a message: {shown}"));
+        };
+        let method = message.get("method").and_then(Value::as_str);
+        match (method, message.get("id").filter(|id| **id != Value::Null)) {
+            (Some(method), Some(id)) => self.answer_request(method, id.clone(), &message),
+            (Some("session/update"), None) => {
+                let params = message.get("params").and_then(Value::as_map);
+                let update = params.and_then(|params| params.get("update")?.as_map());
+                if let Some(update) = update {
+                    self.reader.read_update(update);
+                }
+            }
+            (Some(_), None) => {}
+            (None, Some(id)) => self.read_reply(id, &message),
+            (None, None) => {}
+        }
+    }
+
+    fn fail(&mut self, reason: String) {
+        self.failure.get_or_insert(reason);
+        self.stage = AcpStage::Over;
+    }
+
+    fn read_reply(&mut self, id: &Value, message: &Map) {
+        let is_awaited = match id {
+            Value::Number(number) => number.as_u64() == Some(self.stage as u64),
+            _ => false,
+        };
+        if !is_awaited {
+            return;
+        }
+        if let Some(error) = message.get("error").filter(|error| **error != Value::Null) {
+            let said = error.as_map().and_then(|error| error.get("message")?.as_str());
+            let said = said.unwrap_or("no reason given");
+            return self.fail(format!("the agent ended with an error: {said}"));
+        }
+        let empty = Map::new();
+        let result = message.get("result").and_then(Value::as_map).unwrap_or(&empty);
+        match self.stage {
+            AcpStage::Initialize => {
+                self.reader.read_agent(result);
+                self.stage = AcpStage::NewSession;
+                let servers = Value::List(Vec::new());
+                let cwd = self.cwd.clone();
+                self.ask("session/new", Map::new().with("cwd", cwd).with("mcpServers", servers));
+            }
+            AcpStage::NewSession => {
+                let Some(session) = result.get("sessionId").and_then(Value::as_str) else {
+                    return self.fail("the agent opened no session".to_owned());
+                };
+                self.reader.facts.id = Some(session.to_owned());
+                self.stage = AcpStage::Prompt;
+                let said = Map::new().with("type", "text").with("text", self.prompt.as_str());
+                let params = Map::new().with("sessionId", session);
+                self.ask("session/prompt", params.with("prompt", vec![Value::Map(said)]));
+            }
+            AcpStage::Prompt => {
+                self.reader.read_end(result);
+                self.stage = AcpStage::Over;
+            }
+            AcpStage::Over => {}
+        }
+    }
+
+    /// Permissions are granted or denied; files and terminals are the agent's own business.
+    fn answer_request(&mut self, method: &str, id: Value, message: &Map) {
+        let reply = Map::new().with("jsonrpc", "2.0").with("id", id);
+        if method != "session/request_permission" {
+            let code = Number::of_i64(-32601);
+            let error = Map::new().with("code", code).with("message", "method not found");
+            return self.send(reply.with("error", error));
+        }
+        let params = message.get("params").and_then(Value::as_map);
+        let kinds: &[&str] = match self.permissions {
+            Permissions::Allow => &["allow_once", "allow_always"],
+            Permissions::Deny => &["reject_once", "reject_always"],
+        };
+        if self.permissions == Permissions::Deny {
+            let call = params.and_then(|params| params.get("toolCall")?.as_map());
+            let title = call.and_then(|call| call.get("title")?.as_str());
+            self.denied.push(title.unwrap_or("unknown").to_owned());
+        }
+        let options = params.and_then(|params| params.get("options")?.as_list());
+        let options = options.unwrap_or_default().iter().filter_map(Value::as_map);
+        let chosen = kinds.iter().find_map(|kind| {
+            let is_it = |option: &&Map| option.get("kind").and_then(Value::as_str) == Some(*kind);
+            options.clone().find(is_it)?.get("optionId").cloned()
+        });
+        let outcome = match chosen {
+            Some(option) => Map::new().with("outcome", "selected").with("optionId", option),
+            None => Map::new().with("outcome", "cancelled"),
+        };
+        self.send(reply.with("result", Map::new().with("outcome", outcome)));
+    }
+
+    fn transcript(self) -> Result<Transcript, String> {
+        let denied = self.denied;
+        let mut transcript = self.reader.finish().into_checked()?;
+        transcript.session.permission_denials = Some(denied);
+        Ok(transcript)
+    }
+}
+
+impl OutputSink for AcpClient {
+    fn take(&mut self, bytes: &[u8]) -> ControlFlow<SinkStop> {
+        let mut pieces = bytes.split(|byte| *byte == b'\n');
+        if let Some(first) = pieces.next() {
+            self.rest.extend_from_slice(first);
+        }
+        for piece in pieces {
+            let line = std::mem::replace(&mut self.rest, piece.to_owned());
+            if self.stage != AcpStage::Over {
+                self.read_line(&line);
+            }
+        }
+        if self.rest.len() > STREAM_LIMIT || self.reader.size() > STREAM_LIMIT {
+            return ControlFlow::Break(SinkStop::TooMuch(STREAM_LIMIT));
+        }
+        if self.stage == AcpStage::Over {
+            return ControlFlow::Break(SinkStop::Enough);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn converses(&self) -> bool {
+        true
+    }
+
+    fn replies(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.replies)
+    }
+}
+
+impl AgentStream for AcpClient {
+    fn progress(&self) -> (&[Call], &[SkillUse]) {
+        self.reader.conversation()
+    }
+
+    fn finish(self: Box<Self>) -> Result<Transcript, StreamFault> {
+        if let Some(reason) = self.failure {
+            return Err(StreamFault::Reported(AttemptFault::new(FaultKind::Reply, reason)));
+        }
+        if self.stage != AcpStage::Over {
+            let message = "the agent ended before it answered the prompt";
+            return Err(StreamFault::Unfinished(AttemptFault::new(FaultKind::Reply, message)));
+        }
+        let failed = |reason| StreamFault::Reported(AttemptFault::new(FaultKind::Reply, reason));
+        self.transcript().map_err(failed)
+    }
+
+    fn so_far(self: Box<Self>) -> Option<Transcript> {
+        if self.failure.is_some() || self.stage == AcpStage::Initialize {
+            return None;
+        }
+        let transcript = self.transcript().ok()?;
+        Some(Transcript { partial: true, ..transcript })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::testing::{faults, settings};
+
+    fn client(permissions: Permissions) -> AcpClient {
+        AcpClient::new("/w", "Hi".to_owned(), permissions)
+    }
+
+    /// Feeds a line and gives the lines that are written.
+    fn say(client: &mut AcpClient, line: &str) -> Vec<String> {
+        let _ = client.take(format!("{line}\n").as_bytes());
+        let replies = String::from_utf8(client.replies()).unwrap();
+        replies.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_case_is_one_session_with_one_prompt() {
+        let mut client = client(Permissions::Allow);
+        let first = String::from_utf8(client.replies()).unwrap();
+        assert!(first.starts_with(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","#));
+        let info =
+            r#"{"id":1,"result":{"protocolVersion":1,"agentInfo":{"name":"x","version":"9"}}}"#;
+        assert_eq!(
+            say(&mut client, info),
+            [
+                r#"{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}"#
+            ]
+        );
+        assert_eq!(
+            say(&mut client, r#"{"id":2,"result":{"sessionId":"s"}}"#),
+            [
+                r#"{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"Hi"}]}}"#
+            ]
+        );
+        let chunk = r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hello"}}}}"#;
+        assert!(say(&mut client, chunk).is_empty());
+        let end = r#"{"id":3,"result":{"stopReason":"end_turn"}}"#;
+        let taken = client.take(format!("{end}\n").as_bytes());
+        assert_eq!(taken, ControlFlow::Break(SinkStop::Enough));
+        let read = Box::new(client).finish().unwrap();
+        assert_eq!(read.answer, "Hello");
+        assert_eq!(read.session.id.as_deref(), Some("s"));
+        assert_eq!(read.session.version.as_deref(), Some("9"));
+        assert_eq!(read.calls, Some(Vec::new()));
+    }
+
+    #[test]
+    fn permissions_are_granted_or_denied() {
+        let ask = r#"{"id":"p","method":"session/request_permission","params":{"toolCall":{"title":"Write a"},"options":[{"optionId":"n","kind":"reject_once"},{"optionId":"y","kind":"allow_once"}]}}"#;
+        for (permissions, option) in [(Permissions::Allow, "y"), (Permissions::Deny, "n")] {
+            let mut client = client(permissions);
+            client.replies();
+            let expected = format!(
+                r#"{{"jsonrpc":"2.0","id":"p","result":{{"outcome":{{"outcome":"selected","optionId":"{option}"}}}}}}"#
+            );
+            assert_eq!(say(&mut client, ask), [expected]);
+            assert_eq!(client.denied.len(), usize::from(permissions == Permissions::Deny));
+            let other = r#"{"id":7,"method":"fs/read_text_file","params":{}}"#;
+            assert_eq!(
+                say(&mut client, other),
+                [
+                    r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found"}}"#
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn errors_and_noise_are_failures() {
+        for (line, message) in [
+            (
+                r#"{"id":1,"error":{"code":-32000,"message":"log in first"}}"#,
+                "the agent ended with an error: log in first",
+            ),
+            ("Welcome!", "the agent printed what is not a message: Welcome!"),
+        ] {
+            let mut client = client(Permissions::Allow);
+            say(&mut client, line);
+            let fault = Box::new(client).finish().unwrap_err();
+            assert_eq!(AttemptFault::from(fault).fault.message, message);
+        }
+        let unanswered = Box::new(client(Permissions::Allow)).finish().unwrap_err();
+        assert!(matches!(unanswered, StreamFault::Unfinished(_)));
+    }
+
+    #[test]
+    fn options_are_read() {
+        let read: Acp = settings("provider: acp, command: [goose, acp], permissions: deny");
+        assert_eq!(read.command[1].raw(), "acp");
+        assert_eq!(read.permissions, Setting::Given(Permissions::Deny));
+        assert_eq!(faults("provider: acp"), ["`acp` needs `command`"]);
+        assert_eq!(faults("provider: acp, command: []"), ["`command` is empty"]);
+        assert_eq!(
+            faults("provider: acp, command: [x], permissions: ask"),
+            ["`permissions` cannot be `ask`"]
+        );
+    }
+}
