@@ -225,3 +225,33 @@ fn a_resumed_run_is_the_latest_one() {
     assert_eq!(next(&ran.exits(1).out), ["run", "--failed"]);
     project.evalrig(&["report"]).exits(1).prints("1 of 2 passed");
 }
+
+#[test]
+fn judges_of_stored_answers_see_no_secret_that_became_known_later() {
+    let key = "sk-was-in-the-answer";
+    let suite = "name: demo\ntests:\n  - id: a\n    input: Hi\n    assertions:\n      \
+                 - {type: code-judge, script: [sh, judge.sh]}\n      \
+                 - {type: llm-judge, prompt: \"Good? {{ answer }}\", target: judge}\n";
+    let targets = format!(
+        "targets:\n  - name: default\n    provider: mock\n    responses:\n      \
+         - response: the key is {key}\n        tool_calls: [{{tool: look, args: {{q: {key}}}}}]\n  \
+         - {{name: judge, provider: cli, command: [sh, ask.sh]}}\n  \
+         - {{name: again, provider: replay, from: base.jsonl, source_target: default}}\n"
+    );
+    let project = Project::new(suite, &targets);
+    project.write("judge.sh", "cat >> seen\necho '{\"score\": 1}'\n");
+    project.write("ask.sh", "cat >> seen\necho '{\"score\": 1, \"reasoning\": \"ok\"}'\n");
+    project.run(&["--no-record", "--output", "base.jsonl"]).exits(0);
+    assert!(project.read("seen").contains(key), "nothing says that it is a key");
+    project.write(".env", &format!("MY_API_KEY={key}\n"));
+    for arguments in [
+        &["grade", "base.jsonl", "--output", "graded.jsonl"][..],
+        &["run", "--no-record", "--target", "again", "--output", "replayed.jsonl"],
+    ] {
+        project.write("seen", "");
+        project.evalrig(arguments).exits(0);
+        let seen = project.read("seen");
+        assert!(seen.contains("the key is ***"), "{arguments:?}: {seen}");
+        assert!(!seen.contains(key), "{arguments:?}: {seen}");
+    }
+}

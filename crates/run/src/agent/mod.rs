@@ -95,6 +95,11 @@ pub trait Agent: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether it repeats stored answers, in which something may have become a secret since.
+    fn is_stored(&self) -> bool {
+        false
+    }
+
     /// The files that its answers come from, such as those of its program: another content may give
     /// other answers. `None` if they are not known; such answers are never cached.
     fn source_files(&self) -> Option<Vec<Utf8PathBuf>> {

@@ -19,7 +19,7 @@ use crate::agent::{AttemptFault, Purpose, Request, StopRule};
 use crate::cache::{AnswerCache, AnswerKey, AskedCase, CachedAnswer};
 use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
-use crate::results::{CaseKey, JudgeUsage, Row, WorkspaceChanges};
+use crate::results::{CaseKey, JudgeUsage, Row, WorkspaceChanges, redact_transcript};
 use crate::runlog::{FinishedCase, PendingRecord};
 use crate::setting::FilesMode;
 use crate::workspace::CaseWorkspace;
@@ -136,7 +136,11 @@ impl<'a> CaseWork<'a> {
         let workspaces =
             connected.and_then(|connected| AttemptWorkspaces::of(self, connected, chain));
         let (answered, origin) = match self.earlier(workspaces.is_some()) {
-            Some(answered) => (answered.clone(), AnswerOrigin::Journal),
+            Some(answered) => {
+                let mut answered = answered.clone();
+                redact_transcript(&mut answered.transcript, &self.job.options.secrets);
+                (answered, AnswerOrigin::Journal)
+            }
             None => match self.find_or_ask(&scratch, workspaces.as_ref()).await {
                 Ok(answered) => answered,
                 Err(failed) => {
@@ -315,7 +319,12 @@ impl<'a> CaseWork<'a> {
                 let so_far = Some(Box::new(transcript));
                 Err(FailedAsk { failure: AttemptFault { so_far, ..failure }, attempts })
             }
-            Ok(transcript) => Ok(UngradedAnswer { transcript, attempts }),
+            Ok(mut transcript) => {
+                if connected.is_stored() {
+                    redact_transcript(&mut transcript, &self.job.options.secrets);
+                }
+                Ok(UngradedAnswer { transcript, attempts })
+            }
             Err(failure) => Err(FailedAsk { failure, attempts }),
         }
     }
@@ -525,10 +534,11 @@ struct FailedAsk {
 const EMPTY_REPLY: &str =
     "the target answered nothing and called no tool; if that is right, set `allow_empty: true`";
 
-/// No text and no call. An agent that was stopped on purpose may have said nothing yet.
+/// No text, no call and no changed file. An agent that was stopped on purpose may have said nothing yet.
 fn is_silent(transcript: &Transcript) -> bool {
     let has_calls = transcript.calls.as_ref().is_some_and(|calls| !calls.is_empty());
-    transcript.answer.trim().is_empty() && !has_calls && !transcript.partial
+    let has_changes = transcript.files.as_ref().is_some_and(|files| !files.is_empty());
+    transcript.answer.trim().is_empty() && !has_calls && !has_changes && !transcript.partial
 }
 
 /// Replaces the message of this fault, also inside composites.

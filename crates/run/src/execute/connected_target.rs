@@ -104,6 +104,11 @@ impl ConnectedTarget {
         self.agent.working_dir()
     }
 
+    /// Whether it repeats stored answers.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.agent.is_stored()
+    }
+
     /// The files that its answers come from, as far as they are known.
     pub(crate) fn source_files(&self) -> Vec<Utf8PathBuf> {
         self.agent.source_files().unwrap_or_default()

@@ -9,6 +9,7 @@ use camino::Utf8PathBuf;
 use evalrig_core::model::{Judging, Suite, Transcript};
 use evalrig_core::plan::{Chain, PlannedCase};
 use evalrig_core::score::Thresholds;
+use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 
 use crate::cache::AnswerCache;
@@ -166,6 +167,8 @@ pub(crate) struct RunOptions {
     pub(crate) workspaces: Arc<Workspaces>,
     /// Records cases in `.co/evals`.
     pub(crate) recording: Option<Arc<RunLogRecorder>>,
+    /// What must not reach a judge by way of a stored answer.
+    pub(crate) secrets: Arc<Secrets>,
     /// Answers of earlier runs.
     pub(crate) cache: Option<Arc<AnswerCache>>,
 }

@@ -150,7 +150,7 @@ impl Agent for AcpAgent {
 impl AcpAgent {
     async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         let prompt = text::prompt(request, self.files)?;
-        let mut client = AcpClient::new(self.cwd.as_str(), prompt, self.permissions);
+        let mut client = AcpClient::new(request.cwd(&self.cwd).as_str(), prompt, self.permissions);
         let first = client.replies();
         let env = self.env.for_case(request);
         let spec = ProcessSpec {

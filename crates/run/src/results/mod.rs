@@ -50,6 +50,7 @@ pub use label_writer::append_label;
 pub use labels::{AnswerLabel, AnswerMark, Labels, UNKNOWN_AUTHOR};
 pub use overview::{ResultsOverview, run_of_file};
 pub use read::{DamagedLine, Finished, ScannedFile};
+pub(crate) use redact::redact_transcript;
 pub use results_paths::{Latest, ResultsPaths};
 pub use resume::Interrupted;
 pub use row::{

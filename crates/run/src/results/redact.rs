@@ -3,10 +3,12 @@
 //! Every text of a row is redacted, unless its key is in [`IDENTIFIERS`]. Redaction comes before JSON,
 //! where a number that was replaced would no longer be valid.
 
+use evalrig_core::model::Transcript;
 use evalrig_core::secrets::{RedactedNames, Secrets};
 use serde_json::{Map, Value};
 
 use super::row::{EvaluatorResult, Row};
+use super::transcript_json::{read_transcript, transcript_value};
 
 /// Free data that nests deeper is kept as JSON text. Readers give up at 128 levels, of which a row
 /// and its composites need some themselves.
@@ -109,6 +111,20 @@ fn redact_measures(row: &mut Row, secrets: &Secrets) {
     if let Some(usage) = &mut row.judge_usage {
         [&mut usage.input, &mut usage.output].into_iter().for_each(hide_count);
         hide_amount(&mut usage.cost_usd);
+    }
+}
+
+/// Redacts a stored answer with what is secret now. Where the form of a message would not survive,
+/// nothing is left of the answer.
+pub(crate) fn redact_transcript(transcript: &mut Transcript, secrets: &Secrets) {
+    if secrets.is_empty() {
+        return;
+    }
+    let before = transcript_value(transcript);
+    let mut after = before.clone();
+    secrets.redact_data(&mut after);
+    if after != before {
+        *transcript = read_transcript(&after).unwrap_or_default();
     }
 }
 

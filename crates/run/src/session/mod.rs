@@ -281,7 +281,12 @@ fn run_suites(
     });
     let recording = spec.run_log.as_ref().map(|log| {
         let drafts = descriptors.drafts;
-        Arc::new(RunLogRecorder::new(log.store.clone(), log.keep_runs, drafts, secrets))
+        Arc::new(RunLogRecorder::new(
+            log.store.clone(),
+            log.keep_runs,
+            drafts,
+            Arc::clone(&secrets),
+        ))
     });
     let options = RunOptions {
         workers: spec.workers,
@@ -296,6 +301,7 @@ fn run_suites(
         scratch: scratch.path().to_owned(),
         workspaces: Arc::new(Workspaces::new(scratch.path())),
         recording: recording.clone(),
+        secrets: Arc::clone(&secrets),
         cache: cache.clone(),
     };
     let job = Job { suites, options, answered };

@@ -56,6 +56,10 @@ impl Agent for RowAgent {
         None
     }
 
+    fn is_stored(&self) -> bool {
+        true
+    }
+
     fn source_files(&self) -> Option<Vec<Utf8PathBuf>> {
         Some(vec![self.path.clone()])
     }

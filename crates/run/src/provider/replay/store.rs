@@ -32,6 +32,10 @@ impl Agent for StoreAgent {
         None
     }
 
+    fn is_stored(&self) -> bool {
+        true
+    }
+
     /// Every run adds files.
     fn source_files(&self) -> Option<Vec<camino::Utf8PathBuf>> {
         None
