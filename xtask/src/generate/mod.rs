@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_run::disk::{Access, Durability, WritePath, create_directory_of, remove_file, replace};
 
 pub use binary::Evalrig;
 
@@ -31,17 +32,19 @@ pub fn all(evalrig: &Evalrig) -> Result<Vec<Generated>, String> {
     Ok(files)
 }
 
-/// Writes files that differ and removes those that are no longer generated; returns how many.
+/// Writes files that differ and removes those that are no longer generated; returns how many. Nothing
+/// outside of the workspace is touched, whatever links are in it.
 pub fn bless(workspace: &Utf8Path, files: &[Generated]) -> io::Result<usize> {
     let changed = stale(workspace, files);
     for path in &changed {
         let place = workspace.join(path);
+        let inside = WritePath::inside(workspace, &place);
         match files.iter().find(|file| file.path == *path) {
             Some(file) => {
-                fs::create_dir_all(place.parent().unwrap_or(workspace))?;
-                fs::write(place, &file.text)?;
+                create_directory_of(inside, Access::Shared)?;
+                replace(inside, file.text.as_bytes(), Access::Shared, Durability::Contents)?;
             }
-            None => fs::remove_file(place)?,
+            None => remove_file(inside)?,
         }
     }
     Ok(changed.len())
@@ -99,5 +102,22 @@ mod tests {
         assert!(complaint(&stale).contains("cargo xtask bless"));
         assert_eq!(bless(workspace, &files).unwrap(), 3);
         assert_eq!(super::stale(workspace, &files), [""; 0]);
+    }
+    #[cfg(unix)]
+    #[test]
+    fn blessing_follows_no_link() {
+        let (directory, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let workspace = Utf8Path::from_path(directory.path()).unwrap();
+        let target = outside.path().join("a.json");
+        fs::write(&target, "mine\n").unwrap();
+        fs::create_dir(workspace.join("schema")).unwrap();
+        std::os::unix::fs::symlink(&target, workspace.join("schema/a.json")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), workspace.join("docs")).unwrap();
+        for path in ["schema/a.json", "docs/a.json", "docs/new/b.md"] {
+            let files = [Generated { path: path.into(), text: "new\n".to_owned() }];
+            assert!(bless(workspace, &files).is_err(), "{path}");
+        }
+        assert_eq!(fs::read_to_string(&target).unwrap(), "mine\n");
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
     }
 }
