@@ -8,7 +8,9 @@ mod group;
 pub(crate) mod http;
 mod http_fault;
 mod interpreter;
+mod interpreter_call;
 pub(crate) mod messages_json;
+mod nested_code;
 pub(crate) mod nested_shell;
 mod orphan;
 pub(crate) mod placeholder;
@@ -42,7 +44,7 @@ pub use unreported::Unreported;
 pub use watchdog::{enable_watchdog, watch_if_asked};
 
 /// Codes declared here.
-pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[nested_shell::CODES];
+pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[nested_code::CODES];
 
 /// The future of one attempt.
 pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<Transcript, AttemptFault>> + Send + 'a>>;

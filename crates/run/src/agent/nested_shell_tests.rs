@@ -1,0 +1,282 @@
+//! Commands that are accepted and refused, and real shells that must not run a value.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::super::placeholder::PlaceholderValues;
+use super::super::shell::script;
+use super::*;
+
+/// Commands that are accepted, so no value may run in them.
+const SAFE: &[&str] = &[
+    "printf %s {PROMPT}",
+    "printf %s \"{PROMPT}\"",
+    "printf %s '{PROMPT}'",
+    "printf %s \"a{PROMPT}b\" x{TEST_ID}y",
+    "printf %s --id={TEST_ID} {FILES}",
+    "X={PROMPT}; printf %s \"$X\"",
+    "X={PROMPT}; printf %s $X",
+    "X=\"{PROMPT}\" printf %s x",
+    "export X={PROMPT}; printf %s \"$X\"",
+    "X=${Y:-{PROMPT}}; printf %s \"$X\"",
+    "printf %s \"${Y:-{PROMPT}}\"",
+    "printf %s \"$(printf %s {PROMPT})\"",
+    "printf %s \"$(printf %s \"{PROMPT}\")\"",
+    "printf %s `printf %s {PROMPT}`",
+    "printf %s \"`printf %s {PROMPT}`\"",
+    "X=$(printf %s {PROMPT}); printf %s \"$X\"",
+    "(printf %s {PROMPT})",
+    "{ printf %s {PROMPT}; }",
+    "printf %s {PROMPT} | cat",
+    "printf %s {PROMPT} | sed s/a/b/ | tail -n 1",
+    "printf %s {PROMPT} | awk '{ print $1 }'",
+    "printf %s {PROMPT} > out; cat out",
+    "cat < {PROMPT_FILE}",
+    "cat {PROMPT_FILE} | tail -n 1",
+    "cat <<EOF\n{PROMPT}\nEOF",
+    "cat <<'EOF'\n{PROMPT}\nEOF",
+    "cat <<-EOF\n\t\"{PROMPT}\"\n\tEOF",
+    "cat <<EOF | cat\n'{PROMPT}'\nEOF",
+    "if [ {TEST_ID} = a ]; then printf %s {PROMPT}; fi",
+    "if test \"{TEST_ID}\" = a; then :; else printf %s {PROMPT}; fi",
+    "case {TEST_ID} in a) printf %s {PROMPT};; *) printf %s b;; esac",
+    "for x in {FILES}; do printf %s \"$x\"; done",
+    "for x in {PROMPT}; do cat \"$x\" 2>/dev/null; done",
+    "# {PROMPT}\nprintf x",
+    "printf x # {PROMPT}",
+    "true && printf %s {PROMPT} || printf no",
+    "printf %s {PROMPT} &\nwait",
+    "set -- {PROMPT}; printf %s \"$1\"",
+    "f() { printf %s \"$1\"; }; f {PROMPT}",
+    "sh -c 'printf %s \"$1\"' sh {PROMPT}",
+    "sh -c 'printf %s \"$@\"' sh {FILES}",
+    "bash -ec 'printf %s \"$1\" | cat' bash \"{PROMPT}\"",
+    "X={PROMPT} sh -c 'printf %s \"$X\"'",
+    "env X={PROMPT} sh -c 'printf %s \"$X\"'",
+    "env -u HOME printf %s {PROMPT}",
+    "timeout 5 printf %s {PROMPT}",
+    "printf %s {PROMPT} | sh -c 'cat'",
+    "printf %s {PROMPT} | xargs -0 printf %s",
+    "printf '%s\\0' {FILES} | xargs -0 -n 1 sh -c 'cat \"$1\"' sh 2>/dev/null",
+    "python3 -c 'import sys; print(sys.argv[1])' {PROMPT} 2>/dev/null",
+    "perl -e 'print $ARGV[0]' {PROMPT}",
+    "awk -v x={TEST_ID} 'BEGIN { print x }'",
+    "printf %s \\{PROMPT}",
+    "printf %s \"it's {PROMPT}\"",
+    "printf %s 'say \"{PROMPT}\"'",
+    "printf %s \"\"{PROMPT}''",
+    "! printf %s {PROMPT}",
+];
+
+/// Commands in which a value would be run.
+const UNSAFE: &[&str] = &[
+    "sh -c \"agent {PROMPT}\"",
+    "sh -c 'agent {PROMPT}'",
+    "sh -c {PROMPT}",
+    "sh -c agent\\ {PROMPT}",
+    "/bin/sh -c \"agent {PROMPT}\"",
+    "bash -lc \"agent {PROMPT}\"",
+    "bash -l -c \"agent {PROMPT}\"",
+    "bash -o pipefail -c \"agent {PROMPT}\"",
+    "bash --norc -c \"agent {PROMPT}\"",
+    "zsh -c \"agent '{PROMPT}'\"",
+    "fish --command=\"agent {PROMPT}\"",
+    "dash -ec 'agent \"{TEST_ID}\"'",
+    "busybox sh -c \"agent {PROMPT}\"",
+    "cd x && exec sh -c \"agent {PROMPT}\"",
+    "env A=b sh -c \"agent {PROMPT}\"",
+    "timeout 60 bash -c \"agent {FILES}\"",
+    "sudo -u other sh -c \"agent {PROMPT}\"",
+    "nohup sh -c \"agent {PROMPT}\" &",
+    "docker exec box sh -c \"agent {PROMPT}\"",
+    "docker run --rm image bash -lc \"agent {PROMPT}\"",
+    "kubectl exec pod -- sh -c \"agent {PROMPT}\"",
+    "echo a | xargs sh -c \"agent {PROMPT}\"",
+    "printf %s {PROMPT} | xargs -I{} sh -c 'agent {}'",
+    "find {FILES} -exec sh -c 'cat {}' \\;",
+    "if true; then sh -c \"agent {PROMPT}\"; fi",
+    "(sh -c \"agent {PROMPT}\")",
+    "X=$(sh -c \"agent {PROMPT}\"); echo \"$X\"",
+    "echo \"`sh -c \\\"agent {PROMPT}\\\"`\"",
+    "eval agent {PROMPT}",
+    "eval \"agent {PROMPT}\"",
+    "command eval {PROMPT}",
+    "X={PROMPT}; eval \"agent $X\"",
+    "X={PROMPT}; Y=\"a $X\"; sh -c \"agent $Y\"",
+    "export X={PROMPT}; sh -c 'eval \"$X\"'",
+    "X={PROMPT} sh -c 'sh -c \"agent $X\"'",
+    "sh -c 'eval \"$1\"' sh {PROMPT}",
+    "sh -c 'sh -c \"agent $1\"' sh {PROMPT}",
+    "sh -c \"agent $(printf %s {PROMPT})\"",
+    "for x in {FILES}; do sh -c \"cat $x\"; done",
+    "set -- {PROMPT}; eval \"$1\"",
+    "f() { sh -c \"agent $1\"; }; f {PROMPT}",
+    "printf %s {PROMPT} | while read -r x; do eval \"$x\"; done",
+    "sh <<EOF\nagent {PROMPT}\nEOF",
+    "bash -s <<'EOF'\nagent {PROMPT}\nEOF",
+    "X={PROMPT}; sh <<EOF\nagent $X\nEOF",
+    "bash <<< \"agent {PROMPT}\"",
+    "echo {PROMPT} | sh",
+    "echo agent {PROMPT} | cat | bash -s",
+    "echo {PROMPT} | python3",
+    "echo {PROMPT} | python3 -",
+    "sh {PROMPT_FILE}",
+    "sh < {PROMPT_FILE}",
+    ". {PROMPT_FILE}",
+    "source <(echo {PROMPT})",
+    "bash <(echo {PROMPT})",
+    "trap {PROMPT} EXIT",
+    "{PROMPT}",
+    "X=1 {PROMPT} a",
+    "ssh host agent {PROMPT}",
+    "ssh host \"agent '{PROMPT}'\"",
+    "echo {PROMPT} | ssh host",
+    "su -c \"agent {PROMPT}\" other",
+    "su - other -c \"agent {PROMPT}\"",
+    "script -qc \"agent {PROMPT}\" /dev/null",
+    "watch agent {PROMPT}",
+    "tmux new-session -d \"agent {PROMPT}\"",
+    "powershell -Command \"agent {PROMPT}\"",
+    "cmd /c agent {PROMPT}",
+    "python3 -c \"print('{PROMPT}')\"",
+    "python -c 'print(\"\"\"{PROMPT}\"\"\")'",
+    "node -e \"console.log('{PROMPT}')\"",
+    "node --eval=\"console.log('{PROMPT}')\"",
+    "deno eval \"console.log('{PROMPT}')\"",
+    "perl -ne 'print if /{PROMPT}/'",
+    "ruby -e 'puts \"{PROMPT}\"'",
+    "php -r 'echo \"{PROMPT}\";'",
+    "awk 'BEGIN { print \"{PROMPT}\" }'",
+    "sed \"s/x/{PROMPT}/\" file",
+    "echo $(({ATTEMPT} + 1))",
+    "((x = {PROMPT})); echo $x",
+    "X={PROMPT}; echo $((X + 1))",
+    "echo ${X:{PROMPT}}",
+    "echo ${X[{PROMPT}]}",
+    "let x={PROMPT}",
+    "[[ {PROMPT} -eq 1 ]] && echo yes",
+    "declare -i x={PROMPT}",
+    "export {PROMPT}",
+    "unset {PROMPT}",
+];
+
+/// Each would create the file `run` if a shell parsed it.
+const PAYLOADS: &[&str] = &[
+    "$(touch run)",
+    "`touch run`",
+    "; touch run #",
+    "'; touch run; '",
+    "\"; touch run; \"",
+    "\\\"; touch run #",
+    "a\ntouch run\n",
+    "a[$(touch run)]",
+    "'\"$(touch run)\"'",
+    "EOF\ntouch run\nEOF",
+];
+
+fn is_run(shell: &str, command: &str, payload: &str, place: &Path) -> bool {
+    let values = PlaceholderValues {
+        prompt: payload.to_owned(),
+        prompt_file: "prompt".to_owned(),
+        files: vec![payload.to_owned(), "prompt".to_owned()],
+        test_id: payload.to_owned(),
+        attempt: "1".to_owned(),
+        ..PlaceholderValues::default()
+    };
+    std::fs::write(place.join("prompt"), payload).unwrap();
+    let script = script(&split_placeholders(command, CommandSyntax::Shell), &values);
+    let ended = Command::new(shell)
+        .args(["-c", &script.text])
+        .envs(script.variables)
+        .current_dir(place)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    ended.unwrap();
+    std::fs::remove_file(place.join("run")).is_ok()
+}
+
+fn shells() -> Vec<&'static str> {
+    let is_there = |shell: &&str| {
+        let mut found = Command::new(shell);
+        found.args(["-c", ":"]).status().is_ok()
+    };
+    ["dash", "bash"].into_iter().filter(is_there).collect()
+}
+
+#[test]
+fn no_value_runs_in_an_accepted_command() {
+    for command in SAFE {
+        assert_eq!(nested_in_line(command), None, "{command}");
+    }
+    std::thread::scope(|scope| {
+        for shell in shells() {
+            scope.spawn(move || {
+                let place = tempfile::tempdir().unwrap();
+                for (command, payload) in SAFE
+                    .iter()
+                    .flat_map(|command| PAYLOADS.iter().map(move |payload| (command, payload)))
+                {
+                    let is_run = is_run(shell, command, payload, place.path());
+                    assert!(!is_run, "{shell}: {command} runs {payload}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn commands_that_would_run_a_value_are_refused() {
+    for command in UNSAFE {
+        assert!(nested_in_line(command).is_some(), "{command}");
+    }
+}
+
+#[test]
+fn lists_are_refused_for_the_same_reasons() {
+    for list in [
+        &["sh", "-c", "agent {PROMPT}"][..],
+        &["/usr/bin/env", "bash", "-lc", "agent '{PROMPT}'"],
+        &["env", "-i", "A=b", "sh", "-c", "x {TEST_ID}"],
+        &["docker", "exec", "-i", "box", "sh", "-c", "cat {FILES}"],
+        &["python3", "-c", "print('{PROMPT}')"],
+        &["ssh", "host", "agent", "{PROMPT}"],
+        &["sh", "-c", "eval \"$1\"", "sh", "{PROMPT}"],
+        &["sh", "{PROMPT_FILE}"],
+        &["C:\\Windows\\cmd.exe", "/c", "agent {PROMPT}"],
+        &["{PROMPT}"],
+    ] {
+        assert!(nested_in_arguments(list.iter().copied()).is_some(), "{list:?}");
+    }
+    for list in [
+        &["sh", "-c", "agent \"$1\"", "sh", "{PROMPT}"][..],
+        &["sh", "-c", "agent < \"$0\"", "{PROMPT_FILE}"],
+        &["python3", "./agent.py", "-c", "{PROMPT}"],
+        &["python3", "-m", "agent", "{PROMPT}"],
+        &["node", "agent.js", "-e", "{PROMPT}"],
+        &["my-agent", "--shell", "bash", "{PROMPT}"],
+        &["my-agent", "--mode", "watch", "{PROMPT}"],
+        &["claude", "-p", "{PROMPT}"],
+        &["sh", "./agent.sh", "{PROMPT}"],
+        &["bash", "-x", "agent.sh", "{FILES}"],
+    ] {
+        assert_eq!(nested_in_arguments(list.iter().copied()), None, "{list:?}");
+    }
+}
+
+#[test]
+fn a_command_without_placeholders_is_not_looked_at() {
+    assert_eq!(nested_in_line("eval \"$(cat)\""), None);
+    assert_eq!(nested_in_line("sh -c \"agent ${{ X }} ${PROMPT}\""), None);
+    assert!(nested_in_line("${{ SHELL }} x; sh -c \"a ${{ X }} {PROMPT}\"").is_some());
+}
+
+#[test]
+fn what_is_not_closed_is_read_to_its_end() {
+    for line in ["echo '{PROMPT}", "echo \"{PROMPT}", "echo $({PROMPT}", "cat <<EOF\n{PROMPT}"] {
+        let _ = nested_in_line(line);
+    }
+    let deep = "$(".repeat(2000) + "{PROMPT}";
+    let _ = nested_in_line(&deep);
+}
