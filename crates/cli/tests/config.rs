@@ -176,3 +176,30 @@ fn config_shows_every_setting_as_json() {
     assert_eq!(setting("color")["values"], serde_json::json!(["auto"]));
     assert_eq!(setting("keep_runs")["values"], serde_json::json!([]));
 }
+
+#[test]
+fn decisions_for_one_run_cannot_be_set_in_the_file() {
+    for (key, line) in [
+        ("force", "force = true"),
+        ("failed", "failed = \"latest\""),
+        ("resume", "resume = \"latest\""),
+        ("watch", "watch = true"),
+    ] {
+        for text in [format!("{line}\n"), format!("[profile.ci]\n{line}\n")] {
+            let project = Project::new(SUITE, TARGETS);
+            project.write("evalrig.toml", &text);
+            let ran = project.run(&["--no-record"]);
+            ran.exits(2)
+                .says("invalid-setting")
+                .says(&format!("`{key}` is a decision for one run"));
+            ran.says(&format!("give `--{key}` on the command line"));
+            assert!(!project.has(".evalrig/results"));
+        }
+    }
+    // A variable is set by whoever starts the run.
+    let project = Project::new(SUITE, TARGETS);
+    project.run(&["--no-record", "--output", "out.jsonl"]).exits(0);
+    let mut command = project.command(&["run", "--no-record", "--output", "out.jsonl"]);
+    command.env("EVALRIG_FORCE", "true");
+    support::Ran::of(command).exits(0);
+}

@@ -255,3 +255,22 @@ fn judges_of_stored_answers_see_no_secret_that_became_known_later() {
         assert!(!seen.contains(key), "{arguments:?}: {seen}");
     }
 }
+
+#[test]
+fn a_resumed_run_is_recorded_if_the_command_line_says_so() {
+    let resumed = |more: &[&str], config: &str| {
+        // Both tests fail, so that one of them is left.
+        let project = Project::new(&SUITE.replace("value: hello", "value: bye"), TARGETS);
+        project.run(&["--no-record", "--fail-fast", "-j", "1"]).exits(1);
+        assert_eq!(project.rows().len(), 1);
+        project.write("evalrig.toml", config);
+        project.run(&[&["--resume"], more].concat()).exits(1);
+        assert_eq!(project.rows().len(), 2);
+        project.has(".co/evals")
+    };
+    assert!(!resumed(&[], ""), "as it was started");
+    assert!(!resumed(&[], "record = true\n"), "the file knows nothing of this run");
+    assert!(resumed(&["--record"], ""));
+    assert!(resumed(&["--store", ".co/evals"], ""));
+    assert!(!resumed(&["--no-record"], ""));
+}

@@ -6,14 +6,22 @@ use std::error::Error;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction};
-use evalrig_run::config::{ConfigKey, ConfigType, PathForm};
+use evalrig_run::config::{ConfigKey, ConfigType, PathForm, RefusedBecause};
 
 /// The commands whose options can be configured.
 pub const CONFIGURED: &[&str] = &["run", "validate"];
 
-/// Options that a file of the repository cannot set: they widen what the repository may do, or act on
-/// the screen of its user.
-const COMMAND_LINE_ONLY: &[&str] = &["root", "allow_outside_root", "view", "no_open", "watch"];
+/// Options that a file of the repository cannot set.
+const COMMAND_LINE_ONLY: &[(&str, RefusedBecause)] = &[
+    ("root", RefusedBecause::Reach),
+    ("allow_outside_root", RefusedBecause::Reach),
+    ("view", RefusedBecause::Reach),
+    ("no_open", RefusedBecause::Reach),
+    ("force", RefusedBecause::OneRun),
+    ("failed", RefusedBecause::OneRun),
+    ("resume", RefusedBecause::OneRun),
+    ("watch", RefusedBecause::OneRun),
+];
 
 /// An option, and how it is configured.
 #[derive(Debug, Clone)]
@@ -59,11 +67,8 @@ fn option_key(command: &'static str, argument: &Arg) -> Option<OptionKey> {
     if !is_value || argument.is_hide_set() || name == "profile" {
         return None;
     }
-    let takes = if COMMAND_LINE_ONLY.contains(&name.as_str()) {
-        ConfigType::Refused
-    } else {
-        type_of(argument)
-    };
+    let refused = COMMAND_LINE_ONLY.iter().find(|(known, _)| *known == name);
+    let takes = refused.map_or_else(|| type_of(argument), |(_, why)| ConfigType::Refused(*why));
     let is_list = matches!(argument.get_action(), ArgAction::Append);
     let defaults = argument.get_default_values().iter();
     Some(OptionKey {
@@ -97,7 +102,7 @@ fn type_of(argument: &Arg) -> ConfigType {
         Some("NAME[=PATH]") => ConfigType::Path(PathForm::AfterName),
         Some("NAME" | "GLOB" | "TAG" | "I/N" | "FORMAT" | "MEASURE" | "WHEN") => ConfigType::Text,
         // A value of another kind might be a path, so it is refused until it is listed here.
-        _ => ConfigType::Refused,
+        _ => ConfigType::Refused(RefusedBecause::Reach),
     }
 }
 
@@ -147,11 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn every_option_can_be_configured_except_those_that_widen_the_reach() {
+    fn every_option_can_be_configured_except_those_that_are_listed() {
         let keys = keys();
-        let refused = keys.iter().filter(|key| key.key.takes == ConfigType::Refused);
+        let refused = keys.iter().filter(|key| matches!(key.key.takes, ConfigType::Refused(_)));
         let mut refused: Vec<&str> = refused.map(|key| key.key.name.as_str()).collect();
-        let mut expected = COMMAND_LINE_ONLY.to_vec();
+        let mut expected: Vec<&str> = COMMAND_LINE_ONLY.iter().map(|(name, _)| *name).collect();
         if cfg!(not(feature = "view")) {
             expected.retain(|name| !matches!(*name, "view" | "no_open"));
         }

@@ -37,7 +37,7 @@ budget_usd = 5.0
 A misspelled limit would have no effect, and nothing would say so.
 "#;
     INVALID_SETTING = "invalid-setting", Blocking, Shape, r#"A value of `evalrig.toml` has the wrong type, is one that its option does not accept, leads out of the
-repository, or conflicts with another value.
+repository, conflicts with another value, or belongs to an option that only the command line sets.
 
 ## Example
 ```toml evalrig.toml

@@ -31,9 +31,18 @@ pub enum ConfigType {
     Number,
     Text,
     Path(PathForm),
-    /// Only the command line and the environment may set it, because a repository could otherwise
-    /// widen what it is allowed to do.
-    Refused,
+    /// Only the command line and the environment may set it.
+    Refused(RefusedBecause),
+}
+
+/// Why a file of a repository cannot set an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusedBecause {
+    /// A repository could otherwise widen what it is allowed to do, or act on the screen of its user.
+    Reach,
+    /// It is decided for each run: a run that always overwrites, repeats or continues another is a
+    /// mistake.
+    OneRun,
 }
 
 /// A value of the file, as the text that an option takes.
@@ -68,6 +77,7 @@ pub(crate) fn testing_keys() -> Vec<ConfigKey> {
         key("budget_usd", ConfigType::Number, false),
         key("strict", ConfigType::Flag, false),
         key("output", ConfigType::Path(PathForm::Plain), false),
-        key("root", ConfigType::Refused, false),
+        key("root", ConfigType::Refused(RefusedBecause::Reach), false),
+        key("force", ConfigType::Refused(RefusedBecause::OneRun), false),
     ]
 }

@@ -9,7 +9,7 @@ use evalrig_core::syntax::fields::shorten;
 use toml_edit::{Document, Item, TableLike, Value};
 
 use super::codes::{INVALID_CONFIG, INVALID_SETTING, UNKNOWN_SETTING};
-use super::{ConfigFile, ConfigKey, ConfigProfile, ConfigType, ConfigValue};
+use super::{ConfigFile, ConfigKey, ConfigProfile, ConfigType, ConfigValue, RefusedBecause};
 
 /// The key of the table of profiles.
 const PROFILES: &str = "profile";
@@ -88,8 +88,15 @@ impl ConfigReader<'_> {
             self.report_unknown(name, key);
             return None;
         };
-        if known.takes == ConfigType::Refused {
-            let message = format!("`{name}` cannot be set in a file of the repository");
+        if let ConfigType::Refused(why) = known.takes {
+            let message = match why {
+                RefusedBecause::Reach => {
+                    format!("`{name}` cannot be set in a file of the repository")
+                }
+                RefusedBecause::OneRun => {
+                    format!("`{name}` is a decision for one run and cannot be set in a file")
+                }
+            };
             let found = Diagnostic::new(&INVALID_SETTING, key, message);
             let help = format!("give `--{}` on the command line", name.replace('_', "-"));
             self.out.report(found.help(help));
@@ -232,6 +239,13 @@ mod tests {
                 "5: invalid-setting: `root` cannot be set in a file of the repository (give `--root` on the command line)",
                 "8: unknown-setting: unknown setting `run` (`evalrig config` lists all settings)",
                 "7: unknown-setting: unknown setting `bugdet_usd` (did you mean `budget_usd`?)",
+            ]
+        );
+        let (_, told) = read("force = true\n");
+        assert_eq!(
+            told,
+            [
+                "1: invalid-setting: `force` is a decision for one run and cannot be set in a file (give `--force` on the command line)"
             ]
         );
         let (_, told) = read("profile = 3\n");

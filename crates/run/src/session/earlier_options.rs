@@ -147,7 +147,7 @@ fn take_free_options(spec: &mut RunSpec, settings: &RunSettings) {
     spec.retries = spec.retries.or(settings.retries);
     spec.messages &= !settings.no_messages;
     if settings.no_record {
-        spec.run_log = None;
+        spec.run_log = spec.run_log.take().filter(|log| log.is_asked_for);
     }
 }
 

@@ -35,7 +35,7 @@ fn spec(root: &Utf8Path) -> RunSpec {
     let mut spec = RunSpec::new(root);
     spec.loading.root = Some(root.to_owned());
     spec.workers = Some(2);
-    spec.run_log = Some(RunLogSpec { store: None, keep_runs: None });
+    spec.run_log = Some(RunLogSpec::default());
     spec.reports.list = vec![format!("junit={root}/junit.xml"), format!("html={root}/new.html")];
     spec
 }

@@ -166,6 +166,9 @@ pub struct RunLogSpec {
     /// `None`: that of each suite's repository.
     pub store: Option<Utf8PathBuf>,
     pub keep_runs: Option<usize>,
+    /// Whether the user asked for it now. Otherwise a run that goes on or is repeated has one only if
+    /// it had one before.
+    pub is_asked_for: bool,
 }
 
 /// What is to be typed besides `--failed` or `--resume`, because results do not keep it.

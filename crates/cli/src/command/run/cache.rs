@@ -4,6 +4,8 @@
 use crate::args::{CacheOption, Run};
 use crate::error::CommandError;
 
+use super::rerun::typed_option;
+
 /// Whether answers of earlier runs are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CacheUse {
@@ -17,8 +19,7 @@ pub(super) const OFF_FOR_GATE: &str =
     "--gate asks the target for every answer; use `--cache=gate` to gate on stored answers";
 
 pub(super) fn use_of_cache(args: &Run) -> Result<CacheUse, CommandError> {
-    let typed = std::env::args().skip(1).take_while(|word| word != "--");
-    let typed = typed.filter(|word| word == "--cache" || word.starts_with("--cache=")).last();
+    let typed = typed_option("--cache");
     decide(args.cache, args.gate, typed.as_deref()).map_err(CommandError::CouldNotStart)
 }
 

@@ -105,6 +105,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
             RunLogMode::On => Some(RunLogSpec {
                 store: log.store.as_ref().map(absolute),
                 keep_runs: log.keep_runs,
+                is_asked_for: rerun::is_typed("--record") || rerun::is_typed("--store"),
             }),
             RunLogMode::Off | RunLogMode::OffInCi => None,
         },

@@ -30,6 +30,17 @@ pub(super) fn rerun_words() -> RerunWords {
     }
 }
 
+/// Whether an option is on the command line, and not only in a file or a variable.
+pub(super) fn is_typed(option: &str) -> bool {
+    typed_option(option).is_some()
+}
+
+/// The last word of the command line with this option, and its value if that is joined by `=`.
+pub(super) fn typed_option(option: &str) -> Option<String> {
+    let typed = std::env::args().skip(1).take_while(|word| word != "--");
+    typed.filter(|word| word.split('=').next() == Some(option)).last()
+}
+
 /// The command line as it was typed.
 pub(crate) fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| quoted(&word));
