@@ -89,6 +89,7 @@ impl Place {
             files: &Disk,
             scratch: &scratch,
             place: None,
+            confinement: None,
             stop: None,
         };
         agent.answer(&request).await

@@ -1,6 +1,8 @@
 //! The options of `run`, and of `report`, `compare` and `grade`, which work on its results.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use evalrig_run::setting::SandboxName;
 
 use super::{LOADING, Loading, Profile, RunLogOptions};
 
@@ -20,6 +22,9 @@ pub struct Run {
     /// Run this arm of the suites, such as `with` or `without` their skills; repeatable.
     #[arg(long, value_name = "NAME")]
     pub arm: Vec<String>,
+    /// Confine the processes of every target: none, home, bwrap, podman or docker.
+    #[arg(long, value_name = "KIND", value_parser = sandbox_name())]
+    pub sandbox: Option<SandboxName>,
     /// Run tests whose id matches; `!GLOB` excludes; repeatable.
     #[arg(short, long, value_name = "GLOB")]
     pub filter: Vec<String>,
@@ -334,4 +339,9 @@ fn report_help() -> String {
         text += &format!("\n  {:<9} {}", report.name, report.doc);
     }
     text
+}
+
+fn sandbox_name() -> impl TypedValueParser<Value = SandboxName> {
+    PossibleValuesParser::new(SandboxName::WORDS)
+        .map(|word| SandboxName::parse(&word).expect("clap accepts these words only"))
 }

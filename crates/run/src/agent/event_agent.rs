@@ -10,11 +10,14 @@ use evalrig_core::source::{Files as _, Reach};
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::disk::Disk;
+use crate::sandbox::ProgramStart;
 use crate::setting::{ConnectContext, FilesMode, Secret, option};
 
+use super::clean_home::HomeLayout;
 use super::environment::Environment;
+use super::launch::Launch;
 use super::placeholder::CommandPart;
-use super::process::{ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run_into, with_stderr};
+use super::process::{STREAM_LIMIT, describe, run_into, with_stderr};
 use super::program_files::files_of_arguments;
 use super::request::{AttemptFault, Request};
 use super::stream::{AgentStream, StreamFault, WatchedStream};
@@ -39,6 +42,8 @@ pub(crate) struct EventProgram {
     pub(crate) last_args: &'static [&'static str],
     /// Variables that are set unless the environment has them.
     pub(crate) defaults: &'static [(&'static str, &'static str)],
+    /// Where its settings and its login are.
+    pub(crate) home: &'static HomeLayout,
     /// Variables that are not inherited.
     pub(crate) without: &'static [&'static str],
     /// Reads what it prints.
@@ -154,6 +159,10 @@ impl Agent for EventAgent {
         Some(&self.cwd)
     }
 
+    fn has_clean_home(&self) -> bool {
+        true
+    }
+
     fn unreported(&self) -> Vec<Unreported> {
         self.program.unreported.to_vec()
     }
@@ -174,17 +183,10 @@ impl EventAgent {
             None => None,
         };
         let args = self.arguments(request, report.as_ref().map(|(report, path)| (report, path)))?;
-        let spec = ProcessSpec {
-            program: &self.executable,
-            args: &args,
-            cwd: request.cwd(&self.cwd),
-            env: &env,
-            without: self.program.without,
-            stdin: Some(prompt.as_bytes()),
-            timeout: request.timeout,
-            grace: TARGET_GRACE,
-            output_limit: STREAM_LIMIT,
-        };
+        let start =
+            ProgramStart { program: self.executable.clone(), args, cwd: self.cwd.clone(), env };
+        let launch = Launch::prepare(request, start, self.program.without, self.program.home)?;
+        let spec = launch.spec(request, Some(prompt.as_bytes()), STREAM_LIMIT);
         let mut watched = WatchedStream::new((self.program.stream)(), request.stop);
         let ended = run_into(&spec, &mut watched).await;
         let ended = match ended {
@@ -226,7 +228,8 @@ impl EventAgent {
         if let (Some(flag), FilesMode::Paths) = (self.program.directory_flag, self.files) {
             let files = text::attached(request)?;
             let directories = files.iter().filter_map(|file| file.parent());
-            let outside = directories.filter(|directory| !directory.starts_with(&self.cwd));
+            let outside =
+                directories.filter(|directory| !directory.starts_with(request.cwd(&self.cwd)));
             for directory in outside.collect::<BTreeSet<_>>() {
                 more.extend([flag.to_owned(), directory.to_string()]);
             }

@@ -2,6 +2,7 @@
 //! are is the business of `provider`.
 
 pub(crate) mod chat;
+pub(crate) mod clean_home;
 pub(crate) mod environment;
 pub(crate) mod event_agent;
 mod group;
@@ -9,6 +10,7 @@ pub(crate) mod http;
 mod http_fault;
 mod interpreter;
 mod interpreter_call;
+pub(crate) mod launch;
 pub(crate) mod messages_json;
 mod nested_code;
 pub(crate) mod nested_shell;
@@ -90,6 +92,11 @@ pub trait Agent: fmt::Debug + Send + Sync {
     /// What it can never report.
     fn unreported(&self) -> Vec<Unreported> {
         Vec::new()
+    }
+
+    /// Whether its processes get a home of their own unless the target says otherwise.
+    fn has_clean_home(&self) -> bool {
+        false
     }
 
     /// Where attempts run, if each is a process. Processes get fewer workers than HTTP services.

@@ -43,7 +43,7 @@ pub(crate) struct ProcessSpec<'a> {
     /// Added to the inherited environment.
     pub(crate) env: &'a [(String, String)],
     /// Removed from it.
-    pub(crate) without: &'a [&'a str],
+    pub(crate) without: &'a [String],
     /// `None` closes standard input. What the program does not read is dropped.
     pub(crate) stdin: Option<&'a [u8]>,
     pub(crate) timeout: Duration,
@@ -667,8 +667,12 @@ mod tests {
         let args = words(&["-c", "printf %s \"$EVALRIG_A${HOME-none}\""]);
         let place = Place::new();
         let cwd = place.path();
-        let spec =
-            ProcessSpec { env: &env, without: &["HOME"], stdin: Some(b""), ..spec(&args, &cwd) };
+        let spec = ProcessSpec {
+            env: &env,
+            without: &["HOME".to_owned()],
+            stdin: Some(b""),
+            ..spec(&args, &cwd)
+        };
         assert_eq!(run(&spec).await.unwrap().stdout, b"a\nbnone");
     }
 }

@@ -12,6 +12,8 @@ use evalrig_core::source::Files;
 use crate::disk::{Access, create_directories};
 use crate::setting::FilesMode;
 
+use super::launch::ProcessConfinement;
+
 /// What an answer is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -45,6 +47,8 @@ pub struct Request<'a> {
     pub scratch: &'a Utf8Path,
     /// Where processes run; `None` without a workspace.
     pub place: Option<&'a CasePlace<'a>>,
+    /// The home and the sandbox of processes; `None` if they run as evalrig does.
+    pub confinement: Option<&'a ProcessConfinement>,
     /// When an agent that reports as it works may be stopped.
     pub stop: Option<StopRule<'a>>,
 }

@@ -315,6 +315,7 @@ pub(crate) mod testing {
             files: &files,
             scratch: "/tmp".into(),
             place: None,
+            confinement: None,
             stop: None,
         };
         Value::Map(wire.body(&request).unwrap()).to_json(JsonStyle::Compact)

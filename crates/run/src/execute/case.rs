@@ -21,6 +21,7 @@ use crate::event::Event;
 use crate::grade::{SCRIPT_GRACE, run_script};
 use crate::results::{CaseKey, JudgeUsage, Row, WorkspaceChanges, redact_transcript};
 use crate::runlog::{FinishedCase, PendingRecord};
+use crate::sandbox::SandboxUse;
 use crate::setting::FilesMode;
 use crate::workspace::CaseWorkspace;
 
@@ -309,6 +310,7 @@ impl<'a> CaseWork<'a> {
             files: &suite.files,
             scratch: scratch.of(connected),
             place: None,
+            confinement: None,
             stop: stops.then_some(StopRule(&test.assertions)),
         };
         let (asked, attempts) = self.ask(connected, &request, workspaces).await;
@@ -450,7 +452,16 @@ impl<'a> CaseWork<'a> {
         workspace: Option<&CaseWorkspace>,
     ) -> Answer {
         match workspace {
-            Some(workspace) => workspace.run_command(question, None).await,
+            Some(workspace) => {
+                let connected = self.suite_job().target(&self.case.target);
+                let confinement = connected.and_then(|connected| connected.confinement());
+                let view = confinement.map(|found| found.view(Vec::new()));
+                let sandbox = confinement
+                    .filter(|found| found.hides_files())
+                    .zip(view.as_ref())
+                    .map(|(found, view)| SandboxUse { sandbox: found.sandbox, view });
+                workspace.run_command(question, sandbox).await
+            }
             None => Answer::Failed(Fault::not_measured("the workspace is gone")),
         }
     }
@@ -497,6 +508,7 @@ impl<'a> CaseWork<'a> {
             files: &suite.files,
             scratch: scratch.of(connected),
             place: None,
+            confinement: None,
             stop: None,
         };
         let (asked, attempts) = self.ask(connected, &request, None).await;

@@ -11,11 +11,12 @@ use tokio::sync::Semaphore;
 use crate::disk::Fingerprint;
 use crate::provider::replay::replay_target;
 use crate::results::ReadError;
-use crate::setting::{Common, ConnectContext, FilesMode, Setting};
+use crate::setting::{Common, ConnectContext, FilesMode, SandboxName, Setting};
 use crate::target::Target;
 
 use super::case_workspace::AttemptWorkspaces;
 use super::retry::{self, Retrying};
+use crate::agent::launch::{HomeRule, ProcessConfinement};
 use crate::agent::price::Rates;
 use crate::agent::{Agent, AttemptFault, Quote, Request, Unreported};
 
@@ -32,6 +33,8 @@ pub(crate) struct ConnectedTarget {
     settings: Option<String>,
     identity: OnceLock<Option<String>>,
     agent: Box<dyn Agent>,
+    /// Home and sandbox of its processes; `None` if they run as evalrig does.
+    confinement: Option<ProcessConfinement>,
     retries: u32,
     timeout: Duration,
     attachments: FilesMode,
@@ -48,7 +51,9 @@ impl ConnectedTarget {
     pub(crate) fn connect(
         target: &Target,
         connect: &ConnectContext<'_>,
+        sandbox: Option<SandboxName>,
     ) -> Result<Self, Diagnostic> {
+        let agent = target.connect(connect)?;
         let common = &target.common;
         let timeout = match &common.timeout_seconds {
             Some(setting) => connect.integer(setting, 1, 3600)?,
@@ -65,7 +70,8 @@ impl ConnectedTarget {
             model: connect.model(target.model())?,
             settings: target.settings_digest(connect.variable),
             identity: OnceLock::new(),
-            agent: target.connect(connect)?,
+            confinement: ProcessConfinement::connect(&*agent, sandbox, connect)?,
+            agent,
             retries: connect.integer(&target.retries(), 0, 10)? as u32,
             timeout: Duration::from_secs(timeout),
             attachments: connect.files_mode()?,
@@ -85,6 +91,7 @@ impl ConnectedTarget {
             settings: None,
             identity: OnceLock::new(),
             agent: replay_target(results, target)?,
+            confinement: None,
             retries: 0,
             timeout: Duration::from_secs(DEFAULT_TIMEOUT),
             attachments: FilesMode::Inline,
@@ -153,6 +160,16 @@ impl ConnectedTarget {
         self.agent.may_be_silent()
     }
 
+    pub(crate) fn confinement(&self) -> Option<&ProcessConfinement> {
+        self.confinement.as_ref()
+    }
+
+    /// Whether an agent CLI uses the home directory of the user.
+    pub(crate) fn uses_user_home(&self) -> bool {
+        let rule = self.confinement.as_ref().map(|found| &found.home);
+        self.agent.has_clean_home() && rule == Some(&HomeRule::User)
+    }
+
     pub(crate) fn quote(&self) -> Quote {
         self.agent.quote()
     }
@@ -177,7 +194,11 @@ impl ConnectedTarget {
             Some(slots) => slots.acquire().await.ok(),
             None => None,
         };
-        let request = Request { attachments: self.attachments, ..*request };
+        let request = Request {
+            attachments: self.attachments,
+            confinement: self.confinement.as_ref(),
+            ..*request
+        };
         let retries = retries.unwrap_or(self.retries);
         let (asked, attempts) = match workspaces {
             Some(workspaces) => {

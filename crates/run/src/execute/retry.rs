@@ -220,6 +220,7 @@ mod tests {
             files: &files,
             scratch: "/tmp".into(),
             place: None,
+            confinement: None,
             stop: None,
         };
         let mut waits = Vec::new();

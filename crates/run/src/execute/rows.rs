@@ -179,6 +179,7 @@ impl RowMaker<'_> {
             version: transcript.session.version.clone(),
             session_id: transcript.session.id.clone(),
             stop_reason: transcript.session.stop_reason.clone(),
+            sandbox: target.confinement().map(|found| found.sandbox.name().to_owned()),
             permission_denials: transcript.session.permission_denials.clone(),
             unknown_events: transcript.session.unknown_events,
         };

@@ -32,7 +32,7 @@ pub(crate) use target_pool::{TargetPool, TargetScope};
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&evalrig_core::diagnostic::Code]] =
-    &[judge::CODES, target::CODES, unreported::CODES];
+    &[judge::CODES, target::CODES, target_pool::CODES, unreported::CODES];
 
 /// How answers are graded and how the exit code is decided.
 #[derive(Debug, Clone, Default)]
@@ -118,7 +118,7 @@ pub(crate) fn plan_cases(
     job.connected = pool.connect(scope, wanted, &mut errors);
     job.variants = variants;
     job.judges = judges.of_targets;
-    errors.warnings = unreported::find_unreported(job);
+    errors.warnings.extend(unreported::find_unreported(job));
     errors
 }
 

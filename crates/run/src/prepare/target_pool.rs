@@ -4,13 +4,35 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use evalrig_core::declare_codes;
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::source::Files;
 
 use crate::execute::{ConnectedTarget, TargetVariant};
-use crate::target::{NotFound, Targets};
+use crate::setting::SandboxName;
+use crate::target::{NotFound, Target, Targets};
 
 use super::target::shown;
 use super::{FindDirectory, PrepareErrors};
+
+declare_codes! {
+    USER_HOME = "user-home", Warning, Target, r#"An agent CLI runs with the home directory of the user, because its target says `home: user`.
+
+## Example
+```text
+targets: [{name: default, provider: claude-cli, home: user}]
+```
+
+## Instead
+```text
+targets: [{name: default, provider: claude-cli}]
+```
+
+## Why
+The settings, memory and skills of the user take part in every test, and the agent leaves its sessions there. A
+clean home has the login and nothing else.
+"#;
+}
 
 /// Identifies a connected target. The values of its variables may differ between suites.
 #[derive(PartialEq, Eq, Hash)]
@@ -26,6 +48,8 @@ struct TargetOrigin {
 /// on concurrent calls.
 #[derive(Default)]
 pub(crate) struct TargetPool {
+    /// `--sandbox`.
+    pub(crate) sandbox: Option<SandboxName>,
     known: HashMap<TargetOrigin, Arc<ConnectedTarget>>,
 }
 
@@ -90,8 +114,10 @@ impl TargetPool {
         let mut context = target.context(scope.targets.base(), scope.files, scope.variable);
         context.arm_model = variant.model.as_deref();
         context.arm_args = &variant.args;
-        match ConnectedTarget::connect(target, &context) {
+        match ConnectedTarget::connect(target, &context, self.sandbox) {
             Ok(connected) => {
+                check_sandbox(&connected, errors);
+                errors.warnings.extend(user_home(&connected, target));
                 let connected = Arc::new(connected);
                 self.known.insert(origin, Arc::clone(&connected));
                 Some(connected)
@@ -102,6 +128,22 @@ impl TargetPool {
             }
         }
     }
+}
+
+/// A sandbox that is missing is found before anything is called.
+fn check_sandbox(connected: &ConnectedTarget, errors: &mut PrepareErrors) {
+    if let Some(confinement) = connected.confinement()
+        && let Err(reason) = confinement.sandbox.available(&confinement.container)
+    {
+        errors.add(format!("target `{}`: {reason}", connected.name));
+    }
+}
+
+fn user_home(connected: &ConnectedTarget, target: &Target) -> Option<Diagnostic> {
+    let place = target.common.confinement.place.filter(|_| connected.uses_user_home())?;
+    let name = &connected.name;
+    let message = format!("target `{name}` runs with your own settings, memory and skills");
+    Some(Diagnostic::new(&USER_HOME, place, message).help("remove `home: user`"))
 }
 
 fn add_not_found(scope: TargetScope<'_>, name: &str, reason: NotFound, errors: &mut PrepareErrors) {

@@ -12,10 +12,10 @@ use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_core::words;
 
+use crate::agent::clean_home::HomeLayout;
 use crate::agent::environment::{CWD, ENV, Environment};
-use crate::agent::process::{
-    ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run_into, with_stderr,
-};
+use crate::agent::launch::Launch;
+use crate::agent::process::{STREAM_LIMIT, describe, run_into, with_stderr};
 use crate::agent::stream::WatchedStream;
 use crate::agent::{
     Agent, AgentStream, AttemptFault, OutputSink, Pending, Request, SinkStop, StreamFault,
@@ -23,6 +23,7 @@ use crate::agent::{
 };
 use crate::format::acp::{self, AcpReader};
 use crate::format::json;
+use crate::sandbox::ProgramStart;
 use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option};
 
 use super::{Provider, ProviderSettings};
@@ -153,17 +154,14 @@ impl AcpAgent {
         let mut client = AcpClient::new(request.cwd(&self.cwd).as_str(), prompt, self.permissions);
         let first = client.replies();
         let env = self.env.for_case(request);
-        let spec = ProcessSpec {
-            program: &self.program,
-            args: &self.args,
-            cwd: request.cwd(&self.cwd),
-            env: &env,
-            without: &[],
-            stdin: Some(&first),
-            timeout: request.timeout,
-            grace: TARGET_GRACE,
-            output_limit: STREAM_LIMIT,
+        let start = ProgramStart {
+            program: self.program.clone(),
+            args: self.args.clone(),
+            cwd: self.cwd.clone(),
+            env,
         };
+        let launch = Launch::prepare(request, start, &[], &HomeLayout::PLAIN)?;
+        let spec = launch.spec(request, Some(&first), STREAM_LIMIT);
         let mut watched = WatchedStream::new(Box::new(client), request.stop);
         let ended = match run_into(&spec, &mut watched).await {
             Ok(ended) => ended,

@@ -5,6 +5,7 @@ use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
+use crate::agent::clean_home::{HomeLayout, LoginFile, LoginPart};
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram, ExitStatusRule};
 use crate::format::{self, StreamReader};
@@ -38,6 +39,19 @@ targets:
     read,
 };
 
+static HOME: HomeLayout = HomeLayout {
+    settings: Some(("CLAUDE_CONFIG_DIR", ".claude")),
+    logins: &[
+        LoginFile::whole(".claude/.credentials.json"),
+        LoginFile {
+            from: ".claude.json",
+            to: ".claude/.claude.json",
+            part: LoginPart::Key("oauthAccount"),
+        },
+    ],
+    variables: &["ANTHROPIC_*", "CLAUDE_CODE_*", "AWS_*", "IS_SANDBOX"],
+};
+
 static PROGRAM: EventProgram = EventProgram {
     executable: "claude",
     first_args: &["-p", "--output-format", "stream-json", "--verbose"],
@@ -47,6 +61,7 @@ static PROGRAM: EventProgram = EventProgram {
     // is never set here: only the user can declare a sandbox.
     defaults: &[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")],
     // With these set, Claude Code detects that another Claude Code started it and behaves differently.
+    home: &HOME,
     without: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
     stream: || Box::new(StreamReader::new(&format::claude::FORMAT)),
     exit: ExitStatusRule::Ignored,

@@ -11,15 +11,16 @@ use evalrig_core::source::{Files as _, Reach, Span};
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_core::words;
 
+use crate::agent::clean_home::HomeLayout;
 use crate::agent::environment::{CWD, ENV, Environment};
+use crate::agent::launch::Launch;
 use crate::agent::messages_json::messages_json;
 use crate::agent::nested_shell::{nested_in_arguments, nested_in_line};
 use crate::agent::placeholder::{
     CommandPart, CommandSyntax, Placeholder, PlaceholderValues, split_placeholders,
 };
 use crate::agent::process::{
-    OUTPUT_LIMIT, ProcessOutput, ProcessSpec, STREAM_LIMIT, TARGET_GRACE, describe, run, run_into,
-    with_stderr,
+    OUTPUT_LIMIT, ProcessOutput, ProcessSpec, STREAM_LIMIT, describe, run, run_into, with_stderr,
 };
 use crate::agent::program_files::{files_of_arguments, files_of_script};
 use crate::agent::shell::script;
@@ -29,6 +30,7 @@ use crate::agent::{
 };
 use crate::disk::{Access, Disk, create_new};
 use crate::format::{self, EventFormat, OutputFormat, StreamReader};
+use crate::sandbox::ProgramStart;
 use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option};
 
 use super::{Provider, ProviderSettings};
@@ -283,23 +285,10 @@ struct CliProgram {
 }
 
 impl CliProgram {
-    fn spec<'p>(
-        &'p self,
-        agent: &'p CliAgent,
-        request: &'p Request<'_>,
-        stdin: Option<&'p [u8]>,
-    ) -> ProcessSpec<'p> {
-        ProcessSpec {
-            program: &self.program,
-            args: &self.args,
-            cwd: request.cwd(&agent.cwd),
-            env: &self.env,
-            without: &[],
-            stdin,
-            timeout: request.timeout,
-            grace: TARGET_GRACE,
-            output_limit: agent.output_limit(),
-        }
+    fn launch(self, agent: &CliAgent, request: &Request<'_>) -> Result<Launch, AttemptFault> {
+        let Self { program, args, env } = self;
+        let start = ProgramStart { program, args, cwd: agent.cwd.clone(), env };
+        Launch::prepare(request, start, &[], &HomeLayout::PLAIN)
     }
 }
 
@@ -338,7 +327,8 @@ impl CliAgent {
         };
         let values = self.values(request, prompt, &files)?;
         let program = self.program(request, &values)?;
-        let spec = program.spec(self, request, stdin.as_deref());
+        let launch = program.launch(self, request)?;
+        let spec = launch.spec(request, stdin.as_deref(), self.output_limit());
         match self.format.and_then(OutputFormat::events) {
             Some(events) if values.output_file.is_empty() => {
                 self.run_agent(&spec, events, request.stop).await

@@ -3,6 +3,7 @@
 use evalrig_core::reader::{Options, ReadResult};
 use evalrig_core::syntax::fields::{Field, Shape};
 
+use crate::agent::clean_home::{HomeLayout, LoginFile};
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram, ExitStatusRule};
 use crate::format::{self, StreamReader};
@@ -31,6 +32,12 @@ targets:
     read,
 };
 
+static HOME: HomeLayout = HomeLayout {
+    settings: Some(("CODEX_HOME", ".codex")),
+    logins: &[LoginFile::whole(".codex/auth.json")],
+    variables: &["OPENAI_*", "CODEX_API_KEY"],
+};
+
 static PROGRAM: EventProgram = EventProgram {
     executable: "codex",
     first_args: &["exec", "--json", "--skip-git-repo-check"],
@@ -38,6 +45,7 @@ static PROGRAM: EventProgram = EventProgram {
     // Reads the prompt from standard input.
     last_args: &["-"],
     defaults: &[],
+    home: &HOME,
     without: &[],
     stream: || Box::new(StreamReader::new(&format::codex::FORMAT)),
     exit: ExitStatusRule::Counts,

@@ -3,6 +3,7 @@
 use evalrig_core::reader::{Options, ReadResult};
 use evalrig_core::syntax::fields::{Field, Shape};
 
+use crate::agent::clean_home::{HomeLayout, LoginFile};
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule, ReportFile};
 use crate::format::{self, StreamReader};
@@ -35,12 +36,24 @@ targets:
     read,
 };
 
+static HOME: HomeLayout = HomeLayout {
+    settings: Some(("COPILOT_HOME", ".copilot")),
+    logins: &[
+        LoginFile::whole(".copilot/config.json"),
+        LoginFile::whole(".config/gh/hosts.yml"),
+        LoginFile::whole(".config/github-copilot/apps.json"),
+        LoginFile::whole(".config/github-copilot/hosts.json"),
+    ],
+    variables: &["COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"],
+};
+
 static PROGRAM: EventProgram = EventProgram {
     executable: "copilot",
     first_args: &["--output-format", "json", "--no-color", "--no-auto-update"],
     model_flag: "--model",
     last_args: &[],
     defaults: &[],
+    home: &HOME,
     without: &[],
     stream: || Box::new(StreamReader::new(&format::copilot::FORMAT)),
     exit: ExitStatusRule::Counts,

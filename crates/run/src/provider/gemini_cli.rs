@@ -3,6 +3,7 @@
 use evalrig_core::reader::{Options, ReadResult};
 use evalrig_core::syntax::fields::{Field, Shape};
 
+use crate::agent::clean_home::{HomeLayout, LoginFile};
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule};
 use crate::format::{self, StreamReader};
@@ -33,12 +34,22 @@ targets:
     read,
 };
 
+static HOME: HomeLayout = HomeLayout {
+    settings: None,
+    logins: &[
+        LoginFile::whole(".gemini/oauth_creds.json"),
+        LoginFile::whole(".gemini/google_accounts.json"),
+    ],
+    variables: &["GEMINI_*", "GOOGLE_*"],
+};
+
 static PROGRAM: EventProgram = EventProgram {
     executable: "gemini",
     first_args: &["-o", "stream-json", "--skip-trust"],
     model_flag: "-m",
     last_args: &[],
     defaults: &[],
+    home: &HOME,
     without: &[],
     stream: || Box::new(StreamReader::new(&format::gemini::FORMAT)),
     exit: ExitStatusRule::Counts,

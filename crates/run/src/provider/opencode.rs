@@ -3,6 +3,7 @@
 use evalrig_core::reader::{Options, ReadResult};
 use evalrig_core::syntax::fields::{Field, Shape};
 
+use crate::agent::clean_home::{HomeLayout, LoginFile};
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule};
 use crate::format::{self, StreamReader};
@@ -34,6 +35,12 @@ targets:
     read,
 };
 
+static HOME: HomeLayout = HomeLayout {
+    settings: None,
+    logins: &[LoginFile::whole(".local/share/opencode/auth.json")],
+    variables: &["OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*"],
+};
+
 static PROGRAM: EventProgram = EventProgram {
     executable: "opencode",
     first_args: &["run", "--format", "json"],
@@ -41,6 +48,7 @@ static PROGRAM: EventProgram = EventProgram {
     last_args: &[],
     // An evaluation should not update the program that it measures.
     defaults: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
+    home: &HOME,
     without: &[],
     stream: || Box::new(StreamReader::new(&format::opencode::FORMAT)),
     exit: ExitStatusRule::Counts,

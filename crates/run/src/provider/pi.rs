@@ -3,6 +3,7 @@
 use evalrig_core::reader::{Options, ReadResult};
 use evalrig_core::syntax::fields::{Field, Shape};
 
+use crate::agent::clean_home::{HomeLayout, LoginFile};
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram, ExitStatusRule};
 use crate::format::{self, StreamReader};
@@ -31,12 +32,19 @@ targets:
     read,
 };
 
+static HOME: HomeLayout = HomeLayout {
+    settings: Some(("PI_CODING_AGENT_DIR", ".pi/agent")),
+    logins: &[LoginFile::whole(".pi/agent/auth.json")],
+    variables: &["PI_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*"],
+};
+
 static PROGRAM: EventProgram = EventProgram {
     executable: "pi",
     first_args: &["--print", "--mode", "json"],
     model_flag: "--model",
     last_args: &[],
     defaults: &[],
+    home: &HOME,
     without: &[],
     stream: || Box::new(StreamReader::new(&format::pi::FORMAT)),
     exit: ExitStatusRule::Counts,

@@ -113,6 +113,9 @@ pub struct AgentFacts {
     pub session_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
+    /// The sandbox that its processes ran in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
     /// The tools that the agent was not allowed to use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_denials: Option<Vec<String>>,

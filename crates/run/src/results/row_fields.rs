@@ -108,6 +108,7 @@ pub(super) static AGENT_FIELDS: &[Field] = &[
     Field::new("version", Shape::Text, "version of the agent"),
     Field::new("sessionId", Shape::Text, "the agent's id of the session"),
     Field::new("stopReason", Shape::Text, "why the agent stopped"),
+    Field::new("sandbox", Shape::Text, "the sandbox that its processes ran in"),
     Field::new("permissionDenials", TEXTS, "tools that the agent was not allowed to use"),
     Field::new("unknownEvents", COUNT, "events of types that evalrig does not know"),
 ];

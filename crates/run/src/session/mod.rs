@@ -163,6 +163,7 @@ impl RunSession {
             failed.gaps.into_iter().for_each(|text| gaps.add_fault(text));
         }
         let mut pool = TargetPool::default();
+        pool.sandbox = spec.sandbox;
         let skill_revisions = SkillRevisions::default();
         let (mut suites, mut refusals) = (Vec::with_capacity(loaded.len()), Vec::new());
         for mut suite in loaded {

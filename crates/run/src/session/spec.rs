@@ -13,6 +13,7 @@ use crate::disk::{Confinement, LoadFiles, ProcessEnvironment};
 use crate::prepare::{CaseSpec, GradingSpec};
 use crate::report::Detail;
 use crate::results::PlanOptions;
+use crate::setting::SandboxName;
 use crate::target::reach_of_found;
 use crate::text::{OutputStyle, single_line};
 
@@ -203,6 +204,8 @@ pub struct RunSpec {
     /// Whether the run log is off only because this is a CI system; the summary says so.
     pub is_run_log_off_in_ci: bool,
     pub workers: Option<usize>,
+    /// `--sandbox`, in place of that of every target.
+    pub sandbox: Option<SandboxName>,
     pub timeout: Option<Duration>,
     pub retries: Option<u32>,
     pub budget_usd: Option<f64>,
@@ -235,6 +238,7 @@ impl RunSpec {
             run_log: None,
             is_run_log_off_in_ci: false,
             workers: None,
+            sandbox: None,
             timeout: None,
             retries: None,
             budget_usd: None,

@@ -5,6 +5,9 @@ use evalrig_core::model::{Map, Number, OnTimeout};
 use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
+use super::confinement::{
+    ConfinementOptions, HOME, IMAGE, LOGIN, NETWORK, SANDBOX, read_confinement,
+};
 use super::option;
 use super::value::Setting;
 
@@ -60,6 +63,11 @@ pub static COMMON: &[Field] = &[
         Shape::Fields(PRICE),
         "price in USD per million tokens; wins over a cost that the provider reports",
     ),
+    HOME,
+    LOGIN,
+    SANDBOX,
+    NETWORK,
+    IMAGE,
     Field::new(
         "files",
         Shape::Choice(FilesMode::WORDS),
@@ -96,6 +104,7 @@ pub struct Common {
     /// Strings in it keep their references.
     pub config: Map,
     pub price: Option<Price>,
+    pub confinement: ConfinementOptions,
     pub files: Option<Setting<FilesMode>>,
     pub allow_empty: Option<Setting<bool>>,
     pub on_timeout: Option<Setting<OnTimeout>>,
@@ -109,6 +118,7 @@ pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Commo
     let max_concurrency = option::integer(options, "max_concurrency", 1, u64::MAX);
     let config = options.map("config");
     let price = options.nested("price", PRICE, read_price);
+    let confinement = read_confinement(options);
     let files = option::choice(options, "files");
     let allow_empty = option::boolean(options, "allow_empty");
     let on_timeout = option::choice(options, "on_timeout");
@@ -120,6 +130,7 @@ pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Commo
         max_concurrency: max_concurrency?,
         config: config?.unwrap_or_default(),
         price: price?,
+        confinement: confinement?,
         files: files?,
         allow_empty: allow_empty?,
         on_timeout: on_timeout?,

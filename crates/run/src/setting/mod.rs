@@ -2,6 +2,7 @@
 //! variables are known. Knows neither providers nor agents.
 
 mod base;
+mod confinement;
 mod connect;
 mod every_target;
 pub(crate) mod option;
@@ -10,6 +11,8 @@ mod value;
 
 pub(crate) use base::FOLDERS;
 pub use base::PathBase;
+pub(crate) use confinement::without_process;
+pub use confinement::{ConfinementOptions, LoginRule, NetworkRule, SandboxName};
 pub use connect::ConnectContext;
 pub(crate) use connect::unusable;
 pub use evalrig_core::evidence::FilesMode;

@@ -51,7 +51,6 @@ pub(super) async fn git(
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| name.starts_with("GIT_"))
         .collect();
-    let without: Vec<&str> = inherited.iter().map(String::as_str).collect();
     let mut env = vec![
         ("LC_ALL", "C"),
         ("GIT_TERMINAL_PROMPT", "0"),
@@ -72,7 +71,7 @@ pub(super) async fn git(
         args: &args,
         cwd: directory,
         env: &env,
-        without: &without,
+        without: &inherited,
         stdin: None,
         timeout: TIMEOUT,
         grace: GRACE,

@@ -111,6 +111,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         },
         is_run_log_off_in_ci: run_log_mode(log, is_ci()) == RunLogMode::OffInCi,
         workers: args.workers,
+        sandbox: args.sandbox,
         timeout: args.timeout.map(std::time::Duration::from_secs),
         retries: args.retries,
         budget_usd: args.budget_usd,

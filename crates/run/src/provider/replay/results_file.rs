@@ -260,6 +260,7 @@ mod tests {
             files: &Disk,
             scratch: "/tmp".into(),
             place: None,
+            confinement: None,
             stop: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -138,6 +138,7 @@ mod tests {
             files: &Disk,
             scratch: "/tmp".into(),
             place: None,
+            confinement: None,
             stop: None,
         })
     }

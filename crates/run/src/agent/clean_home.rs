@@ -1,0 +1,320 @@
+//! The home directory of an agent CLI: new for every case, with the login of the user and nothing else
+//! (spec 18.2). Settings, memory and skills of the user would otherwise take part in every test.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::model::{Fault, FaultKind, Stage};
+use evalrig_core::source::{Files as _, Reach};
+
+use crate::disk::{Access, Disk, create_directories, create_new};
+
+/// A login is small. A larger file is something else.
+const LOGIN_LIMIT: u64 = 1024 * 1024;
+
+/// Variables that every agent CLI gets; a name that ends in `*` is a prefix.
+const PASSED_ON: &[&str] = &[
+    "PATH",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "SYSTEMROOT",
+    "COMSPEC",
+    "PATHEXT",
+    // How evalrig finds what its programs leave behind.
+    "EVALRIG_*",
+];
+
+/// Directories that programs look for by the XDG convention, below the home.
+const XDG: &[(&str, &str)] = &[
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("XDG_STATE_HOME", ".local/state"),
+    ("XDG_CACHE_HOME", ".cache"),
+];
+
+/// What an agent CLI keeps below the home directory.
+#[derive(Debug)]
+pub(crate) struct HomeLayout {
+    /// The variable that names its directory of settings, and where that is by default.
+    pub(crate) settings: Option<(&'static str, &'static str)>,
+    pub(crate) logins: &'static [LoginFile],
+    /// Variables of the agent that are passed on, its keys among them; a name that ends in `*` is a
+    /// prefix.
+    pub(crate) variables: &'static [&'static str],
+}
+
+impl HomeLayout {
+    /// Of a program that nothing is known about.
+    pub(crate) const PLAIN: Self = Self { settings: None, logins: &[], variables: &[] };
+}
+
+/// A file that holds the user's login.
+#[derive(Debug)]
+pub(crate) struct LoginFile {
+    /// Below the user's home.
+    pub(crate) from: &'static str,
+    /// Below the clean home.
+    pub(crate) to: &'static str,
+    pub(crate) part: LoginPart,
+}
+
+/// How much of a file is the login.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LoginPart {
+    Whole,
+    /// One key of a JSON object.
+    Key(&'static str),
+}
+
+impl LoginFile {
+    pub(crate) const fn whole(path: &'static str) -> Self {
+        Self { from: path, to: path, part: LoginPart::Whole }
+    }
+}
+
+/// Whether the user's login is carried over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Login {
+    Carried,
+    Left,
+}
+
+/// The user's side: home directory and variables.
+#[derive(Debug)]
+pub(crate) struct UserEnvironment {
+    home: Option<Utf8PathBuf>,
+    variables: Vec<(String, String)>,
+}
+
+impl UserEnvironment {
+    pub(crate) fn current() -> Self {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        Self::of(variables.collect())
+    }
+
+    fn of(variables: Vec<(String, String)>) -> Self {
+        let value = |wanted: &str| {
+            let found = variables.iter().find(|(name, value)| name == wanted && !value.is_empty());
+            found.map(|(_, value)| value.clone())
+        };
+        let home = value("HOME").or_else(|| value("USERPROFILE")).map(Utf8PathBuf::from);
+        Self { home, variables }
+    }
+
+    fn value(&self, wanted: &str) -> Option<&str> {
+        let found = self.variables.iter().find(|(name, value)| name == wanted && !value.is_empty());
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Where a file of the agent really is: its directory of settings may be elsewhere.
+    fn source(&self, path: &str, layout: &HomeLayout) -> Option<Utf8PathBuf> {
+        if let Some((variable, directory)) = layout.settings
+            && let Some(elsewhere) = self.value(variable)
+        {
+            let inside = path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/'));
+            return Some(Utf8Path::new(elsewhere).join(inside.unwrap_or(path)));
+        }
+        Some(self.home.as_ref()?.join(path))
+    }
+}
+
+fn is_passed_on(name: &str, layout: &HomeLayout) -> bool {
+    let mut listed = PASSED_ON.iter().chain(layout.variables);
+    listed.any(|listed| match listed.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => *listed == name,
+    })
+}
+
+/// The variables of the user that a program in a clean home does not inherit.
+pub(crate) fn removed_variables(layout: &HomeLayout, user: &UserEnvironment) -> Vec<String> {
+    let names = user.variables.iter().map(|(name, _)| name);
+    names.filter(|name| !is_passed_on(name, layout)).cloned().collect()
+}
+
+/// The variables that lead a program to its clean home.
+pub(crate) fn clean_environment(home: &Utf8Path, layout: &HomeLayout) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    all.push(("HOME".to_owned(), home.to_string()));
+    if cfg!(windows) {
+        all.push(("USERPROFILE".to_owned(), home.to_string()));
+    }
+    let places = XDG.iter().copied().chain(layout.settings);
+    all.extend(places.map(|(name, below)| (name.to_owned(), home.join(below).into_string())));
+    all
+}
+
+/// Creates the home of a case, with the user's login in it.
+pub(crate) fn create_clean_home(
+    home: &Utf8Path,
+    layout: &HomeLayout,
+    login: Login,
+    user: &UserEnvironment,
+) -> Result<(), Fault> {
+    let failed = |error: io::Error| {
+        let message = format!("cannot create the home directory of the agent: {error}");
+        Fault::new(Stage::Target, FaultKind::Io, message)
+    };
+    create_directories(home, Access::Private).map_err(failed)?;
+    if let Some((_, below)) = layout.settings {
+        create_directories(&home.join(below), Access::Private).map_err(failed)?;
+    }
+    if login == Login::Left {
+        return Ok(());
+    }
+    for file in layout.logins {
+        let Some(content) = login_of(file, layout, user) else { continue };
+        let place = home.join(file.to);
+        if let Some(parent) = place.parent() {
+            create_directories(parent, Access::Private).map_err(failed)?;
+        }
+        match create_new(&place, &content, Access::Private) {
+            // The copied home has a login of its own.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            written => written.map_err(failed)?,
+        }
+    }
+    Ok(())
+}
+
+/// The part of a file that is the login. `None` if the user has none.
+fn login_of(file: &LoginFile, layout: &HomeLayout, user: &UserEnvironment) -> Option<Vec<u8>> {
+    let source = user.source(file.from, layout)?;
+    let content = Disk.read(&source, Reach::Anywhere, LOGIN_LIMIT + 1).ok()?;
+    if content.len() as u64 > LOGIN_LIMIT && file.part == LoginPart::Whole {
+        return None;
+    }
+    match file.part {
+        LoginPart::Whole => Some(content),
+        LoginPart::Key(key) => {
+            let all: serde_json::Value = serde_json::from_slice(&content).ok()?;
+            let part = all.get(key)?;
+            serde_json::to_vec(&serde_json::json!({ key: part })).ok()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static LAYOUT: HomeLayout = HomeLayout {
+        settings: Some(("AGENT_DIR", ".agent")),
+        logins: &[
+            LoginFile::whole(".agent/auth.json"),
+            LoginFile {
+                from: ".agent.json",
+                to: ".agent/.agent.json",
+                part: LoginPart::Key("account"),
+            },
+        ],
+        variables: &["AGENT_KEY", "AGENT_BASE_*"],
+    };
+
+    fn directory() -> (tempfile::TempDir, Utf8PathBuf) {
+        let held = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(held.path().to_owned()).unwrap();
+        (held, path)
+    }
+
+    fn user(variables: &[(&str, &str)]) -> UserEnvironment {
+        let owned = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        UserEnvironment::of(owned.collect())
+    }
+
+    #[test]
+    fn only_listed_variables_are_passed_on() {
+        let user = user(&[
+            ("PATH", "/bin"),
+            ("LC_ALL", "C"),
+            ("AGENT_KEY", "k"),
+            ("AGENT_BASE_URL", "u"),
+            ("OTHER_SECRET", "s"),
+            ("HOME", "/users/a"),
+            ("XDG_CONFIG_HOME", "/users/a/c"),
+        ]);
+        let removed = removed_variables(&LAYOUT, &user);
+        assert_eq!(removed, ["OTHER_SECRET", "HOME", "XDG_CONFIG_HOME"]);
+        let set = clean_environment("/h".into(), &LAYOUT);
+        let value = |name: &str| set.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
+        assert_eq!(value("HOME"), Some("/h"));
+        assert_eq!(value("XDG_CONFIG_HOME"), Some("/h/.config"));
+        assert_eq!(value("AGENT_DIR"), Some("/h/.agent"));
+    }
+
+    #[test]
+    fn the_login_and_nothing_else_is_carried_over() {
+        let (_held, path) = directory();
+        let own = path.join("user");
+        std::fs::create_dir_all(own.join(".agent")).unwrap();
+        std::fs::write(own.join(".agent/auth.json"), "token").unwrap();
+        std::fs::write(own.join(".agent/MEMORY.md"), "private").unwrap();
+        std::fs::write(own.join(".agent.json"), r#"{"account": {"id": 1}, "projects": {}}"#)
+            .unwrap();
+        let user = user(&[("HOME", own.as_str())]);
+        let home = path.join("clean");
+        create_clean_home(&home, &LAYOUT, Login::Carried, &user).unwrap();
+        let read = |name: &str| std::fs::read_to_string(home.join(name)).unwrap();
+        assert_eq!(read(".agent/auth.json"), "token");
+        assert_eq!(read(".agent/.agent.json"), r#"{"account":{"id":1}}"#);
+        let mut names: Vec<_> = home.join(".agent").read_dir_utf8().unwrap().flatten().collect();
+        names.sort_by(|a, b| a.file_name().cmp(b.file_name()));
+        assert_eq!(names.len(), 2);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode =
+                |name: &str| home.join(name).metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!((mode(".agent/auth.json"), mode("")), (0o600, 0o700));
+        }
+    }
+
+    #[test]
+    fn a_login_is_found_where_the_users_settings_are() {
+        let (_held, path) = directory();
+        let elsewhere = path.join("settings");
+        std::fs::create_dir_all(&elsewhere).unwrap();
+        std::fs::write(elsewhere.join("auth.json"), "token").unwrap();
+        let user = user(&[("HOME", "/none"), ("AGENT_DIR", elsewhere.as_str())]);
+        let home = path.join("clean");
+        create_clean_home(&home, &LAYOUT, Login::Carried, &user).unwrap();
+        assert_eq!(std::fs::read_to_string(home.join(".agent/auth.json")).unwrap(), "token");
+    }
+
+    #[test]
+    fn without_a_login_the_home_is_empty() {
+        let (_held, path) = directory();
+        let user = user(&[("HOME", path.as_str())]);
+        std::fs::create_dir_all(path.join(".agent")).unwrap();
+        std::fs::write(path.join(".agent/auth.json"), "token").unwrap();
+        let home = path.join("clean");
+        create_clean_home(&home, &LAYOUT, Login::Left, &user).unwrap();
+        assert!(!home.join(".agent/auth.json").exists());
+        let none = path.join("other");
+        create_clean_home(&none, &LAYOUT, Login::Carried, &UserEnvironment::of(Vec::new()))
+            .unwrap();
+        assert!(none.join(".agent").is_dir());
+    }
+}
