@@ -2,6 +2,7 @@
 //! project: without it these tests print a note and pass (`cargo xtask corpus` prints the outcomes).
 #![allow(clippy::print_stdout)]
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -64,6 +65,38 @@ fn files_of_other_tools_are_recognised() {
             Vec::new()
         }
     });
+}
+
+/// Why a suite with a `workspace` may be refused: for something else in it.
+const NOT_ABOUT_WORKSPACES: &[&str] =
+    &["duplicate-key", "missing-variable", "unsupported-feature", "unsupported-import"];
+
+#[test]
+fn suites_with_a_workspace_are_read() {
+    let (all, refused) = (Cell::new(0_usize), Cell::new(0_usize));
+    for_every_file(|file, read| {
+        let is_yaml = matches!(file.path.extension(), Some("yaml" | "yml"));
+        let suite = is_yaml.then(|| parsed(&text_of(&file.path, &Disk), parse_yaml)).flatten();
+        let has_workspace = suite.is_some_and(|suite| {
+            let tests = suite.get("tests").and_then(Json::as_array);
+            let mut tests = tests.into_iter().flatten();
+            suite.get("workspace").is_some() || tests.any(|test| test.get("workspace").is_some())
+        });
+        if !has_workspace || file.kind == "foreign" {
+            return Vec::new();
+        }
+        all.set(all.get() + 1);
+        let Some(suite) = &read.suite else {
+            refused.set(refused.get() + 1);
+            let mut names = read.names(|level| level == Level::Blocking);
+            names.retain(|name| !NOT_ABOUT_WORKSPACES.contains(name));
+            let is_excused = names.is_empty();
+            return if is_excused { Vec::new() } else { vec![format!("refused for {names:?}")] };
+        };
+        let is_known = suite.tests.iter().any(|test| test.workspace.is_some());
+        if is_known { Vec::new() } else { vec!["no test has a workspace".to_owned()] }
+    });
+    println!("{} suites with a workspace, {} refused for other reasons", all.get(), refused.get());
 }
 
 /// All fixes, made in memory.

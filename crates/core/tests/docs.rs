@@ -27,6 +27,8 @@ const ONLY_TOLD: &[(&str, &str)] = &[
     ("unreadable-env-file", "the file has over 1 MiB"),
     ("import-limit", "it takes a hundred thousand files"),
     ("undecodable-name", "Markdown is UTF-8"),
+    ("link-outside-template", "it takes a symbolic link"),
+    ("overlay-too-large", "it takes ten thousand files"),
 ];
 
 /// Warnings that only show when a suite is transpiled, which `validate` does not do.

@@ -9,7 +9,8 @@ use evalrig_core::diagnostic::Level;
 use evalrig_core::read::{DiscardTests, Findings, LoadRequest, duplicate_suite_name, load};
 use evalrig_core::reader::{ReadPolicy, World};
 use evalrig_core::source::{
-    DirectoryListing, EntryKind, FileFacts, Files, MemoryFiles, Reach, Sources, Variables,
+    DirectoryEntry, DirectoryListing, EntryKind, FileFacts, Files, MemoryFiles, Reach, Sources,
+    Variables,
 };
 use support::{Project, Seen};
 
@@ -541,11 +542,11 @@ fn a_pattern_that_matches_too_many_files_is_refused() {
     assert_eq!(seen.message, "the pattern matches more than 100,000 files");
 }
 
-/// A tree with a name that is not UTF-8.
+/// A tree in whose directories there is something that cannot be in memory.
 #[derive(Debug)]
-struct Undecodable(MemoryFiles);
+struct AlteredTree(MemoryFiles, fn(&Utf8Path, &mut DirectoryListing));
 
-impl Files for Undecodable {
+impl Files for AlteredTree {
     fn look(&self, path: &Utf8Path, reach: Reach<'_>) -> io::Result<FileFacts> {
         self.0.look(path, reach)
     }
@@ -564,9 +565,7 @@ impl Files for Undecodable {
 
     fn list(&self, directory: &Utf8Path, reach: Reach<'_>) -> io::Result<DirectoryListing> {
         let mut listing = self.0.list(directory, reach)?;
-        for name in ["\u{fffd}.yaml", "\u{fffd}.txt"] {
-            listing.push_undecodable(name.to_owned(), EntryKind::File);
-        }
+        (self.1)(directory, &mut listing);
         Ok(listing)
     }
 }
@@ -576,7 +575,39 @@ fn a_name_that_no_path_can_name_is_reported() {
     let files = MemoryFiles::new()
         .with("/p/EVAL.yaml", "name: demo\ntests: [\"*.yaml\"]\n")
         .with("/p/a.yaml", "- {id: a, criteria: x, input: y}\n");
-    assert_eq!(names_in(&Undecodable(files)), ["undecodable-name"]);
+    let files = AlteredTree(files, |_, listing| {
+        for name in ["\u{fffd}.yaml", "\u{fffd}.txt"] {
+            listing.push_undecodable(name.to_owned(), EntryKind::File);
+        }
+    });
+    assert_eq!(names_in(&files), ["undecodable-name"]);
+}
+
+// Workspaces.
+
+#[test]
+fn a_link_that_leads_out_of_a_template_is_reported() {
+    let suite = "name: demo\nworkspace: ./shop\ntests:\n  - {id: a, criteria: x, input: y}\n";
+    let files = MemoryFiles::new().with("/p/EVAL.yaml", suite).with("/p/shop/src/a.js", "");
+    let link = |directory: &Utf8Path, listing: &mut DirectoryListing| {
+        if directory == "/p/shop/src" {
+            let (name, kind) = ("config".to_owned(), EntryKind::Outside);
+            listing.entries.push(DirectoryEntry { name, kind, is_link: true });
+        }
+    };
+    assert_eq!(names_in(&AlteredTree(files, link)), ["link-outside-template"]);
+}
+
+#[test]
+fn an_overlay_with_too_many_files_is_reported() {
+    let suite = "name: demo\nworkspace: {}\ntests:\n  - id: a\n    criteria: x\n    input: y\n    \
+                 assert: [{type: command, run: [make], overlay: hidden}]\n";
+    let with = |count: usize| {
+        let files = MemoryFiles::new().with("/p/EVAL.yaml", suite);
+        (0..count).fold(files, |files, at| files.with(&format!("/p/hidden/{at}"), ""))
+    };
+    assert_eq!(names_in(&with(10_000)), [""; 0]);
+    assert_eq!(names_in(&with(10_001)), ["overlay-too-large"]);
 }
 
 // Many faults.

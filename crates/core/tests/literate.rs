@@ -42,6 +42,7 @@ const CHECKS: &[(&str, &str)] = &[
     ("rubrics.md", include_str!("check/rubrics.md")),
     ("rulings.md", include_str!("check/rulings.md")),
     ("transpile_rules.md", include_str!("check/transpile_rules.md")),
+    ("workspaces.md", include_str!("check/workspaces.md")),
 ];
 
 fn code_named(name: &str) -> Option<&'static Code> {

@@ -16,6 +16,7 @@ use super::codes::ZERO_WEIGHT;
 use super::composite_grade;
 use super::kind::{AssertionKind, EntryContext};
 use super::read::{COMMON, name_all, read_fraction, read_list, same_name};
+use super::subject::faults_in_test;
 
 declare_codes! {
     DUPLICATE_MEMBER_NAME = "duplicate-member-name", Blocking, Assertion, r#"Two members of a composite have the same name.
@@ -238,7 +239,7 @@ impl Check for Composite {
 
     fn diagnostics_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
         self.assertions()
-            .flat_map(|assertion| assertion.check.diagnostics_in(test, assertion.common.span))
+            .flat_map(|assertion| faults_in_test(assertion, test, assertion.common.span))
             .collect()
     }
 
@@ -333,8 +334,12 @@ mod tests {
     #[test]
     fn faults_in_a_test_come_from_members_too() {
         let (assertions, _) = read("- {type: composite, assert: [{type: llm-judge}]}").parts();
-        let test =
-            TestView { criteria: None, expected_output: None, span: assertions[0].common.span };
+        let test = TestView {
+            criteria: None,
+            expected_output: None,
+            workspace: None,
+            span: assertions[0].common.span,
+        };
         let faults = assertions[0].check.diagnostics_in(&test, test.span);
         assert_eq!(faults[0].code.name, "missing-option");
     }

@@ -86,6 +86,7 @@ fn conclude(
         gate: inner.max(guard),
         aggregator: Some(aggregation.kind.word()),
         members,
+        is_absolute: false,
     }
 }
 

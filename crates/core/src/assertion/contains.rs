@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Score, Step};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Score, Step, SubjectName};
 use crate::reader::{Options, ReadResult};
 
 use super::excerpt::excerpt;
@@ -134,13 +134,13 @@ impl CaseSensitivity {
         }
     }
 
-    fn hit(self, value: &str) -> String {
-        format!("Output contains '{}'{}", excerpt(value), self.suffix())
+    fn hit(self, subject: SubjectName<'_>, value: &str) -> String {
+        format!("{subject} contains '{}'{}", excerpt(value), self.suffix())
     }
 
-    fn miss(self, value: &str) -> String {
+    fn miss(self, subject: SubjectName<'_>, value: &str) -> String {
         let suffix = self.suffix();
-        format!("Output does not contain '{}'{suffix}", excerpt(value))
+        format!("{subject} does not contain '{}'{suffix}", excerpt(value))
     }
 }
 
@@ -156,15 +156,20 @@ impl Check for Contains {
         Map::new().with("value", self.value.as_str())
     }
 
-    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
-        let suffix = self.case.suffix();
-        vec![format!("Output contains '{}'{suffix}", self.value)]
+    fn sentences(&self, common: &CommonOptions) -> Vec<String> {
+        let (subject, suffix) = (common.subject(), self.case.suffix());
+        vec![format!("{subject} contains '{}'{suffix}", self.value)]
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let output = self.case.normalize(&context.evidence.transcript.answer);
-        let is_found = output.contains(&*self.case.normalize(&self.value));
-        Marks::when(is_found, || self.case.hit(&self.value), || self.case.miss(&self.value)).into()
+        let subject = context.subject();
+        let text = self.case.normalize(context.text());
+        Marks::when(
+            text.contains(&*self.case.normalize(&self.value)),
+            || self.case.hit(subject, &self.value),
+            || self.case.miss(subject, &self.value),
+        )
+        .into()
     }
 }
 
@@ -198,34 +203,35 @@ impl Check for ContainsSeveral {
         Map::new().with("value", self.values.clone())
     }
 
-    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
+    fn sentences(&self, common: &CommonOptions) -> Vec<String> {
         let (values, suffix) = (quoted(&self.values), self.case.suffix());
-        let quantifier = self.quantifier.word();
-        vec![format!("Output contains {quantifier} of: {values}{suffix}")]
+        let (subject, quantifier) = (common.subject(), self.quantifier.word());
+        vec![format!("{subject} contains {quantifier} of: {values}{suffix}")]
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let output = self.case.normalize(&context.evidence.transcript.answer);
+        let subject = context.subject();
+        let text = self.case.normalize(context.text());
         let (found, absent): (Vec<&String>, Vec<&String>) =
-            self.values.iter().partition(|value| output.contains(&*self.case.normalize(value)));
+            self.values.iter().partition(|value| text.contains(&*self.case.normalize(value)));
         let holds = match self.quantifier {
             Quantifier::Any => !found.is_empty(),
             Quantifier::All => absent.is_empty(),
         };
         let mut findings = FindingList::default();
         for value in found {
-            findings.hit(self.case.hit(value));
+            findings.hit(self.case.hit(subject, value));
         }
         match self.quantifier {
             Quantifier::Any if holds => {}
             Quantifier::Any => {
                 let values = self.values.iter().map(|value| excerpt(value).into());
                 let (values, suffix) = (quoted(&values.collect::<Vec<_>>()), self.case.suffix());
-                findings.miss(format!("Output contains none of: {values}{suffix}"));
+                findings.miss(format!("{subject} contains none of: {values}{suffix}"));
             }
             Quantifier::All => {
                 for value in absent {
-                    findings.miss(self.case.miss(value));
+                    findings.miss(self.case.miss(subject, value));
                 }
             }
         }

@@ -1,12 +1,13 @@
 //! `equals`, `starts-with` and `ends-with`: the output is compared with one text, without the white
 //! space around either.
 
-use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
+use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step, SubjectName};
 use crate::reader::{Options, ReadResult};
 use crate::syntax::fields::{Field, Shape};
 
 use super::excerpt::excerpt;
 use super::kind::AssertionKind;
+use super::subject::FILE;
 use super::text_value::{empty_value, read_text_value};
 
 const fn value_field(doc: &'static str) -> Field {
@@ -15,7 +16,7 @@ const fn value_field(doc: &'static str) -> Field {
 
 pub(super) static EQUALS: AssertionKind = AssertionKind::new(
     "equals",
-    &[value_field("the whole output")],
+    &[value_field("the whole output"), FILE],
     |options, _| {
         let value = read_text_value(options)?;
         let part = OutputPart::Whole;
@@ -33,7 +34,7 @@ assert:
 
 pub(super) static STARTS_WITH: AssertionKind = AssertionKind::new(
     "starts-with",
-    &[value_field("the text that the output begins with")],
+    &[value_field("the text that the output begins with"), FILE],
     |options, _| read_end(options, OutputPart::Start),
     "The output begins with `value`. Surrounding white space is ignored on both sides; case matters.
 
@@ -47,7 +48,7 @@ assert:
 
 pub(super) static ENDS_WITH: AssertionKind = AssertionKind::new(
     "ends-with",
-    &[value_field("the text that the output ends with")],
+    &[value_field("the text that the output ends with"), FILE],
     |options, _| read_end(options, OutputPart::End),
     "The output ends with `value`. Surrounding white space is ignored on both sides; case matters.
 
@@ -80,19 +81,19 @@ enum OutputPart {
 }
 
 impl OutputPart {
-    fn hit(self, value: &str) -> String {
+    fn hit(self, subject: SubjectName<'_>, value: &str) -> String {
         match self {
-            Self::Whole => format!("Output exactly equals: {value}"),
-            Self::Start => format!("Output starts with '{value}'"),
-            Self::End => format!("Output ends with '{value}'"),
+            Self::Whole => format!("{subject} exactly equals: {value}"),
+            Self::Start => format!("{subject} starts with '{value}'"),
+            Self::End => format!("{subject} ends with '{value}'"),
         }
     }
 
-    fn miss(self, value: &str) -> String {
+    fn miss(self, subject: SubjectName<'_>, value: &str) -> String {
         match self {
-            Self::Whole => format!("Output differs from: {value}"),
-            Self::Start => format!("Output does not start with '{value}'"),
-            Self::End => format!("Output does not end with '{value}'"),
+            Self::Whole => format!("{subject} differs from: {value}"),
+            Self::Start => format!("{subject} does not start with '{value}'"),
+            Self::End => format!("{subject} does not end with '{value}'"),
         }
     }
 }
@@ -108,19 +109,20 @@ impl Check for TextComparison {
         Map::new().with("value", self.value.as_str())
     }
 
-    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
-        vec![self.part.hit(&self.value)]
+    fn sentences(&self, common: &CommonOptions) -> Vec<String> {
+        vec![self.part.hit(common.subject(), &self.value)]
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let output = context.evidence.transcript.answer.trim();
+        let (subject, output) = (context.subject(), context.text().trim());
         let (value, shown) = (self.value.trim(), excerpt(&self.value));
         let holds = match self.part {
             OutputPart::Whole => output == value,
             OutputPart::Start => output.starts_with(value),
             OutputPart::End => output.ends_with(value),
         };
-        Marks::when(holds, || self.part.hit(&shown), || self.part.miss(&shown)).into()
+        Marks::when(holds, || self.part.hit(subject, &shown), || self.part.miss(subject, &shown))
+            .into()
     }
 }
 

@@ -18,6 +18,7 @@ use super::field_match::ValueMismatch;
 use super::finding::FindingList;
 use super::kind::{AssertionKind, EntryContext};
 use super::output_json::anywhere;
+use super::subject::FILE;
 
 declare_codes! {
     MISSING_EXPECTED = "missing-expected", Blocking, Assertion, r#"A field-accuracy has nothing to compare: no field has an expected value, neither here nor in the
@@ -93,6 +94,7 @@ static FIELDS: &[Field] = &[
         Shape::Choice(FieldAggregation::WORDS),
         "how the fields are combined into one score; default `weighted_average`",
     ),
+    FILE,
 ];
 
 pub(super) static KIND: AssertionKind = AssertionKind::new(
@@ -184,14 +186,16 @@ impl Check for FieldAccuracy {
         Map::new().with("fields", fields).with("aggregation", self.aggregation.word())
     }
 
-    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
+    fn sentences(&self, common: &CommonOptions) -> Vec<String> {
         let paths: Vec<&str> = self.fields.iter().map(|field| field.path.text()).collect();
-        vec![format!("Fields {} match expected values", paths.join(", "))]
+        let file = common.file.as_ref().map(|path| format!(" of file '{path}'"));
+        let (paths, file) = (paths.join(", "), file.unwrap_or_default());
+        vec![format!("Fields {paths}{file} match expected values")]
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let Some(output) = anywhere(&context.evidence.transcript.answer) else {
-            let misses = vec!["Output has no JSON value".to_owned()];
+        let Some(output) = anywhere(context.text()) else {
+            let misses = vec![format!("{} has no JSON value", context.subject())];
             return Marks::new(Score::ZERO, Vec::new(), misses).into();
         };
         let expected = context.evidence.test.expected_output.as_ref();

@@ -6,6 +6,8 @@ use crate::model::{
     Marks, NamedAssertion, Required, Step,
 };
 
+use super::subject::grade_subject;
+
 /// Grades every assertion of the test, as far as the answers allow. `Done` has one grade per
 /// assertion, in order.
 pub fn grade(
@@ -30,7 +32,7 @@ pub(super) fn grade_assertion(
     named: &NamedAssertion,
     context: &GradingContext<'_>,
 ) -> Step<AssertionGrade> {
-    match named.assertion.check.grade(context) {
+    match grade_subject(&*named.assertion.check, context) {
         Step::Ask(asks) => Step::Ask(asks),
         Step::Done(conclusion) => Step::Done(finish(named, conclusion, context.options.pass)),
     }
@@ -40,7 +42,8 @@ pub(super) fn grade_assertion(
 fn finish(named: &NamedAssertion, conclusion: Conclusion, pass: f64) -> AssertionGrade {
     let assertion = &named.assertion;
     let common = &assertion.common;
-    let grade = if common.negate { negate(conclusion.grade) } else { conclusion.grade };
+    let is_inverted = common.negate && !conclusion.is_absolute;
+    let grade = if is_inverted { negate(conclusion.grade) } else { conclusion.grade };
     let own = own_gate(&common.required, &grade, pass);
     AssertionGrade {
         name: named.name.to_string(),

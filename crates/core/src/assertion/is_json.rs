@@ -1,34 +1,49 @@
-//! `is-json`: the output is a JSON value.
+//! `is-json`: the output is a JSON value, and matches a schema.
 
-use crate::model::{Check, CommonOptions, GradingContext, Map, Marks, Step};
+use camino::Utf8PathBuf;
+
+use crate::model::{
+    Check, CommonOptions, Fault, FaultKind, GradingContext, Map, Marks, Score, Stage, Step, Value,
+};
 use crate::syntax::fields::{Field, Shape};
 
+use super::json_schema::{JsonSchema, SCHEMA, read_schema};
 use super::kind::AssertionKind;
 use super::output_json::{Fences, whole};
+use super::subject::FILE;
 
-static FIELDS: &[Field] = &[Field::new(
-    "allow_fences",
-    Shape::Boolean,
-    "first strips one Markdown fence around the output; default false",
-)];
+static FIELDS: &[Field] = &[
+    Field::new(
+        "allow_fences",
+        Shape::Boolean,
+        "first strips one Markdown fence around the output; default false",
+    ),
+    SCHEMA,
+    FILE,
+];
 
 pub(super) static KIND: AssertionKind = AssertionKind::new(
     "is-json",
     FIELDS,
     |options, _| {
-        let fences = match options.boolean("allow_fences")? {
+        let fences = options.boolean("allow_fences");
+        let schema = read_schema(options)?;
+        let fences = match fences? {
             Some(true) => Fences::Stripped,
             Some(false) | None => Fences::Kept,
         };
-        Ok(Box::new(IsJson { fences }))
+        Ok(Box::new(IsJson { fences, schema }))
     },
     "The whole output, apart from surrounding white space, is one JSON value of any kind. With
-`allow_fences: true` the value may be inside a Markdown fence.
+`allow_fences: true` the value may be inside a Markdown fence. `schema` is a JSON Schema (draft 07 or
+2020-12) that the value must match, or the path of a `.json` file that contains one.
 
 ```yaml
 assert:
   - type: is-json
     allow_fences: true
+  - type: is-json
+    schema: {type: object, required: [total], properties: {total: {type: number}}}
 ```
 ",
 );
@@ -36,26 +51,73 @@ assert:
 #[derive(Debug)]
 struct IsJson {
     fences: Fences,
+    schema: Option<JsonSchema>,
 }
 
 impl Check for IsJson {
     fn options(&self) -> Map {
-        Map::new().with("allow_fences", self.fences == Fences::Stripped)
+        Map::new()
+            .with("allow_fences", self.fences == Fences::Stripped)
+            .with_some("schema", self.schema.as_ref().map(JsonSchema::to_value))
     }
 
-    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
-        vec!["Output is valid JSON".to_owned()]
+    fn sentences(&self, common: &CommonOptions) -> Vec<String> {
+        vec![format!("{} is valid JSON{}", common.subject(), self.suffix())]
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let found = whole(&context.evidence.transcript.answer, self.fences);
-        let reason = found.as_ref().err().map_or("", String::as_str);
-        Marks::when(
-            found.is_ok(),
-            || "Output is valid JSON".to_owned(),
-            || format!("Output is not valid JSON: {reason}"),
-        )
-        .into()
+        let subject = context.subject();
+        let value = match whole(context.text(), self.fences) {
+            Ok(value) => value,
+            Err(reason) => {
+                let misses = vec![format!("{subject} is not valid JSON: {reason}")];
+                return Marks::new(Score::ZERO, Vec::new(), misses).into();
+            }
+        };
+        let violations = match self.violations(&value) {
+            Ok(violations) => violations,
+            Err(fault) => return fault.into(),
+        };
+        if violations.is_empty() {
+            let hits = vec![format!("{subject} is valid JSON{}", self.suffix())];
+            return Marks::new(Score::ONE, hits, Vec::new()).into();
+        }
+        let misses = violations.iter();
+        let misses = misses.map(|one| format!("{subject} does not match the schema {one}"));
+        Marks::new(Score::ZERO, Vec::new(), misses.collect()).into()
+    }
+
+    fn script_files(&self) -> Vec<Utf8PathBuf> {
+        self.schema.iter().filter_map(JsonSchema::path).collect()
+    }
+
+    /// A schema is often part of the task.
+    fn hidden_files(&self) -> Vec<Utf8PathBuf> {
+        Vec::new()
+    }
+
+    fn losses(&self, _: &str) -> Vec<(&'static str, String)> {
+        let schema = self.schema.as_ref();
+        schema.map(|_| ("schema", "the JSON Schema is left out".to_owned())).into_iter().collect()
+    }
+}
+
+impl IsJson {
+    fn suffix(&self) -> String {
+        match &self.schema {
+            Some(schema) => format!(" that matches {}", schema.shown()),
+            None => String::new(),
+        }
+    }
+
+    fn violations(&self, value: &Value) -> Result<Vec<String>, Fault> {
+        let Some(schema) = &self.schema else {
+            return Ok(Vec::new());
+        };
+        schema.violations(value).ok_or_else(|| {
+            let message = format!("{} could not be read", schema.shown());
+            Fault::new(Stage::Measure, FaultKind::Io, message)
+        })
     }
 }
 

@@ -89,7 +89,13 @@ impl JudgeRequest<'_> {
         context: &GradingContext<'_>,
         checks: &[RubricItem],
     ) -> Result<Vec<Message>, Fault> {
-        let task = JudgeTask { evidence: context.evidence, prompt: self.prompt, items: self.items };
+        let task = JudgeTask {
+            evidence: context.evidence,
+            subject: context.subject(),
+            text: context.text(),
+            prompt: self.prompt,
+            items: self.items,
+        };
         task.messages(checks)
     }
 

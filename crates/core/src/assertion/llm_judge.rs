@@ -16,6 +16,7 @@ use super::kind::{AssertionKind, EntryContext, UnknownKeys};
 use super::read::{AMOUNT, COMMON, unsupported_in_run};
 use super::rubric_items::ItemList;
 use super::rubrics::{ITEMS, TARGET, criteria_item, read_judge, read_some_items};
+use super::subject::FILE;
 
 declare_codes! {
     MISSING_PROMPT = "missing-prompt", Error, Assertion, r#"An `llm-judge` has neither a prompt nor rubrics. It judges the test's `criteria`.
@@ -82,6 +83,7 @@ static FIELDS: &[Field] = &[
     Field::new("value", ITEMS, "for `llm-rubric` only: the same as `rubrics`"),
     TARGET,
     Field::new("temperature", AMOUNT, "the same as `config.temperature`; default 0"),
+    FILE,
 ];
 
 fn read(
@@ -221,10 +223,10 @@ impl Check for JudgeCheck {
         map
     }
 
-    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
+    fn sentences(&self, common: &CommonOptions) -> Vec<String> {
         let prompt = self.prompt().map(JudgePrompt::written);
         let items = self.items.list.iter().map(RubricItem::sentence);
-        prompt.into_iter().chain(items).map(str::to_owned).collect()
+        prompt.into_iter().chain(items).map(|sentence| common.about(sentence)).collect()
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
@@ -406,6 +408,7 @@ mod tests {
         let mut test = TestView {
             criteria: Some("Greets"),
             expected_output: None,
+            workspace: None,
             span: assertion.common.span,
         };
         let names = |test: &TestView<'_>| -> Vec<_> {

@@ -5,6 +5,7 @@ mod aggregator;
 mod backtracking;
 mod code_judge;
 mod codes;
+mod command;
 mod compared_field;
 mod composite;
 mod composite_grade;
@@ -19,15 +20,20 @@ mod fence;
 mod field_accuracy;
 mod field_match;
 mod field_path;
+mod file_pattern;
+mod files;
 mod finding;
 mod grading;
 mod is_json;
+mod json_schema;
 mod judge_request;
+mod junit;
 mod kind;
 mod latency;
 mod llm_judge;
 mod metric;
 mod output_json;
+mod overlay;
 mod pattern;
 mod place;
 mod read;
@@ -38,6 +44,7 @@ mod score_ranges;
 mod script;
 mod scripted;
 mod searcher;
+mod subject;
 #[cfg(test)]
 mod testing;
 mod text_value;
@@ -57,7 +64,9 @@ pub use rubric_items::ITEM_FIELDS;
 pub(crate) use rubric_items::read_items;
 pub use rubrics::judge_criteria;
 pub(crate) use rubrics::{assertion_from_criteria, assertion_from_items};
+pub(crate) use script::SCRIPT_NOT_FOUND;
 pub use searcher::Searcher;
+pub(crate) use subject::faults_in_test;
 pub(crate) use trigger_judge::trigger_assertion;
 
 /// Every built-in type, in the order of spec 7.
@@ -84,6 +93,8 @@ pub static KINDS: &[&AssertionKind] = &[
     &latency::COST,
     &latency::TOKEN_USAGE,
     &trigger_judge::KIND,
+    &files::KIND,
+    &command::KIND,
 ];
 
 /// The codes of this room, file by file.
@@ -95,12 +106,16 @@ pub const CODES: &[&[&crate::diagnostic::Code]] = &[
     custom::CODES,
     execution_metrics::CODES,
     field_accuracy::CODES,
+    files::CODES,
+    json_schema::CODES,
     llm_judge::CODES,
+    overlay::CODES,
     text_value::CODES,
     regex::CODES,
     rubric_items::CODES,
     score_ranges::CODES,
     script::CODES,
+    subject::CODES,
     tool_trajectory::CODES,
     trigger_judge::CODES,
 ];

@@ -21,6 +21,7 @@ use super::codes::{
 };
 use super::kind::{AssertionKind, EntryContext, ReadCheck, UnknownKeys};
 use super::rubric_items::read_outcome;
+use super::subject::read_file_option;
 use super::{custom, kind_named, rubrics};
 
 /// Any number that is not negative.
@@ -217,6 +218,7 @@ fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<CommonOptions> {
     let negate = options.boolean("negate");
     let config = options.map("config");
     let description = options.text("description");
+    let file = read_file_option(options);
     let span_of = |name: &str| options.get(name).map(|entry| entry.value.span());
     let head = span_of("name").unwrap_or(options.head());
     Ok(CommonOptions {
@@ -226,6 +228,7 @@ fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<CommonOptions> {
         required_at: span_of("required").unwrap_or(head),
         negate: negate?.unwrap_or(false),
         config: config?.unwrap_or_default(),
+        file: file?,
         description: description?.map(|description| description.value),
         span: options.fields.span(),
         head,

@@ -10,6 +10,7 @@ use super::excerpt::excerpt;
 use super::kind::AssertionKind;
 use super::pattern::{Flags, Pattern};
 use super::place::{character_at, span_in};
+use super::subject::FILE;
 use super::text_value::read_text_value;
 
 declare_codes! {
@@ -55,6 +56,7 @@ static FIELDS: &[Field] = &[
         "any of `i` (ignore case), `m` (`^` and `$` match at every line), `s` (`.` matches line \
          breaks), `x` (ignore white space and comments); `g` and `u` have no effect",
     ),
+    FILE,
 ];
 
 pub(super) static KIND: AssertionKind = AssertionKind::new(
@@ -128,20 +130,21 @@ impl Check for Regex {
             .with_some("flags", (!flags.is_empty()).then_some(flags))
     }
 
-    fn sentences(&self, _: &CommonOptions) -> Vec<String> {
-        vec![format!("Output matches regex: {}", self.pattern.text())]
+    fn sentences(&self, common: &CommonOptions) -> Vec<String> {
+        let subject = common.subject();
+        vec![format!("{subject} matches regex: {}", self.pattern.text())]
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let is_found = match self.pattern.is_in(&context.evidence.transcript.answer) {
+        let is_found = match self.pattern.is_in(context.text()) {
             Ok(is_found) => is_found,
             Err(fault) => return fault.into(),
         };
-        let pattern = excerpt(self.pattern.text());
+        let (subject, pattern) = (context.subject(), excerpt(self.pattern.text()));
         Marks::when(
             is_found,
-            || format!("Output matches regex: {pattern}"),
-            || format!("Output does not match regex: {pattern}"),
+            || format!("{subject} matches regex: {pattern}"),
+            || format!("{subject} does not match regex: {pattern}"),
         )
         .into()
     }

@@ -11,6 +11,7 @@ use crate::syntax::fields::{Entry, Field, Shape};
 use super::kind::{AssertionKind, EntryContext};
 use super::llm_judge::JudgeCheck;
 use super::rubric_items::{ItemList, read_text_or_items};
+use super::subject::FILE;
 
 /// Name of the assertion made from the criteria of a test.
 const CRITERIA: &str = "criteria";
@@ -43,6 +44,7 @@ assert:
 static FIELDS: &[Field] = &[
     Field::new("rubrics", ITEMS, "what the judge checks or scores").also(&["criteria"]).required(),
     TARGET,
+    FILE,
 ];
 
 /// A string, or a list of items.

@@ -3,9 +3,9 @@
 use camino::Utf8PathBuf;
 
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
-use crate::model::{Map, Value};
+use crate::model::{Map, Value, has_script_extension, looks_like_path};
 use crate::reader::{Options, ReadResult, Reported};
-use crate::source::{EntryKind, Span, Spanned, without_dots};
+use crate::source::{Span, Spanned, without_dots};
 use crate::syntax::fields::{Entry, Field, Shape};
 
 declare_codes! {
@@ -43,39 +43,6 @@ print('{"score": 1.0}')
 The test could run but not be graded. The path is relative to the directory of the file in which it
 is written, whatever `cwd` says. A script given as one text goes to the shell and is not looked up.
 "#;
-    NOT_A_DIRECTORY = "not-a-directory", BlocksRun, Reference, r#"The `cwd` of a script does not exist, or is a file.
-
-## Example
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Adds up
-    input: What is 40 + 2?
-    assert:
-      - {type: code-judge, script: [make, grade], cwd: ./judge}
-```
-```make judges/Makefile
-grade:
-```
-
-## Instead
-```yaml
-name: demo
-tests:
-  - id: a
-    criteria: Adds up
-    input: What is 40 + 2?
-    assert:
-      - {type: code-judge, script: [make, grade], cwd: ./judges}
-```
-```make judges/Makefile
-grade:
-```
-
-## Why
-The script could not be started there.
-"#;
 }
 
 /// A program with its arguments, or a shell line.
@@ -95,9 +62,6 @@ pub(super) const TIMEOUT: Field = Field::new(
 );
 
 const DEFAULT_TIMEOUT: u64 = 60;
-
-/// Extensions by which an element of a `script` list is recognized as a file.
-const EXTENSIONS: &[&str] = &[".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl"];
 
 /// The working directory and the timeout of a script.
 #[derive(Debug)]
@@ -133,23 +97,8 @@ pub(super) fn read_setup(options: &mut Options<'_, '_, '_>) -> ReadResult<Script
 }
 
 fn find_directory(options: &mut Options<'_, '_, '_>, written: Spanned<String>) -> Cwd {
-    let Spanned { value: text, span } = written;
-    let resolved = options.reader.resolve(&text, span, Level::BlocksRun);
-    let path = resolved.map(|resolved| resolved.0).filter(|path| {
-        let kind = options.reader.kind_of(path);
-        if kind != Some(EntryKind::Directory) {
-            let shown = options.reader.shown(path);
-            let message = match kind {
-                None => format!("no directory at `{shown}`"),
-                Some(_) => format!("`{shown}` is not a directory"),
-            };
-            let fault = Diagnostic::new(&NOT_A_DIRECTORY, span, message);
-            let help = options.reader.elsewhere(&text);
-            options.report(fault.help_if(help));
-        }
-        kind == Some(EntryKind::Directory)
-    });
-    Cwd::Written { text, path }
+    let path = options.reader.existing_directory(&written.value, written.span);
+    Cwd::Written { text: written.value, path }
 }
 
 /// What is run.
@@ -231,17 +180,6 @@ fn report_empty_script(options: &mut Options<'_, '_, '_>, span: Span) -> Reporte
     options.missing(span, message, "write `script: [python3, ./judge.py]`")
 }
 
-/// See spec 4. A flag or a URL may contain `/` without being a path.
-fn looks_like_path(text: &str) -> bool {
-    let is_other = text.starts_with('-') || (text.contains("://") && !text.starts_with("file://"));
-    let has_slash = text.contains('/') && !text.contains(char::is_whitespace);
-    !is_other && (has_slash || has_extension(text))
-}
-
-fn has_extension(text: &str) -> bool {
-    EXTENSIONS.iter().any(|end| text.ends_with(end))
-}
-
 /// The first argument that is a path is the script itself and must exist.
 fn find_argument(
     options: &mut Options<'_, '_, '_>,
@@ -304,14 +242,16 @@ impl Script {
             Command::Direct(words) => {
                 let script = words.iter().skip(1).position(|word| word.path.is_some());
                 let is_script = |(at, word): &(usize, &ScriptWord)| {
-                    *at == 0 || Some(*at) == script.map(|at| at + 1) || has_extension(&word.written)
+                    *at == 0
+                        || Some(*at) == script.map(|at| at + 1)
+                        || has_script_extension(&word.written)
                 };
                 let scripts = words.iter().enumerate().filter(is_script);
                 scripts.filter_map(|(_, word)| word.path.clone()).collect()
             }
             Command::Shell(line) => line
                 .split(|c: char| c.is_whitespace() || "\"'`();|&<>=".contains(c))
-                .filter(|word| has_extension(word))
+                .filter(|word| has_script_extension(word))
                 .map(|word| without_dots(&directory.join(word)))
                 .collect(),
             Command::Found { path, .. } => vec![path.clone()],

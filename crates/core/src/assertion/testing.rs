@@ -1,12 +1,15 @@
 //! Reads and grades assert lists, for the unit tests of assertion types.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use camino::Utf8Path;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{
     Answer, Answers, Ask, Assertion, AssertionGrade, Evidence, Expected, Fault, Grade,
     GradingOptions, JsonStyle, Judging, Marks, Message, Step, Test, TestId, TestView, Transcript,
-    Value,
+    Value, WorkspaceFiles,
 };
 use crate::reader::{ReadPolicy, Reader, World};
 use crate::source::{MemoryFiles, Sources, Variables};
@@ -88,8 +91,47 @@ impl Snippet {
     /// The faults of the only assertion in a test with this expected output.
     pub(super) fn faults(&self, expected: Option<&Expected>) -> Vec<Diagnostic> {
         let span = self.only().common.span;
-        let test = TestView { criteria: None, expected_output: expected, span: span.at_start() };
+        let test = TestView {
+            criteria: None,
+            expected_output: expected,
+            workspace: None,
+            span: span.at_start(),
+        };
         self.only().check.diagnostics_in(&test, span)
+    }
+}
+
+/// The files of a workspace, in memory.
+#[derive(Debug, Default)]
+pub(super) struct MemoryWorkspace {
+    files: BTreeMap<String, Vec<u8>>,
+    names: Vec<String>,
+}
+
+impl MemoryWorkspace {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn with(mut self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        self.files.insert(path.to_owned(), content.as_ref().to_vec());
+        self.names = self.files.keys().cloned().collect();
+        self
+    }
+}
+
+impl WorkspaceFiles for MemoryWorkspace {
+    fn path(&self) -> &Utf8Path {
+        "/w".into()
+    }
+
+    fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Fault> {
+        let content = self.files.get(path);
+        Ok(content.map(|bytes| bytes[..bytes.len().min(limit as usize)].to_vec()))
+    }
+
+    fn list(&self) -> Result<&[String], Fault> {
+        Ok(&self.names)
     }
 }
 
@@ -101,6 +143,7 @@ pub(super) struct Trial {
     pub(crate) files: MemoryFiles,
     pub(crate) given_skills: Option<Vec<String>>,
     pub(crate) arm: Option<&'static str>,
+    pub(crate) workspace: Option<MemoryWorkspace>,
 }
 
 impl Trial {
@@ -126,7 +169,14 @@ impl Trial {
             files,
             given_skills: None,
             arm: None,
+            workspace: None,
         }
+    }
+
+    /// With the files that the agent left.
+    pub(crate) fn inside(mut self, workspace: MemoryWorkspace) -> Self {
+        self.workspace = Some(workspace);
+        self
     }
 
     pub(crate) fn expecting(mut self, expected: Expected) -> Self {
@@ -141,9 +191,9 @@ impl Trial {
             trial: 1,
             transcript: &self.transcript,
             files: &self.files,
-            workspace: None,
             given_skills: self.given_skills.as_deref(),
             arm: self.arm,
+            workspace: self.workspace.as_ref().map(|files| files as &dyn WorkspaceFiles),
         };
         grade(&evidence, self.options, answers)
     }

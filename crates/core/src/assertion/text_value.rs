@@ -9,6 +9,7 @@ use crate::syntax::fields::{Field, Shape};
 use crate::syntax::{Node, Scalar};
 
 use super::codes::VALUE_NOT_STRING;
+use super::subject::FILE;
 
 declare_codes! {
     EMPTY_VALUE = "empty-value", Blocking, Assertion, r#"The text to look for is empty, or the list of texts is.
@@ -44,16 +45,19 @@ const ITEM: Shape = Shape::TextOrScalar;
 
 /// One text.
 pub(super) static ONE_TEXT: &[Field] =
-    &[Field::new("value", Shape::TextOrScalar, "the text to look for").required()];
+    &[Field::new("value", Shape::TextOrScalar, "the text to look for").required(), FILE];
 
 /// Several texts, or a single one.
-pub(super) static TEXTS: &[Field] = &[Field::new(
-    "value",
-    Shape::OneOf(&[Shape::TextOrScalar, Shape::NonEmptyList(&ITEM)]),
-    "the texts to look for: a list, or a single text",
-)
-.also(&["values"])
-.required()];
+pub(super) static TEXTS: &[Field] = &[
+    Field::new(
+        "value",
+        Shape::OneOf(&[Shape::TextOrScalar, Shape::NonEmptyList(&ITEM)]),
+        "the texts to look for: a list, or a single text",
+    )
+    .also(&["values"])
+    .required(),
+    FILE,
+];
 
 /// Reads `value` as one text.
 pub(super) fn read_text_value(options: &mut Options<'_, '_, '_>) -> ReadResult<String> {

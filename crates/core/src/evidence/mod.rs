@@ -1,6 +1,7 @@
 //! Evidence as text and JSON for targets, scripts and judges, and their replies.
 
 mod attachment;
+mod file_changes;
 pub(crate) mod json;
 mod judge_prompt;
 mod message_json;

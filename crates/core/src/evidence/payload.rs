@@ -2,6 +2,7 @@
 
 use crate::model::{Block, Call, Evidence, JsonStyle, Map, Message, Number, Transcript, Value};
 
+use super::file_changes::file_diff;
 use super::message_json::{expected_to_value, messages_to_value};
 use super::question::question;
 
@@ -47,7 +48,23 @@ pub fn payload(evidence: &Evidence<'_>, config: &Map) -> Map {
     map.insert("token_usage", token_usage(transcript));
     map.insert("cost_usd", or_null(cost(transcript)));
     map.insert("duration_ms", or_null(transcript.duration_ms));
+    let (path, changes) = (workspace_path(evidence), file_changes(transcript));
+    map.insert("workspacePath", path.clone());
+    map.insert("workspace_path", path);
+    map.insert("fileChanges", changes.clone());
+    map.insert("file_changes", changes);
     map
+}
+
+/// Where the workspace is now, or where it was kept.
+fn workspace_path(evidence: &Evidence<'_>) -> Value {
+    let kept = evidence.transcript.files.as_ref().and_then(|files| files.path.as_deref());
+    or_null(evidence.workspace.map(|files| files.path().as_str()).or(kept))
+}
+
+/// The diff of the workspace.
+fn file_changes(transcript: &Transcript) -> Value {
+    or_null(transcript.files.as_ref().map(file_diff))
 }
 
 /// The metrics of a transcript; what the target does not report is null.
@@ -167,7 +184,7 @@ fn cost(transcript: &Transcript) -> Option<Number> {
 mod tests {
     use super::super::testing::{Sample, csv_sample};
     use super::*;
-    use crate::model::Tokens;
+    use crate::model::{FileChanges, Tokens};
 
     /// The example of spec 10.1, with its abbreviations written out.
     const EXAMPLE: &str = r#"{"question": "Find the top 3 months by revenue.", "criteria": "Agent finds the top 3 months by revenue", "note": null, "test_id": "csv-top-months",
@@ -183,7 +200,8 @@ mod tests {
  "messages": BOTH, "expected_output": EXPECTED,
  "input_files": ["/project/evals/files/sales.csv"],
  "trace_summary": {"event_count": 2, "tool_names": ["Skill"], "tool_calls": {"Skill": 1}, "tool_call_count": 1, "llm_call_count": 2, "cost_usd": 0.002, "duration_ms": 900},
- "token_usage": {"input": 120, "output": 35, "cached": 0}, "cost_usd": 0.002, "duration_ms": 900}"#;
+ "token_usage": {"input": 120, "output": 35, "cached": 0}, "cost_usd": 0.002, "duration_ms": 900,
+ "workspacePath": null, "workspace_path": null, "fileChanges": null, "file_changes": null}"#;
 
     const INPUT: &str = r#"{"role": "user", "content": [{"type": "file", "value": "files/sales.csv"}, {"type": "text", "value": "Find the top 3 months by revenue."}]}"#;
     const EXPECTED: &str = r#"{"role": "assistant", "content": "November, September, December"}"#;
@@ -227,6 +245,25 @@ mod tests {
             Value::from(trace_summary(&sample.transcript)).to_json(JsonStyle::Compact),
             r#"{"eventCount":null,"toolNames":null,"toolCallCount":null,"llmCallCount":null,"inputTokens":null,"outputTokens":null,"totalTokens":null,"costUsd":null,"durationMs":null}"#
         );
+    }
+
+    #[test]
+    fn scripts_learn_where_the_workspace_is_and_what_changed() {
+        let mut sample = Sample::new(Vec::new(), Transcript::of_text("a"));
+        sample.transcript.files = Some(FileChanges {
+            diff: "+x\n".to_owned(),
+            path: Some("/kept".to_owned()),
+            ..FileChanges::default()
+        });
+        let map = payload(&sample.evidence(), &Map::new());
+        for (key, value) in [
+            ("workspacePath", "/kept"),
+            ("workspace_path", "/kept"),
+            ("fileChanges", "+x\n"),
+            ("file_changes", "+x\n"),
+        ] {
+            assert_eq!(map.get(key), Some(&value.into()), "{key}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::source::Span;
 
 use super::Context;
 use super::fields::{FieldView, canonical_fields, filled};
-use super::hash::test_hash;
+use super::hash::TestHasher;
 
 const SCHEMA_VERSION: u32 = 1;
 
@@ -22,7 +22,9 @@ pub fn suite_value(suite: &Suite, context: &Context<'_>) -> Value {
     map.insert("verdicts", suite.verdicts.to_value());
     map.insert_some("skills", suite.skills.as_deref().map(skills_to_value));
     map.insert_some("arms", filled(arms_value(suite)));
-    let tests: Vec<Value> = suite.tests.iter().map(|test| test_value(test, context)).collect();
+    let mut hasher = TestHasher::default();
+    let tests = suite.tests.iter();
+    let tests: Vec<Value> = tests.map(|test| test_value(test, context, &mut hasher)).collect();
     map.insert("tests", tests);
     map.into()
 }
@@ -35,14 +37,14 @@ fn arms_value(suite: &Suite) -> Map {
 pub fn test_document(test: &Test, context: &Context<'_>) -> Value {
     let mut map = Map::new();
     map.insert("schemaVersion", SCHEMA_VERSION);
-    map.insert("test", test_value(test, context));
+    map.insert("test", test_value(test, context, &mut TestHasher::default()));
     map.into()
 }
 
 /// One entry of `tests`.
-pub(crate) fn test_value(test: &Test, context: &Context<'_>) -> Value {
-    let mut map = canonical_fields(test, &FieldView::Json);
-    map.insert("testHash", test_hash(test, context.files));
+fn test_value(test: &Test, context: &Context<'_>, hasher: &mut TestHasher) -> Value {
+    let mut map = canonical_fields(test, &FieldView::Json { root: context.root });
+    map.insert("testHash", hasher.hash(test, context.files));
     map.insert("source", source_value(test.span, context));
     map.into()
 }

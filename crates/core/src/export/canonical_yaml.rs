@@ -193,6 +193,7 @@ fn assertion_map(named: &NamedAssertion, rebase: &Rebase<'_>) -> Map {
     for (key, value) in options.iter().filter(|(_, value)| **value != Value::Null) {
         map.insert(key, option_value(key, value));
     }
+    map.insert_some("file", common.file.as_deref());
     if common.weight.number().text() != "1" {
         map.insert("weight", common.weight.number().clone());
     }

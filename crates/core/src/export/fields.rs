@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use camino::Utf8Path;
+
 use crate::assertion::assertion_from_criteria;
 use crate::model::{Execution, Expected, Map, Message, NamedAssertion, Skip, Test, TestId, Value};
 use crate::source::Files;
@@ -11,15 +13,20 @@ use crate::source::Files;
 use super::canonical_yaml::{assert_list, expected_value, input_value, own_metadata, own_settings};
 use super::hash;
 use super::rebase::Rebase;
+use super::workspace::{hashed_workspace, shown_workspace, written_workspace};
 
 /// Who asks for the fields of a test.
 pub(super) enum FieldView<'v> {
-    /// `show --format json`.
-    Json,
+    /// `show --format json`; paths start at the repository root.
+    Json { root: &'v Utf8Path },
     /// A suite file: paths start at its directory, and what the root gives is left out.
     Suite { metadata: &'v Map, execution: &'v Execution, rebase: &'v Rebase<'v> },
     /// `testHash`: contents of files instead of their paths.
-    Hash(&'v dyn Files),
+    Hash {
+        files: &'v dyn Files,
+        /// Digest of the template of the test's workspace.
+        template: Option<&'v str>,
+    },
 }
 
 pub(super) struct TestField {
@@ -124,9 +131,11 @@ static EXPORTED_FIELDS: &[TestField] = &[
         is_hashed: true,
         value: |test, view| {
             Some(match view {
-                FieldView::Json => Value::List(test.input.iter().map(Message::to_value).collect()),
+                FieldView::Json { .. } => {
+                    Value::List(test.input.iter().map(Message::to_value).collect())
+                }
                 FieldView::Suite { rebase, .. } => input_value(&test.input, rebase),
-                FieldView::Hash(files) => hash::messages(&test.input, *files),
+                FieldView::Hash { files, .. } => hash::messages(&test.input, *files),
             })
         },
         losses: &[],
@@ -138,9 +147,9 @@ static EXPORTED_FIELDS: &[TestField] = &[
         value: |test, view| {
             let expected = test.expected_output.as_ref()?;
             Some(match view {
-                FieldView::Json => Expected::to_value(expected),
+                FieldView::Json { .. } => Expected::to_value(expected),
                 FieldView::Suite { rebase, .. } => expected_value(expected, rebase),
-                FieldView::Hash(files) => hash::expected_value(expected, *files),
+                FieldView::Hash { files, .. } => hash::expected_value(expected, *files),
             })
         },
         losses: &[],
@@ -173,6 +182,22 @@ static EXPORTED_FIELDS: &[TestField] = &[
             lost(test.skip.is_some(), "`skip` is left out: the entry will be run")
         })],
     },
+    TestField {
+        json: FieldKey("workspace", 13),
+        suite: Some(FieldKey("workspace", 12)),
+        is_hashed: true,
+        value: |test, view| {
+            let workspace = test.workspace.as_ref()?;
+            Some(match view {
+                FieldView::Json { root } => shown_workspace(workspace, root),
+                FieldView::Suite { rebase, .. } => written_workspace(workspace, rebase),
+                FieldView::Hash { template, .. } => hashed_workspace(workspace, *template),
+            })
+        },
+        losses: &[("workspace", |test| {
+            lost(test.workspace.is_some(), "`workspace` is left out: its files must be there")
+        })],
+    },
 ];
 
 /// The fields of a test as one view shows them, in its order.
@@ -180,9 +205,9 @@ pub(super) fn canonical_fields(test: &Test, view: &FieldView<'_>) -> Map {
     let mut found: Vec<(FieldKey, Value)> = Vec::with_capacity(EXPORTED_FIELDS.len());
     for field in EXPORTED_FIELDS {
         let shown = match view {
-            FieldView::Json => Some(field.json),
+            FieldView::Json { .. } => Some(field.json),
             FieldView::Suite { .. } => field.suite,
-            FieldView::Hash(_) => field.is_hashed.then_some(field.json),
+            FieldView::Hash { .. } => field.is_hashed.then_some(field.json),
         };
         if let Some(key) = shown
             && let Some(value) = (field.value)(test, view)
@@ -219,7 +244,7 @@ pub(super) fn is_derived_from_criteria(test: &Test) -> bool {
 
 fn assertions_value(test: &Test, view: &FieldView<'_>) -> Option<Value> {
     match view {
-        FieldView::Json => {
+        FieldView::Json { .. } => {
             let shown = test.assertions.iter().map(NamedAssertion::to_value);
             Some(Value::List(shown.collect()))
         }
@@ -227,7 +252,7 @@ fn assertions_value(test: &Test, view: &FieldView<'_>) -> Option<Value> {
             let is_written = !test.assertions.is_empty() && !is_derived_from_criteria(test);
             is_written.then(|| assert_list(&test.assertions, rebase).into())
         }
-        FieldView::Hash(_) => {
+        FieldView::Hash { .. } => {
             let meant = test.assertions.iter().map(|one| hash::assertion(one).into());
             Some(Value::List(meant.collect()))
         }

@@ -2,8 +2,9 @@
 //! hash, however they are written.
 //!
 //! Hashed are the fields marked so in `fields`, as compact JSON with sorted keys. Not hashed:
-//! - The path of an attached file. The agent sees its content, so a digest of it is hashed; the
+//! - The path of an attached file or of a template. The agent sees its content, so a digest of it is hashed; the
 //!   written path counts only while the file cannot be read.
+//! - What happens to a workspace afterwards: `teardown`, `after_all`, `keep`.
 //! - Names of assertions: they are keys of results. Inside a composite names count, because its
 //!   aggregator refers to members by name.
 //! - The judge's `target`: which model grades is a setting of the run.
@@ -22,15 +23,31 @@ use crate::model::{
 use crate::source::{Files, Reach};
 
 use super::fields::{FieldView, canonical_fields};
+use super::workspace::TemplateDigests;
 
 /// Bytes of the digest that are kept: 16 hexadecimal digits.
 const KEPT: usize = 8;
 
-/// 16 hexadecimal digits that change when the meaning of the test does.
+/// 16 hexadecimal digits that change when the meaning of the test does. For many tests use a
+/// [`TestHasher`].
 pub fn test_hash(test: &Test, files: &dyn Files) -> String {
-    let meaning = Value::from(canonical_fields(test, &FieldView::Hash(files)));
-    let text = meaning.to_json(JsonStyle::Sorted);
-    hex(&Sha256::digest(text.as_bytes())[..KEPT])
+    TestHasher::default().hash(test, files)
+}
+
+/// Hashes tests. A template that several of them share is read once.
+#[derive(Debug, Clone, Default)]
+pub struct TestHasher {
+    templates: TemplateDigests,
+}
+
+impl TestHasher {
+    pub fn hash(&mut self, test: &Test, files: &dyn Files) -> String {
+        let template = test.workspace.as_ref().and_then(|workspace| workspace.template.as_deref());
+        let template = template.map(|path| self.templates.digest(path, files));
+        let meaning = Value::from(canonical_fields(test, &FieldView::Hash { files, template }));
+        let text = meaning.to_json(JsonStyle::Sorted);
+        hex(&Sha256::digest(text.as_bytes())[..KEPT])
+    }
 }
 
 pub(super) fn messages(list: &[Message], files: &dyn Files) -> Value {
@@ -64,7 +81,7 @@ fn digested(block: &Block, files: &dyn Files) -> Option<Value> {
 }
 
 /// Read piece by piece: an attachment may be large.
-fn file_digest(path: &Utf8Path, files: &dyn Files) -> Option<String> {
+pub(super) fn file_digest(path: &Utf8Path, files: &dyn Files) -> Option<String> {
     if let Some(known) = files.digest(path) {
         return Some(hex(&known));
     }
@@ -118,6 +135,7 @@ pub(super) fn assertion(named: &NamedAssertion) -> Map {
     );
     map.insert("negate", assertion.common.negate);
     map.insert("options", options);
+    map.insert_some("file", assertion.common.file.as_deref());
     map.insert("config", assertion.common.config.clone());
     map
 }
@@ -137,7 +155,7 @@ fn by_value(number: &Number) -> Number {
     Number::parse(&number.value().to_string()).unwrap_or_else(|| number.clone())
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -8,6 +8,7 @@ mod hash;
 mod rebase;
 mod records;
 mod transpile;
+mod workspace;
 
 use camino::Utf8Path;
 
@@ -16,7 +17,7 @@ use crate::source::{Files, Sources};
 pub use canonical_json::{suite_value, test_document};
 pub use canonical_yaml::suite_document;
 pub use convert::converted_yaml;
-pub use hash::test_hash;
+pub use hash::{TestHasher, test_hash};
 pub use records::{LoggedTest, logged_suite, test_ids, with_logged_tests};
 pub use transpile::{
     Audience, CriteriaMode, Ending, Format, Layout, Loss, NoSkill, OutFile, PromptMode,

@@ -3,14 +3,11 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use crate::model::{Assertion, FileRef, Map, Value};
+use crate::model::{Assertion, FileRef, Map, Value, looks_like_path};
 use crate::reader::is_prompt_path;
 use crate::source::{EntryKind, without_dots};
 
 use super::Context;
-
-/// By these a bare name in a `script` list is known for a file (spec 4).
-const SCRIPT_ENDINGS: &[&str] = &[".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl"];
 
 pub(super) struct Rebase<'a> {
     context: &'a Context<'a>,
@@ -54,6 +51,12 @@ impl<'a> Rebase<'a> {
             let moved = self.written(prompt, from);
             options.insert("prompt", moved);
         }
+        for key in ["overlay", "schema"] {
+            if let Some(Value::String(path)) = options.get(key) {
+                let moved = self.written(path, from);
+                options.insert(key, moved);
+            }
+        }
         let Some(script) = options.get("script") else {
             return;
         };
@@ -69,14 +72,21 @@ impl<'a> Rebase<'a> {
         options.insert("cwd", cwd);
     }
 
+    /// The words of a command that was written in a file of the directory `from`.
+    pub(super) fn command(&self, words: &[String], from: &Utf8Path) -> Vec<Value> {
+        let words = words.iter().map(|word| Value::from(word.as_str()));
+        if from == self.directory {
+            return words.collect();
+        }
+        words.map(|word| self.part(&word, from)).collect()
+    }
+
     /// One part of a command line; only one that names a file is a path.
     fn part(&self, part: &Value, from: &Utf8Path) -> Value {
         let Value::String(text) = part else {
             return part.clone();
         };
-        let may_be_path = (text.contains('/') && is_one_word(text))
-            || SCRIPT_ENDINGS.iter().any(|ending| text.ends_with(ending));
-        if may_be_path && self.is_file(text, from) {
+        if looks_like_path(text) && self.is_file(text, from) {
             self.written(text, from).into()
         } else {
             part.clone()
@@ -104,7 +114,7 @@ impl<'a> Rebase<'a> {
 
     /// From the repository root, which holds wherever the file is moved next; a place outside it
     /// can only be named from here.
-    fn name(&self, path: &Utf8Path) -> String {
+    pub(super) fn name(&self, path: &Utf8Path) -> String {
         match path.strip_prefix(self.context.root) {
             Ok(rest) => format!("/{rest}"),
             Err(_) => relative(self.directory, path),

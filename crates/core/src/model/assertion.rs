@@ -15,6 +15,7 @@ use super::judge_prompt::JudgePrompt;
 use super::measurement::Measurement;
 use super::number::Number;
 use super::rubric::{Required, RubricItem, Weight};
+use super::subject::SubjectName;
 use super::transcript::{Call, SkillUse};
 use super::value::{Map, Value};
 
@@ -40,8 +41,18 @@ impl Trigger {
 pub struct TestView<'a> {
     pub criteria: Option<&'a str>,
     pub expected_output: Option<&'a Expected>,
+    /// What is known of its workspace; `None` without one.
+    pub workspace: Option<WorkspaceView<'a>>,
     /// The test itself, for related places.
     pub span: Span,
+}
+
+/// The part of a workspace that is known while a suite is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WorkspaceView<'a> {
+    /// Every file that the agent finds, in byte order; `None` where repositories, hooks or attached
+    /// files add to them.
+    pub files: Option<&'a [String]>,
 }
 
 /// A configured check of one assertion type. Pure: it never does I/O.
@@ -117,6 +128,11 @@ pub trait Check: fmt::Debug + Send + Sync {
         false
     }
 
+    /// The files that the agent must not see: they would tell it what it is judged by.
+    fn hidden_files(&self) -> Vec<Utf8PathBuf> {
+        self.script_files()
+    }
+
     /// Whether grading it takes a judge.
     fn needs_judge(&self) -> bool {
         self.members().iter().any(|member| member.assertion.check.needs_judge())
@@ -135,6 +151,8 @@ pub struct CommonOptions {
     pub negate: bool,
     pub description: Option<String>,
     pub config: Map,
+    /// The file of the workspace that is looked at instead of the answer, for types that take one.
+    pub file: Option<String>,
     /// The whole entry.
     pub span: Span,
     /// The written name, or the first line: where faults of the list point.
@@ -152,9 +170,23 @@ impl CommonOptions {
             negate: false,
             description: None,
             config: Map::new(),
+            file: None,
             span,
             head,
         }
+    }
+
+    /// A sentence about the file, where the assertion names one.
+    pub fn about(&self, sentence: &str) -> String {
+        match &self.file {
+            Some(_) => format!("{}: {sentence}", self.subject()),
+            None => sentence.to_owned(),
+        }
+    }
+
+    /// What the check looks at, as its sentences call it.
+    pub fn subject(&self) -> SubjectName<'_> {
+        SubjectName { file: self.file.as_deref() }
     }
 }
 
@@ -205,6 +237,7 @@ impl NamedAssertion {
         for (key, value) in assertion.check.options().iter() {
             map.insert(key, value.clone());
         }
+        map.insert_some("file", assertion.common.file.as_deref());
         if !assertion.common.config.is_empty() {
             map.insert("config", assertion.common.config.clone());
         }

@@ -10,6 +10,7 @@ use super::assertion::{CommonOptions, NamedAssertion};
 use super::evidence::Evidence;
 use super::grade::{AssertionGrade, Fault, Gate, Grade, Marks};
 use super::message::Message;
+use super::subject::SubjectName;
 use super::value::Map;
 use super::workspace::HookCommand;
 
@@ -48,6 +49,8 @@ pub struct CommandQuestion {
     pub cwd: Option<String>,
     /// Directory that is copied over the copy first; absolute.
     pub overlay: Option<Utf8PathBuf>,
+    /// Every file of the overlay, which must be what it was when the suite was loaded; absolute.
+    pub overlay_files: Vec<Utf8PathBuf>,
     pub timeout_seconds: u64,
     /// Files to return, as a pattern below the copy.
     pub collect: Option<String>,
@@ -146,6 +149,8 @@ pub struct GradingContext<'a> {
     pub options: GradingOptions,
     pub common: &'a CommonOptions,
     pub name: &'a str,
+    /// The content of the file that the assertion names.
+    file_text: Option<&'a str>,
     answers: &'a Answers,
     path: AssertionPath<'a>,
 }
@@ -164,6 +169,7 @@ impl<'a> GradingContext<'a> {
             options,
             common: &named.assertion.common,
             name: &named.name,
+            file_text: None,
             answers,
             path: AssertionPath { parent: None, at },
         }
@@ -179,9 +185,25 @@ impl<'a> GradingContext<'a> {
         GradingContext {
             common: &member.assertion.common,
             name: &member.name,
+            file_text: None,
             path: AssertionPath { parent: Some(&self.path), at },
             ..*self
         }
+    }
+
+    /// The same for an assertion about a file with this content.
+    pub(crate) fn about_file<'m>(&'m self, text: &'m str) -> GradingContext<'m> {
+        GradingContext { file_text: Some(text), ..*self }
+    }
+
+    /// The text that the assertion looks at: the answer, or the content of its file.
+    pub fn text(&self) -> &'a str {
+        self.file_text.unwrap_or(&self.evidence.transcript.answer)
+    }
+
+    /// How sentences call that text.
+    pub fn subject(&self) -> SubjectName<'a> {
+        self.common.subject()
     }
 
     /// The answer to a question of this assertion, if it has been asked.
@@ -214,11 +236,13 @@ pub struct Conclusion {
     pub gate: Option<Gate>,
     pub members: Vec<AssertionGrade>,
     pub aggregator: Option<&'static str>,
+    /// Negation does not apply: what the check is about does not exist.
+    pub is_absolute: bool,
 }
 
 impl From<Grade> for Conclusion {
     fn from(grade: Grade) -> Self {
-        Self { grade, gate: None, members: Vec::new(), aggregator: None }
+        Self { grade, gate: None, members: Vec::new(), aggregator: None, is_absolute: false }
     }
 }
 

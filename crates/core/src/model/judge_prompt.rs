@@ -57,6 +57,8 @@ pub enum JudgeVariable {
     Rubrics,
     Metadata,
     ToolCalls,
+    Files,
+    FileChanges,
 }
 
 impl JudgeVariable {
@@ -76,6 +78,8 @@ impl JudgeVariable {
         "rubrics",
         "metadata",
         "tool_calls",
+        "files",
+        "file_changes",
     ];
 
     pub fn parse(name: &str) -> Option<Self> {
@@ -93,6 +97,8 @@ impl JudgeVariable {
             "rubrics" => Some(Self::Rubrics),
             "metadata" => Some(Self::Metadata),
             "tool_calls" => Some(Self::ToolCalls),
+            "files" => Some(Self::Files),
+            "file_changes" => Some(Self::FileChanges),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 mod arm;
 mod assertion;
 mod base64;
+mod command_word;
 mod evidence;
 mod execution;
 mod expected;
@@ -17,6 +18,7 @@ mod number;
 mod pass_share;
 mod rubric;
 mod score;
+mod subject;
 mod suite;
 mod test;
 mod transcript;
@@ -25,8 +27,12 @@ mod word;
 mod workspace;
 
 pub use arm::{Arm, Skill, SkillSource, skills_to_value};
-pub use assertion::{Assertion, Check, CommonOptions, NamedAssertion, TestView, Trigger};
+pub use assertion::{
+    Assertion, Check, CommonOptions, NamedAssertion, TestView, Trigger, WorkspaceView,
+};
 pub(crate) use base64::{from_base64, to_base64};
+pub(crate) use command_word::has_script_extension;
+pub use command_word::looks_like_path;
 pub use evidence::Evidence;
 pub use execution::{Execution, OnTimeout, Verdicts};
 pub use expected::Expected;
@@ -46,6 +52,7 @@ pub use number::Number;
 pub use pass_share::PassShare;
 pub use rubric::{Operator, Required, RubricItem, ScoreRange, Weight};
 pub use score::Score;
+pub use subject::SubjectName;
 pub use suite::Suite;
 pub use test::{Skip, Test};
 pub use transcript::{

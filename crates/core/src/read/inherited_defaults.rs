@@ -8,6 +8,8 @@ use camino::Utf8PathBuf;
 use crate::model::{Assertion, Execution, Message};
 use crate::syntax::Node;
 
+use super::workspace::WorkspaceLayer;
+
 #[derive(Debug)]
 pub(super) struct InheritedDefaults<'p> {
     pub(super) parent: Option<&'p InheritedDefaults<'p>>,
@@ -23,6 +25,7 @@ pub(super) struct InheritedDefaults<'p> {
     pub(super) input_node: Option<Node<'p>>,
     pub(super) input_files: Option<Node<'p>>,
     pub(super) execution: Execution,
+    pub(super) workspace: WorkspaceLayer,
 }
 
 impl<'p> InheritedDefaults<'p> {
@@ -37,6 +40,7 @@ impl<'p> InheritedDefaults<'p> {
             input_node: None,
             input_files: None,
             execution: Execution::default(),
+            workspace: WorkspaceLayer::default(),
         }
     }
 

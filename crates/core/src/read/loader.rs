@@ -1,6 +1,7 @@
 //! Loading one suite: from a path to a header and a stream of tests.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -16,6 +17,8 @@ use super::load::{Header, Origin};
 use super::pattern::PatternTrees;
 use super::sink::{Sink, SuiteContext};
 use super::skills::SkillRegistry;
+use super::workspace::WorkspaceLayer;
+use super::workspace_template::TemplateContent;
 use super::{evals_json, sidecar, suite};
 
 declare_codes! {
@@ -95,6 +98,9 @@ pub(super) struct Loader<'w, 's> {
     pub(super) defaults: RootDefaults,
     pub(super) is_targets_file: bool,
     pub(super) trees: PatternTrees,
+    /// The workspace files read so far.
+    pub(super) workspace_files: HashMap<Utf8PathBuf, WorkspaceLayer>,
+    pub(super) templates: HashMap<Utf8PathBuf, Arc<TemplateContent>>,
 }
 
 /// What the root of the main file gives to every test.
@@ -128,6 +134,8 @@ impl<'w, 's> Loader<'w, 's> {
             defaults: RootDefaults::default(),
             is_targets_file: false,
             trees: PatternTrees::default(),
+            workspace_files: HashMap::new(),
+            templates: HashMap::new(),
         }
     }
 

@@ -32,6 +32,10 @@ mod test;
 mod tool_call;
 mod verdicts;
 mod version;
+mod workspace;
+mod workspace_hook;
+mod workspace_repo;
+mod workspace_template;
 
 pub use arms::ARM_FIELDS;
 pub use block::BLOCK_FIELDS;
@@ -51,6 +55,7 @@ pub use skill_file::{SKILL_FILE, SkillFacts, enclosing_skill, skill_facts, skill
 pub use suite::ROOT_FIELDS;
 pub use test::TEST_FIELDS;
 pub use tool_call::TOOL_CALL_FIELDS;
+pub use workspace::WORKSPACE_FIELDS;
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&crate::diagnostic::Code]] = &[
@@ -71,5 +76,7 @@ pub const CODES: &[&[&crate::diagnostic::Code]] = &[
     tool_call::CODES,
     verdicts::CODES,
     version::CODES,
+    workspace_repo::CODES,
+    workspace_template::CODES,
     loader::CODES,
 ];

@@ -82,6 +82,7 @@ pub static ROOT_FIELDS: &[Field] = &[
         Shape::List(&Shape::Text),
         "files for tests with a string input and no `input_files` of their own",
     ),
+    Field::new("workspace", Shape::Ref("workspace"), "the directory that every case gets"),
     Field::new("verdicts", Shape::Fields(VERDICT_FIELDS), "score thresholds"),
     Field::new("trials", TRIALS, "how many times each test is run"),
     Field::new(
@@ -219,7 +220,7 @@ pub(super) fn read_header<'p>(
     (header, level)
 }
 
-/// What a suite file passes down: `assert`, `execution`, `input`, `input_files`.
+/// What a suite file passes down: `assert`, `execution`, `input`, `input_files`, `workspace`.
 pub(super) fn read_level<'p>(
     loader: &mut Loader<'_, '_>,
     bound: &Bound<'p>,
@@ -254,12 +255,15 @@ pub(super) fn read_level<'p>(
     if let Some(entry) = bound.get("input_files") {
         level.input_files = input::check_file_list(reader, &entry);
     }
+    if let Some(entry) = bound.get("workspace") {
+        level.workspace = loader.read_workspace(&entry);
+    }
     (level, trials)
 }
 
 pub(super) fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
     bound.explain_unknown(reader.out, |key, _| match key.scalar_text().unwrap_or("") {
-        "workspace" | "preprocessors" | "depends_on" => unsupported_preparation(key),
+        "preprocessors" | "depends_on" => unsupported_preparation(key),
         "requires" | "governance" | "category" => {
             unknown_field(key, &[ROOT_FIELDS]).help("move it to `metadata` to keep it for readers")
         }

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::assertion::{
-    ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, name_in_test, read_entries,
-    read_items,
+    ZERO_WEIGHT, assertion_from_criteria, assertion_from_items, faults_in_test, name_in_test,
+    read_entries, read_items,
 };
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
-use crate::model::{Assertion, Expected, Map, Skip, Test, TestId, TestView, Value};
+use crate::model::{Assertion, Expected, Map, Message, Skip, Test, TestId, TestView, Value};
 use crate::reader::{Reader, Reported, TestVars, short_span, wrong_type};
 use crate::source::{Position, Span};
 use crate::syntax::fields::{
@@ -27,6 +27,7 @@ use super::inherited_defaults::InheritedDefaults;
 use super::input::read_test_input;
 use super::loader::{IdRegistry, Loader};
 use super::metadata::{merge, read_metadata};
+use super::workspace::WorkspaceLayer;
 
 declare_codes! {
     MISSING_CRITERIA = "missing-criteria", Error, Conformance, r#"A test does not say in words what counts as success. Its assertions are still graded.
@@ -114,6 +115,7 @@ pub static TEST_FIELDS: &[Field] = &[
     ALLOW_EMPTY,
     ON_TIMEOUT,
     STOP_ON_TRIGGER,
+    Field::new("workspace", Shape::Ref("workspace"), "merged over the suite's, key by key"),
 ];
 
 /// Whether the source of a test stays in memory, or is a line that is dropped after reading.
@@ -185,8 +187,12 @@ impl Loader<'_, '_> {
         let skip = read_skip(reader, &bound);
         let trials = bound.get("trials").and_then(|entry| read_trials(reader, &entry));
         let settings = read_endings(reader, &bound).or(&execution.execution);
+        let own_workspace = bound.get("workspace").map(|entry| self.read_workspace(&entry));
+        let workspace = WorkspaceLayer::for_test(own_workspace, level);
         let facts = TestFacts {
             criteria: &criteria,
+            workspace: workspace.as_ref(),
+            has_attachments: input.as_deref().is_some_and(has_attachments),
             expected: expected_output.as_ref().ok().and_then(Option::as_ref),
             faulty: criteria.is_faulty() || expected_output.is_err(),
         };
@@ -210,7 +216,7 @@ impl Loader<'_, '_> {
             execution: settings.or(&level.execution()),
             trials: trials.or(execution.trials).or(self.defaults.trials).unwrap_or(1),
             skip,
-            workspace: None,
+            workspace: workspace.map(WorkspaceLayer::finish),
             span: node.span(),
         })
     }
@@ -328,12 +334,16 @@ impl Loader<'_, '_> {
         let view = TestView {
             criteria: facts.criteria.text.as_deref(),
             expected_output: facts.expected,
+            workspace: facts.workspace.map(|layer| layer.view(facts.has_attachments)),
             span: bound.head(),
         };
         for assertion in list {
-            for fault in assertion.check.diagnostics_in(&view, assertion.common.head) {
+            for fault in faults_in_test(assertion, &view, assertion.common.head) {
                 self.reader.report(fault);
             }
+        }
+        if let Some(template) = facts.workspace.and_then(|layer| layer.template.as_deref()) {
+            self.report_answers(template, view.span, facts.expected, list);
         }
     }
 
@@ -351,8 +361,16 @@ impl Loader<'_, '_> {
 struct TestFacts<'a> {
     criteria: &'a ReadCriteria,
     expected: Option<&'a Expected>,
+    workspace: Option<&'a WorkspaceLayer>,
+    /// Whether the input has files.
+    has_attachments: bool,
     /// One of them is wrong, which has been reported.
     faulty: bool,
+}
+
+fn has_attachments(input: &[Message]) -> bool {
+    let mut blocks = input.iter().flat_map(|message| &message.content);
+    blocks.any(|block| block.file().is_some())
 }
 
 /// Adds the lists of the files above, nearest first. A trigger for a skill that the test has its
@@ -456,7 +474,7 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
         match name {
             "turns" => unsupported(key, Level::Blocking, CONVERSATION),
             "mode" if is_conversation => unsupported(key, Level::Blocking, CONVERSATION),
-            "workspace" | "depends_on" | "preprocessors" => unsupported_preparation(key),
+            "depends_on" | "preprocessors" => unsupported_preparation(key),
             "target" | "timeout_seconds" => unknown_field(key, &[TEST_FIELDS])
                 .help(format!("write it under `execution:` as `{name}`")),
             "category" | "requires" | "governance" => unknown_field(key, &[TEST_FIELDS])

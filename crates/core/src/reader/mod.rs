@@ -14,6 +14,7 @@ mod target;
 mod template;
 mod typed;
 mod vars;
+mod workspace_path;
 
 pub use dotenv::EnvFiles;
 pub use expansion::EXPANSION_LIMIT;
@@ -29,6 +30,7 @@ pub use template::{FillError, InsertionBudget, Reference, Template};
 pub use typed::{list_words, wrong_type};
 pub(crate) use typed::{out_of_range, quote, short_span, type_of};
 pub(crate) use vars::TestVars;
+pub(crate) use workspace_path::WorkspaceGlob;
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&crate::diagnostic::Code]] = &[
@@ -38,4 +40,5 @@ pub const CODES: &[&[&crate::diagnostic::Code]] = &[
     path::CODES,
     target::CODES,
     judge_template::CODES,
+    workspace_path::CODES,
 ];

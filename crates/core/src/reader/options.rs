@@ -164,6 +164,15 @@ impl<'t> Options<'_, '_, 't> {
         })
     }
 
+    /// One of a few words that mean nothing else.
+    pub(crate) fn choice_of(
+        &mut self,
+        name: &str,
+        words: &'static [&'static str],
+    ) -> ReadResult<Option<&'static str>> {
+        self.optional(name, |options, entry| options.reader.choice(entry, words).ok_or(Reported))
+    }
+
     /// A mapping with free keys.
     pub fn map(&mut self, name: &str) -> ReadResult<Option<Map>> {
         self.optional(name, |options, entry| options.reader.map(entry).ok_or(Reported))

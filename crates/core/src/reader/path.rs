@@ -103,6 +103,40 @@ month,revenue
 ## Why
 The content of the file is sent to the agent; a directory has none.
 "#;
+    NOT_A_DIRECTORY = "not-a-directory", BlocksRun, Reference, r#"A directory that a field names does not exist, or is a file: the `cwd` of a script, the template of a workspace,
+the overlay of a command.
+
+## Example
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Adds up
+    input: What is 40 + 2?
+    assert:
+      - {type: code-judge, script: [make, grade], cwd: ./judge}
+```
+```make judges/Makefile
+grade:
+```
+
+## Instead
+```yaml
+name: demo
+tests:
+  - id: a
+    criteria: Adds up
+    input: What is 40 + 2?
+    assert:
+      - {type: code-judge, script: [make, grade], cwd: ./judges}
+```
+```make judges/Makefile
+grade:
+```
+
+## Why
+The script could not be started there, and the workspace would lack its files.
+"#;
     ATTACHMENT_TOO_LARGE = "attachment-too-large", BlocksRun, Reference, r#"An attached file is larger than 10 MiB, or a prompt file larger than 1 MiB.
 
 ## Example
@@ -126,19 +160,21 @@ pub enum FileUse {
     Import,
     Attachment,
     Prompt,
+    /// A YAML file that describes a workspace.
+    Workspace,
 }
 
 impl FileUse {
     fn level(self) -> Level {
         match self {
             Self::Import => Level::Blocking,
-            Self::Attachment | Self::Prompt => Level::BlocksRun,
+            Self::Attachment | Self::Prompt | Self::Workspace => Level::BlocksRun,
         }
     }
 
     fn limit(self) -> Option<(u64, &'static str)> {
         match self {
-            Self::Import => None,
+            Self::Import | Self::Workspace => None,
             Self::Attachment => Some((10 * 1024 * 1024, "10 MiB")),
             Self::Prompt => Some((1024 * 1024, "1 MiB")),
         }
@@ -205,6 +241,19 @@ impl Reader<'_> {
                 false
             }
         }
+    }
+
+    /// The directory that a text names. Faults are reported at `span`; `None` unless the directory is
+    /// legal and exists.
+    pub(crate) fn existing_directory(&mut self, written: &str, span: Span) -> Option<Utf8PathBuf> {
+        let Resolved(path) = self.resolve(written, span, Level::BlocksRun)?;
+        let message = match self.kind_of(&path) {
+            Some(EntryKind::Directory) => return Some(path),
+            None => format!("no directory at `{}`", self.shown(&path)),
+            Some(_) => format!("`{}` is not a directory", self.shown(&path)),
+        };
+        let help = self.elsewhere(written);
+        self.refuse(Diagnostic::new(&NOT_A_DIRECTORY, span, message).help_if(help))
     }
 
     /// Rules 1–4: where the text leads, whether or not something is there.

@@ -1,7 +1,7 @@
 //! `EVAL.yaml`: the root, its tests and everything in them.
 
 use crate::model::Value;
-use crate::read::{EXECUTION_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS};
+use crate::read::{EXECUTION_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS, WORKSPACE_FIELDS};
 
 use super::document::{Document, Draft};
 use super::keyword::{any_of, map, matching, non_empty_list_of, not_blank, of_type, when, with};
@@ -29,6 +29,7 @@ fn suite_in(writer: SchemaBuilder) -> Value {
     .define("tests", tests(writer))
     .define("test", test(writer))
     .define("execution", execution(writer))
+    .define("workspace", workspace(writer))
     .define("metadata", metadata(writer));
     if writer.is_strict() {
         document = document.without_title();
@@ -124,6 +125,15 @@ fn execution(writer: SchemaBuilder) -> Value {
         .title("Execution")
         .description("how tests are run")
         .finish()
+}
+
+/// A mapping, or the path of a template or of a YAML file.
+fn workspace(writer: SchemaBuilder) -> Value {
+    let mapping = ObjectSchema::new(writer, &[WORKSPACE_FIELDS])
+        .title("Workspace")
+        .description("the directory that a case works in")
+        .finish();
+    any_of(vec![mapping, map([("type", "string".into()), ("minLength", 1_u64.into())])])
 }
 
 fn metadata(writer: SchemaBuilder) -> Value {

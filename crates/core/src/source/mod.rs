@@ -5,6 +5,7 @@ mod line_index;
 mod memory;
 mod sources;
 mod span;
+mod tree;
 
 pub use files::{
     ChangedFile, DirectoryEntry, DirectoryListing, EntryKind, Environment, FileFacts, Files,
@@ -14,3 +15,4 @@ pub use line_index::{LineIndex, Position};
 pub use memory::{MemoryFiles, Variables};
 pub use sources::{Shift, Source, Sources};
 pub use span::{SourceId, Span, Spanned};
+pub use tree::{TreeListing, list_tree};

@@ -1,4 +1,4 @@
-//! Labels: what people say of answers (spec 17.1). One line of `.evalrig/labels.jsonl` for each time that
+//! Labels: what people say of answers (spec 23.1). One line of `.evalrig/labels.jsonl` for each time that
 //! a person marks an answer as right or wrong, or withdraws the mark.
 //!
 //! A label belongs to an answer, not to a run: the same answer in a later run has the same hash, and so

@@ -72,7 +72,7 @@ impl Transpiler<'_> {
             match file {
                 // The prompt is the first sentence of its judge.
                 Some(file) if self.options.prompts == PromptMode::Inlined && from < list.len() => {
-                    list[from] = file.text.trim().to_owned().into();
+                    list[from] = assertion.common.about(file.text.trim()).into();
                 }
                 _ => self.report_path(assertion),
             }

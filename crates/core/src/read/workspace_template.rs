@@ -1,0 +1,186 @@
+//! The template of a workspace: what is in it, and what must not be (spec 17.1).
+
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
+
+use camino::Utf8PathBuf;
+use sha2::{Digest, Sha256};
+
+use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::model::{Assertion, Block, Expected};
+use crate::source::{Files, Reach, Span, TreeListing, list_tree};
+use crate::syntax::fields::shorten;
+
+use super::loader::Loader;
+
+declare_codes! {
+    LINK_OUTSIDE_TEMPLATE = "link-outside-template", BlocksRun, Reference, r#"A symbolic link in the template of a workspace leads out of it.
+
+## Example
+```text
+template: ./shop, and in it a link `config -> ../../config`
+```
+
+## Instead
+```text
+a copy of the file in the template
+```
+
+## Why
+The copy that a case gets must be whole: through the link the agent would see, or change, files that all cases share.
+"#;
+    ANSWER_IN_WORKSPACE = "answer-in-workspace", Warning, Reference, r#"The agent finds the answer in its workspace: the template contains the suite, a judge, hidden tests, or a file that is
+the expected output.
+
+## Example
+```yaml shop/EVAL.yaml
+name: demo
+workspace: .
+tests:
+  - {id: a, criteria: Fixes the bug, input: Fix the bug}
+```
+
+## Instead
+```yaml EVAL.yaml
+name: demo
+workspace: ./shop
+tests:
+  - {id: a, criteria: Fixes the bug, input: Fix the bug}
+```
+```js shop/cart.js
+let total = 0
+```
+
+## Why
+An agent that looks around finds what it is judged by, and the result says nothing about its work.
+"#;
+}
+
+/// Names that are looked at; what a larger template contains is not checked.
+const MOST_NAMES: usize = 100_000;
+
+/// Files that are compared with expected outputs: how many, and how large they may be.
+const MOST_ANSWERS: usize = 2_000;
+const LARGEST_ANSWER: u64 = 64 * 1024;
+/// Shorter texts, such as `42`, are in files by chance.
+const SHORTEST_ANSWER: usize = 16;
+
+/// What is known of a template.
+#[derive(Debug)]
+pub(super) struct TemplateFacts {
+    /// Absolute.
+    pub(super) path: Utf8PathBuf,
+    /// Where it is written.
+    span: Span,
+    content: Arc<TemplateContent>,
+}
+
+/// The files of a template, looked at once however many tests name it.
+#[derive(Debug)]
+pub(super) struct TemplateContent {
+    tree: TreeListing,
+    /// Of the trimmed texts of its small files; computed when a test has an expected output.
+    digests: OnceLock<HashSet<[u8; 32]>>,
+}
+
+impl TemplateFacts {
+    /// Every file, unless there are too many.
+    pub(super) fn complete_files(&self) -> Option<&[String]> {
+        let tree = &self.content.tree;
+        tree.is_complete.then_some(&tree.files)
+    }
+
+    fn digests(&self, files: &dyn Files) -> &HashSet<[u8; 32]> {
+        let content = &self.content;
+        content.digests.get_or_init(|| {
+            let paths = content.tree.files.iter().take(MOST_ANSWERS);
+            let read = |path: &String| {
+                let path = self.path.join(path);
+                let bytes =
+                    files.read(&path, Reach::Inside(&self.path), LARGEST_ANSWER + 1).ok()?;
+                let is_small = bytes.len() as u64 <= LARGEST_ANSWER;
+                is_small.then(|| Sha256::digest(bytes.trim_ascii()).into())
+            };
+            paths.filter_map(read).collect()
+        })
+    }
+
+    fn holds(&self, text: &str, files: &dyn Files) -> bool {
+        let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
+        let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+        text.len() >= SHORTEST_ANSWER && self.digests(files).contains(&digest)
+    }
+}
+
+impl Loader<'_, '_> {
+    /// The facts of a template. Its faults are reported where it is written.
+    pub(super) fn template_at(&mut self, path: Utf8PathBuf, span: Span) -> Arc<TemplateFacts> {
+        let files = self.reader.world.files;
+        let content = self.templates.entry(path.clone()).or_insert_with(|| {
+            let tree = list_tree(files, &path, MOST_NAMES);
+            Arc::new(TemplateContent { tree, digests: OnceLock::new() })
+        });
+        let content = content.clone();
+        for link in &content.tree.outside {
+            let message = format!("the link `{}` leads out of the template", shorten(link));
+            let help = "replace it by a copy of what it leads to";
+            let fault = Diagnostic::new(&LINK_OUTSIDE_TEMPLATE, span, message);
+            self.reader.report(fault.help(help));
+        }
+        if let Some(file) = self.chain.iter().find(|file| file.starts_with(&path)) {
+            let shown = self.reader.shown(file);
+            let message = format!("the template contains the suite: `{shown}`");
+            self.reader.report(answer_in_workspace(span, message));
+        }
+        Arc::new(TemplateFacts { path, span, content })
+    }
+
+    /// Whether the template holds what the test is judged by.
+    pub(super) fn report_answers(
+        &mut self,
+        template: &TemplateFacts,
+        test: Span,
+        expected: Option<&Expected>,
+        assertions: &[Arc<Assertion>],
+    ) {
+        let source = self.reader.sources.get(test.source).path();
+        if source.starts_with(&template.path) {
+            let shown = self.reader.shown(source);
+            let message = format!("the template contains the suite: `{shown}`");
+            self.reader.report(answer_in_workspace(template.span, message));
+        }
+        if let Some(expected) = expected {
+            let files = expected_files(expected);
+            let is_inside = files.iter().any(|path| path.starts_with(&template.path));
+            let text = expected.text();
+            let is_known = |text: &str| template.holds(text, self.reader.world.files);
+            if is_inside || text.as_deref().is_some_and(is_known) {
+                let message = "the template contains the expected output of this test";
+                let fault = answer_in_workspace(test, message);
+                self.reader.report(fault.related(template.span, "the template"));
+            }
+        }
+        for assertion in assertions {
+            let files = assertion.check.hidden_files();
+            if let Some(file) = files.iter().find(|path| path.starts_with(&template.path)) {
+                let shown = self.reader.shown(file);
+                let message = format!("the template contains a file of this check: `{shown}`");
+                let fault = answer_in_workspace(assertion.common.head, message);
+                self.reader.report(fault.related(template.span, "the template"));
+            }
+        }
+    }
+}
+
+fn answer_in_workspace(place: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(&ANSWER_IN_WORKSPACE, place, message)
+        .help("move it out of the template, so that the agent does not find it")
+}
+
+fn expected_files(expected: &Expected) -> Vec<Utf8PathBuf> {
+    let Expected::Messages(messages) = expected else {
+        return Vec::new();
+    };
+    let blocks = messages.iter().flat_map(|message| &message.content);
+    blocks.filter_map(|block| Block::file(block)?.path.clone()).collect()
+}
