@@ -8,8 +8,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::grade;
 use evalrig_core::model::{
     Answer, Answers, Ask, AssertionGrade, CommandQuestion, Evidence, Fault, FaultKind, Grade,
-    GradingOptions, JudgeQuestion, OnTimeout, Question, ScriptQuestion, Stage, Step, Test,
-    Transcript, WorkspaceFiles,
+    GradingOptions, JudgeQuestion, OnTimeout, Question, Stage, Step, Test, Transcript,
+    WorkspaceFiles,
 };
 use evalrig_core::plan::PlannedCase;
 use evalrig_core::source::{Files, is_changed};
@@ -417,7 +417,7 @@ impl<'a> CaseWork<'a> {
     ) -> (Answer, Option<JudgeUsage>) {
         match &ask.question {
             Question::Script(question) => {
-                if let Err(fault) = self.check_scripts(question) {
+                if let Err(fault) = self.check_unchanged(&question.files) {
                     return (Answer::Failed(fault), None);
                 }
                 let environment = self.script_environment(around.workspace);
@@ -433,9 +433,9 @@ impl<'a> CaseWork<'a> {
 
     /// The agent may have rewritten its judge. A file that is replaced between this check and the start
     /// of the script is not noticed.
-    fn check_scripts(&self, question: &ScriptQuestion) -> Result<(), Fault> {
+    fn check_unchanged(&self, files: &[Utf8PathBuf]) -> Result<(), Fault> {
         let suite = self.suite_job();
-        for path in &question.files {
+        for path in files {
             suite.files.check_unchanged(path).map_err(|error| {
                 let kind = if is_changed(&error) { FaultKind::ChangedFile } else { FaultKind::Io };
                 let shown = path.strip_prefix(&suite.root).unwrap_or(path);
@@ -451,6 +451,9 @@ impl<'a> CaseWork<'a> {
         question: &CommandQuestion,
         workspace: Option<&CaseWorkspace>,
     ) -> Answer {
+        if let Err(fault) = self.check_unchanged(&question.overlay_files) {
+            return Answer::Failed(fault);
+        }
         match workspace {
             Some(workspace) => {
                 let connected = self.suite_job().target(&self.case.target);

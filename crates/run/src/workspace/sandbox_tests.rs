@@ -356,6 +356,7 @@ async fn commands_of_checks_run_in_the_sandbox() {
         command: HookCommand::Shell(line),
         cwd: None,
         overlay: None,
+        overlay_files: Vec::new(),
         timeout_seconds: 60,
         collect: None,
     };

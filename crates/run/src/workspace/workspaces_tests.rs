@@ -22,6 +22,7 @@ fn command(line: &str) -> CommandQuestion {
         command: HookCommand::Shell(line.to_owned()),
         cwd: None,
         overlay: None,
+        overlay_files: Vec::new(),
         timeout_seconds: 60,
         collect: None,
     }
@@ -322,6 +323,7 @@ async fn a_command_runs_in_a_copy_with_its_overlay() {
     let question = CommandQuestion {
         cwd: Some(".".to_owned()),
         overlay: Some(run.suite.join("hidden")),
+        overlay_files: Vec::new(),
         collect: Some("reports/*.xml".to_owned()),
         ..command(
             "sh tests/test.sh && echo \"$EVALRIG_WORKSPACE\" && pwd && mkdir reports \
