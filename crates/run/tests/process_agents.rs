@@ -424,6 +424,91 @@ async fn codex_is_run_with_the_prompt_on_its_input() {
 }
 
 #[tokio::test]
+async fn agents_that_confine_reading_get_the_directories_of_attached_files() {
+    let mut place = Place::new("Hi");
+    place.install("claude", CLAUDE);
+    let elsewhere = place.path().join("elsewhere");
+    fs::create_dir_all(place.path().join("cwd/sub")).unwrap();
+    fs::create_dir(&elsewhere).unwrap();
+    let inside = place.path().join("cwd/sub/c.csv");
+    let mut attach = |path: Utf8PathBuf| {
+        fs::write(&path, "x").unwrap();
+        let value = path.to_string();
+        let file = Block::File(FileRef { value, path: Some(path) });
+        place.messages[0].content.push(file);
+    };
+    attach(elsewhere.join("a.csv"));
+    attach(elsewhere.join("b.csv"));
+    attach(inside);
+    let options = "provider: claude-cli\nexecutable: ./claude\ncwd: cwd\nfiles: paths";
+    let answer = place.answer(options).await;
+    let expected = format!("-p --output-format stream-json --verbose --add-dir {elsewhere} | ");
+    assert!(answer.starts_with(&expected), "{answer}");
+    assert_eq!(answer.matches("--add-dir").count(), 1, "{answer}");
+    let inline = place.answer(&options.replace("paths", "none")).await;
+    assert!(!inline.contains("--add-dir"), "{inline}");
+}
+
+/// Writes its report where it is told to, and its arguments without that path as the answer.
+const COPILOT: &str = r#"#!/bin/sh
+said="$(cat) |"
+while [ $# -gt 0 ]; do
+  if [ "$1" = --usage-output-file ]; then
+    printf '{"modelMetrics":{"m":{"requests":{"count":3},"usage":{"inputTokens":30,"outputTokens":4,"cacheReadTokens":6}}}}' > "$2"
+    shift
+  else said="$said $1"; fi
+  shift
+done
+printf '{"type":"session.skills_loaded","data":{"skills":[{"name":"a","enabled":true}]},"ephemeral":true}\n'
+printf '{"type":"assistant.message","data":{"content":"%s","toolRequests":[]}}\n' "$said"
+printf '{"type":"result","sessionId":"s","exitCode":0}\n'
+"#;
+
+#[tokio::test]
+async fn copilot_is_run_with_a_file_for_its_usage() {
+    let place = Place::new("Hi");
+    place.install("copilot", COPILOT);
+    let read = place.ask("provider: copilot-cli\nexecutable: ./copilot\nmodel: m").await.unwrap();
+    assert_eq!(
+        read.answer,
+        "Hi | --output-format json --no-color --no-auto-update --model m --allow-all-tools"
+    );
+    let tokens = read.tokens.unwrap();
+    assert_eq!((tokens.input, tokens.output, tokens.cached), (30, 4, 6));
+    assert_eq!(read.session.llm_calls, Some(3));
+    assert_eq!(read.skills.offered, Some(vec!["a".to_owned()]));
+    let asking = "provider: copilot\nexecutable: ./copilot\nbypass_permissions: false";
+    assert!(!place.answer(asking).await.contains("--allow-all-tools"));
+}
+
+/// Answers three requests and waits for its input to end.
+const ACP: &str = r#"#!/bin/sh
+read line; printf '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentInfo":{"name":"x","version":"2"}}}\n'
+read line; printf '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}\n'
+read line
+printf '{"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":{"options":[{"optionId":"yes","kind":"allow_once"}]}}\n'
+read granted
+printf '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"granted: %s"}}}}\n' "$(printf '%s' "$granted" | tr -d '"{}')"
+printf '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}\n'
+cat > /dev/null
+"#;
+
+#[tokio::test]
+async fn an_agent_of_the_agent_client_protocol_is_talked_with() {
+    let place = Place::new("Hi");
+    place.install("agent", ACP);
+    let read = place.ask("provider: acp\ncommand: [./agent]").await.unwrap();
+    assert_eq!(
+        read.answer,
+        "granted: jsonrpc:2.0,id:p,result:outcome:outcome:selected,optionId:yes"
+    );
+    assert_eq!(read.session.version.as_deref(), Some("2"));
+    place.install("broken", "#!/bin/sh\necho 'no licence' >&2\nexit 7\n");
+    let fault = place.fault("provider: acp\ncommand: [./broken]").await;
+    assert_eq!(fault, never(FaultKind::Exit, "exit status 7: no licence"));
+}
+
+#[tokio::test]
 async fn codex_may_fail() {
     let place = Place::new("Hi");
     place.install(

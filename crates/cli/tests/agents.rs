@@ -1,0 +1,288 @@
+//! Agents as `run` sees them: recorded streams, printed by programs. What each agent did with a skill,
+//! empty answers, timeouts, and what stops an agent.
+#![cfg(unix)]
+
+mod support;
+
+use serde_json::json;
+use support::Project;
+
+macro_rules! recorded {
+    ($name:literal) => {
+        include_str!(concat!("../../run/src/format/recorded/", $name))
+    };
+}
+
+/// Streams in which the agent used the skill `csv-analyzer` by its first call, by format.
+fn skill_streams() -> Vec<(&'static str, String)> {
+    let codex = recorded!("codex-skill-missing.jsonl");
+    let opencode = recorded!("opencode-skill-error.jsonl");
+    vec![
+        ("claude-json", recorded!("claude-skill.jsonl").to_owned()),
+        ("stream-json", recorded!("claude-skill.jsonl").to_owned()),
+        (
+            "codex-json",
+            codex.replace(
+                r#""exit_code":1,"status":"failed""#,
+                r#""exit_code":0,"status":"completed""#,
+            ),
+        ),
+        ("gemini-json", recorded!("gemini-skill.jsonl").to_owned()),
+        ("copilot-json", recorded!("copilot-skill.jsonl").to_owned()),
+        ("opencode-json", opencode.replace(r#""status":"error""#, r#""status":"completed""#)),
+        ("pi-json", recorded!("pi-skill.jsonl").to_owned()),
+    ]
+}
+
+/// Tests of one skill each, with `should_trigger`.
+fn trigger_suite(tests: &[(&str, &str, bool)]) -> String {
+    let mut suite = "name: skills\ntests:\n".to_owned();
+    for (id, skill, should_trigger) in tests {
+        suite += &format!(
+            "  - {{id: {id}, criteria: c, input: i, assert: [{{type: trigger-judge, skill: {skill}, should_trigger: {should_trigger}}}]}}\n"
+        );
+    }
+    suite
+}
+
+fn targets(targets: &[(&str, &str)]) -> String {
+    let entries = targets.iter().map(|(name, rest)| format!("  - {{name: {name}, {rest}}}\n"));
+    format!("targets:\n{}", entries.collect::<String>())
+}
+
+/// A project with one target `default` that prints a stream.
+fn printing(suite: &str, format: &str, stream: &str) -> Project {
+    let target = format!("provider: cli, format: {format}, command: [cat, stream.jsonl]");
+    let project = Project::new(suite, &targets(&[("default", &target)]));
+    project.write("stream.jsonl", stream);
+    project
+}
+
+#[test]
+fn six_agents_agree_on_what_the_use_of_a_skill_is() {
+    let suite = trigger_suite(&[
+        ("used", "csv-analyzer", true),
+        ("unwanted", "csv-analyzer", false),
+        ("shorter-name", "csv", false),
+        ("longer-name", "csv-analyzer-pro", false),
+    ]);
+    for (format, stream) in skill_streams() {
+        let project = printing(&suite, format, &stream);
+        project.run(&[]).exits(1);
+        let outcomes = ["used", "unwanted", "shorter-name", "longer-name"]
+            .map(|id| project.row(id)["outcome"].as_str().unwrap().to_owned());
+        assert_eq!(outcomes, ["passed", "failed", "passed", "passed"], "{format}");
+        let row = project.row("used");
+        assert_eq!(row["skills"]["used"][0]["name"], "csv-analyzer", "{format}");
+        assert_eq!(
+            row["evaluatorResults"][0]["details"],
+            json!({"firstCall": true, "anyCall": true, "call": 0}),
+            "{format}"
+        );
+        assert_eq!(row["candidateAnswer"], "The total is 42.", "{format}");
+    }
+}
+
+#[test]
+fn a_failed_or_refused_call_is_no_use_and_the_row_says_so() {
+    let refused = recorded!("claude-skill.jsonl").replace(
+        "Launching skill: csv-analyzer",
+        "<tool_use_error>Unknown skill: csv-analyzer</tool_use_error>",
+    );
+    let suite =
+        trigger_suite(&[("used", "csv-analyzer", true), ("unwanted", "csv-analyzer", false)]);
+    for (format, stream) in [
+        ("claude-json", refused.as_str()),
+        ("codex-json", recorded!("codex-skill-missing.jsonl")),
+        ("opencode-json", recorded!("opencode-skill-error.jsonl")),
+    ] {
+        let project = printing(&suite, format, stream);
+        project.run(&[]).exits(1);
+        assert_eq!(project.row("used")["outcome"], "failed", "{format}");
+        assert_eq!(project.row("unwanted")["outcome"], "passed", "{format}");
+        let row = project.row("used");
+        assert_eq!(row["skills"]["used"][0]["ok"], false, "{format}");
+        let call = &row["outputMessages"][0]["tool_calls"][0];
+        assert_eq!(call["isError"], true, "{format}");
+    }
+}
+
+#[test]
+fn a_skill_that_was_not_offered_is_an_error() {
+    let stream = recorded!("claude-sub-agent.jsonl");
+    let project = printing(
+        &trigger_suite(&[("unknown", "pdf", true), ("unwanted", "pdf", false)]),
+        "claude-json",
+        stream,
+    );
+    project.run(&[]).exits(3);
+    assert_eq!(project.row("unknown")["error"]["kind"], "not-offered");
+    assert_eq!(project.row("unwanted")["outcome"], "passed");
+}
+
+#[test]
+fn a_skill_used_by_a_sub_agent_counts() {
+    let suite = "name: sub\ntests:\n  - {id: any, criteria: c, input: i, assert: [{type: skill-used, skill: csv-analyzer}]}\n  - {id: unwanted, criteria: c, input: i, assert: [{type: not-skill-used, skill: csv-analyzer}]}\n";
+    let project = printing(suite, "claude-json", recorded!("claude-sub-agent.jsonl"));
+    project.run(&[]).exits(1);
+    assert_eq!(project.row("any")["outcome"], "passed");
+    assert_eq!(project.row("unwanted")["outcome"], "failed");
+    let row = project.row("any");
+    assert_eq!(row["skills"]["used"][0]["subagent"], true);
+    assert_eq!(row["tokens"]["total"], 668, "tokens of sub-agents count");
+}
+
+#[test]
+fn a_format_refuses_the_stream_of_another_agent() {
+    let suite = trigger_suite(&[("unwanted", "csv-analyzer", false)]);
+    for (format, stream, said) in [
+        ("stream-json", recorded!("gemini-skill.jsonl"), "it looks like one of Gemini CLI"),
+        ("stream-json", recorded!("copilot-skill.jsonl"), "it looks like one of Copilot CLI"),
+        ("jsonl", recorded!("gemini-skill.jsonl"), "line 3 of the output: neither a message"),
+        ("pi-json", recorded!("codex-patch.jsonl"), "it looks like one of Codex"),
+    ] {
+        let project = printing(&suite, format, stream);
+        project.run(&[]).exits(3);
+        let message = project.row("unwanted")["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(said), "{format}: {message}");
+    }
+}
+
+#[test]
+fn an_empty_answer_is_an_error_unless_it_is_allowed() {
+    let check = "assert: [{type: contains, value: x, negate: true}]";
+    let suite = format!(
+        "name: silent\ntests:\n  - {{id: plain, criteria: c, input: i, {check}}}\n  - {{id: own, criteria: c, input: i, allow_empty: true, {check}}}\n  - {{id: inner, criteria: c, input: i, execution: {{allow_empty: true}}, {check}}}\n  - {{id: not-own, criteria: c, input: i, allow_empty: false, {check}}}\n"
+    );
+    let project = Project::new(
+        &suite,
+        &targets(&[
+            ("default", "provider: cli, command: ['true']"),
+            ("allowing", "provider: cli, command: ['true'], allow_empty: true"),
+            ("mocked", "provider: mock, response: ''"),
+        ]),
+    );
+    let outcomes = |target: &str| {
+        project.run(&["--target", target]);
+        ["plain", "own", "inner", "not-own"]
+            .map(|id| project.row(id)["outcome"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(outcomes("default"), ["errored", "passed", "passed", "errored"]);
+    assert_eq!(project.row("plain")["error"]["kind"], "empty-reply");
+    assert_eq!(outcomes("allowing"), ["passed", "passed", "passed", "errored"]);
+    assert_eq!(outcomes("mocked"), ["passed", "passed", "passed", "passed"]);
+}
+
+/// Prints a stream and then never ends.
+fn looping(stream: &str) -> String {
+    format!("#!/bin/sh\ncat <<'EOF'\n{stream}EOF\nexec sleep 1000\n")
+}
+
+#[test]
+fn a_timeout_keeps_what_the_agent_did_and_may_be_a_failure() {
+    let check = "assert: [{type: contains, value: 42}]";
+    let suite = format!(
+        "name: slow\ntests:\n  - {{id: error, criteria: c, input: i, {check}}}\n  - {{id: fail, criteria: c, input: i, on_timeout: fail, {check}}}\n"
+    );
+    // Everything but its end.
+    let stream = recorded!("opencode-command.jsonl");
+    let cut: String = stream.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let target =
+        "provider: cli, format: opencode-json, command: [sh, agent.sh], timeout_seconds: 4";
+    let project = Project::new(&suite, &targets(&[("default", target)]));
+    project.write("agent.sh", &looping(&cut));
+    project.run(&["--workers", "2"]).exits(1);
+    for (id, outcome) in [("error", "errored"), ("fail", "failed")] {
+        let row = project.row(id);
+        assert_eq!(row["outcome"], outcome, "{id}");
+        assert_eq!(row["error"]["kind"], "timeout", "{id}");
+        assert_eq!(row["partial"], true, "{id}");
+        assert_eq!(row["traceSummary"]["toolNames"], json!(["bash"]), "{id}");
+        assert_eq!(row["tokens"]["total"], 167, "{id}");
+        assert_eq!(row["candidateAnswer"], json!(null), "{id}");
+    }
+    assert_eq!(project.row("fail")["score"], 0.0);
+    // Grading again changes nothing.
+    project.evalrig(&["grade", ".evalrig/results/latest.jsonl", "--output", "again.jsonl"]);
+    let again = project.rows_of("again.jsonl");
+    let outcomes: Vec<_> = again.iter().map(|row| (&row["evalId"], &row["outcome"])).collect();
+    assert!(outcomes.contains(&(&json!("error"), &json!("errored"))), "{outcomes:?}");
+    assert!(outcomes.contains(&(&json!("fail"), &json!("failed"))), "{outcomes:?}");
+}
+
+#[test]
+fn an_agent_is_stopped_once_its_trigger_checks_are_decided() {
+    // The call and its result, and no end.
+    let stream = recorded!("claude-skill.jsonl");
+    let cut: String = stream.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let suite = "name: quick\nexecution: {stop_on_trigger: true}\ntests:\n  - {id: used, criteria: c, input: i, assert: [{type: trigger-judge, skill: csv-analyzer}]}\n  - {id: unwanted, criteria: c, input: i, assert: [{type: not-skill-used, skill: csv-analyzer}]}\n";
+    let target = "provider: cli, format: claude-json, command: [sh, agent.sh]";
+    let project = Project::new(suite, &targets(&[("default", target)]));
+    project.write("agent.sh", &looping(&cut));
+    project.run(&["--workers", "2"]).exits(1);
+    assert_eq!(project.row("used")["outcome"], "passed");
+    assert_eq!(project.row("unwanted")["outcome"], "failed");
+    let row = project.row("used");
+    assert_eq!(row["partial"], true);
+    assert_eq!(row["agent"]["stopReason"], "stop_on_trigger");
+}
+
+#[test]
+fn a_query_runs_as_often_as_the_suite_says_and_passes_by_its_threshold() {
+    let suite = "name: rates\nmetadata: {runs_per_query: 3, trigger_threshold: 0.5}\ntests:\n  - {id: often, criteria: c, input: i, assert: [{type: trigger-judge, skill: csv-analyzer}]}\n";
+    let target = "provider: cli, format: gemini-json, command: [sh, agent.sh]";
+    let project = Project::new(suite, &targets(&[("default", target)]));
+    let agent = |trials: &str| {
+        project.write("good.jsonl", recorded!("gemini-skill.jsonl"));
+        let other = recorded!("gemini-skill.jsonl").replace("activate_skill", "read_file");
+        project.write("other.jsonl", &other);
+        let script = format!(
+            "case $EVALRIG_TRIAL in {trials}) cat good.jsonl ;; *) cat other.jsonl ;; esac\n"
+        );
+        project.write("agent.sh", &script);
+    };
+    agent("1|2");
+    project.run(&[]).exits(0);
+    assert_eq!(project.rows().len(), 3);
+    assert_eq!(project.row("often")["passTrials"], json!({"share": 0.5}));
+    agent("1");
+    project.run(&[]).exits(1);
+    project.run(&["--trials", "1"]).exits(0);
+    assert_eq!(project.rows().len(), 1);
+}
+
+#[test]
+fn a_price_wins_and_a_made_up_cost_is_unknown() {
+    let suite = "name: costs\ntests:\n  - {id: a, criteria: c, input: i, assert: [{type: contains, value: 42}]}\n";
+    let stream = recorded!("claude-skill.jsonl");
+    let project = printing(suite, "claude-json", stream);
+    project.run(&[]).exits(0);
+    assert_eq!(project.row("a")["costUsd"], 0.001652);
+    let unknown = stream.replace(r#""costBasis":"list""#, r#""costBasis":"unknown""#);
+    project.write("stream.jsonl", &unknown);
+    project.run(&[]).exits(0);
+    assert_eq!(project.row("a")["costUsd"], json!(null));
+    let target = "provider: cli, format: claude-json, command: [cat, stream.jsonl], price: {input: 0, output: 0}";
+    project.write(".evalrig/targets.yaml", &targets(&[("default", target)]));
+    project.write("stream.jsonl", stream);
+    project.run(&[]).exits(0);
+    assert_eq!(project.row("a")["costUsd"], 0.0);
+}
+
+#[test]
+fn what_an_agent_cannot_report_is_said_before_it_is_called() {
+    let suite = trigger_suite(&[("used", "csv", true)]);
+    let project = Project::new(
+        &suite,
+        &targets(&[
+            ("default", "provider: cli, command: [echo, hi]"),
+            ("chat", "provider: openai, model: m, base_url: 'http://localhost:1'"),
+        ]),
+    );
+    for (target, cause) in [("default", "`format: text`"), ("chat", "a chat API")] {
+        let ran = project.run(&["--dry-run", "--target", target]);
+        ran.exits(0).says(&format!(
+            "`trigger-judge` cannot be measured: target `{target}` does not report skill use ({cause})"
+        ));
+    }
+}
