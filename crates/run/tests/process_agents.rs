@@ -381,6 +381,7 @@ async fn claude_without_a_result_is_a_failure() {
     let place = Place::new("Hi");
     place.install("no-result", "#!/bin/sh\necho 'Error: no verbose' >&2\nexit 1\n");
     place.install("silent", "#!/bin/sh\n");
+    place.install("noisy", "#!/bin/sh\necho Oops\nexit 1\n");
     place.install(
         "error",
         "#!/bin/sh\necho '{\"type\":\"result\",\"is_error\":true,\"result\":\"Invalid API key\"}'\nexit 1\n",
@@ -388,6 +389,7 @@ async fn claude_without_a_result_is_a_failure() {
     for (name, kind, message) in [
         ("no-result", FaultKind::Exit, "exit status 1: Error: no verbose"),
         ("silent", FaultKind::Reply, "the program printed no events"),
+        ("noisy", FaultKind::Exit, "exit status 1; line 1 of the output is not JSON: Oops"),
         ("error", FaultKind::Reply, "the agent ended with an error: Invalid API key"),
     ] {
         let options = format!("provider: claude-cli\nexecutable: ./{name}");
@@ -426,7 +428,7 @@ async fn codex_is_run_with_the_prompt_on_its_input() {
 #[tokio::test]
 async fn agents_that_confine_reading_get_the_directories_of_attached_files() {
     let mut place = Place::new("Hi");
-    place.install("claude", CLAUDE);
+    place.install("claude", &CLAUDE.replace("$(cat)", "-"));
     let elsewhere = place.path().join("elsewhere");
     fs::create_dir_all(place.path().join("cwd/sub")).unwrap();
     fs::create_dir(&elsewhere).unwrap();

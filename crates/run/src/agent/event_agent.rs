@@ -20,7 +20,7 @@ use super::placeholder::CommandPart;
 use super::process::{STREAM_LIMIT, describe, run_into, with_stderr};
 use super::program_files::files_of_arguments;
 use super::request::{AttemptFault, Request};
-use super::stream::{AgentStream, StreamFault, WatchedStream};
+use super::stream::{AgentStream, StreamFault, WatchedStream, broken_off};
 use super::{Agent, Pending, Unreported, text};
 
 /// Whether a bad exit status is a fault although the events report success.
@@ -207,7 +207,9 @@ impl EventAgent {
             },
             // The error of the agent says more than its exit status.
             Err(StreamFault::Reported(fault)) => return Err(fault),
-            Err(StreamFault::Unfinished(fault)) => return Err(bad_exit.unwrap_or(fault)),
+            Err(StreamFault::Unfinished(fault)) => {
+                return Err(broken_off(bad_exit, &ended.stderr, fault));
+            }
         };
         if transcript.model.is_none() {
             transcript.model.clone_from(&self.model);

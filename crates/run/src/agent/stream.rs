@@ -60,6 +60,23 @@ impl From<StreamFault> for AttemptFault {
     }
 }
 
+/// The fault of a stream that breaks off: how the program ended, and what is wrong with the stream if
+/// the program itself does not say why.
+pub(crate) fn broken_off(
+    exit: Option<AttemptFault>,
+    stderr: &str,
+    stream: AttemptFault,
+) -> AttemptFault {
+    match exit {
+        None => stream,
+        Some(exit) if !stderr.trim().is_empty() => exit,
+        Some(exit) => {
+            let message = format!("{}; {}", exit.fault.message, stream.fault.message);
+            AttemptFault::new(exit.fault.kind, message)
+        }
+    }
+}
+
 /// All of the output, up to a limit.
 #[derive(Debug)]
 pub(crate) struct CollectedOutput {

@@ -24,7 +24,7 @@ use crate::agent::process::{
 };
 use crate::agent::program_files::{files_of_arguments, files_of_script};
 use crate::agent::shell::script;
-use crate::agent::stream::WatchedStream;
+use crate::agent::stream::{WatchedStream, broken_off};
 use crate::agent::{
     Agent, AttemptFault, Pending, Request, Retry, StopRule, StreamFault, Unreported, text,
 };
@@ -360,7 +360,9 @@ impl CliAgent {
         match watched.stream.finish() {
             // The error of the agent says more than its exit status.
             Err(StreamFault::Reported(fault)) => Err(fault),
-            Err(StreamFault::Unfinished(fault)) => Err(exit.err().unwrap_or(fault)),
+            Err(StreamFault::Unfinished(fault)) => {
+                Err(broken_off(exit.err(), &ended.stderr, fault))
+            }
             Ok(transcript) => exit.map(|()| transcript),
         }
     }
