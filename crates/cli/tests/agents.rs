@@ -133,6 +133,24 @@ fn a_skill_used_by_a_sub_agent_counts() {
 }
 
 #[test]
+fn a_skill_that_the_prompt_names_counts() {
+    let stream: String = recorded!("claude-skill.jsonl")
+        .lines()
+        .filter(|line| line.contains("\"init\"") || line.contains("The total is 42."))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let suite = "name: slash\ntests:\n  - {id: named, criteria: c, input: /csv-analyzer sales.csv, assert: [{type: trigger-judge, skill: csv-analyzer}]}\n";
+    let target = "provider: claude-cli, executable: ./claude";
+    let project = Project::new(suite, &targets(&[("default", target)]));
+    project.write("claude", &format!("#!/bin/sh\ncat <<'EOF'\n{stream}EOF\n"));
+    let script = project.path("claude");
+    std::process::Command::new("chmod").arg("+x").arg(script).status().unwrap();
+    project.run(&[]).exits(0);
+    let used = &project.row("named")["skills"]["used"][0];
+    assert_eq!((&used["how"], &used["call"]), (&json!("explicit"), &json!(null)));
+}
+
+#[test]
 fn a_format_refuses_the_stream_of_another_agent() {
     let suite = trigger_suite(&[("unwanted", "csv-analyzer", false)]);
     for (format, stream, said) in [

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use evalrig_core::assertion::{COMMON_FIELDS, ITEM_FIELDS, KINDS};
+use evalrig_core::assertion::{COMMON_FIELDS, ITEM_FIELDS, KINDS, tools_page};
 use evalrig_core::codes::all_codes;
 use evalrig_core::diagnostic::Code;
 use evalrig_core::read::{
@@ -38,6 +38,7 @@ pub(super) fn files() -> Vec<Generated> {
         ("diagnostics", diagnostics()),
         ("fields", fields()),
         ("providers", providers()),
+        ("tools", head("Tools", std::iter::empty()) + &tools_page()),
     ]
     .into_iter()
     .map(|(name, text)| Generated {

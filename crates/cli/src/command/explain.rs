@@ -1,6 +1,8 @@
 //! `explain`: prints the documentation of diagnostics, assertion types and providers.
 
-use evalrig_core::assertion::{AssertionKind, COMMON_FIELDS, KINDS, kind_named};
+use evalrig_core::assertion::{
+    AssertionKind, COMMON_FIELDS, KINDS, TOOL_FAMILIES, kind_named, tools_page,
+};
 use evalrig_core::codes::all_codes;
 use evalrig_core::diagnostic::{Code, did_you_mean};
 use evalrig_core::model::{JsonStyle, Map, Value};
@@ -19,7 +21,14 @@ enum Topic {
     Diagnostic(&'static Code),
     Assertion(&'static AssertionKind),
     Provider(&'static Provider),
+    /// The canonical names of tools.
+    Tools,
 }
+
+const TOOLS: &str = "tools";
+
+/// The first sentence of the page on tools, for the index.
+const TOOLS_DOC: &str = "Names of tools that fit every agent.";
 
 pub fn run(args: &Explain) -> Result<Exit, CommandError> {
     let found = match &args.name {
@@ -50,7 +59,7 @@ fn topics() -> Vec<Topic> {
     let diagnostics = codes().into_iter().map(Topic::Diagnostic);
     let assertions = KINDS.iter().copied().map(Topic::Assertion);
     let providers = PROVIDERS.iter().copied().map(Topic::Provider);
-    assertions.chain(providers).chain(diagnostics).collect()
+    assertions.chain(providers).chain([Topic::Tools]).chain(diagnostics).collect()
 }
 
 fn named(name: &str) -> Vec<Topic> {
@@ -60,6 +69,7 @@ fn named(name: &str) -> Vec<Topic> {
     found.extend(kind_named(&name).map(Topic::Assertion));
     found.extend(provider_named(&name).map(Topic::Provider));
     found.extend(codes().into_iter().find(|code| code.name == name).map(Topic::Diagnostic));
+    found.extend((name == TOOLS).then_some(Topic::Tools));
     found
 }
 
@@ -77,6 +87,7 @@ impl Topic {
             Self::Diagnostic(code) => code.name,
             Self::Assertion(kind) => kind.name,
             Self::Provider(provider) => provider.name,
+            Self::Tools => TOOLS,
         }
     }
 
@@ -85,6 +96,7 @@ impl Topic {
             Self::Diagnostic(code) => code.doc,
             Self::Assertion(kind) => kind.doc,
             Self::Provider(provider) => provider.doc,
+            Self::Tools => TOOLS_DOC,
         }
     }
 
@@ -111,6 +123,7 @@ impl Topic {
                 let common = options("Options of every target", TARGET_FIELDS);
                 format!("# {name}\n\nTarget provider.\n\n{doc}\n\n{own}{common}")
             }
+            Self::Tools => format!("# {name}\n\n{doc}\n\n{}", tools_page()),
         }
     }
 }
@@ -152,6 +165,8 @@ fn index() -> String {
     for provider in PROVIDERS {
         text.push_str(&entry(provider.name, provider.doc));
     }
+    text.push_str("\n# Other\n\n");
+    text.push_str(&entry(TOOLS, TOOLS_DOC));
     text.push_str("\n# Diagnostics\n\n");
     for code in codes() {
         text.push_str(&entry(code.name, code.doc));
@@ -192,6 +207,17 @@ fn topic_json(topic: &Topic) -> Value {
         Topic::Provider(provider) => {
             map.insert("kind", "provider");
             map.insert("options", field_list(provider.fields));
+        }
+        Topic::Tools => {
+            map.insert("kind", "tools");
+            let families = TOOL_FAMILIES.iter().map(|family| {
+                let tools = family.tools.iter();
+                let tools =
+                    tools.map(|(agent, tools)| ((*agent).to_owned(), tools.to_vec().into()));
+                let tools: Map = tools.collect();
+                Value::from(Map::new().with("name", family.name).with("tools", tools))
+            });
+            map.insert("families", families.collect::<Vec<_>>());
         }
     }
     map.insert("doc", topic.doc());

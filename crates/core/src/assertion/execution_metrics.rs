@@ -12,6 +12,7 @@ use super::kind::AssertionKind;
 use super::metric::{Limit, Metric, grade_limits, limits_to_map, read_limits, rounded};
 use super::read::{AMOUNT, COUNT};
 use super::text_value::empty_value;
+use super::tool_names::is_tool;
 
 declare_codes! {
     NO_LIMITS = "no-limits", Blocking, Assertion, r#"A check of limits does not set any limit.
@@ -70,8 +71,8 @@ static FIELDS: &[Field] = &[
     Field::new(
         "exploration_tools",
         Shape::NonEmptyList(&Shape::NonEmptyText),
-        "tools that only explore, ignoring case; default read, grep, glob, search, list, websearch \
-         and webfetch",
+        "tools that only explore, or canonical names; default read, grep, glob, search, list, \
+         websearch and webfetch",
     ),
 ];
 
@@ -172,7 +173,13 @@ impl Exploration {
             });
         }
         let exploring: Vec<String> = self.tools.iter().map(|tool| tool.to_lowercase()).collect();
-        let explores = |call: &&Call| exploring.contains(&call.tool.to_lowercase());
+        // Reading from the web has names of its own in the default.
+        let is_default = exploring == Self::TOOLS;
+        let explores = |call: &&Call| {
+            exploring.contains(&call.tool.to_lowercase())
+                || exploring.iter().any(|tool| is_tool(tool, &call.tool))
+                || (is_default && is_tool("fetch", &call.tool))
+        };
         let ratio = calls.iter().filter(explores).count() as f64 / calls.len() as f64;
         let is_near =
             |ratio: f64| (ratio - self.target.value()).abs() <= self.tolerance.value() + TOLERANCE;
@@ -366,6 +373,12 @@ mod tests {
                 "exploration ratio 0.3333 not within 0.2 of 0.6",
             ),
             (target, &[], 0.0, "exploration ratio: no tool calls"),
+            (
+                target,
+                &["read_file", "search_file_content", "web_fetch", "run_shell_command", "replace"],
+                1.0,
+                "exploration ratio 0.60 within 0.2 of 0.6",
+            ),
             (
                 "target_exploration_ratio: 1, exploration_tolerance: 0, exploration_tools: [Look]",
                 &["look", "LOOK"],

@@ -49,6 +49,7 @@ mod subject;
 mod testing;
 mod text_value;
 mod tool_call;
+mod tool_names;
 mod tool_trajectory;
 mod trajectory_grade;
 mod trajectory_match;
@@ -67,6 +68,7 @@ pub(crate) use rubrics::{assertion_from_criteria, assertion_from_items};
 pub(crate) use script::SCRIPT_NOT_FOUND;
 pub use searcher::Searcher;
 pub(crate) use subject::faults_in_test;
+pub use tool_names::{TOOL_FAMILIES, ToolFamily, tools_page};
 pub(crate) use trigger_judge::trigger_assertion;
 
 /// Every built-in type, in the order of spec 7.

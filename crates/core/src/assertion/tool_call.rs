@@ -10,12 +10,14 @@ use super::equality::{are_equal, is_part_of};
 use super::excerpt::{excerpt, json_excerpt};
 use super::read::AMOUNT;
 use super::text_value::empty_value;
+use super::tool_names::is_tool;
 
 pub(super) const ARGS_MATCH: Shape =
     Shape::OneOf(&[Shape::Choice(ArgsMatch::WORDS), Shape::List(&Shape::Text)]);
 
 static CALL: &[Field] = &[
-    Field::new("tool", Shape::NonEmptyText, "name of the tool; case matters").required(),
+    Field::new("tool", Shape::NonEmptyText, "name of the tool, or a canonical name; case matters")
+        .required(),
     Field::new(
         "args",
         Shape::OneOf(&[Shape::Map, Shape::Choice(&["any"])]),
@@ -160,7 +162,7 @@ impl ExpectedCall {
     /// be known.
     pub(super) fn fits(&self, call: &Call) -> Result<bool, Fault> {
         let are_like = |args: &ExpectedArgs| args.how.holds(&args.expected, &call.args);
-        if self.tool != call.tool || !self.args.as_ref().is_none_or(are_like) {
+        if !self.is_tool_of(call) || !self.args.as_ref().is_none_or(are_like) {
             return Ok(false);
         }
         match (&self.max_duration_ms, call.duration_ms) {
@@ -171,6 +173,33 @@ impl ExpectedCall {
                 Err(Fault::not_measured(&what))
             }
         }
+    }
+
+    /// Whether a call is of the expected tool, whatever its arguments.
+    pub(super) fn is_tool_of(&self, call: &Call) -> bool {
+        is_tool(&self.tool, &call.tool)
+    }
+
+    /// Whether a call is of the expected tool and has other arguments.
+    pub(super) fn differs_in_args(&self, call: &Call) -> bool {
+        let are_like = |args: &ExpectedArgs| args.how.holds(&args.expected, &call.args);
+        self.is_tool_of(call) && !self.args.as_ref().is_none_or(are_like)
+    }
+
+    /// How many of the expected arguments a call has.
+    pub(super) fn equal_args(&self, call: &Call) -> usize {
+        let (Some(args), Some(actual)) = (&self.args, call.args.as_map()) else {
+            return 0;
+        };
+        let expected = args.expected.iter();
+        let equal = expected.filter(|(name, value)| {
+            actual.get(name).is_some_and(|actual| are_equal(value, actual))
+        });
+        equal.count()
+    }
+
+    pub(super) fn other_args(&self) -> String {
+        format!("Called '{}', but not with the expected arguments", excerpt(&self.tool))
     }
 
     /// With the arguments, if they were compared.

@@ -125,6 +125,9 @@ assert:
     minimums: {search: 2}
 ```
 
+A tool may be named as the agent names it, or by a canonical name that fits every agent: `read`, `write`,
+`edit`, `run`, `search`, `fetch`, `skill`, `agent` (`evalrig explain tools`).
+
 For a single call there is a short form:
 
 ```yaml

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use crate::model::{Call, Fault, Marks, Score};
+use crate::model::{Call, Fault, Map, Marks, Score, Value};
 
 use super::excerpt::excerpt;
 use super::finding::{Finding, FindingList};
 use super::tool_call::ExpectedCall;
+use super::tool_names::is_tool;
 use super::tool_trajectory::{ToolTrajectory, TrajectoryMode};
 use super::trajectory_match::CallFits;
 
@@ -21,23 +22,25 @@ impl ToolTrajectory {
     }
 
     fn in_any_order(&self, calls: &[Call]) -> Result<Marks, Fault> {
-        let assignment = self.fits(calls)?.in_any_order();
+        let fits = self.fits(calls)?;
         let mut findings = FindingList::default();
-        for (entry, call) in self.expected.iter().zip(assignment) {
+        let mut nearest = NearestCalls::default();
+        for (at, call) in fits.in_any_order().into_iter().enumerate() {
+            let entry = &self.expected[at];
             match call {
                 Some(_) => findings.hit(entry.hit()),
-                None => findings.miss(entry.miss()),
+                None => findings.miss(nearest.miss(at, entry, &fits, calls)),
             }
         }
         for minimum in &self.minimums {
-            let found = calls.iter().filter(|call| call.tool == minimum.tool);
+            let found = calls.iter().filter(|call| is_tool(&minimum.tool, &call.tool));
             let (tool, count) = (excerpt(&minimum.tool), found.count() as u64);
             let text = format!("Called {tool} {count} times (minimum {})", minimum.calls);
             let holds = count >= minimum.calls;
             findings.add(Finding { holds, text });
         }
         let (met, all) = (findings.hits.len(), findings.hits.len() + findings.misses.len());
-        Ok(scored(findings, share(met, all)))
+        Ok(nearest.add_to(scored(findings, share(met, all))))
     }
 
     fn in_order(&self, calls: &[Call]) -> Result<Marks, Fault> {
@@ -56,29 +59,36 @@ impl ToolTrajectory {
         }
         // A tool that was called in another position must not be reported as missing.
         let mut misplaced = Vec::new();
+        let mut nearest = NearestCalls::default();
         let in_run: HashSet<usize> = run.iter().flatten().copied().collect();
         let is_spare = |call: &usize| !in_run.contains(call);
         for (at, entry) in self.expected.iter().enumerate() {
             match run[at] {
                 Some(_) => findings.hit(entry.hit()),
                 None if fits.of(at).iter().any(is_spare) => misplaced.push(&*entry.tool),
-                None => findings.miss(entry.miss()),
+                None => findings.miss(nearest.miss(at, entry, &fits, calls)),
             }
         }
         if !misplaced.is_empty() {
             findings.miss(out_of_order(misplaced));
         }
-        Ok(scored(findings, share(length, self.expected.len())))
+        Ok(nearest.add_to(scored(findings, share(length, self.expected.len()))))
     }
 
     fn exactly(&self, calls: &[Call]) -> Result<Marks, Fault> {
         let mut findings = FindingList::default();
+        let mut nearest = NearestCalls::default();
         for (at, entry) in self.expected.iter().enumerate() {
             let call = calls.get(at);
             if let Some(call) = call
                 && entry.fits(call)?
             {
                 findings.hit(entry.hit());
+                continue;
+            }
+            if let Some(call) = call.filter(|call| entry.differs_in_args(call)) {
+                nearest.add(at, at, call);
+                findings.miss(format!("Call {}: {}", at + 1, entry.other_args()));
                 continue;
             }
             let got = call.map_or("nothing".into(), |call| excerpt(&call.tool));
@@ -91,7 +101,7 @@ impl ToolTrajectory {
             findings.miss(unexpected(call));
         }
         let all = self.expected.len().max(calls.len());
-        Ok(scored(findings, share(met, all)))
+        Ok(nearest.add_to(scored(findings, share(met, all))))
     }
 
     fn only(&self, calls: &[Call]) -> Result<Marks, Fault> {
@@ -129,6 +139,48 @@ impl ToolTrajectory {
     }
 }
 
+/// Calls of the expected tool with other arguments, for `details`.
+#[derive(Debug, Default)]
+struct NearestCalls(Vec<Value>);
+
+impl NearestCalls {
+    /// The text of an entry that no call fits.
+    fn miss(
+        &mut self,
+        entry_at: usize,
+        entry: &ExpectedCall,
+        fits: &CallFits,
+        calls: &[Call],
+    ) -> String {
+        let others = calls.iter().enumerate().filter(|(_, call)| entry.differs_in_args(call));
+        // Of equally near calls the first.
+        let near = others.rev().max_by_key(|(_, call)| entry.equal_args(call));
+        match near.filter(|_| fits.of(entry_at).is_empty()) {
+            Some((at, call)) => {
+                self.add(entry_at, at, call);
+                entry.other_args()
+            }
+            None => entry.miss(),
+        }
+    }
+
+    fn add(&mut self, entry: usize, at: usize, call: &Call) {
+        let map = Map::new()
+            .with("expected", entry as u64)
+            .with("call", at as u64)
+            .with("tool", call.tool.as_str())
+            .with("args", call.args.clone());
+        self.0.push(map.into());
+    }
+
+    fn add_to(self, mut marks: Marks) -> Marks {
+        if !self.0.is_empty() {
+            marks.details = Some(Map::new().with("nearest", Value::List(self.0)));
+        }
+        marks
+    }
+}
+
 /// Nothing out of nothing is full marks.
 fn share(met: usize, all: usize) -> Score {
     match all {
@@ -157,7 +209,7 @@ fn scored(mut findings: FindingList, score: Score) -> Marks {
 #[cfg(test)]
 mod tests {
     use super::super::testing::Trial;
-    use crate::model::{Call, FaultKind, Marks, Transcript, Value};
+    use crate::model::{Call, FaultKind, JsonStyle, Marks, Transcript, Value};
     use crate::syntax::json_value;
 
     /// `search` or `search{"q":"x"}`.
@@ -345,6 +397,38 @@ mod tests {
             let options = format!("args_match: {how}, {expected}");
             assert_eq!(score(&options, one), fits, "{how} {one}");
         }
+    }
+
+    #[test]
+    fn a_call_with_other_arguments_is_not_a_missing_call() {
+        let expected = "expected: [{tool: a, args: {n: 1, m: x}}]";
+        let text = "Called 'a', but not with the expected arguments";
+        for mode in ["any_order", "in_order"] {
+            let options = format!("mode: {mode}, {expected}");
+            let found = marks(&options, &["b", r#"a{"n":9}"#, r#"a{"n":1,"m":"y"}"#]);
+            assert_eq!(found.misses, [text], "{mode}");
+            let details = Value::from(found.details.unwrap()).to_json(JsonStyle::Compact);
+            assert_eq!(
+                details,
+                r#"{"nearest":[{"expected":0,"call":2,"tool":"a","args":{"n":1,"m":"y"}}]}"#
+            );
+        }
+        let found = marks(&format!("mode: exact, {expected}"), &[r#"a{"n":9}"#]);
+        assert_eq!(found.misses, [format!("Call 1: {text}")]);
+        let taken = marks("expected: [a, {tool: a, args: {n: 1}}]", &[r#"a{"n":1}"#]);
+        assert_eq!(taken.misses.len(), 1);
+        assert_eq!((taken.details, marks("expected: [a]", &["b"]).details), (None, None));
+    }
+
+    #[test]
+    fn canonical_names_fit_the_tools_of_every_agent() {
+        for tool in ["Write", "file_change", "write_file", "create", "write"] {
+            let found = marks("mode: exact, expected: [write]", &[tool]);
+            assert_eq!(found.score.value(), 1.0, "{tool}");
+            let found = marks("minimums: {write: 2}", &[tool, tool]);
+            assert_eq!(found.score.value(), 1.0, "{tool}");
+        }
+        assert_eq!(marks("mode: subset, expected: [run]", &["bash", "rm"]).score.value(), 0.5);
     }
 
     #[test]

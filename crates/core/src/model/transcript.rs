@@ -53,6 +53,17 @@ pub struct SkillEvents {
     pub used: Option<Vec<SkillUse>>,
 }
 
+impl SkillEvents {
+    /// The prompt asked for a skill by its name. It is a use only if the agent has such a skill.
+    pub fn add_explicit(&mut self, name: &str) {
+        let is_offered = self.offered.as_ref().is_some_and(|names| names.iter().any(|n| n == name));
+        if let (true, Some(used)) = (is_offered, &mut self.used) {
+            let (name, how) = (name.to_owned(), SkillUseKind::Explicit);
+            used.insert(0, SkillUse { name, how, ok: true, call: None, subagent: false });
+        }
+    }
+}
+
 /// One use of a skill, or the attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillUse {
@@ -175,6 +186,19 @@ pub fn answer_of(messages: &[Message]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prompt_uses_only_a_skill_that_the_agent_has() {
+        let mut skills =
+            SkillEvents { offered: Some(vec!["csv".to_owned()]), used: Some(Vec::new()) };
+        skills.add_explicit("pdf");
+        assert_eq!(skills.used, Some(Vec::new()));
+        skills.add_explicit("csv");
+        assert_eq!(skills.used.unwrap()[0].how, SkillUseKind::Explicit);
+        let mut unseen = SkillEvents::default();
+        unseen.add_explicit("csv");
+        assert_eq!(unseen, SkillEvents::default());
+    }
 
     #[test]
     fn the_answer_is_the_last_assistant_text() {

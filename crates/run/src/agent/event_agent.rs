@@ -51,6 +51,8 @@ pub(crate) struct EventProgram {
     pub(crate) exit: ExitStatusRule,
     /// Gives the agent access to a directory, for attached files outside of the working directory.
     pub(crate) directory_flag: Option<&'static str>,
+    /// The skill that a prompt names for it to load before anything else. Its events do not tell.
+    pub(crate) explicit_skill: fn(&str) -> Option<&str>,
     /// A file that it writes beside its events.
     pub(crate) report: Option<ReportFile>,
     /// What its events do not say.
@@ -216,6 +218,9 @@ impl EventAgent {
         }
         if let Some((report, path)) = report {
             add_report(report, &path, &mut transcript)?;
+        }
+        if let Some(skill) = (self.program.explicit_skill)(&prompt) {
+            transcript.skills.add_explicit(skill);
         }
         Ok(transcript)
     }

@@ -66,9 +66,17 @@ static PROGRAM: EventProgram = EventProgram {
     stream: || Box::new(StreamReader::new(&format::claude::FORMAT)),
     exit: ExitStatusRule::Ignored,
     directory_flag: Some("--add-dir"),
+    explicit_skill: slash_command,
     report: None,
     unreported: format::claude::UNREPORTED,
 };
+
+/// `/NAME …` loads the skill of that name and leaves no trace in the stream.
+fn slash_command(prompt: &str) -> Option<&str> {
+    let name = prompt.strip_prefix('/')?.split(char::is_whitespace).next()?;
+    let name = Some(name).filter(|name| !name.is_empty())?;
+    Some(name.rsplit_once(':').map_or(name, |(_, skill)| skill))
+}
 
 static FIELDS: &[Field] = &[
     Field::new("executable", Shape::NonEmptyText, "program to run; default `claude`"),
@@ -124,6 +132,15 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSetting
 mod tests {
     use super::*;
     use crate::target::testing::{faults, settings};
+
+    #[test]
+    fn a_slash_command_names_a_skill() {
+        assert_eq!(slash_command("/csv-analyzer a.csv"), Some("csv-analyzer"));
+        assert_eq!(slash_command("/data:csv\nNow."), Some("csv"));
+        for prompt in ["What is /csv?", "/", "/ csv", ""] {
+            assert_eq!(slash_command(prompt), None, "{prompt}");
+        }
+    }
 
     #[test]
     fn nothing_is_needed() {

@@ -51,6 +51,7 @@ static PROGRAM: EventProgram = EventProgram {
     exit: ExitStatusRule::Counts,
     // Codex reads files anywhere; its sandbox is about writing.
     directory_flag: None,
+    explicit_skill: |_| None,
     report: None,
     unreported: format::codex::UNREPORTED,
 };

@@ -58,6 +58,7 @@ static PROGRAM: EventProgram = EventProgram {
     stream: || Box::new(StreamReader::new(&format::copilot::FORMAT)),
     exit: ExitStatusRule::Counts,
     directory_flag: Some("--add-dir"),
+    explicit_skill: |_| None,
     report: Some(ReportFile { flag: "--usage-output-file", read: format::copilot::add_usage }),
     unreported: format::copilot::UNREPORTED,
 };

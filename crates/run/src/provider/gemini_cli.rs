@@ -54,6 +54,7 @@ static PROGRAM: EventProgram = EventProgram {
     stream: || Box::new(StreamReader::new(&format::gemini::FORMAT)),
     exit: ExitStatusRule::Counts,
     directory_flag: Some("--include-directories"),
+    explicit_skill: |_| None,
     report: None,
     unreported: format::gemini::UNREPORTED,
 };

@@ -53,6 +53,7 @@ static PROGRAM: EventProgram = EventProgram {
     stream: || Box::new(StreamReader::new(&format::opencode::FORMAT)),
     exit: ExitStatusRule::Counts,
     directory_flag: None,
+    explicit_skill: |_| None,
     report: None,
     unreported: format::opencode::UNREPORTED,
 };

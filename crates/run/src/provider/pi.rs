@@ -49,6 +49,7 @@ static PROGRAM: EventProgram = EventProgram {
     stream: || Box::new(StreamReader::new(&format::pi::FORMAT)),
     exit: ExitStatusRule::Counts,
     directory_flag: None,
+    explicit_skill: |_| None,
     report: None,
     unreported: format::pi::UNREPORTED,
 };
