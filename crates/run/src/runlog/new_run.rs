@@ -65,7 +65,8 @@ impl NewRun {
         self.asked.iter().map(UserMessage::input).collect()
     }
 
-    pub(super) fn to_run_file(&self) -> RunFile {
+    /// `kept` is the `expected` that stays in the summary, because a person wrote it.
+    pub(super) fn to_run_file(&self, kept: Option<&str>) -> RunFile {
         let messages = self.messages.iter().cloned().map(with_spaced_arguments);
         let messages: Vec<Value> = messages.collect();
         RunFile {
@@ -76,6 +77,10 @@ impl NewRun {
             cost: self.cost_usd,
             duration_ms: self.duration_ms,
             timestamp: self.timestamp.clone(),
+            expected: match kept {
+                Some(_) => None,
+                None => self.expected.clone().filter(|expected| !expected.is_empty()),
+            },
             messages,
         }
     }
@@ -91,13 +96,15 @@ pub struct Recorded {
     pub warnings: Vec<String>,
 }
 
-/// Makes the run the newest of every turn.
-pub(super) fn append_run(summary: &mut RecordSummary, run: u64, new: &NewRun) {
+/// Makes the run the newest of every turn. `kept` is the `expected` of the last turn that stays.
+pub(super) fn append_run(summary: &mut RecordSummary, run: u64, new: &NewRun, kept: Option<&str>) {
     let last = new.asked.len() - 1;
     for (at, (turn, asked)) in summary.turns.iter_mut().zip(&new.asked).enumerate() {
         let written = turn.now.expected().to_owned();
         let entry = if at == last {
-            answered_entry(run, new, written)
+            let expected = kept.or(new.expected.as_deref());
+            let expected = expected.map_or(written, str::to_owned);
+            answered_entry(run, new, expected)
         } else {
             scripted_entry(run, new, asked, written)
         };
@@ -111,8 +118,7 @@ pub(super) fn append_run(summary: &mut RecordSummary, run: u64, new: &NewRun) {
     summary.set("model", new.model.as_str());
 }
 
-/// `written` is the `expected` already in the record.
-fn answered_entry(run: u64, new: &NewRun, written: String) -> HistoryEntry {
+fn answered_entry(run: u64, new: &NewRun, expected: String) -> HistoryEntry {
     let meta = RunMeta {
         tokens: new.tokens,
         cost: new.cost_usd,
@@ -124,7 +130,7 @@ fn answered_entry(run: u64, new: &NewRun, written: String) -> HistoryEntry {
     map.insert("output", new.output.as_str());
     let tools = new.tools_called.iter().map(|call| Value::from(call.as_str()));
     map.insert("tools_called", tools.collect::<Vec<Value>>());
-    map.insert("expected", new.expected.clone().unwrap_or(written));
+    map.insert("expected", expected);
     map.insert("evaluation", new.evaluation.as_str());
     map.insert("meta", meta.to_text());
     HistoryEntry::new(map)

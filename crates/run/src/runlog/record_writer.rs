@@ -61,6 +61,8 @@ struct PendingRun<'n> {
     name: String,
     record: AppendableSummary,
     run: u64,
+    /// What a person expects of the last turn.
+    kept: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -151,9 +153,11 @@ impl RecordWriter {
         let run = next_run(store, &name, &record)?;
         create_run_directory(store.place(&store.run_directory(&name)))?;
         let path = store.run_path(&name, run);
-        let draft = write_draft(store.place(&path), &[new.to_run_file().to_text()])?;
+        let kept = kept_expected(store, &name, &record.summary, new);
+        let text = new.to_run_file(kept.as_deref()).to_text();
+        let draft = write_draft(store.place(&path), &[text])?;
         self.slugs.assign_number(key, number);
-        let one = PendingRun { at, new, name, record, run, warnings };
+        let one = PendingRun { at, new, name, record, run, kept, warnings };
         Ok((one, draft))
     }
 
@@ -168,7 +172,7 @@ impl RecordWriter {
         for (mut one, placed) in entering.into_iter().zip(replace_files(drafts)) {
             // A copied or renamed file still contains its old name.
             one.record.summary.set("name", one.name.as_str());
-            append_run(&mut one.record.summary, one.run, one.new);
+            append_run(&mut one.record.summary, one.run, one.new, one.kept.as_deref());
             let path = self.store.summary_path(&one.name);
             let draft = placed
                 .and_then(|()| write_draft(self.store.place(&path), &one.record.text_parts()));
@@ -225,6 +229,24 @@ fn create_run_directory(place: WritePath<'_>) -> Result<(), StoreError> {
         }
         made => made.map_err(|error| StoreError::io("made", path, error)),
     }
+}
+
+/// The `expected` of the last turn, if it is not the text that evalrig wrote with the newest run.
+fn kept_expected(
+    store: &Store,
+    name: &str,
+    summary: &RecordSummary,
+    new: &NewRun,
+) -> Option<String> {
+    let newest = &summary.turns.last()?.now;
+    let written = newest.expected();
+    let would_change = new.expected.as_ref().is_some_and(|expected| expected != written);
+    if written.is_empty() || !would_change {
+        return None;
+    }
+    let file = newest.run().and_then(|run| store.run_file(name, run).ok());
+    let is_ours = file.and_then(|file| file.expected).is_some_and(|ours| ours == written);
+    (!is_ours).then(|| written.to_owned())
 }
 
 #[cfg(test)]

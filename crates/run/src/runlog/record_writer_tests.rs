@@ -129,7 +129,31 @@ turns:
 }
 
 #[test]
-fn an_expected_answer_of_a_user_stays_unless_the_test_has_one() {
+fn an_expected_answer_of_the_test_follows_the_test() {
+    let here = folder();
+    let store = &here.store;
+    let expecting = |text: &str| NewRun { expected: Some(text.to_owned()), ..run("hi", "x") };
+    let expected = || store.read("hi").unwrap().summary.turns[0].now.expected().to_owned();
+    for text in ["first", "second", "second", "third"] {
+        store.record(&expecting(text)).unwrap();
+        assert_eq!(expected(), text);
+    }
+    // A person edits the file.
+    let path = store.summary_path("hi");
+    let edited = read(&path).replacen("expected: third", "expected: mine", 1);
+    fs::write(&path, edited).unwrap();
+    for text in ["third", "fourth"] {
+        store.record(&expecting(text)).unwrap();
+        assert_eq!(expected(), "mine");
+    }
+    // Emptied again, it is the test's.
+    store.expect("hi", TurnSelector::Last, "").unwrap();
+    store.record(&expecting("fifth")).unwrap();
+    assert_eq!(expected(), "fifth");
+}
+
+#[test]
+fn an_expected_answer_of_a_user_stays() {
     let here = folder();
     let store = &here.store;
     store.record(&run("hi", "x")).unwrap();
@@ -140,7 +164,7 @@ fn an_expected_answer_of_a_user_stays_unless_the_test_has_one() {
     new.expected = Some("of the test".to_owned());
     store.record(&new).unwrap();
     let turn = store.read("hi").unwrap().summary.turns.remove(0);
-    assert_eq!(turn.now.expected(), "of the test");
+    assert_eq!(turn.now.expected(), "a greeting");
     assert_eq!(turn.history[0].expected(), "a greeting");
     assert_eq!(turn.history[0].evaluation(), "");
     assert_eq!(turn.history[1].evaluation(), "fail: too short");

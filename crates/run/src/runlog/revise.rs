@@ -39,7 +39,7 @@ fn one_line(note: &str) -> String {
 }
 
 impl Store {
-    /// Sets the expected answer of a turn. Later runs keep it unless their test expects something.
+    /// Sets the expected answer of a turn. Later runs keep it, whatever their test expects.
     pub fn expect(
         &self,
         name: &str,

@@ -17,6 +17,9 @@ pub struct RunFile {
     pub duration_ms: Option<u64>,
     /// Local time, as written.
     pub timestamp: String,
+    /// The `expected` that evalrig wrote into the summary with this run. Any other text there is a
+    /// person's.
+    pub expected: Option<String>,
     /// Sent and received, in the shape of chat APIs.
     pub messages: Vec<Value>,
 }
@@ -37,6 +40,9 @@ impl RunFile {
             ("timestamp", quoted(&self.timestamp)),
         ] {
             out += &format!("{key}: {value}\n");
+        }
+        if let Some(expected) = &self.expected {
+            out += &format!("expected: {}\n", quoted(expected));
         }
         out += "messages: |\n";
         if self.messages.is_empty() {
@@ -68,6 +74,7 @@ impl RunFile {
             cost: number("cost").map(|cost| cost.value()),
             duration_ms: whole("duration_ms"),
             timestamp: text_at(root, "timestamp"),
+            expected: root.get("expected").and_then(Node::scalar_text).map(str::to_owned),
             messages: match root.get("messages") {
                 None => Vec::new(),
                 Some(node) => parse_messages(raw_value(node))?,
