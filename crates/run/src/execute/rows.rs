@@ -13,7 +13,7 @@ use crate::json::{map_to_json, number_to_json, to_json};
 use crate::results::transcript_json::{expected_output, input_messages, output_messages};
 use crate::results::{
     AgentFacts, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, RowSkills,
-    SCHEMA_VERSION, SourcePlace, Trace, WorkspaceChanges, rfc3339,
+    SCHEMA_VERSION, SourcePlace, TokenCounts, Trace, WorkspaceChanges, rfc3339,
 };
 
 use super::job::SuiteJob;
@@ -73,7 +73,7 @@ impl RowMaker<'_> {
             candidate_answer: Some(transcript.answer.clone()),
             duration_ms: transcript.duration_ms,
             cost_usd: transcript.cost_usd,
-            tokens: transcript.tokens.map(Into::into),
+            tokens: TokenCounts::of(transcript),
             trace_summary: trace(transcript),
             skills: RowSkills::of(&transcript.skills),
             partial: transcript.partial,
@@ -270,14 +270,15 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
 fn trace(transcript: &Transcript) -> Trace {
     let calls = transcript.calls.as_deref();
     let tokens = transcript.tokens;
+    let parts = tokens.filter(|_| !transcript.is_token_sum);
     let answered = u64::from(!transcript.answer.is_empty());
     Trace {
         event_count: calls.map(|calls| calls.len() as u64 + answered),
         tool_names: calls.map(|calls| calls.iter().map(|call| call.tool.clone()).collect()),
         tool_call_count: calls.map(|calls| calls.len() as u64),
         llm_call_count: transcript.session.llm_calls,
-        input_tokens: tokens.map(|tokens| tokens.input),
-        output_tokens: tokens.map(|tokens| tokens.output),
+        input_tokens: parts.map(|tokens| tokens.input),
+        output_tokens: parts.map(|tokens| tokens.output),
         total_tokens: tokens.map(|tokens| tokens.total()),
         cost_usd: transcript.cost_usd,
         duration_ms: transcript.duration_ms,

@@ -146,7 +146,12 @@ pub fn row(test: &str, outcome: Outcome, score: Option<f64>) -> Row {
         attempts: 1,
         duration_ms: Some(900),
         cost_usd: Some(0.002),
-        tokens: Some(TokenCounts { input: 1_200, output: 350, total: 1_550, cached: 0 }),
+        tokens: Some(TokenCounts {
+            input: Some(1_200),
+            output: Some(350),
+            total: 1_550,
+            cached: Some(0),
+        }),
         trace_summary: Trace::default(),
         evaluator_results: Vec::new(),
         judge_usage: None,

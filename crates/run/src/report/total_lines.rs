@@ -96,6 +96,11 @@ pub fn tokens(tally: &Tally) -> Option<String> {
         return None;
     }
     let known = |sum: &PartialSum| numbers::count(sum.known as u64);
+    let all = &tally.totals.all_tokens;
+    if all.unreported < tally.totals.input.unreported {
+        // Of some cases only the sum is known.
+        return Some(with_gaps(all, format!("{} in all", known(all)), tally.nouns().1));
+    }
     let mut text =
         format!("{} in, {} out", known(&tally.totals.input), known(&tally.totals.output));
     if tally.totals.cached.known > 0.0 {

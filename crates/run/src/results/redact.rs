@@ -105,8 +105,8 @@ fn redact_measures(row: &mut Row, secrets: &Secrets) {
     counts.into_iter().for_each(hide_count);
     [&mut row.cost_usd, &mut trace.cost_usd].into_iter().for_each(hide_amount);
     row.tokens = row.tokens.filter(|tokens| {
-        let counts = [tokens.input, tokens.output, tokens.total, tokens.cached];
-        !counts.into_iter().any(|count| secrets.is_measure_secret(count))
+        let counts = [tokens.input, tokens.output, Some(tokens.total), tokens.cached];
+        !counts.into_iter().flatten().any(|count| secrets.is_measure_secret(count))
     });
     if let Some(usage) = &mut row.judge_usage {
         [&mut usage.input, &mut usage.output].into_iter().for_each(hide_count);
@@ -302,7 +302,12 @@ mod tests {
         let mut secrets = Secrets::default();
         secrets.add("1234567890");
         let mut row = row("a", 1);
-        row.tokens = Some(TokenCounts { input: 1_234_567_890, output: 1, total: 2, cached: 0 });
+        row.tokens = Some(TokenCounts {
+            input: Some(1_234_567_890),
+            output: Some(1),
+            total: 2,
+            cached: Some(0),
+        });
         row.trace_summary.input_tokens = Some(1_234_567_890);
         row.cost_usd = Some(1_234_567_890.5);
         row.evaluator_results[0].details = Some(json!({"pin": 1_234_567_890_u64, "n": 7}));

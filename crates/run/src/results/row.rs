@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use evalrig_core::compare::ComparedCase;
-use evalrig_core::model::{Outcome, PassShare, Tokens, Verdict};
+use evalrig_core::model::{Outcome, PassShare, Tokens, Transcript, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
 
@@ -223,26 +223,35 @@ impl From<&Row> for ComparedCase {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenCounts {
-    pub input: u64,
-    pub output: u64,
+    /// Null, like output and cached, if only the sum is known.
+    pub input: Option<u64>,
+    pub output: Option<u64>,
     pub total: u64,
-    pub cached: u64,
+    pub cached: Option<u64>,
 }
 
-impl From<Tokens> for TokenCounts {
-    fn from(tokens: Tokens) -> Self {
-        Self {
-            input: tokens.input,
-            output: tokens.output,
+impl TokenCounts {
+    /// The tokens of a transcript.
+    pub(crate) fn of(transcript: &Transcript) -> Option<Self> {
+        let tokens = transcript.tokens?;
+        let part = |count: u64| (!transcript.is_token_sum).then_some(count);
+        Some(Self {
+            input: part(tokens.input),
+            output: part(tokens.output),
             total: tokens.total(),
-            cached: tokens.cached,
-        }
+            cached: part(tokens.cached),
+        })
     }
-}
 
-impl From<TokenCounts> for Tokens {
-    fn from(counts: TokenCounts) -> Self {
-        Self { input: counts.input, output: counts.output, cached: counts.cached }
+    /// Puts them back. A sum is stored as input.
+    pub(crate) fn restore(self, transcript: &mut Transcript) {
+        let Some((input, output)) = self.input.zip(self.output) else {
+            transcript.tokens = Some(Tokens { input: self.total, ..Tokens::default() });
+            transcript.is_token_sum = true;
+            return;
+        };
+        let cached = self.cached.unwrap_or(0);
+        transcript.tokens = Some(Tokens { input, output, cached });
     }
 }
 
@@ -394,6 +403,18 @@ mod tests {
         let keys =
             |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
         assert_eq!(keys(&after), keys(&before));
+    }
+
+    #[test]
+    fn a_sum_of_tokens_is_not_input() {
+        let mut sum = Transcript { is_token_sum: true, ..Transcript::of_text("x") };
+        sum.tokens = Some(Tokens { input: 334, output: 0, cached: 0 });
+        let counts = TokenCounts::of(&sum).unwrap();
+        let text = serde_json::to_string(&counts).unwrap();
+        assert_eq!(text, r#"{"input":null,"output":null,"total":334,"cached":null}"#);
+        let mut back = Transcript::of_text("x");
+        counts.restore(&mut back);
+        assert_eq!(back, sum);
     }
 
     #[test]

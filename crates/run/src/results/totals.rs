@@ -129,10 +129,10 @@ impl RunTotals {
             self.cost.add(Some(0.0));
         } else if was_answered(row) {
             let tokens = row.tokens;
-            self.input.add_count(tokens.map(|tokens| tokens.input));
-            self.output.add_count(tokens.map(|tokens| tokens.output));
+            self.input.add_count(tokens.and_then(|tokens| tokens.input));
+            self.output.add_count(tokens.and_then(|tokens| tokens.output));
             self.all_tokens.add_count(tokens.map(|tokens| tokens.total));
-            self.cached.add_count(tokens.map(|tokens| tokens.cached));
+            self.cached.add_count(tokens.and_then(|tokens| tokens.cached));
             self.cost.add(row.cost_usd);
         }
         if let Some(usage) = row.judge_usage.as_ref().filter(|usage| usage.calls > 0) {
@@ -147,10 +147,10 @@ impl RunTotals {
 
     pub fn tokens(&self) -> Option<TokenCounts> {
         Some(TokenCounts {
-            input: self.input.whole_count()?,
-            output: self.output.whole_count()?,
+            input: self.input.whole_count(),
+            output: self.output.whole_count(),
             total: self.all_tokens.whole_count()?,
-            cached: self.cached.whole_count()?,
+            cached: self.cached.whole_count(),
         })
     }
 

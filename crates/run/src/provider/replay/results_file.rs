@@ -10,7 +10,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::model::{FaultKind, Stage, Tokens, Transcript};
+use evalrig_core::model::{FaultKind, Stage, Transcript};
 use evalrig_core::source::Reach;
 
 use crate::agent::{Agent, AttemptFault, Pending, Purpose, Request};
@@ -186,7 +186,9 @@ fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
     if let Some(answer) = row.candidate_answer {
         transcript.answer = answer;
     }
-    transcript.tokens = row.tokens.map(Tokens::from);
+    if let Some(tokens) = row.tokens {
+        tokens.restore(&mut transcript);
+    }
     transcript.cost_usd = row.cost_usd;
     transcript.duration_ms = row.duration_ms;
     transcript.files = row.workspace.map(Into::into);

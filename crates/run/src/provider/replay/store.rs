@@ -93,7 +93,9 @@ fn transcript(record: &Record, run: u64, file: RunFile) -> Result<Transcript, At
     }
     transcript.tokens = file.tokens.map(|total| Tokens { input: total, ..Tokens::default() });
     transcript.is_token_sum = transcript.tokens.is_some();
-    transcript.cost_usd = file.cost;
+    // ConnectOnion writes a cost of 0 for a model without a price.
+    let is_used = file.tokens.is_some_and(|tokens| tokens > 0);
+    transcript.cost_usd = file.cost.filter(|cost| *cost > 0.0 || !is_used);
     transcript.duration_ms = file.duration_ms;
     transcript.model = (!file.model.is_empty()).then_some(file.model);
     Ok(transcript)

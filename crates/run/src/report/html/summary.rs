@@ -179,6 +179,11 @@ fn scored(tally: &Tally) -> String {
 
 fn tokens_tile(tally: &Tally) -> Value {
     let known = |sum: &PartialSum| numbers::count(sum.known as u64);
+    let sum = &tally.totals.all_tokens;
+    if sum.unreported < tally.totals.input.unreported {
+        let note = "input and output together".to_owned();
+        return sum_tile("Tokens", sum, known(sum), note, tally.nouns().1);
+    }
     let mut note =
         format!("{} in, {} out", known(&tally.totals.input), known(&tally.totals.output));
     if tally.totals.cached.known > 0.0 {

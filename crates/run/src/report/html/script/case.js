@@ -6,6 +6,9 @@ let current = null;
 
 function tokensText(tokens) {
   if (!tokens) return "unknown";
+  if (tokens.input === null || tokens.output === null) {
+    return `${count(tokens.total)} in all`;
+  }
   const cached = tokens.cached ? ` (${count(tokens.cached)} cached)` : "";
   return `${count(tokens.input)} in${cached}, ${count(tokens.output)} out`;
 }
