@@ -284,3 +284,99 @@ pub(super) fn clear(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<()> {
     }
     Ok(unlinkat(root, path, AtFlags::empty())?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use camino::Utf8PathBuf;
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    const MADE: CopyRules<'static> =
+        CopyRules { origin: CopyOrigin::Made, is_hashed: true, leaves_out: &|_| false };
+
+    fn place() -> (tempfile::TempDir, Utf8PathBuf, Utf8PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Utf8PathBuf::from_path_buf(folder.path().canonicalize().unwrap()).unwrap();
+        let (from, to) = (place.join("from"), place.join("to"));
+        fs::create_dir(&from).unwrap();
+        fs::create_dir(&to).unwrap();
+        (folder, from, to)
+    }
+
+    #[test]
+    fn many_files_of_all_sizes_are_copied_by_several_threads() {
+        let (_folder, from, to) = place();
+        let content = |at: usize| vec![u8::try_from(at % 251).unwrap(); (at * at * 7) % 300_000];
+        for at in 0..300 {
+            fs::create_dir_all(from.join(format!("d{}", at % 7))).unwrap();
+            fs::write(from.join(format!("d{}/{at}", at % 7)), content(at)).unwrap();
+        }
+        for is_hashed in [true, false] {
+            let rules = CopyRules { is_hashed, ..MADE };
+            let copied = copy_tree(from.as_path().into(), to.as_path().into(), rules).unwrap();
+            assert_eq!(copied.files.len(), 300);
+            for file in &copied.files {
+                let path = std::str::from_utf8(&file.path).unwrap();
+                let bytes = fs::read(to.join(path)).unwrap();
+                assert_eq!(bytes, fs::read(from.join(path)).unwrap(), "{path}");
+                let hash: ContentHash = Sha256::digest(&bytes).into();
+                assert_eq!(file.hash, is_hashed.then_some(hash));
+                assert_eq!(file.copy.size, bytes.len() as u64);
+                assert_eq!(file.copy.modified, file.original.modified);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_replaced_and_links_are_not_followed() {
+        let (_folder, from, to) = place();
+        let beside = to.join("../beside");
+        fs::create_dir(&beside).unwrap();
+        for path in ["directory/x", "file", "link/y"] {
+            fs::create_dir_all(from.join(path).parent().unwrap()).unwrap();
+            fs::write(from.join(path), "new").unwrap();
+        }
+        symlink("file", from.join("to-file")).unwrap();
+        // A file for the directory, a directory for the file, a link for the directory.
+        fs::write(to.join("directory"), "old").unwrap();
+        fs::create_dir_all(to.join("file/deep")).unwrap();
+        fs::write(to.join("file/deep/x"), "old").unwrap();
+        symlink(&beside, to.join("link")).unwrap();
+        fs::create_dir(to.join("to-file")).unwrap();
+        fs::write(to.join("kept"), "old").unwrap();
+        copy_tree(from.as_path().into(), to.as_path().into(), MADE).unwrap();
+        for path in ["directory/x", "file", "link/y", "to-file"] {
+            assert_eq!(fs::read_to_string(to.join(path)).unwrap(), "new", "{path}");
+        }
+        assert_eq!(fs::read_to_string(to.join("kept")).unwrap(), "old");
+        assert_eq!(beside.read_dir_utf8().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_tree_is_not_copied_into_itself() {
+        let (_folder, from, _) = place();
+        fs::create_dir(from.join("inside")).unwrap();
+        let inside = from.join("inside");
+        let error = copy_tree(from.as_path().into(), inside.as_path().into(), MADE).unwrap_err();
+        assert!(error.to_string().contains("is inside of"), "{error}");
+    }
+
+    #[test]
+    fn programs_may_have_made_anything() {
+        let (_folder, from, to) = place();
+        symlink("/etc/passwd", from.join("out")).unwrap();
+        rustix::fs::mknodat(CWD, from.join("pipe").as_str(), FileType::Fifo, Mode::RWXU, 0)
+            .unwrap();
+        let copied = copy_tree(from.as_path().into(), to.as_path().into(), MADE).unwrap();
+        assert_eq!(copied.links, [(b"out".to_vec(), b"/etc/passwd".to_vec())]);
+        assert!(to.join("out").symlink_metadata().unwrap().is_symlink());
+        assert!(!to.join("pipe").exists());
+        let authored = CopyRules { origin: CopyOrigin::Authored, ..MADE };
+        let error = copy_tree(from.as_path().into(), to.as_path().into(), authored).unwrap_err();
+        assert!(matches!(error.path.as_str(), "out" | "pipe"), "{error}");
+    }
+}

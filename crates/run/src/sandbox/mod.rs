@@ -3,6 +3,9 @@
 //! A sandbox does not start anything. It turns the program that is to be started into another one, which
 //! starts it inside of the sandbox; both run under the same supervision.
 //!
+//! Start what [`Sandbox::wrap`] gives from a thread that outlives it, as every worker of the runtime does:
+//! bubblewrap ends with the thread that started it.
+//!
 //! Adding a sandbox is one new file and its entry in [`SANDBOXES`]. Before anything is called, ask
 //! [`Sandbox::available`]: a sandbox that was asked for and is missing stops the run.
 

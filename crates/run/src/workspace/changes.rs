@@ -72,13 +72,18 @@ pub(super) fn find_changes(
         diff: builder.finish(),
         path: None,
     };
-    let files = files.iter().map(|path| lossy(path)).collect();
+    let files = files.into_iter().map(into_text).collect();
     Ok(WorkspaceEvidence { files, changes })
 }
 
 fn unreadable(error: &io::Error) -> Fault {
     let message = format!("cannot read the workspace: {error}");
     Fault::new(Stage::Workspace, FaultKind::Io, message)
+}
+
+/// Without a copy if nothing must be replaced.
+fn into_text(path: Vec<u8>) -> String {
+    String::from_utf8(path).unwrap_or_else(|error| lossy(error.as_bytes()))
 }
 
 fn lossy(path: &[u8]) -> String {
@@ -94,12 +99,13 @@ fn compare(
     let mut changes = Vec::new();
     let mut seen = vec![false; snapshot.base_length()];
     let mut seen_own: HashSet<Vec<u8>> = HashSet::with_capacity(snapshot.own_length());
-    let is_known = |path: &[u8]| snapshot.find(path).is_some();
-    walk_evidence(root, snapshot.rules(), &is_known, &mut |entry| {
+    let rules = snapshot.rules();
+    walk_evidence(root, rules, &mut |entry| {
         if !matches!(entry.kind, NodeKind::File | NodeKind::Link) {
             return Ok(());
         }
         let kind = match snapshot.find(entry.path) {
+            None if rules.excludes(entry.path, false) => return Ok(()),
             None => Some(ChangeKind::Created),
             Some((key, file)) => {
                 match key {

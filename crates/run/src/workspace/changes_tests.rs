@@ -1,12 +1,15 @@
 //! What is found when an agent did something to its workspace.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::time::SystemTime;
 
-use evalrig_core::model::{FaultKind, WorkspaceFiles};
+use camino::Utf8Path;
+use evalrig_core::model::{FaultKind, Workspace, WorkspaceFiles};
+use proptest::prelude::*;
 
 use super::testing::{TestRun, set_mode, write};
 
@@ -317,10 +320,7 @@ async fn a_file_of_a_million_lines_is_compared() {
 #[tokio::test]
 async fn a_changed_snapshot_is_a_fault() {
     let run = TestRun::new(&[("a", "old\n"), ("b", "kept\n")]);
-    let with_setup = evalrig_core::model::Workspace {
-        setup: Some(run.hook("echo made > c")),
-        ..run.workspace()
-    };
+    let with_setup = Workspace { setup: Some(run.hook("echo made > c")), ..run.workspace() };
     let find = |name: &str| {
         let found =
             std::process::Command::new("grep").args(["-rl", name]).arg(&run.scratch).output();
@@ -344,4 +344,137 @@ async fn a_changed_snapshot_is_a_fault() {
     let case = run.prepare(&run.workspace()).await.unwrap();
     assert_eq!(fs::read_to_string(case.path().join("a")).unwrap(), "old\n");
     assert!(case.changes().await.unwrap().is_empty());
+}
+
+/// What an agent does, by number of file and of content.
+#[derive(Debug, Clone)]
+enum Act {
+    Write(usize, usize),
+    Remove(usize),
+    Rename(usize, usize),
+    Link(usize, usize),
+    Mode(usize, u32),
+    RestoreTime(usize, usize),
+}
+
+const PATHS: [&str; 7] = ["a", "b", "d/a", "d/b", "d/e/a", "f/a", "f/skipped.log"];
+const TEXTS: [&str; 5] = ["", "one\n", "two\n", "one\ntwo\nthree\n", "no end"];
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let (path, text) = (0..PATHS.len(), 0..TEXTS.len());
+    let act = prop_oneof![
+        (path.clone(), text.clone()).prop_map(|(path, text)| Act::Write(path, text)),
+        path.clone().prop_map(Act::Remove),
+        (path.clone(), path.clone()).prop_map(|(from, to)| Act::Rename(from, to)),
+        (path.clone(), path.clone()).prop_map(|(path, target)| Act::Link(path, target)),
+        (path.clone(), prop::sample::select(vec![0o644, 0o755, 0o600]))
+            .prop_map(|(path, mode)| Act::Mode(path, mode)),
+        (path, text).prop_map(|(path, text)| Act::RestoreTime(path, text)),
+    ];
+    prop::collection::vec(act, 0..12)
+}
+
+/// Does it as far as it can be done.
+fn act(root: &Utf8Path, act: &Act) {
+    let at = |path: usize| root.join(PATHS[path]);
+    let make_room = |path: usize| {
+        fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+        let _ = fs::remove_file(at(path));
+    };
+    match *act {
+        Act::Write(path, text) => {
+            make_room(path);
+            fs::write(at(path), TEXTS[text]).unwrap();
+        }
+        Act::Remove(path) => drop(fs::remove_file(at(path))),
+        Act::Rename(from, to) => {
+            fs::create_dir_all(at(to).parent().unwrap()).unwrap();
+            drop(fs::rename(at(from), at(to)));
+        }
+        Act::Link(path, target) => {
+            make_room(path);
+            symlink(PATHS[target], at(path)).unwrap();
+        }
+        Act::Mode(path, mode)
+            if fs::symlink_metadata(at(path)).is_ok_and(|found| found.is_file()) =>
+        {
+            set_mode(&at(path), mode);
+        }
+        Act::RestoreTime(path, text)
+            if fs::symlink_metadata(at(path)).is_ok_and(|found| found.is_file()) =>
+        {
+            let before = fs::metadata(at(path)).unwrap().modified().unwrap();
+            let mut file = fs::File::options().write(true).truncate(true).open(at(path)).unwrap();
+            std::io::Write::write_all(&mut file, TEXTS[text].as_bytes()).unwrap();
+            file.set_modified(before).unwrap();
+        }
+        Act::Mode(..) | Act::RestoreTime(..) => {}
+    }
+}
+
+/// What is in a tree, read as a whole.
+fn state(root: &Utf8Path) -> BTreeMap<String, (u32, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    for path in PATHS.iter().filter(|path| !path.ends_with(".log")) {
+        let Ok(facts) = fs::symlink_metadata(root.join(path)) else { continue };
+        let content = if facts.is_symlink() {
+            let target = fs::read_link(root.join(path)).unwrap();
+            (0, target.as_os_str().as_bytes().to_vec())
+        } else {
+            (super::testing::mode(&root.join(path)), fs::read(root.join(path)).unwrap())
+        };
+        found.insert((*path).to_owned(), content);
+    }
+    found
+}
+
+fn check_acts(before: &[Act], setup: bool, acts: &[Act]) {
+    let run = TestRun::new(&[("x", ""), (".gitignore", "*.log\n")]);
+    for one in before {
+        act(&run.template(), one);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let hook = run.hook("echo setup > d-setup; if test -f a; then echo more >> a; fi");
+        let workspace = Workspace { setup: setup.then_some(hook), ..run.workspace() };
+        let case = run.prepare(&workspace).await.unwrap();
+        let old = state(case.path());
+        for one in acts {
+            act(case.path(), one);
+        }
+        let new = state(case.path());
+        let changes = case.changes().await.unwrap();
+        let paths = |holds: &dyn Fn(&String) -> bool| -> Vec<String> {
+            let all: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+            all.into_iter().filter(|path| holds(path)).cloned().collect()
+        };
+        assert_eq!(changes.created, paths(&|path| !old.contains_key(path)));
+        assert_eq!(changes.deleted, paths(&|path| !new.contains_key(path)));
+        let is_modified = |path: &String| match (old.get(path), new.get(path)) {
+            (Some(old), Some(new)) => old != new,
+            _ => false,
+        };
+        assert_eq!(changes.modified, paths(&is_modified));
+        let listed: Vec<String> = case
+            .list()
+            .unwrap()
+            .iter()
+            .filter(|path| PATHS.contains(&path.as_str()))
+            .cloned()
+            .collect();
+        assert_eq!(listed, new.keys().cloned().collect::<Vec<_>>());
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_change_is_found_and_nothing_else(
+        before in acts(),
+        setup in any::<bool>(),
+        acts in acts(),
+    ) {
+        check_acts(&before, setup, &acts);
+    }
 }

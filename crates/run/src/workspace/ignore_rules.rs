@@ -40,7 +40,7 @@ impl IgnoreRules {
     }
 
     /// Whether an entry is left out. The directories above it were asked before.
-    fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
+    pub(super) fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
         let (mut directory, name) = split(path);
         if name == b".git" {
             return true;
@@ -98,7 +98,7 @@ pub(super) fn collect_evidence(
     each: &mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
 ) -> io::Result<IgnoreRules> {
     let rules = IgnoreRules::new(patterns);
-    let mut walk = EvidenceWalk { rules: RuleUse::Collect(rules), is_known: &|_| false, each };
+    let mut walk = EvidenceWalk { rules: RuleUse::Collect(rules), each };
     walk_tree(root, UnreadableDirectory::UnlockToRead, &mut walk)?;
     match walk.rules {
         RuleUse::Collect(rules) => Ok(rules),
@@ -106,14 +106,14 @@ pub(super) fn collect_evidence(
     }
 }
 
-/// Visits the evidence in a directory by rules from earlier. What is known is evidence.
+/// Visits the files in directories that the rules do not exclude. Whether a file is excluded is asked by
+/// the caller, who knows most of them.
 pub(super) fn walk_evidence(
     root: &Utf8Path,
     rules: &IgnoreRules,
-    is_known: &dyn Fn(&[u8]) -> bool,
     each: &mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut walk = EvidenceWalk { rules: RuleUse::Keep(rules), is_known, each };
+    let mut walk = EvidenceWalk { rules: RuleUse::Keep(rules), each };
     walk_tree(root, UnreadableDirectory::UnlockToRead, &mut walk)
 }
 
@@ -124,17 +124,7 @@ enum RuleUse<'a> {
 
 struct EvidenceWalk<'a> {
     rules: RuleUse<'a>,
-    is_known: &'a dyn Fn(&[u8]) -> bool,
     each: &'a mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
-}
-
-impl EvidenceWalk<'_> {
-    fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
-        match &self.rules {
-            RuleUse::Collect(rules) => rules.excludes(path, is_directory),
-            RuleUse::Keep(rules) => rules.excludes(path, is_directory),
-        }
-    }
 }
 
 impl TreeVisitor for EvidenceWalk<'_> {
@@ -151,14 +141,19 @@ impl TreeVisitor for EvidenceWalk<'_> {
     }
 
     fn wants(&mut self, path: &[u8]) -> bool {
-        !self.excludes(path, true)
+        let rules = match &self.rules {
+            RuleUse::Collect(rules) => rules,
+            RuleUse::Keep(rules) => rules,
+        };
+        !rules.excludes(path, true)
     }
 
     fn visit(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
-        if (self.is_known)(entry.path) || !self.excludes(entry.path, false) {
-            (self.each)(entry)?;
-        }
-        Ok(())
+        let is_excluded = match &self.rules {
+            RuleUse::Collect(rules) => rules.excludes(entry.path, false),
+            RuleUse::Keep(_) => false,
+        };
+        if is_excluded { Ok(()) } else { (self.each)(entry) }
     }
 }
 
@@ -186,10 +181,12 @@ mod tests {
         let rules = collected.unwrap();
         let mut again = Vec::new();
         let mut each = |entry: &TreeEntry<'_>| {
-            again.push(String::from_utf8_lossy(entry.path).into_owned());
+            if !rules.excludes(entry.path, false) {
+                again.push(String::from_utf8_lossy(entry.path).into_owned());
+            }
             Ok(())
         };
-        walk_evidence(&root, &rules, &|_| false, &mut each).unwrap();
+        walk_evidence(&root, &rules, &mut each).unwrap();
         found.sort();
         again.sort();
         assert_eq!(found, again, "the same rules find the same files");

@@ -164,7 +164,7 @@ async fn a_failing_setup_is_a_fault_of_its_own_kind() {
     let mut slow = run.hook("sleep 1000");
     slow.timeout_seconds = 1;
     let mut missing = run.hook("");
-    missing.command = HookCommand::Argv(vec!["no-such-program".to_owned()]);
+    missing.command = HookCommand::Argv(vec!["./no-such-program".to_owned()]);
     let mut elsewhere = run.hook("true");
     elsewhere.cwd = Some("../..".to_owned());
     let cases = [
@@ -174,7 +174,7 @@ async fn a_failing_setup_is_a_fault_of_its_own_kind() {
             "`setup` failed: exit status 2: said",
         ),
         (run.hook("echo out; exit 1"), FaultKind::Setup, "`setup` failed: exit status 1: out"),
-        (missing, FaultKind::Setup, "`setup`: cannot start `no-such-program`: no such program"),
+        (missing, FaultKind::Setup, "`setup`: cannot start `./no-such-program`: no such program"),
         (
             elsewhere,
             FaultKind::Setup,
@@ -390,7 +390,7 @@ async fn a_kept_workspace_outlives_the_run() {
         kept,
         [parent.join("fix-the-bug-1"), parent.join("fix-the-bug-1-2"), parent.join("-1")]
     );
-    fs::remove_dir_all(&run.scratch).unwrap();
+    crate::disk::remove_tree(&run.scratch).unwrap();
     assert_eq!(names(&kept[0]), ["made", "x"]);
     assert_eq!(mode(&parent), 0o700);
 }
