@@ -1,0 +1,261 @@
+//! What workspaces cost: `workspace DIRECTORY [--gate]`.
+//!
+//! Beside each figure is what the same work costs at best on the same disk: a bare copy of the tree with
+//! several threads, or a bare walk that asks for the facts of every file. All of them are measured in
+//! turn, round after round, and the least time of each counts, so that a busy moment hits them alike.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_bench::cost::Verdict;
+use evalrig_core::model::Workspace;
+use evalrig_run::workspace::{CaseFacts, CaseWorkspace, Workspaces};
+use serde_json::Value;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const ROUNDS: usize = 40;
+const LARGE_ROUNDS: usize = 12;
+
+const MOST_TIMES: f64 = 1.5;
+const ALLOWANCE: Duration = Duration::from_millis(5);
+
+const CASES: usize = 1_000;
+const WORKERS: usize = 8;
+const LONGEST_RUN: Duration = Duration::from_secs(3);
+
+#[tokio::main]
+async fn main() -> Outcome<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [directory, rest @ ..] = arguments.as_slice() else {
+        return Err("usage: workspace DIRECTORY [--gate]".into());
+    };
+    let _ = fs::remove_dir_all(directory);
+    fs::create_dir_all(directory)?;
+    let bench = Bench { directory: Utf8Path::new(directory).canonicalize_utf8()? };
+    let mut verdict = Verdict::Within;
+    bench.preparing(&mut verdict).await?;
+    bench.comparing(10_000, LARGE_ROUNDS, &mut verdict).await?;
+    bench.comparing(100_000, 1, &mut verdict).await?;
+    bench.many_cases(&mut verdict).await?;
+    fs::remove_dir_all(directory)?;
+    let is_gate = rest.iter().any(|one| one == "--gate");
+    Ok(if is_gate { verdict.gate() } else { ExitCode::SUCCESS })
+}
+
+struct Bench {
+    directory: Utf8PathBuf,
+}
+
+/// The least of several times.
+#[derive(Debug, Clone, Copy)]
+struct Least(Duration);
+
+impl Least {
+    fn new() -> Self {
+        Self(Duration::MAX)
+    }
+
+    fn add(&mut self, begun: Instant) {
+        self.0 = self.0.min(begun.elapsed());
+    }
+}
+
+fn show(what: &str, least: Duration, note: &str) -> Outcome<()> {
+    let milliseconds = least.as_secs_f64() * 1000.0;
+    writeln!(std::io::stdout().lock(), "{what:<56} {milliseconds:>9.2} ms  {note}")?;
+    Ok(())
+}
+
+fn ratio(of: Duration, beside: Duration) -> f64 {
+    of.as_secs_f64() / beside.as_secs_f64()
+}
+
+impl Bench {
+    /// A template of files with 2 KiB each, 20 in a directory.
+    fn template(&self, files: usize) -> Outcome<Utf8PathBuf> {
+        let root = self.directory.join(format!("template-{files}"));
+        for at in 0..files {
+            let directory = root.join(format!("d{}", at / 20));
+            fs::create_dir_all(&directory)?;
+            fs::write(directory.join(format!("f{at}.txt")), format!("line {at}\n").repeat(200))?;
+        }
+        Ok(root)
+    }
+
+    fn workspaces(&self, name: &str) -> Outcome<Workspaces> {
+        let scratch = self.directory.join(name);
+        fs::create_dir_all(&scratch)?;
+        Ok(Workspaces::with_repo_cache(&scratch, None))
+    }
+
+    async fn prepare(
+        &self,
+        workspaces: &Workspaces,
+        workspace: &Workspace,
+        attachments: &[(String, Utf8PathBuf)],
+    ) -> Outcome<CaseWorkspace> {
+        let case = CaseFacts {
+            root: &self.directory,
+            suite: "bench",
+            test_id: "test",
+            trial: 1,
+            attempt: 1,
+            input: &Value::Null,
+            metadata: &Value::Null,
+        };
+        let prepared = workspaces.prepare(workspace, &case, attachments, &[]).await;
+        prepared.map_err(|fault| fault.message.into())
+    }
+
+    async fn preparing(&self, verdict: &mut Verdict) -> Outcome<()> {
+        let template = self.template(200)?;
+        let workspace = Workspace { template: Some(template.clone()), ..Workspace::default() };
+        let shared = self.workspaces("preparing")?;
+        drop(self.prepare(&shared, &workspace, &[]).await?);
+        let (mut bare, mut further, mut first) = (Least::new(), Least::new(), Least::new());
+        for round in 0..ROUNDS {
+            let target = self.directory.join(format!("bare-{round}"));
+            let begun = Instant::now();
+            copy_bare(template.as_std_path(), target.as_std_path())?;
+            bare.add(begun);
+            fs::remove_dir_all(target)?;
+            let begun = Instant::now();
+            let case = self.prepare(&shared, &workspace, &[]).await?;
+            further.add(begun);
+            case.remove().await;
+            let fresh = self.workspaces(&format!("first-{round}"))?;
+            let begun = Instant::now();
+            let case = self.prepare(&fresh, &workspace, &[]).await?;
+            first.add(begun);
+            case.remove().await;
+            fresh.finish().await;
+        }
+        show("200 files: bare copy, several threads", bare.0, "")?;
+        let limit = bare.0.mul_f64(MOST_TIMES) + ALLOWANCE;
+        for (what, least) in [("further", further.0), ("first", first.0)] {
+            let times = ratio(least, bare.0);
+            let result = verdict.judge(least <= limit);
+            let note = format!("{times:.2}x (limit {MOST_TIMES}x + {ALLOWANCE:?}) {result}");
+            show(&format!("  {what} workspace of a run, with its snapshot"), least, &note)?;
+        }
+        Ok(())
+    }
+
+    async fn comparing(&self, files: usize, rounds: usize, verdict: &mut Verdict) -> Outcome<()> {
+        let template = self.template(files)?;
+        let workspace = Workspace { template: Some(template.clone()), ..Workspace::default() };
+        let shared = self.workspaces(&format!("comparing-{files}"))?;
+        fs::write(self.directory.join("note"), "note")?;
+        let attachments = [("note".to_owned(), self.directory.join("note"))];
+        let (mut walk, mut compared) = (Least::new(), Least::new());
+        let (mut copied, mut walked) = (Least::new(), Least::new());
+        for _ in 0..rounds {
+            let begun = Instant::now();
+            let case = self.prepare(&shared, &workspace, &[]).await?;
+            copied.add(begun);
+            let root = evalrig_core::model::WorkspaceFiles::path(&case).to_owned();
+            for _ in 0..3 {
+                let begun = Instant::now();
+                let count = walk_bare(root.as_std_path())?;
+                walk.add(begun);
+                assert_eq!(count, files);
+            }
+            let begun = Instant::now();
+            let changes = case.changes().await.map_err(|fault| fault.message)?;
+            compared.add(begun);
+            assert!(changes.is_empty());
+            case.remove().await;
+            // An attachment makes the workspace differ from its base, so that it is walked.
+            let begun = Instant::now();
+            let case = self.prepare(&shared, &workspace, &attachments).await?;
+            walked.add(begun);
+            case.remove().await;
+        }
+        show(&format!("{files} files: bare walk with facts of every file"), walk.0, "")?;
+        let result = verdict.judge(ratio(compared.0, walk.0) <= MOST_TIMES);
+        let note = format!("{:.2}x (limit {MOST_TIMES}x) {result}", ratio(compared.0, walk.0));
+        show("  snapshot while copying, and comparison", compared.0, &note)?;
+        let snapshot = walked.0.saturating_sub(copied.0);
+        let result = verdict.judge(ratio(snapshot, walk.0) <= MOST_TIMES);
+        let note = format!("{:.2}x (limit {MOST_TIMES}x) {result}", ratio(snapshot, walk.0));
+        show("  snapshot of a workspace that `setup` has changed", snapshot, &note)
+    }
+
+    async fn many_cases(&self, verdict: &mut Verdict) -> Outcome<()> {
+        let template = self.template(20)?;
+        let workspace = Workspace { template: Some(template), ..Workspace::default() };
+        let workspaces = self.workspaces("many")?;
+        let left = Mutex::new(CASES);
+        let work = async || -> Outcome<()> {
+            while take_one(&left) {
+                let case = self.prepare(&workspaces, &workspace, &[]).await?;
+                case.changes().await.map_err(|fault| fault.message)?;
+                case.remove().await;
+            }
+            Ok(())
+        };
+        let begun = Instant::now();
+        let workers: Vec<_> = (0..WORKERS).map(|_| work()).collect();
+        for done in futures_util::future::join_all(workers).await {
+            done?;
+        }
+        let passed = begun.elapsed();
+        let result = verdict.judge(passed <= LONGEST_RUN);
+        let note = format!("(limit {LONGEST_RUN:?}) {result}");
+        show("1,000 cases of 20 files, 8 at a time, from begin to end", passed, &note)
+    }
+}
+
+fn take_one(left: &Mutex<usize>) -> bool {
+    let Ok(mut left) = left.lock() else { return false };
+    let is_any = *left > 0;
+    *left = left.saturating_sub(1);
+    is_any
+}
+
+/// What `cp -r` does, with a thread for each core.
+fn copy_bare(from: &Path, to: &Path) -> std::io::Result<()> {
+    let mut directories = VecDeque::from([(from.to_owned(), to.to_owned())]);
+    let mut files: Vec<(PathBuf, PathBuf)> = Vec::new();
+    while let Some((source, target)) = directories.pop_front() {
+        fs::create_dir(&target)?;
+        for entry in fs::read_dir(source)? {
+            let entry = entry?;
+            let pair = (entry.path(), target.join(entry.file_name()));
+            if entry.file_type()?.is_dir() { directories.push_back(pair) } else { files.push(pair) }
+        }
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(cores).max(1));
+        let copy = |part: &[(PathBuf, PathBuf)]| {
+            part.iter().try_for_each(|(source, target)| fs::copy(source, target).map(drop))
+        };
+        let threads: Vec<_> = parts.map(|part| scope.spawn(move || copy(part))).collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|_| Err(std::io::Error::other("a thread failed")))
+        })
+    })
+}
+
+/// How many files there are, each of which was asked about.
+fn walk_bare(root: &Path) -> std::io::Result<usize> {
+    let mut directories = vec![root.to_owned()];
+    let mut count = 0;
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let facts = entry.metadata()?;
+            if facts.is_dir() { directories.push(entry.path()) } else { count += 1 }
+        }
+    }
+    Ok(count)
+}

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Prints the cost of workspaces next to a bare copy and a bare walk of the same files.
+# Usage: bench/workspace.sh [--gate]     (--gate: exit 1 when a figure is over its limit)
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-target}
+
+cargo build --quiet --release -p evalrig-bench --bin workspace
+"$target/release/workspace" "$target/bench/workspace" "$@"
