@@ -191,12 +191,19 @@ fn report_silence(reader: &mut Reader<'_>, entry: &Entry<'_>, messages: &[Messag
     }
 }
 
+/// The key that was written in the place of a missing `input`. It is reported once, as that.
+pub(super) fn stand_in<'t>(bound: &Bound<'t>) -> Option<Node<'t>> {
+    if bound.has("input") { None } else { bound.stand_in(TEST_FIELDS, "input") }
+}
+
 fn report_missing(reader: &mut Reader<'_>, bound: &Bound<'_>) {
     let help =
         bound.help_for_missing(TEST_FIELDS, "input", "add `input`: a text, or a list of messages");
-    reader.report(
-        Diagnostic::new(&MISSING_INPUT, bound.head(), "this test has no `input`").help(help),
-    );
+    let place = match stand_in(bound) {
+        Some(key) => key.span(),
+        None => bound.head(),
+    };
+    reader.report(Diagnostic::new(&MISSING_INPUT, place, "this test has no `input`").help(help));
 }
 
 /// Root inputs of the whole chain; read again where the test has variables.

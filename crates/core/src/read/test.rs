@@ -24,7 +24,7 @@ use super::execution::{
 use super::expected::read_expected;
 use super::identity::{DUPLICATE_ID, IdPlace, LineId, duplicate_id, read_id};
 use super::inherited_defaults::InheritedDefaults;
-use super::input::read_test_input;
+use super::input::{read_test_input, stand_in};
 use super::loader::{IdRegistry, Loader};
 use super::metadata::{merge, read_metadata};
 use super::workspace::WorkspaceLayer;
@@ -468,7 +468,7 @@ fn is_yes_or_no(text: &str) -> bool {
 fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
     const CONVERSATION: &str = "write the conversation as messages in `input`, or as tests with one \
                                 `conversation_id`";
-    bound.explain_unknown(reader.out, |key, value| {
+    bound.explain_unknown_but(stand_in(bound), reader.out, |key, value| {
         let name = key.scalar_text().unwrap_or("");
         let is_conversation = value.scalar_text() == Some("conversation");
         match name {

@@ -478,13 +478,35 @@ impl<'t> Bound<'t> {
         out: &mut Diagnostics,
         explain: impl Fn(Node<'t>, Node<'t>) -> Diagnostic,
     ) {
-        for (key, value) in self.unknown() {
+        self.explain_unknown_but(None, out, explain);
+    }
+
+    /// As [`Bound::explain_unknown`], without a key that is reported as something else.
+    pub(crate) fn explain_unknown_but(
+        &self,
+        reported: Option<Node<'t>>,
+        out: &mut Diagnostics,
+        explain: impl Fn(Node<'t>, Node<'t>) -> Diagnostic,
+    ) {
+        let reported = reported.map(Node::span);
+        for (key, value) in self.unknown().filter(|(key, _)| Some(key.span()) != reported) {
             if out.is_full() {
                 out.count_unkept(UNKNOWN_FIELD.level);
                 continue;
             }
             out.report(explain(key, value));
         }
+    }
+
+    /// The key that was written in the place of a missing field: a name that newcomers expect, or a
+    /// misspelling.
+    pub(crate) fn stand_in(&self, table: &'static [Field], name: &str) -> Option<Node<'t>> {
+        let expected_as = table.iter().find(|field| field.name == name);
+        let expected_as = expected_as.map_or(&[] as &[&str], |field| field.expected_as);
+        let is_expected =
+            |key: &Node<'_>| key.scalar_text().is_some_and(|key| expected_as.contains(&key));
+        let written = self.unknown().map(|(key, _)| key).find(is_expected);
+        written.or_else(|| self.misspelt(name))
     }
 
     /// Help for a missing field: the key that was written for it, or what to add.
@@ -494,12 +516,7 @@ impl<'t> Bound<'t> {
         name: &str,
         add: impl Into<String>,
     ) -> String {
-        let expected_as = table.iter().find(|field| field.name == name);
-        let expected_as = expected_as.map_or(&[] as &[&str], |field| field.expected_as);
-        let is_expected =
-            |key: &Node<'_>| key.scalar_text().is_some_and(|key| expected_as.contains(&key));
-        let written = self.unknown().map(|(key, _)| key).find(is_expected);
-        match written.or_else(|| self.misspelt(name)).and_then(Node::scalar_text) {
+        match self.stand_in(table, name).and_then(Node::scalar_text) {
             Some(key) => format!("rename `{}` to `{name}`", shorten(key)),
             None => add.into(),
         }
