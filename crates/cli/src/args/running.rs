@@ -47,11 +47,10 @@ pub struct Run {
     /// Print the number of calls and their estimated cost, and call nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Keep running: wait for a file of the suites to change, and run the tests again that depend on
-    /// it, until Ctrl-C.
+    /// Wait for files to change, and run the tests again that depend on them, until Ctrl-C.
     #[arg(long, conflicts_with_all = ["dry_run", "failed", "resume", "output", "shard", "gate"])]
     pub watch: bool,
-    /// Use the answer of an earlier run if nothing that decides it has changed, and keep new answers;
+    /// Reuse answers of earlier runs where nothing that decides them has changed, and keep new ones;
     /// `gate` also with --gate.
     #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "on")]
     pub cache: Option<CacheOption>,
