@@ -64,6 +64,11 @@ impl<'t> RootView<'t> {
             .find_map(|item| keys.iter().copied().find(|key| item.get(key).is_some()))
     }
 
+    /// The text of a scalar.
+    fn text(&self, key: &str) -> Option<&'t str> {
+        self.node.get(key)?.scalar_text()
+    }
+
     fn first_of(&self, keys: &[&'static str]) -> Option<&'static str> {
         keys.iter().copied().find(|key| self.has(key))
     }
@@ -157,6 +162,41 @@ static DIALECTS: &[ForeignDialect] = &[
         tool: "a file of agentv before 0.19",
         help: "rename `testcases` to `tests` by hand and check each field",
         detect: |root| root.has("testcases").then(|| vec!["testcases"]),
+    },
+    ForeignDialect {
+        tool: "a file of Vally",
+        help: "evalrig cannot convert it",
+        detect: |root| root.list("stimuli").map(|_| vec!["stimuli"]),
+    },
+    ForeignDialect {
+        tool: "a file of skill-validator",
+        help: "evalrig cannot convert it",
+        detect: |root| {
+            (root.list("scenarios").is_some() && !root.has("tests")).then(|| vec!["scenarios"])
+        },
+    },
+    ForeignDialect {
+        tool: "a file of mcpchecker",
+        help: "evalrig cannot convert it",
+        detect: |root| (root.text("kind") == Some("Eval")).then(|| vec!["kind"]),
+    },
+    ForeignDialect {
+        tool: "a file of skill-up",
+        help: "evalrig cannot convert it",
+        detect: |root| {
+            let version = root.text("schema_version")?;
+            let fits = version.starts_with("v1alpha") && root.has("engine");
+            fits.then(|| vec!["schema_version", "engine"])
+        },
+    },
+    ForeignDialect {
+        tool: "a case of `claude plugin eval`",
+        help: "name the directory of the cases, which is read as one suite",
+        detect: |root| {
+            let key = root.first_of(&["graders", "execution"])?;
+            let fits = root.has("schema_version") && !root.has("tests");
+            fits.then(|| vec!["schema_version", key])
+        },
     },
 ];
 
