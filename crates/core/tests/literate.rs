@@ -39,6 +39,7 @@ const CHECKS: &[(&str, &str)] = &[
     ("messages.md", include_str!("check/messages.md")),
     ("noise.md", include_str!("check/noise.md")),
     ("paths.md", include_str!("check/paths.md")),
+    ("plugin_eval.md", include_str!("check/plugin_eval.md")),
     ("rubrics.md", include_str!("check/rubrics.md")),
     ("rulings.md", include_str!("check/rulings.md")),
     ("transpile_rules.md", include_str!("check/transpile_rules.md")),

@@ -10,6 +10,7 @@ use crate::source::{EntryKind, Files, Reach, without_dots};
 use super::generated::is_generated;
 use super::load::Origin;
 use super::pattern::{absolute_glob, fixed_part, glob, is_pattern};
+use super::plugin_eval_files::{CaseDepth, EVALS, has_cases};
 
 /// A file to load, and how it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -225,6 +226,10 @@ fn walk(
     if depth > DEEPEST || listing.entries.iter().any(|entry| entry.name == "CACHEDIR.TAG") {
         return Ok(());
     }
+    if is_plugin_suite(files, directory, out, depth) {
+        let path = directory.to_owned();
+        out.suites.push(FoundSuite { path, origin: Origin::Found });
+    }
     for (name, kind) in &listing.undecodable {
         let is_directory = *kind == EntryKind::Directory && !is_hidden(name);
         if is_directory || (*kind == EntryKind::File && is_suite_name(name)) {
@@ -249,6 +254,24 @@ fn walk(
         }
     }
     Ok(())
+}
+
+/// Whether a directory is a suite of `claude plugin eval` (spec 15.4). One that the user named may
+/// have any name.
+fn is_plugin_suite(
+    files: &dyn Files,
+    directory: &Utf8Path,
+    out: &DiscoveredSuites,
+    depth: usize,
+) -> bool {
+    let case_depth = match (directory.file_name(), depth) {
+        (Some(EVALS), _) => CaseDepth::Any,
+        (_, 0) => CaseDepth::Direct,
+        _ => return false,
+    };
+    // Its cases are those of the suite above.
+    let is_part = out.suites.iter().any(|one| directory.starts_with(&one.path));
+    !is_part && has_cases(files, directory, case_depth)
 }
 
 #[cfg(test)]
@@ -290,6 +313,23 @@ mod tests {
         assert_eq!(paths(&tree(), &[".", "!a"]), ["/p/b/EVAL.yaml"]);
         assert_eq!(paths(&tree(), &["b/EVAL.yaml", "b"]), ["/p/b/EVAL.yaml"]);
         assert_eq!(paths(&tree(), &["a/notes.yaml"]), ["/p/a/notes.yaml"]);
+    }
+
+    #[test]
+    fn a_directory_of_cases_is_one_suite() {
+        let files = MemoryFiles::new()
+            .with("/p/plugin/evals/a/case.yaml", "schema_version: \"1.1\"\n")
+            .with("/p/plugin/evals/group/evals/b/prompt.md", "Hi")
+            .with("/p/plugin/evals/group/evals/b/graders/x.md", "")
+            .with("/p/plugin/evals/evals.json", "[]")
+            .with("/p/checks/c/prompt.md", "Hi")
+            .with("/p/checks/c/graders/x.md", "");
+        let both = ["/p/plugin/evals", "/p/plugin/evals/evals.json"];
+        assert_eq!(paths(&files, &[]), both);
+        assert_eq!(paths(&files, &["plugin/evals"]), both);
+        // Another name is not recognised, but may be given.
+        assert_eq!(paths(&files, &["checks"]), ["/p/checks"]);
+        assert_eq!(paths(&files, &[".", "!**/evals.json"]), both[..1]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::sink::{Sink, SuiteContext};
 use super::skills::SkillRegistry;
 use super::workspace::WorkspaceLayer;
 use super::workspace_template::TemplateContent;
-use super::{evals_json, sidecar, suite};
+use super::{evals_json, plugin_eval, sidecar, suite};
 
 declare_codes! {
     NO_TESTS = "no-tests", Blocking, Shape, r#"The suite has no tests after all imports.
@@ -140,6 +140,9 @@ impl<'w, 's> Loader<'w, 's> {
     }
 
     pub(super) fn load_main(&mut self, path: &Utf8Path) -> Option<Header> {
+        if self.reader.world.files.kind(path) == Some(EntryKind::Directory) {
+            return plugin_eval::load(self, path);
+        }
         self.chain.push(path.to_owned());
         self.imported.insert(path.to_owned());
         match path.extension().map(str::to_ascii_lowercase).as_deref() {
@@ -174,7 +177,7 @@ impl<'w, 's> Loader<'w, 's> {
         parse_json(source, text, self.reader.out).map(|tree| (source, tree))
     }
 
-    fn read_file(&mut self, path: &Utf8Path) -> Option<SourceId> {
+    pub(super) fn read_file(&mut self, path: &Utf8Path) -> Option<SourceId> {
         let Reader { world, policy, root, main_directory, sources, out, .. } = &mut self.reader;
         let reach = policy.reach_of(path, root, main_directory);
         read_source(world.files, sources, out, path, reach)

@@ -9,7 +9,9 @@ mod evals_json;
 mod evals_json_entry;
 mod execution;
 mod expected;
+mod front_matter;
 mod generated;
+mod grader_fields;
 mod identity;
 mod import;
 mod inherited_defaults;
@@ -23,13 +25,20 @@ mod metadata;
 mod name;
 mod old_place;
 mod pattern;
+mod plugin_eval;
+mod plugin_eval_case;
+mod plugin_eval_files;
+mod plugin_eval_grader;
+mod plugin_eval_history;
 mod sidecar;
 mod sink;
 mod skill_file;
+mod skill_pattern;
 mod skills;
 mod suite;
 mod test;
 mod tool_call;
+mod translated_test;
 mod verdicts;
 mod version;
 mod workspace;
@@ -64,12 +73,14 @@ pub const CODES: &[&[&crate::diagnostic::Code]] = &[
     dialect::CODES,
     evals_json::CODES,
     expected::CODES,
+    front_matter::CODES,
     identity::CODES,
     import::CODES,
     input::CODES,
     message::CODES,
     metadata::CODES,
     name::CODES,
+    plugin_eval::CODES,
     sidecar::CODES,
     suite::CODES,
     test::CODES,

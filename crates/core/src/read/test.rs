@@ -153,7 +153,7 @@ impl Loader<'_, '_> {
         self.reader.out.leave_test();
     }
 
-    fn build_test(
+    pub(super) fn build_test(
         &mut self,
         node: Node<'_>,
         level: &InheritedDefaults<'_>,

@@ -49,6 +49,14 @@ pub struct Outcome {
     pub seen: Vec<Seen>,
 }
 
+/// The suite that a file begins: itself, or the directory of the cases that it is one of.
+fn suite_of(file: &str) -> String {
+    let path = Utf8Path::new(file);
+    let is_case = matches!(path.file_name(), Some("case.yaml" | "prompt.md"));
+    let cases = path.parent().and_then(Utf8Path::parent).filter(|_| is_case);
+    cases.filter(|path| !path.as_str().is_empty()).unwrap_or(path).to_string()
+}
+
 impl Project {
     /// A project whose suite is `EVAL.yaml`.
     pub fn new(suite: &str) -> Self {
@@ -59,7 +67,7 @@ impl Project {
     pub fn named(main: &str, text: impl Into<Vec<u8>>) -> Self {
         Self {
             files: vec![(main.to_owned(), text.into())],
-            main: main.to_owned(),
+            main: suite_of(main),
             origin: Origin::Named,
             has_git: true,
             variables: Variables::default(),

@@ -1,0 +1,209 @@
+//! Which directories hold cases of `claude plugin eval` (spec 15.4).
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::source::{EntryKind, Files, Reach};
+use crate::syntax::json_value;
+
+use super::discover::is_hidden;
+
+/// The directory of cases in a plugin, unless its manifest names another.
+pub(super) const EVALS: &str = "evals";
+pub(super) const CASE: &str = "case.yaml";
+pub(super) const PROMPT: &str = "prompt.md";
+const GRADERS: &str = "graders";
+/// What `claude plugin eval` writes and reads beside the cases.
+const RESULTS: &str = "results";
+pub(super) const MOCKS: &str = "mocks";
+
+/// Cases may be grouped in directories, but not deeper than this.
+const DEEPEST: usize = 8;
+/// How much of a `case.yaml` is searched for its version.
+const FIRST_BYTES: u64 = 64 * 1024;
+/// More than any manifest of a plugin.
+const MANIFEST_LIMIT: u64 = 1024 * 1024;
+
+/// How far below a directory its cases may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CaseDepth {
+    /// In the directory itself: for a directory of any name.
+    Direct,
+    Any,
+}
+
+/// The files of one case; at least one of the first two is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CaseFiles {
+    pub(super) directory: Utf8PathBuf,
+    pub(super) case: Option<Utf8PathBuf>,
+    pub(super) prompt: Option<Utf8PathBuf>,
+    /// In byte order.
+    pub(super) graders: Vec<Utf8PathBuf>,
+}
+
+/// Whether a directory holds at least one case.
+pub(super) fn has_cases(files: &dyn Files, directory: &Utf8Path, depth: CaseDepth) -> bool {
+    let mut search = CaseSearch { files, reach: Reach::Anywhere, found: Vec::new(), most: 1 };
+    search.below(directory, depth, 0);
+    !search.found.is_empty()
+}
+
+/// All cases of a directory, in byte order of their paths.
+pub(super) fn find_cases(
+    files: &dyn Files,
+    directory: &Utf8Path,
+    reach: Reach<'_>,
+) -> Vec<CaseFiles> {
+    let mut search = CaseSearch { files, reach, found: Vec::new(), most: usize::MAX };
+    search.below(directory, CaseDepth::Any, 0);
+    search.found
+}
+
+struct CaseSearch<'a> {
+    files: &'a dyn Files,
+    reach: Reach<'a>,
+    found: Vec<CaseFiles>,
+    most: usize,
+}
+
+impl CaseSearch<'_> {
+    fn below(&mut self, directory: &Utf8Path, depth: CaseDepth, level: usize) {
+        let is_too_deep = level > DEEPEST || (depth == CaseDepth::Direct && level > 0);
+        if is_too_deep {
+            return;
+        }
+        for entry in self.files.list(directory, self.reach).unwrap_or_default().entries {
+            let is_other = level == 0 && [RESULTS, MOCKS].contains(&entry.name.as_str());
+            if entry.kind != EntryKind::Directory
+                || entry.is_link
+                || is_hidden(&entry.name)
+                || is_other
+                || self.found.len() >= self.most
+            {
+                continue;
+            }
+            let path = directory.join(&entry.name);
+            match self.case_in(&path) {
+                Some(case) => self.found.push(case),
+                None => self.below(&path, depth, level + 1),
+            }
+        }
+    }
+
+    fn case_in(&self, directory: &Utf8Path) -> Option<CaseFiles> {
+        let entries = self.files.list(directory, self.reach).ok()?.entries;
+        let has = |name: &str, kind: EntryKind| {
+            let is_it =
+                |entry: &&crate::source::DirectoryEntry| entry.name == name && entry.kind == kind;
+            entries.iter().find(is_it).map(|_| directory.join(name))
+        };
+        let prompt = has(PROMPT, EntryKind::File);
+        let graders = has(GRADERS, EntryKind::Directory);
+        let case =
+            has(CASE, EntryKind::File).filter(|path| prompt.is_some() || self.has_version(path));
+        if case.is_none() && (prompt.is_none() || graders.is_none()) {
+            return None;
+        }
+        let graders = graders.map(|path| self.texts_in(&path)).unwrap_or_default();
+        Some(CaseFiles { directory: directory.to_owned(), case, prompt, graders })
+    }
+
+    /// Other tools have files called `case.yaml`, too.
+    fn has_version(&self, path: &Utf8Path) -> bool {
+        let text = self.files.read(path, self.reach, FIRST_BYTES).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        text.lines().any(|line| line.trim_start_matches('\u{feff}').starts_with("schema_version:"))
+    }
+
+    fn texts_in(&self, directory: &Utf8Path) -> Vec<Utf8PathBuf> {
+        let entries = self.files.list(directory, self.reach).unwrap_or_default().entries;
+        let texts = entries.iter().filter(|entry| {
+            entry.kind == EntryKind::File && Utf8Path::new(&entry.name).extension() == Some("md")
+        });
+        texts.map(|entry| directory.join(&entry.name)).collect()
+    }
+}
+
+/// The name that the manifest of the plugin gives it.
+pub(super) fn plugin_name(
+    files: &dyn Files,
+    plugin: &Utf8Path,
+    reach: Reach<'_>,
+) -> Option<String> {
+    [".claude-plugin/plugin.json", "plugin.json"].iter().find_map(|name| {
+        let bytes = files.read(&plugin.join(name), reach, MANIFEST_LIMIT).ok()?;
+        let manifest = json_value(std::str::from_utf8(&bytes).ok()?)?;
+        Some(manifest.as_map()?.get("name")?.as_str()?.to_owned())
+    })
+}
+
+/// The first file with a mock of a tool, which has no counterpart.
+pub(super) fn first_mock(
+    files: &dyn Files,
+    directory: &Utf8Path,
+    reach: Reach<'_>,
+) -> Option<Utf8PathBuf> {
+    let servers = files.list(&directory.join(MOCKS), reach).ok()?.entries;
+    servers.iter().filter(|entry| entry.kind == EntryKind::Directory).find_map(|server| {
+        let path = directory.join(MOCKS).join(&server.name);
+        let tools = files.list(&path, reach).ok()?.entries;
+        let tool = tools.iter().find(|entry| entry.kind == EntryKind::File)?;
+        Some(path.join(&tool.name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::MemoryFiles;
+
+    fn found(files: &MemoryFiles) -> Vec<String> {
+        let cases = find_cases(files, "/p/evals".into(), Reach::Anywhere);
+        cases.into_iter().map(|case| case.directory.into_string()).collect()
+    }
+
+    #[test]
+    fn a_case_has_a_prompt_with_graders_or_a_versioned_file() {
+        let files = MemoryFiles::new()
+            .with("/p/evals/a/prompt.md", "Hi")
+            .with("/p/evals/a/graders/x.md", "")
+            .with("/p/evals/b/case.yaml", "schema_version: \"1.1\"\n")
+            .with("/p/evals/group/c/case.yaml", "name: c\n")
+            .with("/p/evals/group/c/prompt.md", "Hi")
+            .with("/p/evals/files/prompt.md", "a file for a test")
+            .with("/p/evals/other/case.yaml", "id: other tool\n")
+            .with("/p/evals/results/d/case.yaml", "schema_version: \"1.1\"\n")
+            .with("/p/evals/mocks/d/prompt.md", "")
+            .with("/p/evals/.old/case.yaml", "schema_version: \"1.1\"\n");
+        assert_eq!(found(&files), ["/p/evals/a", "/p/evals/b", "/p/evals/group/c"]);
+        assert!(has_cases(&files, "/p/evals".into(), CaseDepth::Direct));
+        assert!(!has_cases(&files, "/p".into(), CaseDepth::Direct));
+        assert_eq!(
+            first_mock(&files, "/p/evals".into(), Reach::Anywhere).as_deref(),
+            Some(Utf8Path::new("/p/evals/mocks/d/prompt.md"))
+        );
+    }
+
+    #[test]
+    fn the_graders_of_a_case_are_texts_in_order() {
+        let files = MemoryFiles::new()
+            .with("/p/evals/a/prompt.md", "Hi")
+            .with("/p/evals/a/graders/z.md", "")
+            .with("/p/evals/a/graders/b.md", "")
+            .with("/p/evals/a/graders/notes.txt", "");
+        let cases = find_cases(&files, "/p/evals".into(), Reach::Anywhere);
+        assert_eq!(cases[0].graders, ["/p/evals/a/graders/b.md", "/p/evals/a/graders/z.md"]);
+        assert_eq!(cases[0].case, None);
+    }
+
+    #[test]
+    fn the_name_is_that_of_the_manifest() {
+        let files = MemoryFiles::new()
+            .with("/p/.claude-plugin/plugin.json", "{\"name\": \"csv-tools\"}")
+            .with("/q/plugin.json", "{\"name\": 3}");
+        let name = |plugin: &str| plugin_name(&files, plugin.into(), Reach::Anywhere);
+        assert_eq!(name("/p").as_deref(), Some("csv-tools"));
+        assert_eq!(name("/q"), None);
+        assert_eq!(name("/r"), None);
+    }
+}
