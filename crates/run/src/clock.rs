@@ -16,6 +16,12 @@ pub fn rfc3339(time: SystemTime) -> String {
     spelled(time, TimeZone::UTC, "%Y-%m-%dT%H:%M:%SZ")
 }
 
+/// Another program's RFC 3339 time as we write it.
+pub(crate) fn in_utc(text: &str) -> Option<String> {
+    let time: Timestamp = text.parse().ok()?;
+    Some(rfc3339(SystemTime::from(time)))
+}
+
 /// `2026-01-02T03-04-05`, for names of files.
 pub fn file_stamp(time: SystemTime) -> String {
     spelled(time, TimeZone::UTC, "%Y-%m-%dT%H-%M-%S")

@@ -50,6 +50,7 @@ pub mod sandbox;
 pub mod serve;
 pub mod session;
 pub mod setting;
+pub mod skill_creator;
 pub mod target;
 pub mod text;
 pub mod workspace;

@@ -215,7 +215,8 @@ impl From<&Row> for ComparedCase {
             score: row.score,
             hash: row.test_hash.clone(),
             cost: row.cost_usd.zip(judges).map(|(own, judges)| own + judges),
-            tokens: row.tokens.map(|tokens| tokens.total),
+            // Of some runs only the sum is known.
+            tokens: row.tokens.map(|tokens| tokens.total).or(row.trace_summary.total_tokens),
             duration_ms: row.duration_ms,
         }
     }
