@@ -1,6 +1,7 @@
 //! The command line: commands, options and their help.
 
 mod earlier_run;
+mod export;
 mod log;
 mod running;
 mod transpile;
@@ -19,6 +20,7 @@ use crate::output::print_usage;
 
 use running::{COMPARE_HELP, RUN_HELP};
 
+pub use export::{Export, ExportKind, ExportSkillCreator};
 pub use log::{
     Diff, Evaluate, Expect, Log, LogCommand, Messages, Prune, Record, RecordName, RunLogOptions,
     VerdictWord, Verify,
@@ -117,12 +119,18 @@ pub enum Command {
     /// and variables are resolved.
     #[command(after_help = "Example: evalrig show evals/EVAL.yaml#greeting")]
     Show(Show),
-    /// Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml.
+    /// Convert evals.json, an eval set, a trigger list, cases of `claude plugin eval` or `.co/evals`
+    /// records to an EVAL.yaml, and iterations of skill-creator to results.
     #[command(after_help = "Example: evalrig convert evals/evals.json -o EVAL.yaml")]
     Convert(Convert),
     /// Write a suite as the evals.json and eval sets of skill-creator.
     #[command(after_help = "Example: evalrig transpile evals/EVAL.yaml --out build --deny-loss")]
     Transpile(Transpile),
+    /// Write results in the format of another tool.
+    #[command(
+        after_help = "Example: evalrig export skill-creator latest -o csv-workspace/iteration-1"
+    )]
+    Export(Export),
     /// Show the settings of `run` and `validate`, and where each comes from.
     #[command(
         after_help = "Example: evalrig config --profile ci",
@@ -331,9 +339,10 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// An evals.json, an eval set, a trigger list, a `.co/evals` record or the whole store.
+    /// An evals.json, an eval set, a trigger list, a directory of cases, a `.co/evals` record or the
+    /// whole store; or a workspace of skill-creator, an iteration or a benchmark.json.
     pub file: String,
-    /// The file to write; `-` is standard output.
+    /// The file to write; `-` is standard output. For several iterations, a directory.
     #[arg(
         short,
         long,

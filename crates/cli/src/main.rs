@@ -6,6 +6,7 @@ mod config;
 mod context;
 mod error;
 mod exit;
+mod export_directory;
 mod loss;
 mod output;
 mod panic;

@@ -178,7 +178,8 @@ impl Placement<'_> {
     }
 }
 
-fn digest(bytes: &[u8]) -> String {
+/// The SHA-256 of a file, in hexadecimal.
+pub fn digest(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,6 +1,8 @@
-//! `convert`: writes an evals.json or records of the store as a suite. The result is read again
-//! before it is written, and an existing file is overwritten only with `--force`.
+//! `convert`: writes an evals.json, cases of `claude plugin eval` or records of the store as a suite, and
+//! iterations of skill-creator as results. A suite is read again before it is written, and an existing
+//! file is overwritten only with `--force`.
 
+mod history;
 mod records;
 
 use std::collections::BTreeMap;
@@ -10,11 +12,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostic, Severity};
 use evalrig_core::export;
 use evalrig_core::model::Suite;
-use evalrig_core::read::{CollectTests, Findings as ReadFindings, LoadRequest, load};
+use evalrig_core::read::{
+    CollectTests, Findings as ReadFindings, LoadRequest, holds_cases, load,
+};
 use evalrig_core::repair::Overlay;
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::{Access, Disk, Durability, NamedOutput, create_directory_of};
 use evalrig_run::session::known_secrets;
+use evalrig_run::skill_creator::is_history;
 use evalrig_run::text::single_line;
 
 use crate::args::Convert;
@@ -25,11 +30,17 @@ use crate::output::{print_error_findings, print_message, print_text};
 use crate::render::{self, Findings, format_named};
 
 const SUPPORTED: &str =
-    "`convert` reads evals.json, eval sets, trigger lists and `.co/evals` records";
+    "`convert` reads evals.json, eval sets, trigger lists, directories of cases, `.co/evals` records and \
+     iterations of skill-creator";
 
 pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     context.check(&args.loading)?;
-    if let Some(logged) = records::source(&context.absolute(&args.file)) {
+    let path = context.absolute(&args.file);
+    let is_case_directory = holds_cases(&Disk, &path);
+    if !is_case_directory && is_history(&path) {
+        return history::run(context, args, &path);
+    }
+    if !is_case_directory && let Some(logged) = records::source(&path) {
         return records::run(context, args, &logged);
     }
     let source = source_path(context, &args.file).map_err(CommandError::CouldNotStart)?;
@@ -46,9 +57,9 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     let directory = place.parent().unwrap_or(&place);
     let root = context.root(&args.loading, &place);
     let export = export::Context { files: &Disk, sources: first.findings.sources(), root: &root };
-    let made_from = source.file_name().unwrap_or("evals.json");
+    let made_from = made_from(&source, is_case_directory);
     let secrets = first.findings.secrets();
-    let text = export::converted_yaml(suite, &export, directory, made_from, secrets);
+    let text = export::converted_yaml(suite, &export, directory, &made_from, secrets);
     let mut files = Overlay::new(&Disk);
     files.insert(place.clone(), text.clone().into_bytes());
     let second = Reading::of(context, args, &place, &files);
@@ -67,11 +78,21 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
+/// How the first line of the suite names its source.
+fn made_from(source: &Utf8Path, is_directory: bool) -> String {
+    let name = source.file_name().unwrap_or("evals.json");
+    let above = source.parent().and_then(Utf8Path::file_name).filter(|_| is_directory);
+    above.map_or_else(|| name.to_owned(), |above| format!("{above}/{name}"))
+}
+
 fn source_path(context: &Context, file: &str) -> Result<Utf8PathBuf, String> {
     let path = context.absolute(file);
     let kind = Disk.kind(&path);
     if kind.is_none() {
         return Err(format!("`{file}` does not exist"));
+    }
+    if kind == Some(EntryKind::Directory) {
+        return Ok(path);
     }
     let ending = path.extension().map(str::to_ascii_lowercase);
     match ending.as_deref() {

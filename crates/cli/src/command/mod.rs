@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod convert;
 mod explain;
+mod export;
 mod grade;
 mod init;
 mod list;
@@ -59,6 +60,7 @@ pub fn run(parsed: ParsedArguments) -> Exit {
         Command::Show(args) => show::run(&context, &args),
         Command::Convert(args) => convert::run(&context, &args),
         Command::Transpile(args) => transpile::run(&context, &args),
+        Command::Export(args) => export::run(&context, &args),
         Command::Config(args) => config::run(&context, &args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),

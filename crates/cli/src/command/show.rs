@@ -2,7 +2,7 @@
 
 use evalrig_core::export;
 use evalrig_core::model::JsonStyle;
-use evalrig_core::read::{FoundSuite, Origin};
+use evalrig_core::read::{FoundSuite, Origin, case_directory, holds_cases};
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_core::syntax::{EmitStyle, to_yaml};
 use evalrig_run::disk::Disk;
@@ -17,9 +17,10 @@ use crate::output::{print_json, print_text};
 pub fn run(context: &Context, args: &Show) -> Result<Exit, CommandError> {
     let (file, id) = split(context, &args.file);
     let path = context.absolute(file);
+    let path = case_directory(&Disk, &path).unwrap_or(path);
     let problem = match Disk.kind(&path) {
         None => Some(format!("`{file}` does not exist")),
-        Some(EntryKind::Directory) => {
+        Some(EntryKind::Directory) if !holds_cases(&Disk, &path) => {
             Some(format!("`{file}` is a directory; `evalrig list {file}` lists its suites"))
         }
         Some(_) => None,

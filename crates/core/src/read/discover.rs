@@ -10,7 +10,7 @@ use crate::source::{EntryKind, Files, Reach, without_dots};
 use super::generated::is_generated;
 use super::load::Origin;
 use super::pattern::{absolute_glob, fixed_part, glob, is_pattern};
-use super::plugin_eval_files::{CaseDepth, EVALS, has_cases};
+use super::plugin_eval_files::{CaseDepth, EVALS, case_directory, has_cases};
 
 /// A file to load, and how it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +140,10 @@ fn expand(
     let path = without_dots(&working_directory.join(argument));
     match files.kind(&path) {
         Some(EntryKind::Directory) => walk(files, &path, out, 0),
+        Some(_) if let Some(path) = case_directory(files, &path) => {
+            out.suites.push(FoundSuite { path, origin: Origin::Named });
+            Ok(())
+        }
         Some(_) if has_suite_ending(&path) => {
             out.suites.push(FoundSuite { path, origin: Origin::Named });
             Ok(())
@@ -330,6 +334,10 @@ mod tests {
         // Another name is not recognised, but may be given.
         assert_eq!(paths(&files, &["checks"]), ["/p/checks"]);
         assert_eq!(paths(&files, &[".", "!**/evals.json"]), both[..1]);
+        // So may a single case.
+        let case = "/p/plugin/evals/a";
+        assert_eq!(paths(&files, &["plugin/evals/a"]), [case]);
+        assert_eq!(paths(&files, &["plugin/evals/a/case.yaml"]), [case]);
     }
 
     #[test]

@@ -115,11 +115,9 @@ pub(super) fn load(loader: &mut Loader<'_, '_>, directory: &Utf8Path) -> Option<
     // The format has no variables.
     loader.reader.plain_texts = true;
     let files = loader.reader.world.files;
-    let plugin = directory.parent().unwrap_or(directory);
     let reach = loader.reader.policy.reach(&loader.reader.root);
     let cases = find_cases(files, directory, reach);
-    let name = plugin_name(files, plugin, reach);
-    let name = name.or_else(|| plugin.file_name().map(str::to_owned)).unwrap_or_default();
+    let name = plugin_name(files, directory, &loader.reader.root);
     let mock = first_mock(files, directory, reach);
     let Some(first) = cases.first() else {
         let source = loader.reader.sources.add_file(directory.to_owned(), String::new(), 0);

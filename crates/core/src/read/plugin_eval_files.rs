@@ -41,21 +41,36 @@ pub(super) struct CaseFiles {
     pub(super) graders: Vec<Utf8PathBuf>,
 }
 
-/// Whether a directory holds at least one case.
+/// Whether a directory holds at least one case, or is one.
 pub(super) fn has_cases(files: &dyn Files, directory: &Utf8Path, depth: CaseDepth) -> bool {
     let mut search = CaseSearch { files, reach: Reach::Anywhere, found: Vec::new(), most: 1 };
-    search.below(directory, depth, 0);
+    search.from(directory, depth);
     !search.found.is_empty()
 }
 
-/// All cases of a directory, in byte order of their paths.
+/// The directory of the case that a `case.yaml` or `prompt.md` belongs to: a suite of one test.
+pub fn case_directory(files: &dyn Files, path: &Utf8Path) -> Option<Utf8PathBuf> {
+    let directory = path.parent()?;
+    let is_part = matches!(path.file_name(), Some(CASE | PROMPT));
+    let search = CaseSearch { files, reach: Reach::Anywhere, found: Vec::new(), most: 1 };
+    (is_part && search.case_in(directory).is_some()).then(|| directory.to_owned())
+}
+
+/// Whether a directory that the user named is a suite of `claude plugin eval`. In one that is not called
+/// `evals`, the cases must be direct.
+pub fn holds_cases(files: &dyn Files, directory: &Utf8Path) -> bool {
+    let is_usual = directory.file_name() == Some(EVALS);
+    has_cases(files, directory, if is_usual { CaseDepth::Any } else { CaseDepth::Direct })
+}
+
+/// All cases of a directory, in byte order of their paths; the directory itself if it is one.
 pub(super) fn find_cases(
     files: &dyn Files,
     directory: &Utf8Path,
     reach: Reach<'_>,
 ) -> Vec<CaseFiles> {
     let mut search = CaseSearch { files, reach, found: Vec::new(), most: usize::MAX };
-    search.below(directory, CaseDepth::Any, 0);
+    search.from(directory, CaseDepth::Any);
     search.found
 }
 
@@ -67,6 +82,13 @@ struct CaseSearch<'a> {
 }
 
 impl CaseSearch<'_> {
+    fn from(&mut self, directory: &Utf8Path, depth: CaseDepth) {
+        match self.case_in(directory) {
+            Some(case) => self.found.push(case),
+            None => self.below(directory, depth, 0),
+        }
+    }
+
     fn below(&mut self, directory: &Utf8Path, depth: CaseDepth, level: usize) {
         let is_too_deep = level > DEEPEST || (depth == CaseDepth::Direct && level > 0);
         if is_too_deep {
@@ -124,13 +146,19 @@ impl CaseSearch<'_> {
     }
 }
 
-/// The name that the manifest of the plugin gives it.
-pub(super) fn plugin_name(
-    files: &dyn Files,
-    plugin: &Utf8Path,
-    reach: Reach<'_>,
-) -> Option<String> {
+/// The name of the plugin above a directory of cases: that of the nearest manifest, else that of the
+/// directory that contains `evals`, or these cases.
+pub(super) fn plugin_name(files: &dyn Files, cases: &Utf8Path, root: &Utf8Path) -> String {
+    let below_root = || cases.ancestors().skip(1).take_while(|path| path.starts_with(root));
+    let manifest = below_root().find_map(|plugin| manifest_name(files, plugin, root));
+    let usual = cases.ancestors().find(|path| path.file_name() == Some(EVALS)).unwrap_or(cases);
+    let directory = usual.parent().and_then(Utf8Path::file_name).unwrap_or("plugin");
+    manifest.unwrap_or_else(|| directory.to_owned())
+}
+
+fn manifest_name(files: &dyn Files, plugin: &Utf8Path, root: &Utf8Path) -> Option<String> {
     [".claude-plugin/plugin.json", "plugin.json"].iter().find_map(|name| {
+        let reach = Reach::Inside(root);
         let bytes = files.read(&plugin.join(name), reach, MANIFEST_LIMIT).ok()?;
         let manifest = json_value(std::str::from_utf8(&bytes).ok()?)?;
         Some(manifest.as_map()?.get("name")?.as_str()?.to_owned())
@@ -178,6 +206,11 @@ mod tests {
         assert_eq!(found(&files), ["/p/evals/a", "/p/evals/b", "/p/evals/group/c"]);
         assert!(has_cases(&files, "/p/evals".into(), CaseDepth::Direct));
         assert!(!has_cases(&files, "/p".into(), CaseDepth::Direct));
+        assert!(has_cases(&files, "/p/evals/a".into(), CaseDepth::Direct));
+        let case = |path: &str| case_directory(&files, path.into()).map(Utf8PathBuf::into_string);
+        assert_eq!(case("/p/evals/a/prompt.md").as_deref(), Some("/p/evals/a"));
+        assert_eq!(case("/p/evals/files/prompt.md"), None);
+        assert_eq!(case("/p/evals/a/graders/x.md"), None);
         assert_eq!(
             first_mock(&files, "/p/evals".into(), Reach::Anywhere).as_deref(),
             Some(Utf8Path::new("/p/evals/mocks/d/prompt.md"))
@@ -201,9 +234,12 @@ mod tests {
         let files = MemoryFiles::new()
             .with("/p/.claude-plugin/plugin.json", "{\"name\": \"csv-tools\"}")
             .with("/q/plugin.json", "{\"name\": 3}");
-        let name = |plugin: &str| plugin_name(&files, plugin.into(), Reach::Anywhere);
-        assert_eq!(name("/p").as_deref(), Some("csv-tools"));
-        assert_eq!(name("/q"), None);
-        assert_eq!(name("/r"), None);
+        let name = |cases: &str| plugin_name(&files, cases.into(), "/".into());
+        assert_eq!(name("/p/evals"), "csv-tools");
+        assert_eq!(name("/p/evals/group/a"), "csv-tools");
+        assert_eq!(name("/q/evals"), "q");
+        assert_eq!(name("/r/evals/a"), "r");
+        assert_eq!(name("/r/checks"), "r");
+        assert_eq!(plugin_name(&files, "/p/evals".into(), "/p/evals".into()), "p");
     }
 }
