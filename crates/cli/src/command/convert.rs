@@ -12,9 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostic, Severity};
 use evalrig_core::export;
 use evalrig_core::model::Suite;
-use evalrig_core::read::{
-    CollectTests, Findings as ReadFindings, LoadRequest, holds_cases, load,
-};
+use evalrig_core::read::{CollectTests, Findings as ReadFindings, LoadRequest, holds_cases, load};
 use evalrig_core::repair::Overlay;
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::{Access, Disk, Durability, NamedOutput, create_directory_of};
@@ -29,8 +27,7 @@ use crate::exit::Exit;
 use crate::output::{print_error_findings, print_message, print_text};
 use crate::render::{self, Findings, format_named};
 
-const SUPPORTED: &str =
-    "`convert` reads evals.json, eval sets, trigger lists, directories of cases, `.co/evals` records and \
+const SUPPORTED: &str = "`convert` reads evals.json, eval sets, trigger lists, directories of cases, `.co/evals` records and \
      iterations of skill-creator";
 
 pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {

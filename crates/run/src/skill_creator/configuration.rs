@@ -7,7 +7,7 @@ pub(super) const WITHOUT_SKILL: &str = "without_skill";
 
 /// The configuration of a row. Rows have no arm yet, so it is their target.
 pub(super) fn configuration_of(row: &Row, has_several_targets: bool) -> String {
-    configuration_name(None, &row.target, has_several_targets)
+    configuration_name(row.arm.as_deref(), &row.target, has_several_targets)
 }
 
 /// The names that skill-creator gives the arms `with` and `without`; others keep their own. With

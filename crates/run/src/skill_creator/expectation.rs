@@ -136,10 +136,7 @@ mod tests {
         let found = expectations_of(&row).unwrap();
         let said: Vec<(&str, bool, &str)> =
             found.iter().map(|one| (&*one.text, one.passed, &*one.evidence)).collect();
-        assert_eq!(
-            said,
-            [("Is clear", true, "Scored 9/10"), ("Names (two) months", false, "One")]
-        );
+        assert_eq!(said, [("Is clear", true, "Scored 9/10"), ("Names (two) months", false, "One")]);
     }
 
     #[test]

@@ -134,7 +134,10 @@ impl<'r> Iteration<'r> {
         let grading = folder.directory.join(GRADING);
         let documents = RunDocuments {
             grading: read_json(inside, &grading).transpose(),
-            timing: read_json(inside, &folder.directory.join(TIMING)).ok().flatten().unwrap_or_default(),
+            timing: read_json(inside, &folder.directory.join(TIMING))
+                .ok()
+                .flatten()
+                .unwrap_or_default(),
             prompt: eval.prompt.clone(),
             answer: self.answer(folder),
             outputs: self.outputs(folder),
@@ -164,10 +167,11 @@ impl<'r> Iteration<'r> {
 
     fn eval(&self, folder: &RunFolder) -> Eval {
         let directory = folder.eval.file_name().unwrap_or("eval").to_owned();
-        let places = [&folder.directory, folder.directory.parent().unwrap_or(&folder.eval), &folder.eval];
-        let metadata = places.iter().find_map(|place| {
-            read_json(&self.directory, &place.join(METADATA)).ok().flatten()
-        });
+        let places =
+            [&folder.directory, folder.directory.parent().unwrap_or(&folder.eval), &folder.eval];
+        let metadata = places
+            .iter()
+            .find_map(|place| read_json(&self.directory, &place.join(METADATA)).ok().flatten());
         let metadata = metadata.unwrap_or_default();
         let own = directory.strip_prefix("eval-").unwrap_or(&directory).to_owned();
         let written = match &metadata["eval_id"] {
@@ -313,8 +317,14 @@ mod tests {
             ("iteration-1/eval-0/with_skill/run-1/grading.json", GRADED),
             ("iteration-1/eval-0/with_skill/run-1/outputs/answer.md", "November"),
             ("iteration-1/eval-0/with_skill/run-1/outputs/chart.png", "x"),
-            ("iteration-1/eval-0/eval_metadata.json", r#"{"eval_id": 0, "eval_name": "top", "prompt": "Which?"}"#),
-            ("iteration-1/eval-0/with_skill/run-1/timing.json", r#"{"executor_end": "2026-01-15T10:32:45Z"}"#),
+            (
+                "iteration-1/eval-0/eval_metadata.json",
+                r#"{"eval_id": 0, "eval_name": "top", "prompt": "Which?"}"#,
+            ),
+            (
+                "iteration-1/eval-0/with_skill/run-1/timing.json",
+                r#"{"executor_end": "2026-01-15T10:32:45Z"}"#,
+            ),
             ("iteration-2/eval-0/without_skill/grading.json", "{"),
         ]);
         assert!(is_history(&path));

@@ -94,6 +94,7 @@ fn blank_row(identity: RunIdentity) -> Row {
         misses: Vec::new(),
         candidate_answer: None,
         target: identity.configuration,
+        arm: None,
         trial: identity.number,
         attempts: 1,
         duration_ms: None,
@@ -114,6 +115,10 @@ fn blank_row(identity: RunIdentity) -> Row {
         agent: identity
             .model
             .map(|model| AgentFacts { model: Some(model), ..AgentFacts::default() }),
+        cached: None,
+        partial: false,
+        pass_trials: None,
+        skills: None,
         workspace: None,
         run: Some(identity.run),
         plan: None,

@@ -70,10 +70,8 @@ impl OutputFiles {
                 }
                 Ok(size) => {
                     bytes += size;
-                    let file = WorkspaceFile {
-                        workspace: workspace.to_owned(),
-                        path: (*path).clone(),
-                    };
+                    let file =
+                        WorkspaceFile { workspace: workspace.to_owned(), path: (*path).clone() };
                     self.files.push(file);
                 }
                 Err(error) => self.leave_out(path, &error.to_string()),
