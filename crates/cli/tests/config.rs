@@ -196,7 +196,7 @@ fn decisions_for_one_run_cannot_be_set_in_the_file() {
             assert!(!project.has(".evalrig/results"));
         }
     }
-    // A variable is set by whoever starts the run.
+    // The user who starts the run sets a variable.
     let project = Project::new(SUITE, TARGETS);
     project.run(&["--no-record", "--output", "out.jsonl"]).exits(0);
     let mut command = project.command(&["run", "--no-record", "--output", "out.jsonl"]);

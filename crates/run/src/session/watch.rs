@@ -48,7 +48,7 @@ pub struct WatchSession {
     restless: u32,
 }
 
-/// What came of a change.
+/// The effect of a change.
 #[derive(Debug)]
 pub enum WatchStep {
     Ran(FinishedRun),
