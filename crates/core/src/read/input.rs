@@ -153,6 +153,7 @@ pub(super) fn read_test_input(
     match entry.value.scalar() {
         Some(Scalar::Str(_)) => {
             let message = string_input(reader, &entry, files.as_ref(), level)?;
+            messages.reserve_exact(1);
             messages.push(message);
         }
         _ => {
@@ -307,6 +308,8 @@ fn string_input(
             }
         }
     }
+    // Most tests have one text, and an empty list would make room for four.
+    content.reserve_exact(1);
     content.push(Block::Text(text.into_owned()));
     Some(Message::new(Role::User, content))
 }

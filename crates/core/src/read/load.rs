@@ -289,7 +289,10 @@ pub fn load(request: &LoadRequest<'_>, mut findings: Findings, sink: &mut dyn Si
 /// As [`load`], with all tests collected.
 pub fn load_suite(request: &LoadRequest<'_>, findings: Findings) -> Result<SoundSuite, LoadError> {
     let mut tests = CollectTests::default();
-    load(request, findings, &mut tests).with_tests(tests.0)
+    let loaded = load(request, findings, &mut tests);
+    // Kept for the whole run, and a list that grew has room for twice as many.
+    tests.0.shrink_to_fit();
+    loaded.with_tests(tests.0)
 }
 
 #[cfg(test)]
