@@ -31,7 +31,18 @@ pub struct EmitStyle {
 
 /// The value as a YAML document that ends with a line break.
 pub fn to_yaml(value: &Value, style: &EmitStyle) -> String {
-    let mut emitter = Emitter { out: String::new(), style: *style };
+    to_yaml_with_anchors(value, style, &[])
+}
+
+/// As [`to_yaml`]. A value of a key that equals one of these is written once, with its name as an
+/// anchor, and as an alias from then on.
+pub fn to_yaml_with_anchors(
+    value: &Value,
+    style: &EmitStyle,
+    anchors: &[(String, Value)],
+) -> String {
+    let written = vec![false; anchors.len()];
+    let mut emitter = Emitter { out: String::new(), style: *style, anchors, written };
     match value {
         Value::Map(map) if !map.is_empty() => emitter.map(map, 0),
         Value::List(items) if !items.is_empty() => emitter.list(items, 0),
@@ -48,14 +59,23 @@ enum ScalarPlace {
     In(usize),
 }
 
-struct Emitter {
+struct Emitter<'a> {
     out: String,
     style: EmitStyle,
+    anchors: &'a [(String, Value)],
+    /// Which of them have been written.
+    written: Vec<bool>,
+}
+
+/// What a shared value is written as.
+enum Anchored {
+    First,
+    Again,
 }
 
 /// Each writes a whole node with its last line break. The indentation of the first line has been
 /// written by the caller, because it may be shared with a `-`.
-impl Emitter {
+impl Emitter<'_> {
     fn map(&mut self, map: &Map, column: usize) {
         for (at, (key, value)) in map.iter().enumerate() {
             if at > 0 {
@@ -78,6 +98,9 @@ impl Emitter {
         }
         self.out.push_str(&key);
         self.out.push(':');
+        if let Anchored::Again = self.anchor(value) {
+            return;
+        }
         match value {
             Value::Map(map) if !map.is_empty() => {
                 self.out.push('\n');
@@ -95,6 +118,18 @@ impl Emitter {
                 self.scalar(scalar, ScalarPlace::In(column));
             }
         }
+    }
+
+    /// Writes the anchor of a shared value, or the alias in place of the value.
+    fn anchor(&mut self, value: &Value) -> Anchored {
+        let Some(which) = self.anchors.iter().position(|(_, shared)| shared == value) else {
+            return Anchored::First;
+        };
+        let name = &self.anchors[which].0;
+        let is_written = std::mem::replace(&mut self.written[which], true);
+        let (mark, end) = if is_written { (" *", "\n") } else { (" &", "") };
+        self.out.extend([mark, name, end]);
+        if is_written { Anchored::Again } else { Anchored::First }
     }
 
     fn list(&mut self, items: &[Value], column: usize) {
@@ -226,6 +261,28 @@ d:
   f: true
 ";
         assert_eq!(yaml(json, &STORE), compact);
+    }
+
+    #[test]
+    fn shared_values_are_written_once() {
+        let value =
+            json_value(r#"{"t":[{"i":"a\nb"},{"i":"a\nb","l":["x"]},{"l":["x"]}]}"#).unwrap();
+        let shared = |json: &str| json_value(json).unwrap();
+        let anchors =
+            [("p-1".to_owned(), shared(r#""a\nb""#)), ("l-1".to_owned(), shared(r#"["x"]"#))];
+        let text = to_yaml_with_anchors(&value, &PLAIN, &anchors);
+        let expected = "\
+t:
+  - i: &p-1 |-
+      a
+      b
+  - i: *p-1
+    l: &l-1
+      - x
+  - l: *l-1
+";
+        assert_eq!(text, expected);
+        assert_eq!(read_back(&text), value);
     }
 
     #[test]
