@@ -1,4 +1,4 @@
-//! What the written files leave out (spec 12.7), for people and for machines. There may be
+//! What the written files leave out (spec 12.7, 15.4), for people and for machines. There may be
 //! many losses per test, so nothing is allocated per loss that can be shared.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use camino::Utf8Path;
-use evalrig_core::export::Loss;
+use evalrig_core::model::Loss;
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{SourceId, Sources, Span};
 use serde::Serialize;
@@ -34,14 +34,17 @@ impl Losses<'_> {
         for (loss, others) in lines {
             let (file, line) = files.place(loss.span);
             let _ = write!(text, "{file}:{line}: loss[");
-            let id = loss.test.as_str();
-            text.extend([loss.kind, "]: ", &loss.message, " (test `", id, "`"]);
-            let _ = match others {
-                0 => Ok(()),
-                1 => text.write_str(" and 1 other"),
-                more => write!(text, " and {more} others"),
-            };
-            text.push_str(")\n");
+            text.extend([loss.kind, "]: ", &loss.message]);
+            if let Some(test) = &loss.test {
+                text.extend([" (test `", test.as_str(), "`"]);
+                let _ = match others {
+                    0 => Ok(()),
+                    1 => text.write_str(" and 1 other"),
+                    more => write!(text, " and {more} others"),
+                };
+                text.push(')');
+            }
+            text.push('\n');
         }
         if !self.secrets.is_empty() {
             text = self.secrets.redact(&text);
@@ -78,10 +81,10 @@ impl Losses<'_> {
         let (file, line) = files.place(loss.span);
         Row {
             kind: loss.kind,
-            test: match loss.test.number() {
+            test: loss.test.as_ref().map(|test| match test.number() {
                 Some(number) => Id::Number(number),
-                None => Id::Text(self.redacted(loss.test.as_str())),
-            },
+                None => Id::Text(self.redacted(test.as_str())),
+            }),
             message: self.redacted(&loss.message),
             source: LossPlace { file, line },
         }
@@ -146,7 +149,7 @@ impl<'a> Files<'a> {
 #[derive(Serialize)]
 struct Row<'l> {
     kind: &'static str,
-    test: Id<'l>,
+    test: Option<Id<'l>>,
     message: Cow<'l, str>,
     source: LossPlace,
 }

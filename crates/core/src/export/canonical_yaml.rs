@@ -13,7 +13,7 @@ use super::Context;
 use super::fields::{FieldView, canonical_fields, filled};
 use super::rebase::Rebase;
 
-pub(super) const STYLE: EmitStyle =
+pub(crate) const STYLE: EmitStyle =
     EmitStyle { compact_lists: false, line_breaks: LineBreaks::Literal };
 
 /// The suite as the data of a file in `directory`, which is absolute. Callers redact and emit it.
@@ -240,7 +240,7 @@ fn short_item(mut item: Map, position: usize) -> Value {
 }
 
 /// Variables have been replaced; a `${{` that is still there is meant literally (spec 6.1).
-pub(super) fn literal_references(value: Value) -> Value {
+pub(crate) fn literal_references(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace("${{", "$${{")),
         Value::List(items) => Value::List(items.into_iter().map(literal_references).collect()),

@@ -16,12 +16,14 @@ use crate::source::{Files, Sources};
 
 pub use canonical_json::{suite_value, test_document};
 pub use canonical_yaml::suite_document;
+pub(crate) use canonical_yaml::{STYLE, literal_references};
 pub use convert::converted_yaml;
 pub use hash::{TestHasher, test_hash};
+pub(crate) use records::CRITERIA_PLACEHOLDER;
 pub use records::{LoggedTest, logged_suite, test_ids, with_logged_tests};
 pub use transpile::{
-    Audience, CriteriaMode, Ending, Format, Layout, Loss, NoSkill, OutFile, PromptMode,
-    TranspileOptions, Transpiled, Transpiler, transpile,
+    Audience, CriteriaMode, Ending, Format, Layout, NoSkill, OutFile, PromptMode, TranspileOptions,
+    Transpiled, Transpiler, transpile,
 };
 
 /// The codes of this room, file by file: warnings, which `validate` does not report (spec

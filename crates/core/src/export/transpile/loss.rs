@@ -7,7 +7,7 @@ use camino::Utf8Path;
 
 use crate::evidence::last_user_message;
 use crate::model::{
-    Assertion, Block, Expected, Image, JudgePrompt, Operator, Role, RubricItem, Test, TestId,
+    Assertion, Block, Expected, Image, JudgePrompt, Loss, Operator, Role, RubricItem, Test, TestId,
 };
 use crate::source::{Sources, Span, without_dots};
 
@@ -15,15 +15,6 @@ use super::super::fields::lost_fields;
 use super::prompt::{is_relative, written_path};
 use super::sentence::written_criteria;
 use super::{CriteriaMode, PromptMode, TranspileOptions};
-
-/// Something that the written files omit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loss {
-    pub kind: &'static str,
-    pub test: Arc<TestId>,
-    pub message: Cow<'static, str>,
-    pub span: Span,
-}
 
 /// Collects the losses of one test.
 pub(super) struct LossCollector<'b> {
@@ -53,7 +44,8 @@ impl LossCollector<'_> {
     }
 
     fn add(&mut self, kind: &'static str, span: Span, message: impl Into<Cow<'static, str>>) {
-        self.losses.push(Loss { kind, test: self.id.clone(), message: message.into(), span });
+        let test = Some(self.id.clone());
+        self.losses.push(Loss { kind, test, message: message.into(), span });
     }
 
     fn of_test(&mut self, kind: &'static str, message: impl Into<Cow<'static, str>>) {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use camino::Utf8Path;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::model::{Map, Suite, Test};
+use crate::model::{Loss, Map, Suite, Test};
 use crate::secrets::Secrets;
 use crate::source::{Sources, Span};
 use crate::transpile_rules::triggers_of;
@@ -27,8 +27,6 @@ use crate::words;
 use entry::Entries;
 use ids::EntryNumbers;
 use skills::{SkillFiles, SkillIndex};
-
-pub use loss::Loss;
 
 words! {
     /// Which files are written.
