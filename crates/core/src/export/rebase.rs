@@ -1,11 +1,11 @@
 //! Paths written down in another directory than before, so that they still lead to the same file
 //! (spec 4).
 
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::model::{Assertion, FileRef, Map, Value, looks_like_path};
 use crate::reader::is_prompt_path;
-use crate::source::{EntryKind, without_dots};
+use crate::source::{EntryKind, relative_path, without_dots};
 
 use super::Context;
 
@@ -117,7 +117,7 @@ impl<'a> Rebase<'a> {
     pub(super) fn name(&self, path: &Utf8Path) -> String {
         match path.strip_prefix(self.context.root) {
             Ok(rest) => format!("/{rest}"),
-            Err(_) => relative(self.directory, path),
+            Err(_) => relative_path(self.directory, path),
         }
     }
 }
@@ -128,13 +128,4 @@ fn is_from_root(text: &str) -> bool {
 
 fn is_one_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
-}
-
-/// The way from a directory to a path, both absolute.
-fn relative(from: &Utf8Path, to: &Utf8Path) -> String {
-    let shared = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
-    let up = from.components().skip(shared).map(|_| "..");
-    let down = to.components().skip(shared).map(|part: Utf8Component<'_>| part.as_str());
-    let steps: Vec<&str> = up.chain(down).collect();
-    steps.join("/")
 }

@@ -149,3 +149,12 @@ pub fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
     }
     out
 }
+
+/// The way from a directory to a path, both absolute.
+pub(crate) fn relative_path(from: &Utf8Path, to: &Utf8Path) -> String {
+    let shared = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(shared).map(|_| "..");
+    let down = to.components().skip(shared).map(|part: Utf8Component<'_>| part.as_str());
+    let steps: Vec<&str> = up.chain(down).collect();
+    steps.join("/")
+}

@@ -7,6 +7,7 @@ mod sources;
 mod span;
 mod tree;
 
+pub(crate) use files::relative_path;
 pub use files::{
     ChangedFile, DirectoryEntry, DirectoryListing, EntryKind, Environment, FileFacts, Files,
     OutsideReach, Reach, is_changed, is_outside, without_dots,
