@@ -38,10 +38,32 @@ never wrote.
 
 struct ForeignDialect {
     tool: &'static str,
-    help: &'static str,
+    help: DialectHelp,
     /// The keys that identify it.
     detect: fn(&RootView<'_>) -> Option<Vec<&'static str>>,
 }
+
+/// What to do with a file of another tool.
+#[derive(Clone, Copy)]
+enum DialectHelp {
+    Say(&'static str),
+    /// The format of `convert` that reads it.
+    Convert(&'static str),
+}
+
+impl DialectHelp {
+    /// `file` is the file as a user would type it.
+    fn text(self, file: &str) -> String {
+        match self {
+            Self::Say(text) => text.to_owned(),
+            Self::Convert(format) => {
+                format!("convert it with `evalrig convert {file} --from {format} -o EVAL.yaml`")
+            }
+        }
+    }
+}
+
+const NO_CONVERSION: DialectHelp = DialectHelp::Say("evalrig cannot convert it");
 
 struct RootView<'t> {
     node: Node<'t>,
@@ -87,12 +109,12 @@ const EVALS_JSON: &str = "an evals.json file";
 static DIALECTS: &[ForeignDialect] = &[
     ForeignDialect {
         tool: "a `.co/evals` record",
-        help: "`evalrig convert` makes a suite from it",
+        help: DialectHelp::Say("`evalrig convert` makes a suite from it"),
         detect: |root| (root.list("turns").is_some() && !root.has("tests")).then(|| vec!["turns"]),
     },
     ForeignDialect {
         tool: EVALS_JSON,
-        help: "name it `*.json` to read it, or `evalrig convert` it",
+        help: DialectHelp::Say("name it `*.json` to read it, or `evalrig convert` it"),
         detect: |root| {
             (root.list("evals").is_some() && root.has("skill_name"))
                 .then(|| vec!["evals", "skill_name"])
@@ -100,7 +122,7 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of agentv 5",
-        help: "rewrite `vars.input` as `input`",
+        help: DialectHelp::Say("rewrite `vars.input` as `input`"),
         detect: |root| {
             if root.some_test_has(&["input", "input_messages"]) {
                 return None;
@@ -112,7 +134,7 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of promptfoo",
-        help: "evalrig cannot convert it",
+        help: DialectHelp::Convert("promptfoo"),
         detect: |root| {
             if root.some_test_has(&["input", "input_messages"]) {
                 return None;
@@ -123,7 +145,7 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of inspect (Hugging Face)",
-        help: "evalrig cannot convert it",
+        help: NO_CONVERSION,
         detect: |root| {
             root.item_key("tasks", &["field_spec", "solvers", "scorers"])
                 .map(|key| vec!["tasks", key])
@@ -131,12 +153,12 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of skillgrade",
-        help: "evalrig cannot convert it",
+        help: NO_CONVERSION,
         detect: |root| root.item_key("tasks", &["instruction"]).map(|key| vec!["tasks", key]),
     },
     ForeignDialect {
         tool: "a file of waza",
-        help: "evalrig cannot convert it",
+        help: DialectHelp::Convert("waza"),
         detect: |root| {
             root.list("tasks")?;
             let key = root.first_of(&["executor", "config", "metrics", "graders", "skill"])?;
@@ -144,15 +166,48 @@ static DIALECTS: &[ForeignDialect] = &[
         },
     },
     ForeignDialect {
+        tool: "a file of Vally",
+        help: DialectHelp::Convert("vally"),
+        detect: |root| {
+            let fits = root.list("stimuli").is_some() && !root.has("tests");
+            fits.then(|| vec!["stimuli"])
+        },
+    },
+    ForeignDialect {
+        tool: "a file of skill-validator",
+        help: NO_CONVERSION,
+        detect: |root| {
+            let fits = root.list("scenarios").is_some() && !root.has("tests");
+            fits.then(|| vec!["scenarios"])
+        },
+    },
+    ForeignDialect {
+        tool: "a file of mcpchecker",
+        help: NO_CONVERSION,
+        detect: |root| {
+            let kind = root.node.get("kind").and_then(Node::scalar_text);
+            (kind == Some("Eval") && !root.has("tests")).then(|| vec!["kind"])
+        },
+    },
+    ForeignDialect {
+        tool: "a file of skill-up",
+        help: NO_CONVERSION,
+        detect: |root| {
+            let version = root.node.get("schema_version").and_then(Node::scalar_text);
+            let fits = version.is_some_and(|version| version.starts_with("v1alpha"));
+            (fits && root.has("engine")).then(|| vec!["schema_version", "engine"])
+        },
+    },
+    ForeignDialect {
         tool: "a file of skival",
-        help: "evalrig cannot convert it",
+        help: NO_CONVERSION,
         detect: |root| {
             root.item_key("evals", &["variants", "verify", "file"]).map(|key| vec!["evals", key])
         },
     },
     ForeignDialect {
         tool: "a file of assay",
-        help: "evalrig cannot convert it",
+        help: NO_CONVERSION,
         detect: |root| {
             let fits = root.has("suite") && root.has("model") && root.some_test_has(&["expected"]);
             fits.then(|| vec!["suite", "model"])
@@ -160,7 +215,7 @@ static DIALECTS: &[ForeignDialect] = &[
     },
     ForeignDialect {
         tool: "a file of agentv before 0.19",
-        help: "rename `testcases` to `tests` by hand and check each field",
+        help: DialectHelp::Say("rename `testcases` to `tests` by hand and check each field"),
         detect: |root| root.has("testcases").then(|| vec!["testcases"]),
     },
     ForeignDialect {
@@ -200,24 +255,24 @@ static DIALECTS: &[ForeignDialect] = &[
     },
 ];
 
-/// One diagnostic if the root mapping is another tool's.
-pub(super) fn foreign(root: Node<'_>, origin: Origin) -> Option<Diagnostic> {
-    foreign_with(root, origin, |dialect| dialect.help)
+/// One diagnostic if the root mapping is another tool's. `file` is the file as a user would type it.
+pub(super) fn foreign(root: Node<'_>, origin: Origin, file: &str) -> Option<Diagnostic> {
+    foreign_with(root, origin, |dialect| dialect.help.text(file))
 }
 
 /// As [`foreign`], of a file that a suite imports. An evals.json is read on its own only, whatever
 /// it is called.
-pub(super) fn foreign_import(root: Node<'_>) -> Option<Diagnostic> {
+pub(super) fn foreign_import(root: Node<'_>, file: &str) -> Option<Diagnostic> {
     foreign_with(root, Origin::Named, |dialect| match dialect.tool {
-        EVALS_JSON => "`evalrig convert` makes a suite from it, which can be imported",
-        _ => dialect.help,
+        EVALS_JSON => "`evalrig convert` makes a suite from it, which can be imported".to_owned(),
+        _ => dialect.help.text(file),
     })
 }
 
 fn foreign_with(
     root: Node<'_>,
     origin: Origin,
-    help: fn(&ForeignDialect) -> &'static str,
+    help: impl Fn(&ForeignDialect) -> String,
 ) -> Option<Diagnostic> {
     let view = RootView { node: root };
     let (dialect, keys) =
@@ -227,7 +282,7 @@ fn foreign_with(
         .find(|(key, _)| key.scalar_text() == keys.first().copied())
         .map_or(root.span(), |(key, _)| key.span());
     let (tool, help) = (dialect.tool, help(dialect));
-    Some(foreign_file(place, tool, &keys, help, origin))
+    Some(foreign_file(place, tool, &keys, &help, origin))
 }
 
 pub(super) fn foreign_file(

@@ -7,12 +7,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::assertion::{
     assertion_from_criteria, assertion_from_items, name_in_test, trigger_assertion,
 };
-use crate::diagnostic::{Diagnostic, Level, declare_codes};
+use crate::diagnostic::{Diagnostic, Diagnostics, Level, declare_codes};
 use crate::model::{Assertion, Expected, Map, Message, Test, TestId, Value};
 use crate::reader::{short_span, type_of, wrong_type};
 use crate::source::{SourceId, Span};
 use crate::syntax::fields::shorten;
-use crate::syntax::{Node, Scalar, Tree};
+use crate::syntax::{Node, Scalar, Tree, parse_json};
 
 use super::dialect::foreign_file;
 use super::evals_json_entry::{
@@ -85,6 +85,13 @@ fn dialect(root: Node<'_>) -> Option<EvalsDialect<'_>> {
     })
 }
 
+/// Whether a JSON text has the shape of an evals.json, an eval set or a trigger list.
+pub fn is_evals_json(text: &str) -> bool {
+    let mut out = Diagnostics::new();
+    let tree = parse_json(SourceId(0), Arc::new(text.to_owned()), &mut out);
+    tree.is_some_and(|tree| dialect(tree.root()).is_some())
+}
+
 pub(super) fn load(
     loader: &mut Loader<'_, '_>,
     path: &Utf8Path,
@@ -93,10 +100,14 @@ pub(super) fn load(
 ) -> Option<Header> {
     let root = tree.root();
     let Some(dialect) = dialect(root) else {
-        let help = "an evals.json has a list `evals` of entries with `prompt`, or is such a list";
+        let help = format!(
+            "an evals.json has a list `evals` of entries with `prompt`, or is such a list; \
+             `evalrig convert {}` reads other lists",
+            loader.file_of(root)
+        );
         let span = Span::new(source, short_span(root).start, short_span(root).start);
         let found = [type_of(root)];
-        let mut diagnostic = foreign_file(span, "another tool", &found, help, loader.origin);
+        let mut diagnostic = foreign_file(span, "another tool", &found, &help, loader.origin);
         diagnostic.message = format!(
             "this JSON is neither evals.json nor an eval set nor a list of triggers, found {}",
             type_of(root)

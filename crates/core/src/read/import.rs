@@ -339,7 +339,7 @@ impl Loader<'_, '_> {
                 "an imported file holds a list of tests, a suite or one test, found {found}"
             );
             self.fail_import(Diagnostic::new(&WRONG_TYPE, short_span(root), message));
-        } else if let Some(diagnostic) = dialect::foreign_import(root) {
+        } else if let Some(diagnostic) = dialect::foreign_import(root, &self.file_of(root)) {
             self.fail_import(diagnostic);
         } else if tests_entry(root).is_some() {
             self.import_suite(root, level);

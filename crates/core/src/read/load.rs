@@ -73,6 +73,11 @@ impl Findings {
         Self::default()
     }
 
+    /// What another reader found.
+    pub fn of_parts(sources: Sources, diagnostics: Diagnostics) -> Self {
+        Self { sources, diagnostics, ..Self::default() }
+    }
+
     /// Raises warnings and conformance errors to blocking errors.
     pub fn strict() -> Self {
         Self { diagnostics: Diagnostics::strict(), ..Self::default() }

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{Map, Test};
 use crate::reader::Reader;
 use crate::source::{EntryKind, SourceId, Span, is_outside};
-use crate::syntax::{Tree, parse_json, parse_yaml, read_source};
+use crate::syntax::{Node, Tree, parse_json, parse_yaml, read_source};
 
 use super::identity::{IdHasher, Ids, LineId};
 use super::inherited_defaults::InheritedDefaults;
@@ -120,6 +120,12 @@ pub(super) enum IdRegistry {
 }
 
 impl<'w, 's> Loader<'w, 's> {
+    /// The file of a node, as a user would type it.
+    pub(super) fn file_of(&self, node: Node<'_>) -> String {
+        let path = self.reader.sources.get(node.span().source).path();
+        self.reader.shown(path).into_string()
+    }
+
     pub(super) fn new(reader: Reader<'w>, sink: &'s mut dyn Sink, origin: Origin) -> Self {
         Self {
             reader,

@@ -118,7 +118,7 @@ fn is_legal_name(name: &str) -> bool {
 }
 
 /// The nearest legal name; empty when nothing is left.
-pub(super) fn legal_name(text: &str) -> String {
+pub(crate) fn legal_name(text: &str) -> String {
     let mut name = String::new();
     for character in text.to_lowercase().chars() {
         match character {

@@ -140,7 +140,7 @@ fn load_with(loader: &mut Loader<'_, '_>, path: &Utf8Path, sidecar: &Utf8Path) -
         let diagnostic = crate::reader::wrong_type("a sidecar", root, "a mapping");
         return loader.reader.refuse(diagnostic);
     }
-    if let Some(diagnostic) = dialect::foreign(root, Origin::Named) {
+    if let Some(diagnostic) = dialect::foreign(root, Origin::Named, &loader.file_of(root)) {
         return loader.reader.refuse(diagnostic);
     }
     if let Some(tests) = tests_entry(root)

@@ -112,7 +112,7 @@ pub(super) fn load_root(
     if !root.is_mapping() {
         return loader.reader.refuse(not_a_mapping(root));
     }
-    if let Some(diagnostic) = dialect::foreign(root, loader.origin) {
+    if let Some(diagnostic) = dialect::foreign(root, loader.origin, &loader.file_of(root)) {
         return loader.reader.refuse(diagnostic);
     }
     let tests = tests_entry(root);

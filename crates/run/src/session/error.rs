@@ -117,7 +117,11 @@ impl fmt::Display for SessionError {
                 write!(f, "`{path}` does not exist")
             }
             Self::DiscoveryError(DiscoveryError::Ending(path)) => {
-                write!(f, "`{path}` is not a suite: expected .yaml, .yml, .jsonl or .json")
+                write!(f, "`{path}` is not a suite: expected .yaml, .yml, .jsonl or .json")?;
+                if path.ends_with(".csv") || path.ends_with(".tsv") {
+                    write!(f, "; `evalrig convert {path}` makes a suite from a list")?;
+                }
+                Ok(())
             }
             Self::DiscoveryError(DiscoveryError::Pattern(pattern)) => {
                 write!(f, "`{pattern}` is not a valid pattern")
