@@ -11,6 +11,7 @@ pub fn all_codes() -> impl Iterator<Item = &'static Code> {
         crate::transpile_rules::CODES,
         crate::read::CODES,
         crate::export::CODES,
+        crate::import::CODES,
     ]
     .into_iter()
     .flatten()

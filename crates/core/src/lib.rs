@@ -8,6 +8,7 @@ pub mod compare;
 pub mod diagnostic;
 pub mod evidence;
 pub mod export;
+pub mod import;
 pub mod model;
 pub mod plan;
 pub mod read;

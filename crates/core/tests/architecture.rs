@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use evalrig_core::assertion::KINDS;
+use evalrig_core::import::FORMATS;
 use house::{Sources, rules};
 
 /// Rooms that may use only these rooms, so that they can be understood and reused alone.
@@ -135,4 +136,27 @@ fn every_file_that_declares_codes_is_gathered() {
         let line = format!("{}::CODES", file.stem());
         assert!(list.text.contains(&line), "`{}` is not in `{parent}`", file.path);
     }
+}
+
+#[test]
+fn every_import_format_is_in_the_list_and_in_a_file_of_its_name() {
+    let sources = sources();
+    let list =
+        &sources.files.iter().find(|file| file.path == "import/mod.rs").expect("the list").text;
+    let mut count = 0;
+    for file in sources.shipped().filter(|file| file.room() == "import") {
+        if !file.text.contains("pub(super) static FORMAT: ImportFormat =") {
+            continue;
+        }
+        let stem = file.stem();
+        assert!(list.contains(&format!("&{stem}::FORMAT,")), "`{stem}` is not in `FORMATS`");
+        let name = stem.replace('_', "-");
+        assert!(
+            FORMATS.iter().any(|format| format.name == name),
+            "`{}` should declare the format `{name}`",
+            file.path
+        );
+        count += 1;
+    }
+    assert_eq!(count, FORMATS.len());
 }
