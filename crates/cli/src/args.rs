@@ -1,5 +1,6 @@
 //! The command line: commands, options and their help.
 
+mod convert;
 mod earlier_run;
 mod export;
 mod log;
@@ -20,6 +21,7 @@ use crate::output::print_usage;
 
 use running::{COMPARE_HELP, RUN_HELP};
 
+pub use convert::{CO_EVALS, Convert, EVALS_JSON};
 pub use export::{Export, ExportKind, ExportSkillCreator};
 pub use log::{
     Diff, Evaluate, Expect, Log, LogCommand, Messages, Prune, Record, RecordName, RunLogOptions,
@@ -109,7 +111,8 @@ pub enum Command {
     /// Inspect and edit the `.co/evals` store, which records every run.
     #[command(after_help = "Example: evalrig log diff say_hello_to_alice")]
     Log(Log),
-    /// Explain a diagnostic, an assertion type or a provider; without a name, list all of them.
+    /// Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list
+    /// all of them.
     #[command(after_help = "Example: evalrig explain duplicate-id")]
     Explain(Explain),
     /// List suites and their tests.
@@ -119,9 +122,12 @@ pub enum Command {
     /// and variables are resolved.
     #[command(after_help = "Example: evalrig show evals/EVAL.yaml#greeting")]
     Show(Show),
-    /// Convert evals.json, an eval set, a trigger list, cases of `claude plugin eval` or `.co/evals`
+    /// Convert a suite of another tool, evals.json, cases of `claude plugin eval` or `.co/evals`
     /// records to an EVAL.yaml, and iterations of skill-creator to results.
-    #[command(after_help = "Example: evalrig convert evals/evals.json -o EVAL.yaml")]
+    #[command(
+        after_help = "Example: evalrig convert promptfooconfig.yaml -o EVAL.yaml",
+        after_long_help = convert::help()
+    )]
     Convert(Convert),
     /// Write a suite as the evals.json and eval sets of skill-creator.
     #[command(after_help = "Example: evalrig transpile evals/EVAL.yaml --out build --deny-loss")]
@@ -275,7 +281,7 @@ pub struct Validate {
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// Name of a diagnostic, an assertion type or a provider.
+    /// Name of a diagnostic, an assertion type, a provider or a format.
     pub name: Option<String>,
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -333,30 +339,6 @@ pub struct Show {
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     pub format: YamlOrJson,
-    #[command(flatten)]
-    pub loading: Loading,
-}
-
-#[derive(Debug, Args)]
-pub struct Convert {
-    /// An evals.json, an eval set, a trigger list, a directory of cases, a `.co/evals` record or the
-    /// whole store; or a workspace of skill-creator, an iteration or a benchmark.json.
-    pub file: String,
-    /// The file to write; `-` is standard output. For several iterations, a directory.
-    #[arg(
-        short,
-        long,
-        value_name = "FILE",
-        required_unless_present = "stdout",
-        conflicts_with = "stdout"
-    )]
-    pub output: Option<String>,
-    /// Print the suite, with paths relative to the current directory.
-    #[arg(long)]
-    pub stdout: bool,
-    /// Overwrite an existing file.
-    #[arg(long)]
-    pub force: bool,
     #[command(flatten)]
     pub loading: Loading,
 }

@@ -1,7 +1,8 @@
-//! `convert`: writes an evals.json, cases of `claude plugin eval` or records of the store as a suite, and
-//! iterations of skill-creator as results. A suite is read again before it is written, and an existing
-//! file is overwritten only with `--force`.
+//! `convert`: writes a file of another tool, an evals.json, cases of `claude plugin eval` or records of the
+//! store as a suite, and iterations of skill-creator as results. A suite is read again before it is written,
+//! and an existing file is overwritten only with `--force`.
 
+mod foreign;
 mod history;
 mod records;
 
@@ -20,29 +21,52 @@ use evalrig_run::session::known_secrets;
 use evalrig_run::skill_creator::is_history;
 use evalrig_run::text::single_line;
 
-use crate::args::Convert;
+use crate::args::{CO_EVALS, Convert, EVALS_JSON};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::{print_error_findings, print_message, print_text};
 use crate::render::{self, Findings, format_named};
 
-const SUPPORTED: &str = "`convert` reads evals.json, eval sets, trigger lists, directories of cases, `.co/evals` records and \
-     iterations of skill-creator";
-
 pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     context.check(&args.loading)?;
     let path = context.absolute(&args.file);
+    if Disk.kind(&path).is_none() {
+        return Err(CommandError::CouldNotStart(format!("`{}` does not exist", args.file)));
+    }
     let is_case_directory = holds_cases(&Disk, &path);
-    if !is_case_directory && is_history(&path) {
+    if is_case_directory {
+        return run_evals_json(context, args, &path);
+    }
+    if args.from.is_none() && is_history(&path) {
         return history::run(context, args, &path);
     }
-    if !is_case_directory && let Some(logged) = records::source(&path) {
-        return records::run(context, args, &logged);
+    match args.from.as_deref() {
+        Some(EVALS_JSON) => return run_evals_json(context, args, &path),
+        Some(CO_EVALS) | None => {
+            if let Some(logged) = records::source(&path) {
+                return records::run(context, args, &logged);
+            }
+        }
+        Some(_) => {}
     }
-    let source = source_path(context, &args.file).map_err(CommandError::CouldNotStart)?;
+    if args.from.as_deref() == Some(CO_EVALS) {
+        let message = format!("`{}` is neither a record nor a `.co/evals` directory", args.file);
+        return Err(CommandError::CouldNotStart(message));
+    }
+    match foreign::choose(context, args, &path)? {
+        foreign::Choice::EvalsJson => run_evals_json(context, args, &path),
+        foreign::Choice::Format(format) => foreign::run(context, args, &path, format),
+    }
+}
+
+fn run_evals_json(
+    context: &Context,
+    args: &Convert,
+    source: &Utf8Path,
+) -> Result<Exit, CommandError> {
     let output = Output::new(context, args).map_err(CommandError::CouldNotStart)?;
-    let first = Reading::of(context, args, &source, &Disk);
+    let first = Reading::of(context, args, source, &Disk);
     let Some(suite) = first.sound() else {
         first.show(context);
         if !first.findings.is_blocked() {
@@ -54,7 +78,7 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     let directory = place.parent().unwrap_or(&place);
     let root = context.root(&args.loading, &place);
     let export = export::Context { files: &Disk, sources: first.findings.sources(), root: &root };
-    let made_from = made_from(&source, is_case_directory);
+    let made_from = made_from(source, Disk.kind(source) == Some(EntryKind::Directory));
     let secrets = first.findings.secrets();
     let text = export::converted_yaml(suite, &export, directory, &made_from, secrets);
     let mut files = Overlay::new(&Disk);
@@ -68,7 +92,7 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
             args.file
         )));
     }
-    output.write(context, suite, &text)?;
+    output.write(context, &suite.name, suite.tests.len(), &text)?;
     if !context.global.quiet {
         warn_of_new_errors(&first, &second, output.shown());
     }
@@ -80,26 +104,6 @@ fn made_from(source: &Utf8Path, is_directory: bool) -> String {
     let name = source.file_name().unwrap_or("evals.json");
     let above = source.parent().and_then(Utf8Path::file_name).filter(|_| is_directory);
     above.map_or_else(|| name.to_owned(), |above| format!("{above}/{name}"))
-}
-
-fn source_path(context: &Context, file: &str) -> Result<Utf8PathBuf, String> {
-    let path = context.absolute(file);
-    let kind = Disk.kind(&path);
-    if kind.is_none() {
-        return Err(format!("`{file}` does not exist"));
-    }
-    if kind == Some(EntryKind::Directory) {
-        return Ok(path);
-    }
-    let ending = path.extension().map(str::to_ascii_lowercase);
-    match ending.as_deref() {
-        Some("json") => Ok(path),
-        Some("yaml" | "yml" | "jsonl") => Err(format!(
-            "`{file}` is not a JSON file: {SUPPORTED}; `evalrig show {file}` prints a suite in \
-             canonical form"
-        )),
-        _ => Err(format!("`{file}` does not end in .json; {SUPPORTED}")),
-    }
 }
 
 /// One file, read as a suite.
@@ -241,16 +245,21 @@ impl Output {
         }
     }
 
-    fn write(&self, context: &Context, suite: &Suite, text: &str) -> Result<(), CommandError> {
+    fn write(
+        &self,
+        context: &Context,
+        name: &str,
+        count: usize,
+        text: &str,
+    ) -> Result<(), CommandError> {
         let Self::File { path, shown, replaces } = self else {
             return print_text(text);
         };
         match write(path, text.as_bytes(), *replaces) {
             Ok(()) if context.global.quiet => Ok(()),
             Ok(()) => {
-                let count = suite.tests.len();
                 let noun = if count == 1 { "test" } else { "tests" };
-                let (shown, name) = (single_line(shown), single_line(&suite.name));
+                let (shown, name) = (single_line(shown), single_line(name));
                 print_text(&format!("wrote {shown} ({name}, {count} {noun})\n"))
             }
             // A parent that is a file gives the same kind of error.

@@ -1,10 +1,11 @@
-//! `explain`: prints the documentation of diagnostics, assertion types and providers.
+//! `explain`: prints the documentation of diagnostics, assertion types, providers and formats.
 
 use evalrig_core::assertion::{
     AssertionKind, COMMON_FIELDS, KINDS, TOOL_FAMILIES, kind_named, tools_page,
 };
 use evalrig_core::codes::all_codes;
 use evalrig_core::diagnostic::{Code, did_you_mean};
+use evalrig_core::import::{FORMATS, ImportFormat, format_named};
 use evalrig_core::model::{JsonStyle, Map, Value};
 use evalrig_core::syntax::fields::Field;
 use evalrig_run::provider::{PROVIDERS, Provider, provider_named};
@@ -23,6 +24,7 @@ enum Topic {
     Provider(&'static Provider),
     /// The canonical names of tools.
     Tools,
+    Format(&'static ImportFormat),
 }
 
 const TOOLS: &str = "tools";
@@ -59,7 +61,8 @@ fn topics() -> Vec<Topic> {
     let diagnostics = codes().into_iter().map(Topic::Diagnostic);
     let assertions = KINDS.iter().copied().map(Topic::Assertion);
     let providers = PROVIDERS.iter().copied().map(Topic::Provider);
-    assertions.chain(providers).chain([Topic::Tools]).chain(diagnostics).collect()
+    let formats = FORMATS.iter().copied().map(Topic::Format);
+    assertions.chain(providers).chain(formats).chain([Topic::Tools]).chain(diagnostics).collect()
 }
 
 fn named(name: &str) -> Vec<Topic> {
@@ -68,6 +71,7 @@ fn named(name: &str) -> Vec<Topic> {
     let mut found: Vec<Topic> = Vec::new();
     found.extend(kind_named(&name).map(Topic::Assertion));
     found.extend(provider_named(&name).map(Topic::Provider));
+    found.extend(format_named(&name).map(Topic::Format));
     found.extend(codes().into_iter().find(|code| code.name == name).map(Topic::Diagnostic));
     found.extend((name == TOOLS).then_some(Topic::Tools));
     found
@@ -88,6 +92,7 @@ impl Topic {
             Self::Assertion(kind) => kind.name,
             Self::Provider(provider) => provider.name,
             Self::Tools => TOOLS,
+            Self::Format(format) => format.name,
         }
     }
 
@@ -97,6 +102,7 @@ impl Topic {
             Self::Assertion(kind) => kind.doc,
             Self::Provider(provider) => provider.doc,
             Self::Tools => TOOLS_DOC,
+            Self::Format(format) => format.doc,
         }
     }
 
@@ -124,6 +130,10 @@ impl Topic {
                 format!("# {name}\n\nTarget provider.\n\n{doc}\n\n{own}{common}")
             }
             Self::Tools => format!("# {name}\n\n{doc}\n\n{}", tools_page()),
+            Self::Format(_) => {
+                let command = format!("`evalrig convert FILE --from {name} -o EVAL.yaml`");
+                format!("# {name}\n\nFormat of `convert`: {command}.\n\n{doc}\n")
+            }
         }
     }
 }
@@ -164,6 +174,10 @@ fn index() -> String {
     text.push_str("\n# Target providers\n\n");
     for provider in PROVIDERS {
         text.push_str(&entry(provider.name, provider.doc));
+    }
+    text.push_str("\n# Formats of `convert`\n\n");
+    for format in FORMATS {
+        text.push_str(&entry(format.name, format.doc));
     }
     text.push_str("\n# Other\n\n");
     text.push_str(&entry(TOOLS, TOOLS_DOC));
@@ -219,6 +233,7 @@ fn topic_json(topic: &Topic) -> Value {
             });
             map.insert("families", families.collect::<Vec<_>>());
         }
+        Topic::Format(_) => map.insert("kind", "format"),
     }
     map.insert("doc", topic.doc());
     map.into()

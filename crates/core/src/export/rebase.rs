@@ -30,7 +30,7 @@ impl<'a> Rebase<'a> {
 
     /// A directory that the suite names.
     pub(super) fn directory(&self, path: &Utf8Path) -> String {
-        match relative(self.directory, path) {
+        match relative_path(self.directory, path) {
             here if here.is_empty() => ".".to_owned(),
             there if there.starts_with("..") => self.name(path),
             below => below,

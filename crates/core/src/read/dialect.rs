@@ -185,7 +185,7 @@ static DIALECTS: &[ForeignDialect] = &[
         tool: "a file of mcpchecker",
         help: NO_CONVERSION,
         detect: |root| {
-            let kind = root.node.get("kind").and_then(Node::scalar_text);
+            let kind = root.text("kind");
             (kind == Some("Eval") && !root.has("tests")).then(|| vec!["kind"])
         },
     },
@@ -193,7 +193,7 @@ static DIALECTS: &[ForeignDialect] = &[
         tool: "a file of skill-up",
         help: NO_CONVERSION,
         detect: |root| {
-            let version = root.node.get("schema_version").and_then(Node::scalar_text);
+            let version = root.text("schema_version");
             let fits = version.is_some_and(|version| version.starts_with("v1alpha"));
             (fits && root.has("engine")).then(|| vec!["schema_version", "engine"])
         },
@@ -219,34 +219,8 @@ static DIALECTS: &[ForeignDialect] = &[
         detect: |root| root.has("testcases").then(|| vec!["testcases"]),
     },
     ForeignDialect {
-        tool: "a file of Vally",
-        help: "evalrig cannot convert it",
-        detect: |root| root.list("stimuli").map(|_| vec!["stimuli"]),
-    },
-    ForeignDialect {
-        tool: "a file of skill-validator",
-        help: "evalrig cannot convert it",
-        detect: |root| {
-            (root.list("scenarios").is_some() && !root.has("tests")).then(|| vec!["scenarios"])
-        },
-    },
-    ForeignDialect {
-        tool: "a file of mcpchecker",
-        help: "evalrig cannot convert it",
-        detect: |root| (root.text("kind") == Some("Eval")).then(|| vec!["kind"]),
-    },
-    ForeignDialect {
-        tool: "a file of skill-up",
-        help: "evalrig cannot convert it",
-        detect: |root| {
-            let version = root.text("schema_version")?;
-            let fits = version.starts_with("v1alpha") && root.has("engine");
-            fits.then(|| vec!["schema_version", "engine"])
-        },
-    },
-    ForeignDialect {
         tool: "a case of `claude plugin eval`",
-        help: "name the directory of the cases, which is read as one suite",
+        help: DialectHelp::Say("name the directory of the cases, which is read as one suite"),
         detect: |root| {
             let key = root.first_of(&["graders", "execution"])?;
             let fits = root.has("schema_version") && !root.has("tests");

@@ -59,8 +59,8 @@ pub use load::{
 pub use loader::{duplicate_suite_name, repository_root, suite_root};
 pub use message::MESSAGE_FIELDS;
 pub use metadata::METADATA_FIELDS;
-pub use plugin_eval_files::{case_directory, holds_cases};
 pub(crate) use name::legal_name;
+pub use plugin_eval_files::{case_directory, holds_cases};
 pub use sink::{CollectTests, DiscardTests, Sink, SuiteContext};
 pub use skill_file::{SKILL_FILE, SkillFacts, enclosing_skill, skill_facts, skill_in, skills_in};
 pub use suite::ROOT_FIELDS;
