@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use evalrig_core::assertion::{COMMON_FIELDS, ITEM_FIELDS, KINDS, tools_page};
 use evalrig_core::codes::all_codes;
 use evalrig_core::diagnostic::Code;
+use evalrig_core::import::FORMATS;
 use evalrig_core::read::{
     BLOCK_FIELDS, EXECUTION_FIELDS, MESSAGE_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS,
     TOOL_CALL_FIELDS,
@@ -37,6 +38,7 @@ pub(super) fn files() -> Vec<Generated> {
         ("assertions", assertions()),
         ("diagnostics", diagnostics()),
         ("fields", fields()),
+        ("formats", formats()),
         ("providers", providers()),
         ("tools", head("Tools", std::iter::empty()) + &tools_page()),
     ]
@@ -81,6 +83,14 @@ fn providers() -> String {
         let _ = write!(page, "## {}\n\n{doc}\n\n{table}", provider.name);
     }
     let _ = write!(page, "## Options of every target\n\n{}", table(TARGET_FIELDS));
+    page
+}
+
+fn formats() -> String {
+    let mut page = head("Formats of `convert`", FORMATS.iter().map(|format| format.name));
+    for format in FORMATS {
+        let _ = write!(page, "## {}\n\n{}\n\n", format.name, lowered(format.doc));
+    }
     page
 }
 

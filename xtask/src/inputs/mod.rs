@@ -3,6 +3,7 @@
 //! hold besides is asserted in it.
 
 pub mod campaign;
+mod foreign;
 mod mutation;
 mod stored;
 mod suite;
@@ -30,6 +31,7 @@ pub static READERS: &[InputReader] = &[
     reader("yaml", suite::yaml, &["validate"], "EVAL.yaml"),
     reader("jsonl", suite::jsonl, &["list"], "d.jsonl"),
     reader("evals_json", suite::evals_json, &["convert", "--stdout"], "evals.json"),
+    reader("foreign", foreign::every_format, &["convert", "--stdout"], "promptfooconfig.yaml"),
     reader("export", suite::export, &["show"], "EVAL.yaml"),
     reader("fix", suite::fix, &["validate", "--fix", "--diff"], "EVAL.yaml"),
     reader("env", suite::env, &[], ""),
