@@ -3,7 +3,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Code, Diagnostic, Diagnostics, Level};
-use evalrig_core::export::{Loss, OutFile, TranspileOptions, transpile};
+use evalrig_core::export::{OutFile, TranspileOptions, transpile};
+use evalrig_core::model::Loss;
 use evalrig_core::model::{JsonStyle, Suite, Test, Value};
 use evalrig_core::read::{CollectTests, Findings, LoadRequest, Origin, load, suite_root};
 use evalrig_core::reader::{ReadPolicy, TargetNames, World};
@@ -131,7 +132,7 @@ impl Project {
         let done = transpile(&suite, &sources, &secrets, &options);
         let lost = |loss: &Loss| Lost {
             kind: loss.kind,
-            test: loss.test.to_string(),
+            test: loss.test.as_ref().map(ToString::to_string).unwrap_or_default(),
             line: sources.position(loss.span).line,
         };
         Made {
