@@ -2,7 +2,10 @@
 
 mod support;
 
-use evalrig_core::model::{Block, Expected, Message, Role, Suite, Test, Value};
+use evalrig_core::model::{
+    Block, Expected, HookCommand, KeepRule, Message, RepoOrigin, Role, Suite, Test, Value,
+    Workspace,
+};
 use support::{Project, assertion_names, input_json, json, test};
 
 fn clean(suite: &str) -> Suite {
@@ -1267,4 +1270,83 @@ fn jsonl_may_have_a_byte_order_mark_and_carriage_returns() {
     let jsonl = "\u{feff}{\"id\": \"a\", \"criteria\": \"x\", \"input\": \"y\"}\r\n\r\n{\"id\": \"b\", \"criteria\": \"x\", \"input\": \"y\"}";
     let suite = Project::new("name: demo\ntests: c.jsonl\n").with("c.jsonl", jsonl).load().clean();
     assert_eq!(ids(&suite), ["a", "b"]);
+}
+
+// Workspaces.
+
+#[test]
+fn workspaces_are_merged_from_the_test_to_the_main_file() {
+    let suite = Project::new(
+        r"name: demo
+workspace: {template: shop, cwd: src, env: {A: '1', B: '2'}, setup: [make, all], ignore: ['*.log']}
+tests:
+  - sub/more.yaml
+  - {id: plain, criteria: x, input: y}
+",
+    )
+    .with(
+        "sub/more.yaml",
+        r"workspace: {template: ./shop, env: {B: '3'}, hooks: {before_each: ./sub.sh, after_all: done}}
+tests:
+  - {id: near, criteria: x, input: y}
+  - {id: own, criteria: x, input: y, workspace: {cwd: ., env: {C: '4'}, ignore: [], keep: never}}
+  - {id: file, criteria: x, input: y, workspace: ../shared/w.yaml}
+",
+    )
+    .with("shared/w.yaml", "{template: t, repos: [{repo: ./r, commit: v1.0, path: .}]}")
+    .with("shared/t/a", "")
+    .with("shared/r/a", "")
+    .with("shop/a", "")
+    .with("sub/shop/a", "")
+    .load()
+    .clean();
+    let of = |id: &str| test(&suite, id).workspace.clone().expect("a workspace");
+    let env = |id: &str| {
+        let variables = of(id).env.into_iter();
+        variables.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    };
+    let plain = of("plain");
+    assert_eq!(plain.template.as_deref(), Some("/p/shop".into()));
+    assert_eq!(plain.setup.as_ref().map(|hook| hook.base.as_str()), Some("/p"));
+    assert_eq!((plain.cwd.as_deref(), plain.keep), (Some("src"), KeepRule::Failed));
+    let near = of("near");
+    assert_eq!(near.template.as_deref(), Some("/p/sub/shop".into()));
+    assert_eq!((near.cwd.as_deref(), near.ignore), (Some("src"), vec!["*.log".to_owned()]));
+    assert_eq!(env("near"), "A=1 B=3");
+    let setup = near.setup.expect("the nearest setup");
+    assert_eq!(setup.command, HookCommand::Shell("./sub.sh".to_owned()));
+    assert_eq!(setup.base, "/p/sub");
+    let own = of("own");
+    assert_eq!((own.cwd, own.ignore, own.keep), (None, Vec::new(), KeepRule::Never));
+    assert_eq!(env("own"), "A=1 B=3 C=4");
+    assert!(own.after_all.is_some());
+    let file = of("file");
+    assert_eq!(file.template.as_deref(), Some("/p/shared/t".into()));
+    let [repo] = &file.repos[..] else { panic!("{:?}", file.repos) };
+    assert_eq!(repo.origin, RepoOrigin::Path("/p/shared/r".into()));
+    assert_eq!((repo.path.as_str(), repo.commit.as_str()), ("", "v1.0"));
+}
+
+#[test]
+fn a_name_is_a_repository_on_github_unless_it_is_a_directory() {
+    let suite = "name: demo\nworkspace: {repos: [{repo: a/b, commit: 3f2a91c, path: x}]}\n\
+                 tests: [{id: t, criteria: x, input: y}]\n";
+    let origin = |project: Project| {
+        let suite = project.load().clean();
+        test(&suite, "t").workspace.as_ref().expect("a workspace").repos[0].origin.clone()
+    };
+    let address = "https://github.com/a/b.git".to_owned();
+    assert_eq!(origin(Project::new(suite)), RepoOrigin::Url(address));
+    let beside = Project::new(suite).with("a/b/README", "");
+    assert_eq!(origin(beside), RepoOrigin::Path("/p/a/b".into()));
+}
+
+#[test]
+fn a_test_without_the_field_has_no_workspace() {
+    let suite = Project::new(
+        "name: demo\ntests:\n  - {id: a, criteria: x, input: y}\n  - {id: b, criteria: x, input: y, workspace: {}}\n",
+    );
+    let suite = suite.load().clean();
+    assert_eq!(test(&suite, "a").workspace, None);
+    assert_eq!(test(&suite, "b").workspace, Some(Workspace::default()));
 }

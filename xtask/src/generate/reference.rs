@@ -8,7 +8,7 @@ use evalrig_core::diagnostic::Code;
 use evalrig_core::import::FORMATS;
 use evalrig_core::read::{
     BLOCK_FIELDS, EXECUTION_FIELDS, MESSAGE_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS,
-    TOOL_CALL_FIELDS,
+    TOOL_CALL_FIELDS, WORKSPACE_FIELDS, WORKSPACE_HOOK_FIELDS, WORKSPACE_REPO_FIELDS,
 };
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_run::provider::PROVIDERS;
@@ -25,6 +25,9 @@ const MAPPINGS: &[(&str, &str, &[Field])] = &[
     ("Tool call", "One entry of a message's `tool_calls`.", TOOL_CALL_FIELDS),
     ("Rubric item", "One entry of `rubrics` that is a mapping.", ITEM_FIELDS),
     ("Execution", "The mapping `execution`.", EXECUTION_FIELDS),
+    ("Workspace", "The mapping `workspace`, of the suite or of a test.", WORKSPACE_FIELDS),
+    ("Repository", "One entry of `repos` of a workspace.", WORKSPACE_REPO_FIELDS),
+    ("Hook", "A command of a workspace that is a mapping.", WORKSPACE_HOOK_FIELDS),
     (
         "Metadata",
         "Free data; these keys of the suite's own `metadata` are reserved.",
@@ -226,6 +229,9 @@ fn linked(name: &str) -> String {
             "list of texts and [rubric items](fields.md#rubric-item)"
         }
         "tool-call" => "[tool call](fields.md#tool-call)",
+        "workspace" => "[workspace](fields.md#workspace), or a path",
+        "workspace-hook" => "command as a list or a text, or a [hook](fields.md#hook)",
+        "workspace-repo" => "[repositories](fields.md#repository)",
         other => return other.replace('-', " "),
     }
     .to_owned()

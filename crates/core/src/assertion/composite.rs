@@ -335,6 +335,7 @@ mod tests {
     fn faults_in_a_test_come_from_members_too() {
         let (assertions, _) = read("- {type: composite, assert: [{type: llm-judge}]}").parts();
         let test = TestView {
+            id: None,
             criteria: None,
             expected_output: None,
             workspace: None,

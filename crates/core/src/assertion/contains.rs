@@ -22,6 +22,17 @@ assert:
   - type: contains
     value: \"$22,500\"
 ```
+
+With `file`, a file that the agent left in its workspace is checked instead. If it does not exist, the check fails,
+also with `negate`.
+
+```yaml
+workspace: {}
+assert:
+  - type: contains
+    value: Summary
+    file: report.md
+```
 ",
 );
 

@@ -406,6 +406,7 @@ mod tests {
         assert_eq!(faults, [""; 0]);
         let assertion = &assertions[0];
         let mut test = TestView {
+            id: None,
             criteria: Some("Greets"),
             expected_output: None,
             workspace: None,

@@ -37,6 +37,16 @@ assert:
     criteria: Answers in one sentence
   - Mentions the year
 ```
+
+With `file`, the judge reads a file that the agent left in its workspace instead of the answer.
+
+```yaml
+workspace: {}
+assert:
+  - type: rubrics
+    rubrics: [Names its sources]
+    file: report.md
+```
 ",
 )
 .also(&["rubric"]);

@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::reader::{Options, ReadResult, Reported};
 use crate::source::Span;
-use crate::syntax::fields::{Field, Shape};
+use crate::syntax::fields::{Field, Shape, shorten};
 
 declare_codes! {
     NO_WORKSPACE = "no-workspace", BlocksRun, Assertion, r#"A check on files is applied to a test without a workspace.
@@ -83,7 +83,10 @@ pub(super) fn missing_workspace(
     test: &TestView<'_>,
     place: Span,
 ) -> Option<Diagnostic> {
-    let message = format!("{what} needs a workspace, and the test has none");
+    // Named, because an inherited assertion is reported for each test.
+    let name =
+        test.id.map_or_else(|| "the test".to_owned(), |id| format!("test `{}`", shorten(id)));
+    let message = format!("{what} needs a workspace, and {name} has none");
     let fault = Diagnostic::new(&NO_WORKSPACE, place, message)
         .related(test.span, "the test")
         .help("add `workspace` to the suite or to the test; `workspace: {}` is an empty one");

@@ -92,6 +92,7 @@ impl Snippet {
     pub(super) fn faults(&self, expected: Option<&Expected>) -> Vec<Diagnostic> {
         let span = self.only().common.span;
         let test = TestView {
+            id: None,
             criteria: None,
             expected_output: expected,
             workspace: None,

@@ -39,6 +39,8 @@ impl Trigger {
 /// The part of a test that an assertion can see while a suite is read.
 #[derive(Debug, Clone, Copy)]
 pub struct TestView<'a> {
+    /// `None` where it is missing or invalid, which has been reported.
+    pub id: Option<&'a str>,
     pub criteria: Option<&'a str>,
     pub expected_output: Option<&'a Expected>,
     /// What is known of its workspace; `None` without one.

@@ -67,6 +67,8 @@ pub use suite::ROOT_FIELDS;
 pub use test::TEST_FIELDS;
 pub use tool_call::TOOL_CALL_FIELDS;
 pub use workspace::WORKSPACE_FIELDS;
+pub use workspace_hook::WORKSPACE_HOOK_FIELDS;
+pub use workspace_repo::WORKSPACE_REPO_FIELDS;
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&crate::diagnostic::Code]] = &[

@@ -190,6 +190,7 @@ impl Loader<'_, '_> {
         let own_workspace = bound.get("workspace").map(|entry| self.read_workspace(&entry));
         let workspace = WorkspaceLayer::for_test(own_workspace, level);
         let facts = TestFacts {
+            id: id.as_ref().map(|(id, _)| id.as_str()),
             criteria: &criteria,
             workspace: workspace.as_ref(),
             has_attachments: input.as_deref().is_some_and(has_attachments),
@@ -332,6 +333,7 @@ impl Loader<'_, '_> {
             return;
         }
         let view = TestView {
+            id: facts.id,
             criteria: facts.criteria.text.as_deref(),
             expected_output: facts.expected,
             workspace: facts.workspace.map(|layer| layer.view(facts.has_attachments)),
@@ -359,6 +361,7 @@ impl Loader<'_, '_> {
 
 /// What assertions may know of their test.
 struct TestFacts<'a> {
+    id: Option<&'a str>,
     criteria: &'a ReadCriteria,
     expected: Option<&'a Expected>,
     workspace: Option<&'a WorkspaceLayer>,

@@ -15,14 +15,14 @@ use crate::syntax::{Node, Scalar};
 use super::inherited_defaults::InheritedDefaults;
 use super::loader::Loader;
 use super::workspace_hook::{HOOK_SHAPE, HOOKS_FIELDS, ReadHooks, read_hooks};
-use super::workspace_repo::{REPO_FIELDS, read_repos};
+use super::workspace_repo::read_repos;
 use super::workspace_template::TemplateFacts;
 
 pub static WORKSPACE_FIELDS: &[Field] = &[
     Field::new("template", Shape::NonEmptyText, "directory that every case gets a copy of"),
     Field::new(
         "repos",
-        Shape::List(&Shape::Fields(REPO_FIELDS)),
+        Shape::List(&Shape::Ref("workspace-repo")),
         "git repositories that are checked out in the workspace",
     ),
     Field::new("setup", HOOK_SHAPE, "command that prepares every workspace").also(&["before_each"]),

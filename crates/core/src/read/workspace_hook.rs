@@ -10,13 +10,9 @@ use crate::syntax::fields::{Entry, Field, Shape};
 use super::workspace::read_path;
 
 /// A program with its arguments, a shell line, or a mapping.
-pub(super) const HOOK_SHAPE: Shape = Shape::OneOf(&[
-    Shape::NonEmptyText,
-    Shape::NonEmptyList(&Shape::Text),
-    Shape::Fields(HOOK_FIELDS),
-]);
+pub(super) const HOOK_SHAPE: Shape = Shape::Ref("workspace-hook");
 
-static HOOK_FIELDS: &[Field] = &[
+pub static WORKSPACE_HOOK_FIELDS: &[Field] = &[
     Field::new(
         "command",
         Shape::OneOf(&[Shape::NonEmptyText, Shape::NonEmptyList(&Shape::Text)]),
@@ -115,7 +111,7 @@ fn read_hook<'t>(options: &mut Options<'_, '_, 't>, entry: &Entry<'t>) -> ReadRe
         return Ok(Some(Hook { command, cwd: None, timeout_seconds: DEFAULT_SECONDS, base }));
     }
     let name = entry.field.name;
-    options.nested_of(name, entry.value, HOOK_FIELDS, |options| {
+    options.nested_of(name, entry.value, WORKSPACE_HOOK_FIELDS, |options| {
         let seconds = options.integer("timeout_seconds", 1, MOST_SECONDS);
         let millis = options.integer("timeout_ms", 1, MOST_SECONDS * 1000);
         let cwd = read_path(options, "cwd");

@@ -37,7 +37,7 @@ commit, or a tag that names a version.
 "#;
 }
 
-pub(super) static REPO_FIELDS: &[Field] = &[
+pub static WORKSPACE_REPO_FIELDS: &[Field] = &[
     Field::new(
         "repo",
         Shape::NonEmptyText,
@@ -99,7 +99,7 @@ const SCHEMES: &[&str] = &["https://", "http://", "ssh://", "git://"];
 pub(super) fn read_repos(
     options: &mut Options<'_, '_, '_>,
 ) -> ReadResult<Option<Vec<WorkspaceRepo>>> {
-    let repos = options.nested_list("repos", REPO_FIELDS, |options| {
+    let repos = options.nested_list("repos", WORKSPACE_REPO_FIELDS, |options| {
         let place = options.get("path").map_or(options.head(), |entry| entry.value.span());
         Ok((read_repo(options)?, place))
     })?;

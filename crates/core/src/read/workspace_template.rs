@@ -160,7 +160,9 @@ impl Loader<'_, '_> {
                 self.reader.report(fault.related(template.span, "the template"));
             }
         }
-        for assertion in assertions {
+        let mut open: Vec<&Assertion> = assertions.iter().map(|one| &**one).collect();
+        while let Some(assertion) = open.pop() {
+            open.extend(assertion.check.members().iter().map(|member| &*member.assertion));
             let files = assertion.check.hidden_files();
             if let Some(file) = files.iter().find(|path| path.starts_with(&template.path)) {
                 let shown = self.reader.shown(file);

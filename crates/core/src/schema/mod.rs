@@ -13,6 +13,7 @@ mod suite;
 #[cfg(test)]
 mod tests;
 mod variant;
+mod workspace;
 
 pub use document::{Document, Draft};
 pub use evals_json::evals_json;

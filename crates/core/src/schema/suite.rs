@@ -1,13 +1,13 @@
 //! `EVAL.yaml`: the root, its tests and everything in them.
 
 use crate::model::Value;
-use crate::read::{EXECUTION_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS, WORKSPACE_FIELDS};
+use crate::read::{EXECUTION_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS};
 
 use super::document::{Document, Draft};
 use super::keyword::{any_of, map, matching, non_empty_list_of, not_blank, of_type, when, with};
 use super::object::ObjectSchema;
 use super::shape::{SchemaBuilder, SchemaMode};
-use super::{assertion, message, rubric};
+use super::{assertion, message, rubric, workspace};
 
 /// Suites, and files of tests through the definition `test`.
 pub fn suite(draft: Draft) -> Value {
@@ -29,7 +29,6 @@ fn suite_in(writer: SchemaBuilder) -> Value {
     .define("tests", tests(writer))
     .define("test", test(writer))
     .define("execution", execution(writer))
-    .define("workspace", workspace(writer))
     .define("metadata", metadata(writer));
     if writer.is_strict() {
         document = document.without_title();
@@ -38,6 +37,7 @@ fn suite_in(writer: SchemaBuilder) -> Value {
         .into_iter()
         .chain(rubric::definitions(writer))
         .chain(assertion::definitions(writer))
+        .chain(workspace::definitions(writer))
     {
         document = document.define(name, schema);
     }
@@ -125,15 +125,6 @@ fn execution(writer: SchemaBuilder) -> Value {
         .title("Execution")
         .description("how tests are run")
         .finish()
-}
-
-/// A mapping, or the path of a template or of a YAML file.
-fn workspace(writer: SchemaBuilder) -> Value {
-    let mapping = ObjectSchema::new(writer, &[WORKSPACE_FIELDS])
-        .title("Workspace")
-        .description("the directory that a case works in")
-        .finish();
-    any_of(vec![mapping, map([("type", "string".into()), ("minLength", 1_u64.into())])])
 }
 
 fn metadata(writer: SchemaBuilder) -> Value {
