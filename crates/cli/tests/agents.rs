@@ -288,6 +288,26 @@ fn a_price_wins_and_a_made_up_cost_is_unknown() {
 }
 
 #[test]
+fn sessions_of_all_agents_are_recorded() {
+    for (format, stream) in skill_streams() {
+        let project = Project::empty();
+        project.write("stream.jsonl", &stream);
+        // Some streams repeat the question, others need it.
+        let has_question = ["gemini-json", "copilot-json", "pi-json"].contains(&format);
+        let input = if has_question { "" } else { "--input 'Please: monthly sales?'" };
+        let binary = env!("CARGO_BIN_EXE_evalrig");
+        let line = format!("{binary} log record {input} < stream.jsonl");
+        let mut shell = std::process::Command::new("sh");
+        let ran = shell.args(["-c", &line]).current_dir(project.path("")).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.success(), "{format}: {said}");
+        let record = project.read(".co/evals/please_monthly_sales.yaml");
+        assert!(record.contains("output: The total is 42."), "{format}: {record}");
+        assert!(!record.contains("Base directory"), "{format}: {record}");
+    }
+}
+
+#[test]
 fn what_an_agent_cannot_report_is_said_before_it_is_called() {
     let suite = trigger_suite(&[("used", "csv", true)]);
     let project = Project::new(

@@ -134,13 +134,14 @@ fn read(
     }))
 }
 
-/// A trigger from another kind of file, with every default.
+/// A trigger from another kind of file. What a skill needs first does not make it unused, so any call
+/// counts.
 pub(crate) fn trigger_assertion(skill: String, should_trigger: bool, span: Span) -> Assertion {
     Assertion {
         type_name: Cow::Borrowed(KIND.name),
         check: Box::new(TriggerJudge {
             trigger: Trigger::new(skill, should_trigger),
-            detection: Detection::default(),
+            detection: Detection::AnyCall,
         }),
         common: CommonOptions::defaults(span, span),
     }

@@ -46,7 +46,7 @@ impl SkillFile {
              \x20   criteria: {}\n\
              \x20   input: {}\n\
              \x20   assert:\n\
-             \x20     - {{type: trigger-judge, skill: {name}}}\n\n\
+             \x20     - {{type: trigger-judge, skill: {name}, detection: any-call}}\n\n\
              \x20 - id: leaves-the-skill-alone\n\
              \x20   criteria: Answers without the skill\n\
              \x20   input: \"What is the capital of France?\"\n\
