@@ -24,7 +24,7 @@ pub(super) fn run(
     args: &Convert,
     path: &Utf8Path,
 ) -> Result<Exit, CommandError> {
-    let root = context.root(&args.loading, &path.join("EVAL.yaml"));
+    let root = context.root(&args.loading, &context.working_directory.join("EVAL.yaml"));
     let found = read_history(path, &root);
     let found = found.map_err(|error| CommandError::CouldNotStart(error.to_string()))?;
     let places = places(context, args, &found).map_err(CommandError::CouldNotStart)?;
