@@ -260,7 +260,7 @@ fn walk(
     Ok(())
 }
 
-/// Whether a directory is a suite of `claude plugin eval` (spec 15.4). One that the user named may
+/// Whether a directory is a suite of `claude plugin eval` (spec 15.5). One that the user named may
 /// have any name.
 fn is_plugin_suite(
     files: &dyn Files,

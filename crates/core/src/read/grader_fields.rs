@@ -1,4 +1,4 @@
-//! The settings of graders of `claude plugin eval`, by type (spec 15.4).
+//! The settings of graders of `claude plugin eval`, by type (spec 15.5).
 
 use crate::diagnostic::Diagnostic;
 use crate::reader::{ReadResult, Reader, Reported, list_words};

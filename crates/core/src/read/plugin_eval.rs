@@ -1,4 +1,4 @@
-//! Suites of `claude plugin eval`: a directory whose sub-directories are cases (spec 15.4).
+//! Suites of `claude plugin eval`: a directory whose sub-directories are cases (spec 15.5).
 
 use camino::Utf8Path;
 
@@ -602,7 +602,7 @@ mod tests {
         );
     }
 
-    /// These checks and workspaces are parts of suites that come and go with their tables.
+    /// Both depend on what the tables of assertions and tests have.
     #[test]
     fn what_needs_a_workspace_is_read_where_there_are_workspaces() {
         let (checks, found) = grader("type: file_exists\npath: out/*.csv\nexists: false\n---\n");

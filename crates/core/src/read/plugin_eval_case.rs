@@ -1,5 +1,5 @@
 //! The settings of one case of `claude plugin eval`: `case.yaml`, and those of `prompt.md` over it
-//! (spec 15.4).
+//! (spec 15.5).
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{Map, Number, Value};

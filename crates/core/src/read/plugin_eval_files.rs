@@ -1,4 +1,4 @@
-//! Which directories hold cases of `claude plugin eval` (spec 15.4).
+//! Which directories hold cases of `claude plugin eval` (spec 15.5).
 
 use camino::{Utf8Path, Utf8PathBuf};
 

@@ -1,4 +1,4 @@
-//! One grader of `claude plugin eval` as an entry of an assert list (spec 15.4).
+//! One grader of `claude plugin eval` as an entry of an assert list (spec 15.5).
 
 use crate::assertion::kind_named;
 use crate::diagnostic::{Diagnostic, Level};

@@ -1,5 +1,5 @@
 //! `history_file` of a case of `claude plugin eval`: a transcript of Claude Code as earlier messages
-//! (spec 15.4).
+//! (spec 15.5).
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::model::{Map, Value};

@@ -1,4 +1,4 @@
-//! Which skill a pattern for the input of the tool `Skill` means (spec 15.4).
+//! Which skill a pattern for the input of the tool `Skill` means (spec 15.5).
 
 /// The skill's name, if the pattern ends in one that is written out: `"skill"\s*:\s*"(?:[\w-]+:)?map"`
 /// means `map`. `None` if several skills or parts of names match.

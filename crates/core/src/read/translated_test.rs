@@ -96,7 +96,7 @@ impl AuthorPlaces {
         for related in &mut diagnostic.related {
             related.span = self.of(related.span);
         }
-        // Edits would change a text that nobody wrote.
+        // Edits would change the translation, which is not a file.
         diagnostic.fix = None;
     }
 

@@ -1,4 +1,4 @@
-//! The iterations of a skill-creator workspace as runs (spec 19.2).
+//! The iterations of a skill-creator workspace as runs (spec 19.6).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn evals_of_one_number_are_told_apart_by_their_directories() {
+    fn evals_with_equal_numbers_are_named_by_their_directories() {
         let metadata = r#"{"eval_id": 0}"#;
         let (_folder, path) = workspace(&[
             ("iteration-1/eval-a/with_skill/grading.json", GRADED),
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn other_directories_are_no_history() {
+    fn other_directories_are_not_a_history() {
         let (_folder, path) = workspace(&[("SKILL.md", ""), ("evals/evals.json", "[]")]);
         assert!(!is_history(&path));
         assert!(!is_history(&path.join("SKILL.md")));

@@ -1,4 +1,4 @@
-//! Results as the folders of skill-creator, and its folders as results (spec 19.1, 19.2). Knows rows, not
+//! Results as the folders of skill-creator, and its folders as results (spec 19.5, 19.6). Knows rows, not
 //! suites. Nothing is written here: the caller puts files into place.
 
 mod benchmark;

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_changes_has_nothing_to_say() {
+    fn a_run_without_changes_has_neither_files_nor_notes() {
         assert_eq!(OutputFiles::of(None, &[]), OutputFiles::default());
         let unchanged = WorkspaceChanges::default();
         assert_eq!(OutputFiles::of(Some(&unchanged), &[]), OutputFiles::default());

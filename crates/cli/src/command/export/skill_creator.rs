@@ -58,7 +58,7 @@ pub fn run(context: &Context, args: &ExportSkillCreator) -> Result<Exit, Command
         print_message(gap);
     }
     if !context.global.quiet {
-        tell(output, [evals, runs, left_out, notes])?;
+        print_summary(output, [evals, runs, left_out, notes])?;
     }
     Ok(if gaps.is_empty() { Exit::Success } else { Exit::Incomplete })
 }
@@ -103,7 +103,7 @@ fn redacted(bytes: Vec<u8>, secrets: &Secrets) -> Vec<u8> {
     }
 }
 
-fn tell(output: &str, [evals, runs, left_out, notes]: [usize; 4]) -> Result<(), CommandError> {
+fn print_summary(output: &str, [evals, runs, left_out, notes]: [usize; 4]) -> Result<(), CommandError> {
     let plural = |count: usize, noun: &str| match count {
         1 => format!("1 {noun}"),
         count => format!("{count} {noun}s"),
